@@ -23,10 +23,10 @@ COMMA := ,
 WORKS_WITH := .venv-works-with
 
 # Lanes: `make test` runs the first three. What a lane of its own tests (page, study, ...) is tested by nothing else.
-RULES := tests/rules tests/oracle tests/notation tests/engine tests/golden tests/wielerspel/rules
+RULES := tests/rules tests/oracle tests/notation tests/engine tests/golden $(addprefix tests/wielerspel/,rules oracle golden)
 CORE := tests/agents tests/arena tests/commands tests/compile tests/envs tests/extensive tests/games tests/golden \
-	tests/hostile tests/laws tests/recording tests/single_agent tests/solving tests/testing tests/text tests/wielerspel/engine \
-	tests/test_package.py tests/test_rollout.py tests/test_rulings.py
+	tests/hostile tests/laws tests/recording tests/single_agent tests/solving tests/testing tests/text tests/wielerspel/golden \
+	$(wildcard tests/wielerspel/test_*.py) tests/test_package.py tests/test_rollout.py tests/test_rulings.py
 TRAIN_TESTS := tests/train tests/research tests/benchmarks tests/test_docs.py tests/test_notebooks.py tests/test_website.py
 
 # Byte code is kept even if the environment says otherwise: each process would parse and rewrite all tests anew.
@@ -37,7 +37,7 @@ ONE_RETRY := --reruns 1 -rR
 
 .DEFAULT_GOAL := help
 .PHONY: help train test test-rules test-core test-train extras test-page test-study test-torchrun test-web test-wheel \
-	test-openspiel test-ray test-works-with check format bench bench-training wheel web site research notebook clean distclean
+	test-bounds test-openspiel test-ray works-with check format bench bench-training wheel web site research notebook clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,7 +58,7 @@ test-core: $(VENV)/.installed-dev ## ... of environments, agents, laws, arena, s
 test-train: $(VENV)/.installed-dev ## ... of trainers, research, notebooks and docs
 	$(TEST) $(TWO_PROCESSES) $(TRAIN_TESTS) $(PYTEST_FLAGS)
 
-extras: test-page test-study test-torchrun test-web test-wheel test-openspiel site ## all other lanes but test-ray and test-works-with
+extras: test-page test-study test-web test-wheel test-openspiel test-torchrun test-bounds site ## all other lanes but test-ray
 
 test-page: $(VENV)/.installed-dev web ## play the page in Chromium
 	$(TEST) $(ONE_RETRY) tests/page $(PYTEST_FLAGS)
@@ -68,6 +68,9 @@ test-study: $(VENV)/.installed-dev ## studies: the server, its WebSockets, its j
 
 test-torchrun: $(VENV)/.installed-dev ## training by several processes
 	$(TEST) $(ONE_RETRY) -m torchrun tests/train $(PYTEST_FLAGS)
+
+test-bounds: $(VENV)/.installed-dev ## the golden games with every index checked
+	NUMBA_BOUNDSCHECK=1 $(TEST) $(ONE_RETRY) tests/golden tests/wielerspel/golden $(PYTEST_FLAGS)
 
 test-web: $(VENV)/.installed-dev web ## replay the golden games in WebAssembly, and compare agents and champions with those of this machine
 	$(TEST) $(ONE_RETRY) -m "web and not slow" tests/web $(PYTEST_FLAGS)
@@ -81,7 +84,7 @@ test-openspiel: $(VENV)/.installed-dev ## the OpenSpiel game, with OpenSpiel's o
 test-ray: $(RAY_VENV)/.installed ## RLlib and clusters, in an environment of their own
 	$(RAY_VENV)/bin/python -m pytest -m ray tests/on_ray $(PYTEST_FLAGS)
 
-test-works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries beat random, in an environment of their own
+works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries beat random, in an environment of their own
 	$(WORKS_WITH)/bin/python -m pytest tests/works_with -m "slow or not slow"
 	$(WORKS_WITH)/bin/python -m benchmarks.works_with
 

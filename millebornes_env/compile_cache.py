@@ -160,7 +160,8 @@ def _make_private(base: Path, writers: int, *, may_be_link: bool) -> None:
 def _cache_folder(others: frozenset[Path]) -> Path | None:
     """Where the machine code goes: the user's `NUMBA_CACHE_DIR`, else a place of ours; None: nowhere."""
     try:
-        name = _digest_of_files(others)
+        # Numba does not note in its cache whether indices were checked.
+        name = _digest_of_files(others) + ("-checked" if _config.BOUNDSCHECK else "")
     except OSError:  # they lie in a zip file, or only their byte code is installed
         return None
     if _config.CACHE_DIR:  # the user has chosen it, so nobody checks who else can write there

@@ -24,11 +24,15 @@ settings.load_profile("repeatable")
 os.environ.setdefault("MILLEBORNES_COMPILE_MESSAGES", "0")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput"):
-        # Waiting threads leave the processor to other processes; by default they spin. Libraries read the
-        # variable when they are loaded.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Waiting threads sleep instead of spinning. Libraries read this when they are loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+
+
+@pytest.fixture(autouse=True)
+def _threads_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let threads share every loop that asks for them, also where one would be faster (on a busy machine)."""
+    monkeypatch.setattr("millebornes_env.threads.Pace.shares", lambda self: True)
 
 
 @pytest.fixture(autouse=True)

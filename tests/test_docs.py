@@ -175,7 +175,7 @@ def test_the_readme_names_targets_that_make_knows(command: str) -> None:
 
 @pytest.mark.parametrize("command", [line for line in commands_of("README.md") if line.startswith("pip ")])
 def test_the_readme_installs_the_checkout_with_extras_that_there_are(command: str) -> None:
-    """`make wheel-test` builds and installs it."""
+    """`make test-wheel` builds and installs it."""
     pip, install, target = shlex.split(command)
     assert (pip, install) == ("pip", "install")
     name, _, extra = target.partition("[")

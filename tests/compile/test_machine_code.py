@@ -1,6 +1,6 @@
 """The wheel's machine code: when it is used, how it is called, and that it does what Numba's does.
 
-A checkout has none: what needs it is skipped here, and run where a wheel is installed (`make wheel-test`).
+A checkout has none: what needs it is skipped here, and run where a wheel is installed (`make test-wheel`).
 """
 
 from __future__ import annotations

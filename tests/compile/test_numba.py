@@ -21,7 +21,6 @@ FILES: Final = (
         for name in ("compile", "compile_cache", "compile_rules", "at_once", "threads")
     ),
     "export/module.py",
-    "tests/compile_once.py",
 )
 
 NAMES: Final = {

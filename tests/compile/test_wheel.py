@@ -1,4 +1,4 @@
-"""The wheel, built from the source distribution and installed where no checkout is: `make wheel-test`.
+"""The wheel, built from the source distribution and installed where no checkout is: `make test-wheel`.
 
 That takes a minute or two, and the package index: what a wheel is built with is installed for that build.
 """

@@ -1,4 +1,4 @@
-"""The built engine of the page; where there is none, tests say so (`make web-test` builds it)."""
+"""The built engine of the page; where there is none, tests say so (`make test-web` builds it)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from millebornes_env.wielerspel.rules import FIELDS, TABLE_FIELDS, Card, Place, 
 from millebornes_env.wielerspel.squares import KIND_NAMES
 from tests.each import each
 
-SHEET = (Path(__file__).parents[2] / "millebornes_env/wielerspel/sheets/arc_en_ciel.toml").read_text("utf-8")
+SHEET = (Path(__file__).parents[3] / "millebornes_env/wielerspel/sheets/arc_en_ciel.toml").read_text("utf-8")
 START = '  { kind = "start", source = "003:26" },\n'
 FLAT = '  { kind = "effort", number = 2, road = "flat", source = "ruling W15" },\n'
 GREEN = '  { kind = "green", source = "003:73; ruling W15" },\n'
@@ -74,7 +74,7 @@ def test_every_value_has_a_source() -> None:
     wanted = {"players", *(set(FIELDS) - set(TABLE_FIELDS))}
     wanted |= {f"board {square}" for square in range(40)} | {f"deck {card}" for card in range(10)}
     assert set(race.sources) == wanted
-    rulings = (Path(__file__).parents[2] / "docs/rulings.md").read_text("utf-8")
+    rulings = (Path(__file__).parents[3] / "docs/rulings.md").read_text("utf-8")
     for source in race.sources.values():
         assert re.search(r"003:\d+|ruling W\d+|French rules", source)
         for ruling in re.findall(r"W\d+", source):

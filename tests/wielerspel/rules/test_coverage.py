@@ -10,7 +10,7 @@ from pathlib import Path
 from millebornes_env.wielerspel.editions import edition
 
 HERE = Path(__file__).parent
-PACKAGE = HERE.parents[1] / "millebornes_env/wielerspel"
+PACKAGE = HERE.parents[2] / "millebornes_env/wielerspel"
 
 # What the text has on its lines that are not empty: "a rule", which a test cites, or why there is none.
 LINES = {
@@ -42,10 +42,10 @@ def numbers(ranges: str) -> list[int]:
 
 @cache
 def docstrings() -> dict[str, str]:
-    """The docstring of each test of this folder."""
+    """The docstring of each test of the race, but for the oracle's."""
     return {
         f"{file.stem}.{node.name}": ast.get_docstring(node) or ""
-        for file in sorted(HERE.glob("test_*.py"))
+        for file in sorted([*HERE.glob("test_*.py"), *HERE.parent.glob("test_*.py")])
         for node in ast.parse(file.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     }
@@ -85,6 +85,6 @@ def test_every_ruling_is_cited() -> None:
 
 
 def test_every_ruling_stands_in_the_docs() -> None:
-    rulings = (HERE.parents[1] / "docs/rulings.md").read_text(encoding="utf-8")
+    rulings = (HERE.parents[2] / "docs/rulings.md").read_text(encoding="utf-8")
     found = [int(number) for number in re.findall(r"^\| W(\d+) \|", rulings, re.MULTILINE)]
     assert found == list(range(1, LAST_RULING + 1))
