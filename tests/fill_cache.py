@@ -48,11 +48,11 @@ def run_command(*arguments: str) -> None:
         main()
 
 
-def play_against(name: str) -> None:
+def play_against(name: str, opponent: str) -> None:
     """Step Gymnasium's environment of a game, with an opponent."""
     import gymnasium  # noqa: PLC0415
 
-    env = gymnasium.make_vec(f"millebornes_env:millebornes/{name}", num_envs=64, opponent="greedy")
+    env = gymnasium.make_vec(f"millebornes_env:millebornes/{name}", num_envs=64, opponent=opponent)
     _, infos = env.reset(seed=1)
     env.step(np.argmax(infos["action_mask"], axis=1))
 
@@ -61,18 +61,24 @@ def compile_rounds(folder: Path) -> None:
     """Compile the environments, agents and arena of Mille Bornes."""
     play("parker", 2)
     play("parker", 2, num_threads=2)
-    play_against("MilleBornes-v0")
+    play_against("MilleBornes-v0", "greedy")
     act("parker", 2, "greedy", "holder", "racer", "hoarder", "attacker", "strategist", "arnold", "champion")
-    run_command("arena", "greedy", "holder", "--deals", "20", "--aivat", "--out", str(folder / "arena"))
+    run_command("arena", "greedy", "holder", "--deals", "20", "--aivat", "--out", str(folder / "compiled"))
+    run_command(
+        "arena", "greedy", "agents/cautious.py:Cautious", "--deals", "2", "--out", str(folder / "python")
+    )
 
 
 def compile_races(folder: Path) -> None:
-    """Compile the race, the audits, the exact solver and the search."""
+    """Compile the race, the audit, the exact solver and the search."""
     play("arc_en_ciel", 4)
     act("arc_en_ciel", 4, "bidder", "saver", "escaper", "champion")
+    play_against("Wielerspel-v0", "bidder")
     check_edition("parker", players=2, steps=50)
     run_command("solve", "mini7", "--until", "10")
     act("parker", 2, "champion+search")
+    race = ("--edition", "arc_en_ciel", "--players", "2", "--deals", "2", "--out", str(folder / "race"))
+    run_command("arena", "bidder", "saver", *race)
 
 
 def main_of_half(half: str) -> None:

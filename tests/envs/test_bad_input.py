@@ -202,7 +202,7 @@ def test_a_file_that_is_no_edition(tmp_path: Path) -> None:
 
 def test_rules_that_make_no_game() -> None:
     replace = edition("parker").replace
-    refused(RulesError, ["'max_two_hundreds'", "max_200"], replace, max_two_hundreds=4)
+    refused(RulesError, ["'max_two_hundreds'", "hand_limit"], replace, max_two_hundreds=4)
     refused(RulesError, ["max_200 is 5", "4 of them"], replace, max_200=5)
     refused(RulesError, ["target is 710 km", "multiple of 25"], replace, target=710)
     refused(RulesError, ["hand_limit is 51", "101"], replace, hand_limit=51)
