@@ -42,10 +42,18 @@ def act(name: str, players: int, *names: str) -> None:
 
 
 def run_command(*arguments: str) -> None:
-    """Run a command of the package, without its output."""
+    """Run a command of the package, without its output.
+
+    Raises:
+        SystemExit: It failed.
+    """
     sys.argv = ["millebornes", *arguments]
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-        main()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            main()
+    except SystemExit as ended:
+        if ended.code:
+            raise
 
 
 def play_against(name: str, opponent: str) -> None:
