@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,18 +16,6 @@ from tests.envs.playing import choose, look, snapshot
 from tests.hostile.values import ARRAYS, EVERYTHING, Spoil, spoiled
 
 LONGEST_MESSAGE = 1500
-
-
-class World(Protocol):
-    """What calls are made on, with a twin on which none is made."""
-
-    def is_untouched(self) -> bool:
-        """Return True if it still works, and does what its twin does."""
-        ...
-
-    def check(self, result: Any) -> None:
-        """Check that it is sound after a call that was accepted, and so is what the call returned."""
-        ...
 
 
 @dataclass(frozen=True)

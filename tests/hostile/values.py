@@ -1,13 +1,8 @@
-"""Wrong values: what a caller hands over by mistake, by names that failures can be told by.
-
-Each is made anew for each call: some can be used once only.
-"""
+"""Wrong values: what a caller hands over by mistake, by names that failures can be told by."""
 
 from __future__ import annotations
 
-import decimal
 import functools
-import itertools
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -18,18 +13,6 @@ import numpy.typing as npt
 Make = Callable[[], Any]
 Array = npt.NDArray[Any]
 Spoil = Callable[[Array], Any]
-
-
-def in_itself() -> list[Any]:
-    """A list that is its own only element."""
-    found: list[Any] = []
-    found.append(found)
-    return found
-
-
-def deep(levels: int = 3_000) -> list[Any]:
-    """A list in a list in a list ..."""
-    return functools.reduce(lambda inner, _: [inner], range(levels), [])
 
 
 NUMBERS: dict[str, Make] = {
@@ -44,12 +27,9 @@ NUMBERS: dict[str, Make] = {
     "1.0": lambda: 1.0,
     "nan": lambda: float("nan"),
     "-inf": lambda: float("-inf"),
-    "complex": lambda: 1j,
-    "Decimal": lambda: decimal.Decimal("sNaN"),
     "int8(1)": lambda: np.int8(1),
     "int8(-1)": lambda: np.int8(-1),
     "float64(1)": lambda: np.float64(1),
-    "datetime64": lambda: np.datetime64("NaT"),
 }
 
 TEXTS: dict[str, Make] = {
@@ -60,7 +40,6 @@ TEXTS: dict[str, Make] = {
     "NUL": lambda: "a\0b",
     "lines": lambda: "a\nb\r\nc\u2028d",
     "surrogate": lambda: "\ud800",
-    "braces": lambda: "{0.__class__} %s %n",
     "long text": lambda: "x" * 100_000,
     "bytes": lambda: b"round",
     "str_": lambda: np.str_("x"),
@@ -73,10 +52,6 @@ CONTAINERS: dict[str, Make] = {
     "{}": dict,
     "set": lambda: {1},
     "ragged": lambda: [[1], [1, 2]],
-    "in itself": in_itself,
-    "deep": deep,
-    "generator": lambda: (number for number in range(3)),
-    "count": itertools.count,
     "no numbers": lambda: np.zeros(0, np.int64),
     "scalar array": lambda: np.zeros((), np.int64),
     "objects": lambda: np.array([None, {}], object),
@@ -89,11 +64,9 @@ THINGS: dict[str, Make] = {
     "None": lambda: None,
     "True": lambda: True,
     "bool_": lambda: np.False_,
-    "...": lambda: ...,
     "object": object,
     "a class": lambda: dict,
     "a function": lambda: len,
-    "a module": lambda: np,
     "Path": lambda: pathlib.Path("no") / "where",
 }
 
