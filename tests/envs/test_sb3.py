@@ -121,21 +121,6 @@ def test_every_transition_of_a_known_round_by_hand() -> None:
     assert env.games.games.states["score"][0, :2].tolist() == [775, 850]
 
 
-def test_opponents_are_shown_their_own_view() -> None:
-    env, script = known_round((0, 0), "points")
-    for action in LEARNER_PLAYS:
-        env.step(np.array([action]))
-    asked_to_claim = script.shown[0]
-    assert section(env.games, asked_to_claim, "phase") == [0, 1, 0]
-    hand = section(env.games, asked_to_claim, "hand")
-    assert {card for card, count in enumerate(hand) if count} == {
-        Card.RIGHT_OF_WAY,
-        Card.DISTANCE_100,
-        Card.DISTANCE_50,
-    }
-    assert section(env.games, asked_to_claim, "km") == [300 // 25, 650 // 25]
-
-
 @pytest.mark.parametrize(("reward", "last"), [("points", (775 - 850) / 1000), ("win", 1.0)])
 def test_returns_of_a_known_round_by_hand(reward: str, last: float) -> None:
     # 4,900 + 775 points win the match against 1,000 + 850, although the round itself is lost.
@@ -255,33 +240,6 @@ def test_masks_come_in_one_array_that_maskable_ppo_finds() -> None:
     assert (env.env_method("action_masks", indices=[1, 3]) == masks[[1, 3]]).all()
 
 
-def test_observations_are_scaled_and_their_own() -> None:
-    env = alone(vector_env(8, seed=1))
-    first = env.reset()
-    kept = first.copy()
-    assert first.dtype == np.float32
-    for _ in range(300):
-        observations, _, _, _ = env.step(first_legal(env.games.games.buffers.observation, env.action_masks()))
-        assert (observations >= 0).all()
-        assert (observations <= 1).all()
-    assert (first == kept).all()
-
-
-def test_same_seed_same_transitions() -> None:
-    def digest() -> list[float]:
-        env = versus(vector_env(4), [uniform_policy(3)])
-        env.seed(11)
-        total = [float(env.reset().sum())]
-        for _ in range(100):
-            observations, rewards, _, _ = env.step(
-                first_legal(env.games.games.buffers.observation, env.action_masks())
-            )
-            total += [float(observations.sum()), float(rewards.sum())]
-        return total
-
-    assert digest() == digest()
-
-
 def test_maskable_ppo_learns_a_few_steps_and_self_play_uses_its_policy() -> None:
     calls: list[int] = []
     env = alone(vector_env(8, seed=1))
@@ -338,13 +296,6 @@ def test_a_model_that_knows_no_masks_is_refused() -> None:
         alone(vector_env(2)).set_policy(Plain())  # type: ignore[arg-type]
 
 
-def test_maskable_ppo_plays_against_itself() -> None:
-    env = alone(vector_env(4, seed=1))
-    model = sb3_contrib().MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=32, n_epochs=1, seed=1)
-    env.set_policy(model)
-    model.learn(64)
-
-
 def test_pictures_of_game_0() -> None:
     """VecVideoRecorder asks for them without a word, of all but text."""
     pytest.importorskip("resvg_py", reason="no rasteriser: pip install -e '.[pictures]'")
@@ -380,16 +331,3 @@ def test_sparring_partners_take_their_share() -> None:
     assert 0.35 < asked["own"] / sum(asked.values()) < 0.65
     assert asked["first"] > 0
     assert asked["second"] > 0
-
-
-def test_errors_teach() -> None:
-    with pytest.raises(OptionError, match="SAME_STEP"):
-        versus(vector_env(2, autoreset_mode="disabled"), [first_legal])
-    with pytest.raises(OptionError, match="at least one opponent"):
-        versus(vector_env(2), [])
-    with pytest.raises(OptionError, match="seats are 0 to 1"):
-        versus(vector_env(2), [first_legal], seat=2)
-    with pytest.raises(OptionError, match="sparring"):
-        alone(vector_env(2), sparring_share=0.5)
-    with pytest.raises(ResetNeededError, match="reset"):
-        versus(vector_env(2), [first_legal]).step(np.zeros(2, np.int64))
