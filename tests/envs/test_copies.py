@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.engine.games import new_buffers
-from millebornes_env.errors import ClosedError, StateError
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.state import ROUND_OVER, STATE
+from millebornes_env.errors import StateError
+from millebornes_env.millebornes.state import ROUND_OVER
 from tests.envs.playing import TEAMS, choose, is_same_memory, look, rows, short_match, snapshot, started
 
 tables = pytest.mark.parametrize("players", TEAMS)
@@ -126,49 +124,7 @@ def test_a_whole_copy_samples_as_the_original_does(make_copy: Copy) -> None:
     assert [copied.sample_actions().tolist() for _ in range(3)] == drawn
 
 
-@pytest.mark.parametrize("make_copy", WHOLE_COPIES)
-def test_a_whole_copy_has_spaces_of_its_own(make_copy: Copy) -> None:
-    """Each draws its own samples, so that one does not shift the other's."""
-    env = started(16)
-    env.action_space.seed(1)
-    copied = make_copy(env)
-    assert copied.action_space == env.action_space
-    drawn = env.action_space.sample()
-    assert np.array_equal(copied.action_space.sample(), drawn)
-
-
-@pytest.mark.parametrize("make_copy", WHOLE_COPIES)
-def test_a_copy_made_before_the_first_reset_is_an_environment_too(make_copy: Copy) -> None:
-    env = vector_env(3, seed=4)
-    copied = make_copy(env)
-    for one in (env, copied):
-        one.reset()
-    assert snapshot(copied) == snapshot(env)
-    assert run(copied, 5) == run(env, 5)
-
-
-def test_the_copy_of_an_environment_with_buffers_of_the_caller_has_its_own() -> None:
-    plain = vector_env(3)
-    buffers = new_buffers(rulebook, 3, plain.rules, plain.settings)
-    env = vector_env(3, buffers=buffers)
-    env.reset(seed=1)
-    kept = [array.copy() for array in buffers]
-    run(env.clone(), 10)
-    assert all(np.array_equal(now, then) for now, then in zip(buffers, kept, strict=True))
-
-
 # States.
-
-
-def test_states_are_copies() -> None:
-    env = started(3, steps=20)
-    kept = snapshot(env)
-    states = env.get_states()
-    assert states.dtype == STATE
-    assert states.shape == (3,)
-    states["km"] = 25
-    states["deck"] = 0
-    assert snapshot(env) == kept
 
 
 @tables
@@ -184,14 +140,6 @@ def test_states_take_a_game_back(players: int) -> None:
     states["deck"] = 0  # what was handed over is not looked at again
     second = run(env, 120)
     assert [after[0] for after in first] == [after[0] for after in second]
-
-
-def test_states_may_be_a_plain_array_and_in_another_order() -> None:
-    env, other = started(3, steps=10), vector_env(3)
-    states = np.asarray(env.get_states().view(np.ndarray))[::-1]
-    observations = other.set_states(states)
-    shown = [rows(look(env), game) for game in range(3)]
-    assert [rows(observations, game) for game in range(3)] == shown[::-1]
 
 
 def test_many_continuations_of_one_position() -> None:
@@ -217,27 +165,6 @@ def test_states_of_another_table_are_refused(ours: int, theirs: int) -> None:
     with pytest.raises(StateError):
         env.set_states(other.get_states())
     assert snapshot(env) == before
-
-
-@pytest.mark.parametrize(
-    ("field", "value"), [("seat", 2), ("seat", -1), ("seat", 100), ("phase", 9), ("stream_next", 120)]
-)
-def test_states_that_no_game_can_be_in_are_refused(field: str, value: int) -> None:
-    """Compiled code checks no index: a seat that is none would read and write beyond the record."""
-    env = started(2, steps=5)
-    states, before = env.get_states(), snapshot(env)
-    states[field] = value
-    with pytest.raises(StateError):
-        env.set_states(states)
-    assert snapshot(env) == before
-
-
-def test_states_are_refused_after_close() -> None:
-    env = started(2, steps=5)
-    states = env.get_states()
-    env.close()
-    with pytest.raises(ClosedError):
-        env.set_states(states)
 
 
 # Threads.
@@ -318,14 +245,3 @@ def test_the_copy_of_an_environment_on_threads_is_on_threads(make_copy: Copy) ->
     assert copied.games.num_threads == 2
     assert run(copied, 10) == run(env, 10)
     assert np.array_equal(copied.sample_actions(), env.sample_actions())
-
-
-def test_a_large_batch_is_shared_among_threads() -> None:
-    alone, shared = started(601), vector_env(601, num_threads=2)
-    assert shared.games.num_threads == 2
-    shared.reset(seed=1)
-    for _ in range(20):
-        actions = alone.sample_actions()
-        alone.step(actions)
-        shared.step(actions)
-    assert snapshot(alone) == snapshot(shared)

@@ -149,9 +149,6 @@ def test_buffers_may_lie_side_by_side_in_one_block() -> None:
         assert [array.tobytes() for array in buffers] == [array.tobytes() for array in plain.games.buffers]
 
 
-# Actions and seats.
-
-
 # Single fields of a record.
 
 

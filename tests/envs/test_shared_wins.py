@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, millebornes_v0, vector_env
-from millebornes_env.envs.sb3 import OpponentVecEnv, uniform_policy
 from millebornes_env.millebornes.actions import discard_action
 from millebornes_env.millebornes.cards import Card
-from tests.envs.playing import MODES
+from tests.each import each
+from tests.envs.playing import MODES, uniform_policy, versus
 from tests.support import Position
 
 Km = tuple[int, ...]
@@ -41,8 +42,6 @@ PAID: dict[Km, list[float]] = {
 }
 """What each is paid for it; written out by hand."""
 
-lengths = pytest.mark.parametrize("km", SHARED, ids=str)
-
 
 def before_the_end(km: Km, name: str, seats: int = 1) -> np.ndarray:
     """A game in which the last card of all is about to be discarded, by seat 0."""
@@ -62,10 +61,10 @@ def ended(km: Km, name: str, seats: int = 1, **options: Any) -> tuple[VectorEnv,
     return env, step
 
 
-@lengths
-@pytest.mark.parametrize("name", ["dujardin", "dujardin_2014"])
-@pytest.mark.parametrize("reward", ["points", "win"])
-@pytest.mark.parametrize("episode", ["round", "match"])
+@each(
+    "km, name, reward, episode",
+    itertools.product(SHARED, ["dujardin", "dujardin_2014"], ["points", "win"], ["round", "match"]),
+)
 def test_without_points(km: Km, name: str, reward: str, episode: str) -> None:
     env, step = ended(km, name, reward=reward, episode=episode)
     assert step.rewards[0].tolist() == pytest.approx(PAID[km])
@@ -81,14 +80,14 @@ def test_partners_are_paid_alike() -> None:
     assert env.games.win_shares().tolist() == [[0.5, 0, 0.5]]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@each("mode", MODES)
 def test_in_every_mode_of_autoreset(mode: str) -> None:
     env, step = ended((900, 900, 100), "dujardin", autoreset_mode=mode)
     assert step.rewards[0].tolist() == pytest.approx([1 / 4, 1 / 4, -1 / 2])
     assert env.games.win_shares().tolist() == [[0.5, 0.5, 0]]
 
 
-@pytest.mark.parametrize(("km", "winner"), [((300, 300, 100), -1), ((300, 100, 0), 0), ((0, 0, 0), -1)])
+@each("km, winner", [((300, 300, 100), -1), ((300, 100, 0), 0), ((0, 0, 0), -1)])
 def test_a_round_with_points(km: Km, winner: int) -> None:
     """Equal points share the round; the reward by points does not ask who has won."""
     shares = [(length == max(km)) / km.count(max(km)) for length in km]
@@ -122,9 +121,10 @@ def test_the_shares_of_some_games() -> None:
     assert env.games.win_shares([2, 0]).tolist() == [[0, 1, 0], [0.5, 0.5, 0]]
 
 
-@pytest.mark.parametrize("name", ["dujardin", "parker"])
-@pytest.mark.parametrize("episode", ["round", "match"])
-@pytest.mark.parametrize("km", [(500, 500, 0), (500, 400, 0)])
+@each(
+    "name, episode, km",
+    itertools.product(["dujardin", "parker"], ["round", "match"], [(500, 500, 0), (500, 400, 0)]),
+)
 def test_nobody_wins_what_an_illegal_action_ended(name: str, episode: str, km: Km) -> None:
     """Neither the offender nor who is nearest."""
     env = vector_env(2, name, players=3, episode=episode, illegal_action="terminate")
@@ -151,10 +151,10 @@ def test_one_agent_at_a_time() -> None:
     assert list(env.rewards.values()) == pytest.approx([1 / 4, 1 / 4, -1 / 2])
 
 
-@pytest.mark.parametrize(("km", "won"), [((500, 500, 0), 0.5), ((0, 500, 500), 0.0), ((500, 0, 25), 1.0)])
+@each("km, won", [((500, 500, 0), 0.5), ((0, 500, 500), 0.0), ((500, 0, 25), 1.0)])
 def test_stable_baselines3(km: Km, won: float) -> None:
     games = vector_env(1, "dujardin", players=3)
-    env = OpponentVecEnv(games, [uniform_policy(1)], seat=0)
+    env = versus(games, [uniform_policy(1)], seat=0)
     env.seed(1)
     env.reset()
     games.set_states(before_the_end(km, "dujardin"))
