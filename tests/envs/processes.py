@@ -98,10 +98,13 @@ def in_a_child(method: str, run: Callable[[int], Any], num_threads: int) -> Any:
 
 
 def children(method: str) -> dict[str, Any]:
-    """This process uses threads first; then its children play."""
+    """A child plays before this process uses threads, others afterwards."""
+    found: dict[str, Any] = {}
+    if method == "fork":
+        found["before threads"] = in_a_child(method, with_a_new_one, 2)
     for num_threads in (1, 2):
         inherited[num_threads] = begun(num_threads)
-    found: dict[str, Any] = {"here": [with_a_new_one(1)[0], with_a_new_one(2)[0], with_another_loop(1)[0]]}
+    found["here"] = [with_a_new_one(1)[0], with_a_new_one(2)[0], with_another_loop(1)[0]]
     if method == "spawn":
         return found | in_a_child(method, all_in_one, 0)
     for num_threads in (1, 2):
@@ -110,11 +113,6 @@ def children(method: str) -> dict[str, Any]:
     found["another loop"] = in_a_child(method, with_another_loop, 1)
     found["here again"] = with_the_inherited_one(2)
     return found
-
-
-def before_threads() -> dict[str, Any]:
-    """A child that was forked before its parent used threads has threads of its own."""
-    return {"child": in_a_child("fork", with_a_new_one, 2), "here": with_a_new_one(2)}
 
 
 def _run_all(works: list[Callable[[], None]]) -> list[str]:
@@ -172,7 +170,6 @@ def one_env() -> dict[str, Any]:
 WORKS: dict[str, Callable[[], dict[str, Any]]] = {
     "fork": lambda: children("fork"),
     "spawn": lambda: children("spawn"),
-    "before_threads": before_threads,
     "two_python_threads": lambda: one_env() | two_envs(),
 }
 

@@ -12,13 +12,15 @@ from millebornes_env.errors import ConformanceError, IllegalActionError, MilleBo
 from millebornes_env.testing import check_env
 
 
-@pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
 @pytest.mark.parametrize(
-    "options",
+    ("mode", "options"),
     [
-        {},
-        {"players": 6, "episode": "match", "padded": True, "observe_rules": True},
-        {"edition": "dujardin", "players": 8, "observe_unseen": False, "illegal_action": "terminate"},
+        ("same_step", {}),
+        ("next_step", {"players": 6, "episode": "match", "padded": True, "observe_rules": True}),
+        (
+            "disabled",
+            {"edition": "dujardin", "players": 8, "observe_unseen": False, "illegal_action": "terminate"},
+        ),
     ],
 )
 def test_our_environments_pass_and_are_left_alone(mode: str, options: dict[str, Any]) -> None:

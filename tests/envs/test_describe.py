@@ -8,8 +8,6 @@ import pytest
 from millebornes_env import VectorEnv, edition, editions, millebornes_v0, vector_env
 from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.protocol import Table
-from millebornes_env.errors import OptionError, ResetNeededError
-from millebornes_env.millebornes.cards import CARD_NAMES
 from millebornes_env.render.seat import describe_seat
 from tests.support import Position
 
@@ -50,13 +48,6 @@ def a_turn() -> Position:
 
 def test_a_seat_is_told_what_it_sees() -> None:
     assert env_in(a_turn()).describe(1) == SEEN_FROM_SEAT_1
-
-
-def test_the_opponent_is_told_whose_turn_it_is() -> None:
-    lines = env_in(a_turn()).describe(0).splitlines()
-    assert "your hand: 25 km, Right of way" in lines
-    assert "hands: opponent: 3 cards" in lines
-    assert lines[-1] == "Opponent is to play."
 
 
 def test_the_cards_not_seen_are_told_only_if_the_observation_shows_them() -> None:
@@ -107,19 +98,6 @@ def test_hidden_cards_change_nothing(name: str, padded: bool) -> None:
         assert changed
 
 
-def test_every_card_of_the_own_hand_is_told() -> None:
-    env = vector_env(3, seed=2)
-    env.reset()
-    for game in range(3):
-        for seat in range(2):
-            hand = env.get_states()["hand"][game, seat]
-            cards = [
-                CARD_NAMES[card] + (f" ({hand[card]})" if hand[card] > 1 else "")
-                for card in np.flatnonzero(hand)
-            ]
-            assert f"your hand: {', '.join(cards)}" in env.describe(seat, game).splitlines()
-
-
 def test_all_faces_and_the_person_at_the_terminal_are_told_the_same() -> None:
     position = a_turn()
     env = env_in(position)
@@ -132,20 +110,3 @@ def test_all_faces_and_the_person_at_the_terminal_are_told_the_same() -> None:
     assert describe_seat(row, env.observation_sections, env.rules) == env.describe(1)
     table = HumanAgent(Table.of(env))._view(row[np.newaxis]).table()
     assert env.describe(1).startswith("\n".join(table))
-
-
-def test_wrong_seats_and_games_are_told() -> None:
-    env = vector_env(2)
-    with pytest.raises(ResetNeededError, match="describe"):
-        env.describe(0)
-    env.reset()
-    for seat, game, words in ((2, 0, "there is no seat 2"), (0, 2, "there is no game 2")):
-        with pytest.raises(OptionError, match=words):
-            env.describe(seat, game)
-    single = millebornes_v0.env()
-    with pytest.raises(ResetNeededError):
-        single.describe("player_0")
-    single.reset()
-    for wrong in ("player_2", 2, None):
-        with pytest.raises(OptionError):
-            single.describe(wrong)  # type: ignore[arg-type]

@@ -255,11 +255,3 @@ def test_what_cannot_be_told_is_refused() -> None:
         vector_env(2, history="yes")  # type: ignore[arg-type]
     with pytest.raises(GamePartError, match="'wielerspel' has no account of what is seen of it"):
         vector_env(2, "arc_en_ciel", players=3, history=True)
-
-
-def test_a_history_makes_no_difference_to_the_games() -> None:
-    with_it, without = (vector_env(50, "parker", history=kept) for kept in (True, False))
-    for env in (with_it, without):
-        env.reset(seed=9)
-        steps(env, 120)
-    assert with_it.get_states().tobytes() == without.get_states().tobytes()

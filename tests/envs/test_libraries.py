@@ -278,3 +278,12 @@ def test_letters_that_a_stream_lacks_are_printed_all_the_same(monkeypatch: pytes
     sys.stdout.flush()
     assert bytes_out.getvalue().count(b"coup fourr\\xe9") == 2
     assert bytes_out.getvalue().endswith(b"\nfourr\\xe9\n")
+
+
+def test_an_interface_whose_library_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "millebornes_env.envs.sb3", raising=False)
+    monkeypatch.setitem(sys.modules, "stable_baselines3.common.vec_env", None)
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    told = r"envs\.sb3 needs stable_baselines3.*: pip install 'millebornes-env\[train\]'"
+    with pytest.raises(MissingExtraError, match=told):
+        importlib.import_module("millebornes_env.envs.sb3")

@@ -15,6 +15,7 @@ import pytest
 from millebornes_env import VectorEnv, millebornes_v0
 from millebornes_env.envs.aec import raw_env
 from millebornes_env.errors import ConcurrentCallError
+from tests.each import each
 from tests.envs.playing import choose, look, refused, snapshot, started
 
 LONG = 600.0
@@ -70,7 +71,7 @@ CALLS: dict[str, Callable[[VectorEnv], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_a_call_in_the_middle_of_a_step_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     env, same = started(3, steps=4), started(3, steps=4)
     actions = choose(look(env))
@@ -137,7 +138,7 @@ AEC_CALLS: dict[str, Callable[[raw_env], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", AEC_CALLS)
+@each("name", AEC_CALLS)
 def test_a_call_in_the_middle_of_a_step_of_the_aec_environment(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

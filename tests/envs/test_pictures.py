@@ -8,10 +8,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-import millebornes_env
 from millebornes_env import millebornes_v0, vector_env, wielerspel_v0
 from millebornes_env.all_sheets import edition, editions
-from millebornes_env.errors import GamePartError, MissingExtraError, OptionError
+from millebornes_env.errors import GamePartError, OptionError
 from millebornes_env.notation import read_position
 from millebornes_env.render.svg import draw_picture
 
@@ -106,12 +105,6 @@ def test_pixels() -> None:
     assert pixels.dtype == np.uint8
     assert pixels.shape[1:] == (1008, 3)
     assert pixels.std() > 30  # a picture, not a blank sheet
-
-
-def test_pixels_without_a_rasteriser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(millebornes_env.envs.aec.raw_env.metadata, "render_modes", ["ansi", "human", "svg"])
-    with pytest.raises(MissingExtraError, match=r"millebornes-env\[pictures\]"):
-        millebornes_v0.env(render_mode="rgb_array")
 
 
 def test_notebooks_show_the_table() -> None:

@@ -51,6 +51,7 @@ def test_forked_children_play_the_same_games_on_one_thread(layer: str) -> None:
     found = run("fork", NUMBA_THREADING_LAYER=layer)
     one, two, doubled = found["here"]
     assert one == two
+    assert found["before threads"] == [one, []], "it has threads of its own"
     for kind in ("new", "inherited"):
         assert found[f"{kind} 1"] == [one, []]
         result, warnings = found[f"{kind} 2"]
@@ -61,14 +62,6 @@ def test_forked_children_play_the_same_games_on_one_thread(layer: str) -> None:
     assert found["another loop"][0] == doubled
     assert len(found["another loop"][1]) == 1
     assert found["here again"] == [one, []], "the parent keeps its threads"
-
-
-@compiled_only
-@can_fork
-def test_a_child_that_was_forked_before_threads_were_used_has_its_own() -> None:
-    found = run("before_threads")
-    assert found["child"] == found["here"]
-    assert found["child"][1] == []
 
 
 @compiled_only

@@ -8,7 +8,7 @@ import pytest
 from millebornes_env import millebornes_v0
 from millebornes_env.envs.aec import raw_env
 from millebornes_env.millebornes.state import SCORE_LINES
-from millebornes_env.render.text import draw_game, draw_score_sheet
+from millebornes_env.render.text import draw_game
 from tests.envs.playing import LIMIT, choose, look, short_match, started
 from tests.support import Position
 
@@ -178,34 +178,8 @@ def test_human_mode_prints_at_the_reset_and_after_each_step(capsys: pytest.Captu
     assert capsys.readouterr().out == f"{silent.render()}\n\n"
 
 
-def test_ansi_mode_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    env = begun("ansi")
-    env.step(choice(env))
-    assert env.render()
-    assert capsys.readouterr().out == ""
-
-
 def test_without_a_mode_there_is_a_warning_and_no_picture() -> None:
     env = begun(None)
     env.step(choice(env))
     with pytest.warns(UserWarning, match='render_mode="ansi" or "human"'):
         assert env.render() is None
-
-
-def test_drawing_changes_nothing() -> None:
-    env = begun("ansi")
-    before = env.vector.get_states().tobytes()
-    env.render()
-    assert env.vector.get_states().tobytes() == before
-
-
-def test_the_columns_of_a_score_sheet_may_have_names() -> None:
-    """As wide as the name asks for; without names they are the teams' numbers."""
-    position = Position("battle 0: roll", "hand 0: 25").km(0, 675).finish_trip()
-    state, rules = position.games.states[0], position.rules
-    usual = draw_score_sheet(state, rules).splitlines()
-    named = draw_score_sheet(state, rules, ["you", "opponents 1 and 3"]).splitlines()
-    assert usual[0].split() == ["team", "0", "team", "1"]
-    assert named[0].endswith("     you  opponents 1 and 3")
-    assert {len(line) for line in named} == {len(named[0])}
-    assert [line.split() for line in named[1:]] == [line.split() for line in usual[1:]]

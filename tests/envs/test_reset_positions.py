@@ -8,19 +8,9 @@ import pytest
 from millebornes_env import millebornes_v0, vector_env
 from millebornes_env.errors import NotationError, OptionError
 from millebornes_env.notation.positions import read_position
+from tests.each import each
 
 FEW_LINES = "hand 0: 200 roll\nbattle 0: roll\nhand 1: ..."
-
-
-def test_an_environment_begins_with_a_position() -> None:
-    env = vector_env(3)
-    observations, _ = env.reset(seed=1, options={"positions": FEW_LINES})
-    assert observations["agent_selection"].tolist() == [0, 0, 0]
-    assert all(env.legal_actions(game).keys() >= {4, 4 + 19} for game in range(3))
-    hands = env.get_states()["hand"][:, 0].sum(axis=1)
-    assert hands.tolist() == [2, 2, 2]
-    env.step([4, 4, 4])
-    assert env.get_states()["km"][:, 0].tolist() == [200, 200, 200]
 
 
 def test_each_game_with_a_position_of_its_own_and_its_own_key() -> None:
@@ -61,8 +51,8 @@ def test_a_game_of_one_agent_at_a_time_begins_with_a_position() -> None:
     assert env.observe("player_1")["action_mask"].sum() == 2
 
 
-@pytest.mark.parametrize(
-    ("error", "given_positions", "words"),
+@each(
+    "error, given_positions, words",
     [
         (NotationError, ["hand 0: rol", FEW_LINES], ["positions[0]: line 1", "'rol'"]),
         (NotationError, "hand 0: rol", ["positions: line 1"]),
@@ -95,8 +85,3 @@ def test_a_position_whose_record_was_spoiled() -> None:
     found.state["hand_count"] = 100
     with pytest.raises(OptionError, match="positions is no game of this table: hand_count"):
         vector_env(1).reset(options={"positions": found})
-
-
-def test_a_text_that_is_no_position() -> None:
-    with pytest.raises(NotationError, match=r"positions: line 1, 'hand 0: rol': there is no card 'rol'"):
-        vector_env(1).reset(options={"positions": "hand 0: rol"})
