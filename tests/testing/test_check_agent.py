@@ -29,10 +29,6 @@ def test_our_agents_pass(spec: str) -> None:
     check_agent(spec, edition, games=3, decisions=30)
 
 
-def test_the_equilibrium_of_a_mini_deck_passes() -> None:
-    check_agent("equilibrium", "mini7-v0", games=3, decisions=30)
-
-
 def test_agents_of_a_race_are_checked_too() -> None:
     """At all tables of the sheet; what a compiled agent looks at must not be the order of the cards."""
     check_agent("random", "arc_en_ciel", games=4, decisions=60)
@@ -48,7 +44,8 @@ def test_they_pass_with_other_rules_and_observations(edition: str) -> None:
     check_agent("strategist", edition, games=4, decisions=40, observe_rules=True, padded=True)
 
 
-def test_the_champion_and_search_pass() -> None:
+def test_the_equilibrium_the_champion_and_search_pass() -> None:
+    check_agent("equilibrium", "mini7-v0", games=3, decisions=30)
     check_agent("champion", **QUICK)
     check_agent("search:rollout=greedy,rollouts=4,threads=1", players=3, games=2, decisions=12)
 
@@ -65,7 +62,7 @@ def test_the_table_must_be_one_that_the_agent_plays_at() -> None:
     [faulty.FirstLegal, faulty.Drawing, faulty.Remembering, faulty.SeesStates, faulty.SaysThatItPeeks],
 )
 def test_agents_of_ones_own_pass(agent: Any) -> None:
-    check_agent(agent, games=3, decisions=30)
+    check_agent(agent, **QUICK)
 
 
 def test_the_example_of_an_agent_passes() -> None:

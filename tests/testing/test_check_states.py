@@ -12,7 +12,6 @@ from millebornes_env.compile import IS_COMPILED
 from millebornes_env.errors import (
     ActionRangeError,
     ConformanceError,
-    MilleBornesError,
     OptionError,
     StateError,
 )
@@ -112,17 +111,6 @@ def test_what_is_no_state_is_refused(check: Any) -> None:
         check(states, "parker")
 
 
-def test_perft_refuses_what_it_cannot_count() -> None:
-    env, moments = walk(1)
-    states = moments[0][0].copy()
-    for depth in (-1, 1.5, "3", None):
-        with pytest.raises(OptionError, match="it must be a whole number, 0 or more"):
-            perft(states, depth, env.rules)  # type: ignore[arg-type]
-    states["seat"][0] = 77
-    with pytest.raises(StateError, match="seat is not one of 0 to 2"):
-        perft(states, 1, env.rules)
-
-
 def test_an_edition_passes_and_says_what_happened() -> None:
     steps = 20_000 if IS_COMPILED else 2_000
     counts = check_edition(edition("parker").replace(max_200=4, hand_limit=5), steps=steps)
@@ -144,11 +132,3 @@ def test_a_law_that_is_broken_is_told_with_table_game_and_step(monkeypatch: pyte
     expected = r"dutch, 3 players in 3 teams, seed 4, game 3, step 21, seat \d, .*: km is not the sum"
     with pytest.raises(ConformanceError, match=expected):
         check_edition("dutch", players=3, steps=1_000, seed=4)
-
-
-def test_wrong_options_of_check_edition_are_refused() -> None:
-    for options in ({"steps": 0}, {"steps": "many"}, {"seed": -1}, {"players": 5}):
-        with pytest.raises(MilleBornesError):
-            check_edition("parker", **options)  # type: ignore[arg-type]
-    with pytest.raises(MilleBornesError, match="parkr"):
-        check_edition("parkr")
