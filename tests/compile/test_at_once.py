@@ -11,7 +11,6 @@ import pytest
 from millebornes_env import at_once
 from millebornes_env.at_once import (
     copy_numbers,
-    from_front,
     lowest_in,
     set_of_numbers,
     size_of,
@@ -74,18 +73,6 @@ def test_a_row_may_be_copied_onto_itself() -> None:
     assert row[:44].tolist() == [0, 1, *range(40), 42, 43]
 
 
-def test_sets_of_floats_are_those_that_are_not_0() -> None:
-    @kernel
-    def members(numbers: Any) -> int:
-        return set_of_numbers(numbers, 0, 64)
-
-    numbers = np.zeros(64, np.float32)
-    numbers[[0, 1, 2, 40, 63]] = [1e-45, -0.0, -2, np.nan, np.inf]
-    wanted = at_once._plain_set_of(numbers, 0, 64)
-    assert members(numbers) % 2**64 == wanted
-    assert [place for place in range(64) if wanted >> place & 1] == [0, 2, 40, 63]
-
-
 @pytest.mark.parametrize("members", [1, 2, 0b1010_0000, 1 << 62, (1 << 63) - 1])
 def test_the_lowest_bit_and_the_number_of_bits(members: int) -> None:
     @kernel
@@ -96,12 +83,3 @@ def test_the_lowest_bit_and_the_number_of_bits(members: int) -> None:
     lowest = len(in_binary) - 1 - in_binary.rindex("1")
     assert asked(members) == 100 * lowest + in_binary.count("1")
     assert (at_once._plain_lowest(members), at_once._plain_size(members)) == (lowest, in_binary.count("1"))
-
-
-def test_an_index_from_the_front_is_the_index() -> None:
-    @kernel
-    def at(numbers: Any, place: int) -> int:
-        return int(numbers[from_front(place + 1)])
-
-    assert [at(np.arange(5), place) for place in (-1, 0, 3)] == [0, 1, 4]
-    assert at_once._plain_from_front(3) == 3

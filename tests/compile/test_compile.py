@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import pytest
 from numba.core.caching import NullCache
 from numba.core.event import Listener, install_listener
 
-from millebornes_env import compile as module
 from millebornes_env.compile import (
     IS_COMPILED,
     float32_at,
     float_kernel,
     float_rule,
     kernel,
-    parallel_float_kernel,
     plain,
-    prange,
     rule,
     seldom,
     stack_array,
@@ -29,14 +26,6 @@ from millebornes_env.compile import (
 from millebornes_env.stopping import Stopped, Stops
 
 SIZE: Final = 300
-
-
-class Flags(NamedTuple):
-    """Bits, the lowest first."""
-
-    low: int
-    middle: int
-    high: int
 
 
 compiled_only = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
@@ -126,13 +115,6 @@ def number_of_infinities_and_nans(numbers: np.ndarray) -> int:
     return count
 
 
-@parallel_float_kernel
-def totals_in_any_order(rows: np.ndarray, totals: np.ndarray, threads: int) -> None:
-    for thread in prange(threads):
-        for row in range(thread, len(rows), threads):
-            totals[row] = total_in_any_order(rows[row])
-
-
 def test_arrays_on_the_stack_are_apart_and_given_back() -> None:
     totals = np.zeros(100, np.int64)
     alternating_sums(totals, 2_000 if IS_COMPILED else 1)
@@ -171,27 +153,6 @@ def test_a_plain_rule_is_not_compiled_and_nor_is_what_it_calls() -> None:
         assert "_called" in vars(first_doubled)
 
 
-@rule
-def winner(state: Any) -> int:
-    """Called as the field that it reads."""
-    return int(state.winner)
-
-
-def test_a_plain_rule_may_be_called_as_a_field_of_the_record() -> None:
-    record = np.zeros(1, [("winner", np.int8)]).view(np.recarray)[0]
-    assert plain(winner)(record) == 0
-
-
-@compiled_only
-def test_a_stack_array_has_a_constant_size() -> None:
-    @kernel
-    def with_any_size(size: int) -> int:
-        return len(stack_array(np.int8, size))
-
-    with pytest.raises(Exception, match="stack_array"):
-        with_any_size(3)
-
-
 def test_numbers_are_read_at_their_address() -> None:
     numbers = np.array([3.0, 4.5, 100.25], np.float32)
     assert total_at(numbers.ctypes.data, 3) == 107.75
@@ -199,17 +160,6 @@ def test_numbers_are_read_at_their_address() -> None:
     assert total_at(numbers.ctypes.data, 0) == 0.0
     numbers[0] = 0.0
     assert total_at(numbers.ctypes.data, 3) == 104.75
-
-
-def test_numbers_by_their_address_are_not_written_to() -> None:
-    @kernel
-    def write(address: int) -> None:
-        float32_at(address, 1)[0] = 1.0
-
-    numbers = np.zeros(1, np.float32)
-    with pytest.raises(Exception, match=r"read-?only"):
-        write(numbers.ctypes.data)
-    assert numbers[0] == 0.0
 
 
 @compiled_only
@@ -221,24 +171,6 @@ def test_fast_sums_are_not_taken_in_order_and_keep_infinities() -> None:
     assert total_in_any_order(np.array([1.0, -np.inf], np.float32)) == -np.inf
     special = np.array([1.0, np.inf, np.nan, -np.inf], np.float32)
     assert number_of_infinities_and_nans(special) == 3
-
-
-def test_threads_share_a_loop_of_fast_sums() -> None:
-    rows = np.random.default_rng(1).normal(size=(7, 100)).astype(np.float32)
-    totals = np.zeros(7, np.float32)
-    totals_in_any_order(rows, totals, 2)
-    assert totals == pytest.approx(rows.sum(axis=1), abs=1e-4)
-
-
-def test_in_plain_python_memory_and_flags_are_numpys() -> None:
-    """What takes the place of compiled code under NUMBA_DISABLE_JIT=1."""
-    assert module._plain_stack_array(np.int8, 5).shape == (5,)
-    numbers = np.array([3.0, 4.5, 100.25], np.float32)
-    view = module._plain_float32_at(numbers.ctypes.data + 4, 2)
-    assert view.tolist() == [4.5, 100.25]
-    assert not view.flags.writeable
-    assert module._plain_flags_of(Flags, 0b101) == Flags(1, 0, 1)
-    assert module._plain_call_at(max, (3, 7)) == 7
 
 
 # Signals ---------------------------------------------------------------------------------------------------

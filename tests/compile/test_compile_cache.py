@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import itertools
 import os
 import shutil
 import stat
@@ -20,8 +21,9 @@ from numba.core.caching import NullCache
 
 import millebornes_env
 from millebornes_env import compile_cache, vector_env
-from millebornes_env.compile import IS_COMPILED, address_of, call_at, kernel, parallel_kernel, prange, rule
+from millebornes_env.compile import IS_COMPILED, kernel, rule
 from millebornes_env.compile_cache import cache_folder_of, source_digest
+from tests.each import each
 
 PACKAGE = Path(millebornes_env.__file__).parent
 FIRST_STEP = (
@@ -127,10 +129,6 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modules
     made.forget()
 
 
-def test_a_kernel_is_kept(modules: Modules) -> None:
-    assert [modules.played(), modules.played()] == [(8, False), (8, True)]
-
-
 def test_a_rule_that_changes_in_another_file_is_compiled_with_what_calls_it(modules: Modules) -> None:
     modules.played()
     rules = modules.folder / "rules_of_test.py"
@@ -153,29 +151,22 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "halved": halve,
     "zeros": lambda file: file.write_bytes(bytes(file.stat().st_size)),
     "garbage": lambda file: file.write_bytes(os.urandom(1000)),
-    "text": lambda file: file.write_bytes(b"cos\nno_such_name\n."),
     "another object": lambda file: file.write_bytes(b"N.N."),
+    "a wrong bit": change_a_bit,
     "gone": Path.unlink,
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@each("ending, damage", itertools.product(["nbi", "nbc"], DAMAGES))
 def test_a_damaged_file_is_compiled_and_written_anew(
-    modules: Modules, ending: str, damage: Callable[[Path], object], capsys: pytest.CaptureFixture[str]
+    modules: Modules, ending: str, damage: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    shutil.rmtree(modules.cache, ignore_errors=True)
     modules.played()
     for file in modules.files(ending):
-        damage(file)
+        DAMAGES[damage](file)
     assert [modules.played(), modules.played()] == [(8, False), (8, True)]
     assert "cannot be kept" not in capsys.readouterr().err
-
-
-def test_machine_code_with_a_wrong_bit_does_not_run(modules: Modules) -> None:
-    modules.played()
-    (file,) = modules.files("nbc")
-    change_a_bit(file)
-    assert [modules.played(), modules.played()] == [(8, False), (8, True)]
 
 
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
@@ -391,30 +382,3 @@ def test_a_rule_is_compiled_once_for_all_kinds_of_ints() -> None:
     assert halves_of_all_kinds(np.array([4], np.int8), np.array([6], np.int32)) == 2 + 3 + 3 + 0
     linked: Any = halved
     assert len(linked._linked.signatures) == 1
-
-
-def test_python_follows_a_rule_about_ints_as_it_is_written() -> None:
-    assert halved(2**80) == 2**79, "compiled code has no such ints"
-
-
-@kernel
-def count_up(numbers: np.ndarray, first: int, last: int) -> int:
-    for place in range(first, last):
-        numbers[place] += 1
-    return last - first
-
-
-@parallel_kernel
-def count_up_on_threads(numbers: np.ndarray, threads: int, address: int) -> int:
-    total = 0
-    for thread in prange(threads):
-        first, last = thread * len(numbers) // threads, (thread + 1) * len(numbers) // threads
-        total += call_at(address, (numbers, first, last))
-    return total
-
-
-def test_threads_call_a_kernel_by_its_address() -> None:
-    numbers = np.zeros(1_001, np.int64)
-    address = address_of(count_up, numbers, 0, 0)
-    assert count_up_on_threads(numbers, 2, address) == 1_001
-    assert (numbers == 1).all()

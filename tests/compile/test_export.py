@@ -16,10 +16,9 @@ import pytest
 
 from export.build import ROOT, build, holds_machine_code
 from export.module import Module, module_of
-from export.platforms import LINUX, ExportError, object_code, this_platform
+from export.platforms import LINUX, ExportError, object_code
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.machine_code import _parameter
-from millebornes_env.machine_code import this_platform as name_that_the_loader_gives
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
 
@@ -114,13 +113,6 @@ def test_a_function_does_what_its_kernel_does(module: Module, functions: Callabl
     np.testing.assert_array_equal(found[2].inner.totals, expected[2].inner.totals)
 
 
-def test_a_function_without_a_result_returns_0(module: Module, functions: Callable[[str], Any]) -> None:
-    numbers = np.zeros(1, np.int16)
-    words = written(module, "nothing", (numbers,))
-    assert functions("nothing")(words.buffer_info()[0]) == 0
-    assert numbers[0] == 7
-
-
 def test_the_description_says_what_each_argument_is(module: Module) -> None:
     records, one, outer, weights, shift = module.kernels["toy"].parameters
     assert records == ["array", f"|V{RECORD.itemsize}", 1, True]
@@ -159,42 +151,12 @@ def test_a_kernel_that_no_word_can_call_is_refused(argument: Any, complaint: str
         module_of([(compiled(takes_anything), (argument,))])
 
 
-def test_a_kernel_that_returns_a_float_is_refused() -> None:
-    def half(number: int) -> float:
-        return number / 2
-
-    with pytest.raises(ExportError, match="half returns float64"):
-        module_of([(compiled(half), (3,))])
-
-
 def test_code_that_was_compiled_before_is_refused() -> None:
     """LLVM has rewritten it since, or it came from the cache and there is none to show."""
     dispatcher = compiled(nothing)
     dispatcher(np.zeros(1, np.int16))
     with pytest.raises(ExportError, match="nothing was compiled before, or came from Numba's cache"):
         module_of([(dispatcher, (np.zeros(1, np.int16),))])
-
-
-def test_a_module_is_exported_as_it_is_before_machine_code_is_made_of_it() -> None:
-    """What LLVM makes of it on the way to machine code is not meant to be optimised again."""
-
-    def sum_of_bytes(numbers: Any, first: int) -> int:
-        total = 0
-        for place in range(first, len(numbers)):
-            if numbers[place] > 3:
-                total += int(numbers[place]) + int(numbers[place - first])
-        return total
-
-    dispatcher = compiled(sum_of_bytes)
-    exported = module_of([(dispatcher, (np.zeros(1, np.int8), 1))]).text
-    (seen_afterwards,) = dispatcher.inspect_llvm().values()
-    assert "lsr.iv" in seen_afterwards or "sunkaddr" in seen_afterwards
-    assert "lsr.iv" not in exported
-    assert "sunkaddr" not in exported
-
-
-def test_the_builder_and_the_loader_call_this_machine_the_same() -> None:
-    assert this_platform() == name_that_the_loader_gives()
 
 
 def test_a_wheel_has_machine_code_for_linux_or_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.compile import IS_COMPILED
+from tests.each import each
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FILES: Final = (
@@ -95,7 +96,7 @@ OF_A_LIBRARY: Final = {
 compiled_only = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
 
 
-@pytest.mark.parametrize(("name", "what_breaks"), NAMES.items(), ids=NAMES)
+@each("name, what_breaks", NAMES.items())
 def test_numba_has_the_private_name(name: str, what_breaks: str) -> None:
     module, _, path = name.partition(":")
     try:
@@ -114,7 +115,7 @@ def dispatcher() -> Any:
 
 
 @compiled_only
-@pytest.mark.parametrize(("name", "what_breaks"), OF_A_LIBRARY.items(), ids=OF_A_LIBRARY)
+@each("name, what_breaks", OF_A_LIBRARY.items())
 def test_a_library_has_the_private_attribute(name: str, what_breaks: str, dispatcher: Any) -> None:
     (compiled,) = dispatcher.overloads.values()
     assert hasattr(compiled.library, name), f"Numba {numba.__version__} has no {name}: {what_breaks}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -79,27 +78,6 @@ def test_threads_that_gain_after_some_calls_are_used() -> None:
     assert play(pace, 2_000, on_two, on_one) < 0.6
 
 
-def test_a_call_that_was_held_up_once_in_a_while_changes_little() -> None:
-    chance = random.Random(1)
-
-    def held_up(seconds: float) -> Callable[[], float]:
-        return lambda: seconds + (4 * ALONE if chance.random() < 0.01 else 0.0)
-
-    assert play(Pace(), 20_000, held_up(ALONE / 2), held_up(ALONE)) < 0.6
-
-
-def test_a_process_that_was_stopped_for_an_hour_has_threads_again_soon() -> None:
-    pace = Pace()
-    play(pace, 100, half, one)
-    stopped = False
-    while not stopped:
-        stopped = pace.shares()
-        now = pace._noted
-        pace.note(stopped, now, now + (3600.0 if stopped else ALONE))
-    play(pace, 140_000, half, one)
-    assert play(pace, 10_000, half, one) < 0.52
-
-
 def test_a_debt_is_paid_by_all_the_time_that_passes() -> None:
     """Also between two calls: what else a program does between two steps."""
     pace = Pace()
@@ -116,17 +94,6 @@ def test_a_first_measurement_that_was_too_high_is_corrected() -> None:
     play(pace, 4, half, lambda: 100 * ALONE)
     assert play(pace, 10_000, lambda: 20 * ALONE, one) < 2
     assert play(pace, 10_000, lambda: 20 * ALONE, one) < 1.06
-
-
-def test_calls_that_take_turns_to_be_short_and_long_gain_on_the_whole() -> None:
-    turn = iter(range(10**9))
-    seconds: list[float] = []
-
-    def call(speed: float) -> float:
-        seconds.append((0.02 if next(turn) % 2 else 1.98) * ALONE / speed)
-        return seconds[-1]
-
-    assert play(Pace(), 20_000, lambda: call(2.0), lambda: call(1.0)) < 0.55
 
 
 # In a loop -------------------------------------------------------------------------------------------------

@@ -16,14 +16,13 @@ from export.module import module_of
 from export.page_kernels import agents_of, table_of
 from export.platforms import ExportError, object_code
 from export.wasm import DATA_FILE, MODULE_FILE, WASM, imports_of, stale
-from millebornes_env import vector_env
 from millebornes_env.agents.champion import ChampionAgent
 from millebornes_env.agents.policy.network import weights_block
 from millebornes_env.compile import IS_COMPILED
 from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.editions import edition, editions, mini_decks
 from millebornes_env.notation.records import read_action
-from tests.agents.policies import network_for, write_run
+from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 
@@ -88,14 +87,15 @@ def built(folder: Path, **changed: Any) -> Path:
 
 
 def test_files_of_these_sources_are_not_stale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert stale(tmp_path) == "there is no engine.json"
     assert stale(built(tmp_path)) == ""
     assert wasm.main(["--check", "--folder", str(tmp_path)]) == 0
     assert wasm.main(["--folder", str(tmp_path)]) == 0  # nothing is built again
     assert "already" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("changed", "reason"),
+@each(
+    "changed, reason",
     [
         ({"source_digest": "0" * 16}, "they were built from other sources"),
         ({"files": {MODULE_FILE: "0" * 64}}, "engine.wasm is not the file that was built"),
@@ -120,20 +120,6 @@ def test_what_an_earlier_build_wrote_is_removed(tmp_path: Path) -> None:
         assert stale(tmp_path) == ""
     found = {file.name for file in tmp_path.iterdir()}
     assert found == {"mine.txt", "new.bin", MODULE_FILE, DATA_FILE}
-
-
-def test_what_builds_them_is_asked_for_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(wasm, "_versions", lambda: {"numba": "1", "llvmlite": "1", "numpy": "1"})
-    assert wasm.main(["--folder", str(tmp_path)]) == 2
-    assert "ziglang must be installed: pip install '.[wheel]'" in capsys.readouterr().err
-
-
-def test_without_files_they_are_missing(tmp_path: Path) -> None:
-    assert stale(tmp_path) == "there is no engine.json"
-    (tmp_path / DATA_FILE).write_text("{", encoding="utf-8")
-    assert "cannot be read" in stale(tmp_path)
 
 
 def test_a_changed_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,16 +187,6 @@ def test_weights_are_written_as_kernels_read_them(
     assert found == weights_block(ChampionAgent(table_of(*sheet), which=name).layers).tolist()
 
 
-def test_weights_that_are_not_rounded_are_not_exported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    env = vector_env(1)
-    write_run(tmp_path / "mine", env, network_for(env))
-    monkeypatch.setattr("export.page_data.CHAMPIONS", tmp_path)
-    with pytest.raises(ExportError, match=r"'mine' are not rounded: run python -m train.round_weights"):
-        page_data.network_file("mine")
-
-
 def test_the_words_of_actions_read_back(described: tuple[dict[str, Any], dict[str, bytes]]) -> None:
     for teams, by_team in described[0]["actions"].items():
         name, players, _ = next(table for table in TABLES if table[2] == teams)
@@ -220,7 +196,3 @@ def test_the_words_of_actions_read_back(described: tuple[dict[str, Any], dict[st
             for one in actions:
                 assert read_action(one["notation"], rules, team) == one["action"]
                 assert one["target_team"] != team
-
-
-def test_what_is_described_can_be_written(described: tuple[dict[str, Any], dict[str, bytes]]) -> None:
-    assert json.loads(json.dumps(described[0]))["cards"][4]["title"] == "200 km"
