@@ -7,7 +7,6 @@ import gc
 import re
 import signal
 import socket
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +53,6 @@ def test_options_that_make_no_sense(
     ):
         assert words in refusal(["--study", str(folder), *options], capsys), options
         assert not (folder / "study.json").exists(), options
-
-
-def test_options_of_studies_without_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--games is of a study" in refusal(["--games", "3"], capsys)
-    assert "--same-deals is of a study" in refusal(["--same-deals"], capsys)
 
 
 def test_a_folder_with_something_else(tmp_path: Path) -> None:
@@ -191,11 +185,3 @@ def test_ctrl_c_ends_it(
     assert said.err == ""
     with locked(tmp_path / "study"):
         pass  # the folder is free again
-
-
-def test_the_thread_of_the_games_ends(tmp_path: Path) -> None:
-    before = set(threading.enumerate())
-    with served(tmp_path / "study") as place, place.page() as page:
-        assert "error" not in page.ask("begin", game=0)
-        assert {one.name for one in set(threading.enumerate()) - before} >= {"games_0"}
-    assert not [one.name for one in set(threading.enumerate()) - before if one.name.startswith("games")]

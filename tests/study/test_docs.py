@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from millebornes_env.commands.people import StudyArgs
 from millebornes_env.study.design import open_study
 from millebornes_env.study.session import Session
 
@@ -36,16 +34,3 @@ def test_the_example_reads_a_study(
     assert re.search(r"s0001 0 \[\d+, \d+\] \d+ decisions", said)
     assert re.search(r"as the champion: \d+ %", said)
     assert "plays:\nseat" in said
-
-
-def test_the_page_names_every_line_and_its_entries(tmp_path: Path) -> None:
-    played(tmp_path / "pilot")
-    for text in (tmp_path / "pilot" / "sessions" / "s0001.jsonl").read_text().splitlines():
-        for name in json.loads(text):
-            if name not in ("format", "episode"):
-                assert f"`{name}`" in PAGE, name
-
-
-def test_the_page_names_every_option() -> None:
-    for name in StudyArgs.__dataclass_fields__:
-        assert f"--{name.replace('_', '-')}" in PAGE, name

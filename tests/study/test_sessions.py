@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from millebornes_env import edition as find_edition
-from millebornes_env import millebornes
 from millebornes_env.notation import read_record, replay, write_record
-from millebornes_env.study import JournalError, MessageError, StudyError, journal, read_study, transitions
+from millebornes_env.study import JournalError, StudyError, journal, read_study, transitions
 from millebornes_env.study.design import Study, open_study
 from millebornes_env.study.journal import Journal
 from millebornes_env.study.session import MOST_VISITS, Session
@@ -143,24 +142,6 @@ def test_a_round_is_paid_for_before_the_next_one_is_dealt(tmp_path: Path) -> Non
     assert np.isnan([row["reward_to_go"] for row in later[len(rows) :]]).all()
 
 
-def test_a_game_without_a_decision_has_no_transitions(tmp_path: Path) -> None:
-    session = Session(study_of(tmp_path, 2, seats=(0, 1)), 0)
-    session.begin(0, 0)
-    session.begin(1, 0)
-    assert len(read_study(tmp_path)) == 1
-    assert list(transitions(tmp_path)) == []
-
-
-def test_sessions_are_read_in_their_order(tmp_path: Path) -> None:
-    study_of(tmp_path)
-    for number in (10000, 9999, 2):
-        head = {"session": f"s{number:04}", "edition": "parker", "players": 2, "teams": 2, "episode": "round"}
-        lines = [{"line": "session", **head}, {"line": "deal", "game": 0, "record": ""}]
-        text = "".join(f"{json.dumps(line)}\n" for line in lines)
-        (tmp_path / "sessions" / f"s{number:04}.jsonl").write_text(text)
-    assert [game.session for game in read_study(tmp_path)] == ["s0002", "s9999", "s10000"]
-
-
 @pytest.mark.parametrize("is_restarted", [False, True])
 def test_a_deal_that_could_not_be_written_is_made_later(
     is_restarted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -271,40 +252,6 @@ def test_agents_go_on_when_the_disk_has_room_again(tmp_path: Path, monkeypatch: 
     assert asked(session)["decision"] == 1
 
 
-def test_what_is_not_to_be_done_now(tmp_path: Path) -> None:
-    session = Session(study_of(tmp_path, 2, seats=(0, 1), games=1), 0)
-    for call in (
-        lambda: session.play(0, 0, 0, 0),
-        lambda: session.next_round(0),
-        lambda: session.why_not(0, 0, None),
-        lambda: session.begin(0, 1),
-    ):
-        with pytest.raises(MessageError):
-            call()
-    session.begin(0, 0)
-    assert session.news(0) is None, "nothing is dealt before both are ready"
-    session.begin(1, 0)
-    first = session._table.to_act if session._table else None
-    assert first is not None
-    news = session.news(first)
-    assert news is not None
-    action = news["steps"][-1]["legal"][0]["action"]
-    with pytest.raises(MessageError, match="not your turn"):
-        session.play(1 - first, 0, action, 0)
-    with pytest.raises(MessageError, match="not your turn"):
-        session.why_not(1 - first, 0, None)
-    illegal = next(
-        one for one in range(43) if one not in [each["action"] for each in news["steps"][-1]["legal"]]
-    )
-    with pytest.raises(MessageError, match="rules do not allow"):
-        session.play(first, 0, illegal, 0)
-    session.play(first, 0, action, 0)
-    with pytest.raises(MessageError, match=r"already|not your turn"):
-        session.play(first, 0, action, 0)
-    with pytest.raises(MessageError, match="cannot begin now"):
-        session.begin(0, 1)
-
-
 def test_the_same_deals_for_all_or_others(tmp_path: Path) -> None:
     def hands(folder: Path, **design: Any) -> list[str]:
         study = study_of(folder, 2, **design)
@@ -316,11 +263,6 @@ def test_the_same_deals_for_all_or_others(tmp_path: Path) -> None:
     assert one != other
     one, other = hands(tmp_path / "same", same_deals=True)
     assert one == other
-
-
-def test_anonymous_rivals(tmp_path: Path) -> None:
-    assert Session(study_of(tmp_path / "a"), 0).welcome(0)["seats"] == ["you", "Greedy"]
-    assert Session(study_of(tmp_path / "b", anonymous=True), 0).welcome(0)["seats"] == ["you", "player 1"]
 
 
 def test_the_page_is_told_the_title_of_the_sheet(tmp_path: Path) -> None:
@@ -344,16 +286,6 @@ def test_opening_a_page_again_and_again_fills_no_disk(tmp_path: Path) -> None:
     decide(session)
     session.joined(0)
     assert lines_of(session)[-1]["event"] == "joined"
-
-
-def test_a_sheet_of_a_file_goes_by_its_name(tmp_path: Path) -> None:
-    shipped = Path(millebornes.__file__).parent / "sheets" / "parker.toml"
-    own = tmp_path / "ours.toml"
-    own.write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
-    session = Session(study_of(tmp_path / "study", edition=str(own)), 0)
-    session.begin(0, 0)
-    (told,) = session.welcome(0)["catalogue"]["editions"]
-    assert told["name"] == asked(session)["steps"][-1]["edition"]
 
 
 def test_reading_what_is_no_study(tmp_path: Path) -> None:

@@ -14,10 +14,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 
-from millebornes_env import vector_env
 from millebornes_env.notation import read_position
 from millebornes_env.text import ViewError, kaggle, legal_moves, see, situation
 from tests.text import stand_in
@@ -81,11 +79,6 @@ def test_what_is_no_observation_of_ours() -> None:
             kaggle.get_legal_moves(observation)  # type: ignore[arg-type]
 
 
-def test_a_move_without_its_response_is_explained() -> None:
-    text = kaggle.make_prompt(kaggle.observation(views()[0], 0), [], previous_action="fly")
-    assert "Your move was: fly\n" in text
-
-
 def test_what_is_no_text_is_unreadable_and_ends_no_match() -> None:
     """Chat interfaces give None for an empty or refused answer."""
     observation = kaggle.observation(views()[0], 0)
@@ -95,15 +88,6 @@ def test_what_is_no_text_is_unreadable_and_ends_no_match() -> None:
     again = kaggle.make_prompt(observation, [], previous_response="", previous_action=None)
     assert "Your answer cannot be read" in again
     assert asked(views()[0], [None, "", "25"])[1][2] == again  # type: ignore[list-item]
-
-
-def test_a_name_that_the_harness_does_not_offer_is_no_legal_action() -> None:
-    view = views()[0]
-    name = next(iter(legal_moves(view).values()))
-    observation = kaggle.observation(view, 0)
-    found = kaggle.parse_response(json.dumps({"move": name}), ["other"], observation=observation)
-    assert (found.legal_action, found.raw_action) == (None, name)
-    assert kaggle.generate_prompt is kaggle.make_prompt
 
 
 # TextArena -------------------------------------------------------------------------------------------------
@@ -163,15 +147,6 @@ def test_textarena_plays_to_the_end(textarena: ModuleType, players: int, options
     assert not any("pass" in line for line in seen[0].splitlines() if line.startswith("opponent"))
 
 
-def test_textarena_deals_by_its_seed(textarena: ModuleType) -> None:
-    texts = []
-    for seed in (1, 1, 2):
-        env = textarena.MilleBornesEnv()
-        env.reset(num_players=2, seed=seed)
-        texts.append(texts_of(env.get_observation()[1]))
-    assert texts[0] == texts[1] != texts[2]
-
-
 @pytest.mark.parametrize("players", [2, 3])
 def test_textarena_ends_after_two_illegal_moves(textarena: ModuleType, players: int) -> None:
     env = textarena.MilleBornesEnv()
@@ -221,16 +196,3 @@ def test_without_textarena_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
     monkeypatch.delitem(sys.modules, "millebornes_env.text.textarena", raising=False)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'millebornes-env\[textarena\]'"):
         importlib.import_module("millebornes_env.text.textarena")
-
-
-def test_every_seat_of_an_aec_environment_can_be_asked() -> None:
-    from millebornes_env import millebornes_v0  # noqa: PLC0415
-
-    env = millebornes_v0.env()
-    env.reset(seed=1)
-    view = see(situation(env))
-    assert legal_moves(view)
-    vector = vector_env(2)
-    vector.reset(seed=1)
-    assert legal_moves(see(situation(vector, 1)))
-    assert np.asarray(situation(vector, 1).state).shape == (1,)

@@ -8,6 +8,7 @@ import pytest
 
 from millebornes_env.notation import read_position
 from millebornes_env.text import ViewError, parse, see
+from tests.each import each
 from tests.text.answers import ambiguous_answer, made, sloppy_answer
 
 VIEW = see(
@@ -124,7 +125,7 @@ MARKS = [
 """Begin and end marks of reasoning as models and servers write them."""
 
 
-@pytest.mark.parametrize(("begin", "end"), MARKS, ids=[begin.strip() for begin, _ in MARKS])
+@each("begin, end", MARKS)
 def test_a_move_inside_of_reasoning_is_not_played(begin: str, end: str) -> None:
     thought = '{"move": "25 km"}? No, it wastes "a card'
     for answer in ('{"move": "100 km"}', "100 km", "100 km<|return|>", "100 km</s>\n"):
@@ -234,11 +235,6 @@ def test_yes_and_no_answer_the_question() -> None:
     assert (parse('{"move": "Yes!"}', view).move, parse("no", view).move) == ("claim", "pass")
     assert parse('{"move": "yes"}', VIEW).action is None
     assert "first say whether you claim" in parse('{"move": "25"}', view).reason
-
-
-def test_who_is_not_to_act_has_no_move() -> None:
-    position = read_position("hand 0: 25 ...\nhand 1: 25 ...")
-    assert parse("discard 25 km", see(position, seat=1)).reason == "It is not your turn."
 
 
 def test_hostile_answers_are_refused() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import pytest
-
 from millebornes_env import edition, editions
 from millebornes_env.errors import NotationError
 from millebornes_env.millebornes.editions import Edition
 from millebornes_env.text.mille_bornes_rules import rules_text
+from tests.each import each
 from tests.support import Position
 
 FLIPPED = (
@@ -165,7 +164,7 @@ def is_allowed(claim: Claim, sheet: Edition) -> bool:
         return False
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.sentence[:40])
+@each("claim", CLAIMS)
 def test_a_claim_holds_where_it_is_made_and_only_there(claim: Claim) -> None:
     texts = [(sheet, rules_text(sheet.table(2), "round")) for sheet in sheets()]
     asked = [(sheet, text) for sheet, text in texts if all(one in text for one in claim.needs)]

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.errors import GamePartError
 from millebornes_env.millebornes.actions import PASS
 from millebornes_env.millebornes.cards import CARD_NAMES
 from millebornes_env.notation import read_position, read_record, replay
@@ -29,12 +28,6 @@ def test_hidden_cards_change_nothing() -> None:
             again = see(redealt, history, seat=seat)
             assert json.dumps(again) == json.dumps(view), (name, players, teams, seat)
             assert prompt(again) == prompt(view)
-
-
-def test_redeals_do_change_what_another_seat_sees() -> None:
-    env, history = played("parker", 2, 2, seed=1, plays=20)
-    redealt = situation(env)._replace(state=env.determinize(0, seed=1))  # type: ignore[attr-defined]
-    assert prompt(see(redealt, history, seat=1)) != prompt(see(situation(env), history, seat=1))
 
 
 def test_the_json_twin_makes_the_same_prompt() -> None:
@@ -227,12 +220,6 @@ def test_the_model_is_told_what_was_wrong() -> None:
     assert prompt(view, previous=right) == prompt(view)
 
 
-def test_rare_decisions_are_asked() -> None:
-    claim, extension = (prompt(see(read_position(text))) for text in RARE)
-    assert "claim a coup fourré, or pass?" in claim
-    assert "You have reached 700 km: extend the trip to 1000 km, or finish?" in extension
-
-
 def test_every_card_in_hand_is_named() -> None:
     env, history = played("dujardin", 3, 3, seed=5, plays=25)
     view = see(situation(env), history, seat=2)
@@ -268,10 +255,3 @@ def test_what_is_wrong_is_said() -> None:
     two = situation(env)._replace(state=np.concatenate([env.get_states()] * 2))
     with pytest.raises(ViewError, match="a situation has"):
         see(two)
-
-
-def test_a_game_without_words_says_so() -> None:
-    env = vector_env(1, "arc_en_ciel", players=3)
-    env.reset(seed=1)
-    with pytest.raises(GamePartError, match="the game 'wielerspel' has no words for language models"):
-        see(situation(env))
