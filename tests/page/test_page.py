@@ -166,23 +166,6 @@ def test_a_round_without_our_server(opened: Opened, folder: str) -> None:
     read_record(record_of(page))
 
 
-@pytest.mark.skipif(
-    not (PAGE / "engine" / "engine.wasm").is_file(), reason="the engine in WebAssembly is not built: make web"
-)
-def test_a_network_is_loaded_only_by_a_table_that_needs_it(opened: Opened, folder: str) -> None:
-    page = opened(address=folder)
-    loaded: list[str] = []
-    page.context.on("request", lambda request: loaded.append(request.url))
-    deal(page, seat_1="greedy")
-    settled(page)
-    assert not [url for url in loaded if url.endswith(".bin")]
-    page.click("#thoughts summary")
-    page.wait_for_selector("#thoughts .bars li")
-    page.click("#thoughts .belief summary")
-    page.wait_for_selector("#thoughts .belief li")
-    assert len([url for url in loaded if url.endswith(".bin")]) == 1
-
-
 def test_a_round_by_keyboard_alone(opened: Opened) -> None:
     page = opened()
     press = page.keyboard.press
@@ -265,11 +248,7 @@ def test_a_record_both_ways(opened: Opened, pictured: Pictured) -> None:
     page.wait_for_selector("text=2 / 7")
     page.click("#log li:last-child button")
     page.wait_for_selector("text=7 / 7")
-    assert record_of(page) == record_of_text(RECORD)
-
-
-def record_of_text(text: str) -> str:
-    return str(read_record(text))
+    assert record_of(page) == str(read_record(RECORD))
 
 
 def test_a_link_opened_anew(opened: Opened) -> None:
@@ -319,21 +298,6 @@ def test_dark_mode(opened: Opened, pictured: Pictured) -> None:
     pictured(page, "dark")
     page.click("#theme")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
-
-
-def test_in_another_page_it_is_as_light_or_dark_as_that(opened: Opened, folder: str) -> None:
-    page = opened(address=folder, may_fail=True)
-    page.evaluate(
-        """() => {
-            document.documentElement.dataset.theme = "dark";
-            const frame = document.createElement("iframe");
-            frame.src = "index.html";
-            document.body.replaceChildren(frame);
-        }"""
-    )
-    for theme in ("dark", "light"):
-        page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
-        page.frame_locator("iframe").locator(f"html[data-theme={theme}]").wait_for(state="attached")
 
 
 def test_a_phone(opened: Opened, pictured: Pictured) -> None:
@@ -412,13 +376,6 @@ def test_agents_have_short_names(opened: Opened) -> None:
         "async (all) => all.map((await import('./table/names.js')).shortName)", [*names]
     )
     assert found == [*names.values()]
-
-
-def test_watching(opened: Opened) -> None:
-    page = opened()
-    deal(page, seat_0="greedy", seat_1="holder")
-    page.wait_for_selector("#score-sheet")
-    assert page.locator("#mine").is_hidden()
 
 
 def test_page_and_python_draw_the_same(opened: Opened) -> None:

@@ -82,8 +82,8 @@ def test_nothing_else_is_handed_out(server: TableServer) -> None:
 
 
 def test_every_page_has_a_table_of_its_own(server: TableServer) -> None:
-    assert told(server, message("start", edition="parker", players=2))[1]["result"]["players"] == 2
-    assert told(server, message("start", "two", edition="parker", players=3))[1]["result"]["players"] == 3
+    for table, players in (("one", 2), ("two", 3)):
+        told(server, message("start", table, edition="parker", players=players))
     assert told(server, message("position"))[1]["result"]["players"] == 2
 
 
@@ -134,6 +134,7 @@ def test_a_forwarded_port_is_served(server: TableServer) -> None:
 
 
 def test_what_is_no_message(server: TableServer) -> None:
+    told(server, message("start", edition="parker"))
     for body, status, words in (
         ("{", 400, "no JSON"),
         ("[" * 100_000, 400, "no JSON"),
@@ -174,17 +175,6 @@ def test_a_port_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     error = capsys.readouterr().err
     assert error.startswith(f"error: port {port} cannot be used")
     assert error.count("\n") == 1
-
-
-def test_options_that_make_no_sense(capsys: pytest.CaptureFixture[str]) -> None:
-    for options in (
-        ["--port", "70000"],
-        ["--players", "9"],
-        ["--against", "nobody"],
-        ["--against", "me@nobody"],
-    ):
-        assert main([*options, "--no-browser"]) == 2
-        assert capsys.readouterr().err.startswith("error: ")
 
 
 def test_the_command_serves_the_page_until_ctrl_c(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tests.page.test_page import EXTENSION, deal, load, play_once, record_of, settled
+from tests.page.test_page import EXTENSION, deal, load, record_of, settled
 
 Opened = Callable[..., Any]
 Pictured = Callable[[Any, str], None]
@@ -20,15 +20,6 @@ distance 0: 2x200 2x100 75
 distance 1: 2x200 2x100 50
 hand 0: 25 50 75 100 roll roll stop
 hand 1: 4x50 roll roll
-"""
-
-
-ONE_PLAY_OF_A_TEAM = """\
-edition: parker+extended_target=0
-table: 6 players in 3 teams
-battle 0: roll
-distance 0: 2x200 2x100 2x25
-hand 0: 50 50 roll roll roll stop stop
 """
 
 
@@ -87,22 +78,6 @@ def test_who_may_hold_what(opened: Opened, pictured: Pictured) -> None:
     ]
     assert all(re.search(r"(\d+|< 1) %$", one) for one in words)
     pictured(page, "beliefs")
-
-
-def test_a_judge_where_there_is_no_champion(opened: Opened, pictured: Pictured) -> None:
-    page = opened()
-    load(page, ONE_PLAY_OF_A_TEAM)
-    page.wait_for_selector(".sides.of-3")
-    settled(page)
-    page.click("#thoughts summary")
-    page.wait_for_selector("#thoughts .bars li")
-    judge = re.search(r"What the (\w+) thinks", page.inner_text("#thoughts summary >> nth=0"))
-    assert judge is not None
-    while play_once(page):
-        pass
-    page.click(f"text=What would the {judge[1]} have done?")
-    page.wait_for_selector("text=Estimated by playing on")
-    pictured(page, "review_of_a_team")
 
 
 def change_rule(page: Any, field: str, value: str) -> None:

@@ -15,8 +15,7 @@ from export.page_kernels import agents_of, table_of
 from export.wasm import FOLDER
 from millebornes_env import vector_env
 from millebornes_env.agents import registry
-from millebornes_env.agents.champion import champion_for, champions_of
-from millebornes_env.agents.policy.agent import RunFolderError
+from millebornes_env.agents.champion import champions_of
 from millebornes_env.chance import random_word
 from millebornes_env.millebornes.editions import edition, editions, mini_decks
 from millebornes_env.notation import read_position, read_record, replay, write_position
@@ -24,7 +23,6 @@ from millebornes_env.notation.records import write_action
 from millebornes_env.web.opinions import belief_about_hands
 from millebornes_env.web.table import CardTable
 from tests.golden import trace
-from tests.web.host import Host
 from tests.web.test_engine import ends
 
 WEB = FOLDER.parent
@@ -233,19 +231,6 @@ def test_the_catalogue_has_what_there_is() -> None:
     assert rules == CardTable().rules("dutch", 6, 2)
 
 
-def test_every_table_names_the_network_that_plays_there_in_python(host: Host) -> None:
-    told = json.loads((FOLDER / "engine.json").read_text(encoding="utf-8"))
-    for sheet in told["editions"]:
-        for table in sheet["tables"]:
-            where = table_of(sheet["name"], table["players"], table["teams"])
-            try:
-                expected: str | None = champion_for(where)
-            except RunFolderError:
-                expected = None
-            assert table["champion"] == expected
-            assert expected is None or told["champions"][expected]["file"] == f"{expected}.bin"
-
-
 # Beliefs ---------------------------------------------------------------------------------------------------
 
 
@@ -277,40 +262,6 @@ def test_without_points_the_champion_names_a_chance_to_win() -> None:
     _, thought = answers(["start", {"edition": "dujardin", "seed": 1}], ["think", {}])
     assert thought["value"] is None
     assert 0 < thought["win"] < 1
-
-
-def test_search_compares_all_actions_for_the_page() -> None:
-    """A bad play, too, must be found again when a round is looked back at."""
-    for agent, players in (("champion", 2), ("strategist", 4)):
-        start = {"edition": "parker", "players": players, "seed": 5}
-        _, seen, thought = answers(
-            ["start", start], ["position", "all"], ["think", {"agent": agent, "search": True}]
-        )
-        laid = {one["action"] for one in seen["legal"] if one["kind"] == "play"}
-        assert laid <= {one["action"] for one in thought["search"]}
-
-
-def test_mid_match_a_round_has_its_winners() -> None:
-    start = {"edition": "parker", "seed": 3, "episode": "match"}
-    calls: list[list[Any]] = [["start", start]]
-    table = CardTable()
-    position = table.start("parker", seed=3, episode="match")
-    while not position["over"]:
-        calls.append(["play", table.choose("strategist")["action"]])
-        position = table.play(calls[-1][1])
-    *_, there = answers(*calls)
-    assert position["legal"][0]["kind"] == "next_round"
-    assert there["winners"] == position["winners"] != []
-
-
-def test_a_hazard_that_a_safety_has_cured_is_shown_so() -> None:
-    text = "battle 0: accident on roll\nhand 0: driving_ace 25 ...\nplays:\nseat 0: driving_ace\n"
-    *_, there = answers(["load", {"text": text}], ["goto", 1])
-    table = CardTable()
-    table.load(text)
-    here = table.goto(1)
-    assert [side["cured"] for side in there["sides"]] == [side["cured"] for side in here["sides"]]
-    assert here["sides"][0]["cured"]
 
 
 def test_a_play_is_taken_back_and_stepped_through() -> None:
@@ -374,33 +325,3 @@ def test_refusals_say_what_to_do() -> None:
     }.items():
         assert words in said[number]
     assert all(one["name"] == "EngineError" for one in found if "error" in one)
-
-
-def test_why_not_says_it_in_words() -> None:
-    text = "hand 0: 25 stop roll roll 200 driving_ace\nbattle 1: roll\n"
-    _, driving, own, stop, discard, absent = answers(
-        ["load", {"text": text}],
-        ["why_not", {"card": 0}],
-        ["why_not", {"card": 8, "target_team": 0}],
-        ["why_not", {"card": 8, "target_team": 1}],
-        ["why_not", {"card": 15, "target_team": "discard"}],
-        ["why_not", {"card": 3}],
-    )
-    assert driving == {"reason": "team 0 is not rolling", "action": 0}
-    assert own["reason"] == "a hazard is laid against another team"
-    assert stop == {"reason": None, "action": 8}
-    assert discard["reason"] in (None, "this table allows no discard of a safety")
-    assert absent["reason"] == "the hand holds no 100 km"
-
-
-def test_without_webassembly_a_sentence_says_so(host: Host) -> None:
-    program = (
-        f"const {{ Kernels }} = await import({json.dumps((WEB / 'wasm_kernels.js').as_uri())});"
-        "globalThis.WebAssembly = undefined;"
-        "try { await Kernels.load(async () => new Uint8Array()) }"
-        " catch (error) { console.log(error.message) }"
-    )
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", program], capture_output=True, text=True, check=True
-    )
-    assert "no WebAssembly" in done.stdout

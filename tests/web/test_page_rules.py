@@ -60,20 +60,6 @@ def test_rules_that_make_no_game_are_refused_in_the_words_of_python() -> None:
         assert one["error"] == f"These rules make no game: {problem}."
 
 
-def test_labels_that_override_nothing() -> None:
-    table = [
-        ("parker+max_200", "'max_200' overrides no rule"),
-        ("parker+max_200=4+max_200=2", "overrides a rule twice: 'max_200'"),
-        ("parker+exact_finish=2", "it may be 0 (no) or 1 (yes)"),
-        ("parker+target=710", "it may be 25 to 2500, in steps of 25"),
-        ("parker+players=3", "There is no rule 'players' to override"),
-        ("parker+__proto__=1", "There is no rule '__proto__' to override"),
-    ]
-    found = answers(*(["start", {"edition": label}] for label, _ in table))
-    for (label, words), refused in zip(table, found, strict=True):
-        assert words in refused["error"], label
-
-
 WITH_TWO = [
     "",
     "count_points=0",
@@ -159,19 +145,6 @@ def test_tables_of_changed_rules_do_not_fill_the_memory() -> None:
     first, last = held[0]["said"], held[-1]["said"]
     assert last[2]["action"] == first[2]["action"]
     assert last[1]["belief"] == first[1]["belief"]
-
-
-def test_a_game_goes_on_whose_table_was_used_first() -> None:
-    """Texts of other tables are refused meanwhile; the game is that of before."""
-    texts = [f"edition: parker+goal={goal}\nhand 0: 20x200" for goal in range(1_000, 1_010)]
-    start = {"edition": "parker", "seed": 6}
-    asked = ["choose", {"agent": "strategist"}]
-    _, chosen, saved, *refused, again, also = answers(
-        ["start", start], asked, ["save"], *(["load", {"text": text}] for text in texts), asked, ["save"]
-    )
-    assert all("too many of a card" in one["error"] for one in refused)
-    assert again["action"] == chosen["action"]
-    assert also == saved
 
 
 def test_a_network_that_did_not_come_is_asked_for_again() -> None:
