@@ -113,18 +113,6 @@ def test_a_function_does_what_its_kernel_does(module: Module, functions: Callabl
     np.testing.assert_array_equal(found[2].inner.totals, expected[2].inner.totals)
 
 
-def test_the_description_says_what_each_argument_is(module: Module) -> None:
-    records, one, outer, weights, shift = module.kernels["toy"].parameters
-    assert records == ["array", f"|V{RECORD.itemsize}", 1, True]
-    assert one == ["record", RECORD.itemsize]
-    assert outer == ["tuple", [["int"], ["tuple", [["int"], ["array", "<i8", 2, True]]]]]
-    assert weights == ["array", "|i1", 1, False]
-    assert shift == ["int"]
-    kernel = module.kernels["toy"]
-    assert kernel.places == [2, 9, 10, 10 + 1 + 1 + 9, 21 + 7]
-    assert kernel.words == 29
-
-
 def test_nothing_of_the_building_machine_is_in_the_module(module: Module) -> None:
     for word in ("target-cpu", "target-features", "target triple", "target datalayout"):
         assert word not in module.text

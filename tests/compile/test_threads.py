@@ -60,24 +60,6 @@ def test_threads_are_tried_again_when_the_cores_are_free() -> None:
     assert play(pace, 10_000, half, one) < 0.52
 
 
-def test_threads_that_gain_after_some_calls_are_used() -> None:
-    """Those that sleep are woken first, and nothing is in their caches."""
-    pace = Pace()
-    in_a_row = 0
-
-    def on_two() -> float:
-        nonlocal in_a_row
-        in_a_row += 1
-        return ALONE * (1.5 if in_a_row < 5 else 0.5)
-
-    def on_one() -> float:
-        nonlocal in_a_row
-        in_a_row = max(0, in_a_row - 1 if in_a_row > 5 else 0)  # they fall asleep again, but not at once
-        return ALONE
-
-    assert play(pace, 2_000, on_two, on_one) < 0.6
-
-
 def test_a_debt_is_paid_by_all_the_time_that_passes() -> None:
     """Also between two calls: what else a program does between two steps."""
     pace = Pace()

@@ -97,20 +97,17 @@ def in_a_child(method: str, run: Callable[[int], Any], num_threads: int) -> Any:
         return pool.submit(run, num_threads).result()
 
 
-def children(method: str) -> dict[str, Any]:
-    """A child plays before this process uses threads, others afterwards."""
-    found: dict[str, Any] = {}
-    if method == "fork":
-        found["before threads"] = in_a_child(method, with_a_new_one, 2)
+def children() -> dict[str, Any]:
+    """A forked child plays before this process uses threads, others afterwards."""
+    found: dict[str, Any] = {"before threads": in_a_child("fork", with_a_new_one, 2)}
     for num_threads in (1, 2):
         inherited[num_threads] = begun(num_threads)
     found["here"] = [with_a_new_one(1)[0], with_a_new_one(2)[0], with_another_loop(1)[0]]
-    if method == "spawn":
-        return found | in_a_child(method, all_in_one, 0)
     for num_threads in (1, 2):
-        found[f"new {num_threads}"] = in_a_child(method, with_a_new_one, num_threads)
-        found[f"inherited {num_threads}"] = in_a_child(method, with_the_inherited_one, num_threads)
-    found["another loop"] = in_a_child(method, with_another_loop, 1)
+        found[f"new {num_threads}"] = in_a_child("fork", with_a_new_one, num_threads)
+        found[f"inherited {num_threads}"] = in_a_child("fork", with_the_inherited_one, num_threads)
+    found["another loop"] = in_a_child("fork", with_another_loop, 1)
+    found["spawned"] = in_a_child("spawn", all_in_one, 0)
     found["here again"] = with_the_inherited_one(2)
     return found
 
@@ -168,8 +165,7 @@ def one_env() -> dict[str, Any]:
 
 
 WORKS: dict[str, Callable[[], dict[str, Any]]] = {
-    "fork": lambda: children("fork"),
-    "spawn": lambda: children("spawn"),
+    "children": children,
     "two_python_threads": lambda: one_env() | two_envs(),
 }
 

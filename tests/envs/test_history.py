@@ -207,20 +207,6 @@ def test_each_episode_has_its_own_history(mode: str) -> None:
     assert ended > 4
 
 
-def test_a_match_keeps_its_rounds_and_a_tensor_the_last() -> None:
-    env = vector_env(1, "mini7", episode="match", history=True, autoreset_mode="disabled")
-    env.reset(seed=1)
-    while len(env.public_events()) < 60:
-        env.step(env.sample_actions())
-    text = env.information_states(form="text")[0]
-    assert text.count(" deals; ") > 2
-    seat = int(env.agent_selection[0])
-    keys_ = env.history.keys
-    seen = keys_.of_round(env.history.seen(0, seat))
-    row = env.information_states(form="tensor")[0]
-    assert row.sum() == 1 + env.games.states["hand_count"][0, seat] + 2 * len(seen)
-
-
 def test_an_agent_of_the_aec_environment_asks_for_its_own() -> None:
     env = millebornes_v0.env("mini7", history=True)
     env.reset(seed=3)

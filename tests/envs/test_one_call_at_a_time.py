@@ -119,14 +119,6 @@ def test_a_copy_is_free_while_the_original_is_busy(
     assert snapshot(copied) == snapshot(env)
 
 
-def test_a_shallow_copy_has_the_same_games_and_the_same_guard(monkeypatch: pytest.MonkeyPatch) -> None:
-    env = started(3, steps=4)
-    shallow = copy.copy(env)
-    actions = choose(look(env))
-    with under_way(env, lambda: env.step(actions), monkeypatch):
-        refused(ConcurrentCallError, ["step() was called"], shallow.step, actions)
-
-
 AEC_CALLS: dict[str, Callable[[raw_env], Any]] = {
     "step": lambda env: env.step(19),
     "reset": raw_env.reset,

@@ -47,8 +47,8 @@ LAYERS = pytest.mark.parametrize("layer", ["default", pytest.param("workqueue", 
 @compiled_only
 @can_fork
 @LAYERS
-def test_forked_children_play_the_same_games_on_one_thread(layer: str) -> None:
-    found = run("fork", NUMBA_THREADING_LAYER=layer)
+def test_forked_children_play_the_same_games_on_one_thread_and_spawned_ones_on_any(layer: str) -> None:
+    found = run("children", NUMBA_THREADING_LAYER=layer)
     one, two, doubled = found["here"]
     assert one == two
     assert found["before threads"] == [one, []], "it has threads of its own"
@@ -61,16 +61,10 @@ def test_forked_children_play_the_same_games_on_one_thread(layer: str) -> None:
         assert "spawn" in warnings[0]
     assert found["another loop"][0] == doubled
     assert len(found["another loop"][1]) == 1
+    spawned = found["spawned"]
+    assert spawned["new 1"] == spawned["new 2"] == [one, []]
+    assert spawned["another loop"] == [doubled, []]
     assert found["here again"] == [one, []], "the parent keeps its threads"
-
-
-@compiled_only
-def test_spawned_children_play_the_same_games_on_any_number_of_threads() -> None:
-    found = run("spawn")
-    one, two, doubled = found["here"]
-    assert one == two
-    assert found["new 1"] == found["new 2"] == [one, []]
-    assert found["another loop"] == [doubled, []]
 
 
 @compiled_only

@@ -89,32 +89,12 @@ def test_the_picture_of_a_hazard_that_can_be_answered() -> None:
     assert drawn(before_a_coup_fourre()) == BEFORE_A_COUP_FOURRE.splitlines()
 
 
-def test_the_picture_of_a_coup_fourre() -> None:
-    lines = drawn(before_a_coup_fourre().do("claim"))
-    assert lines[0].endswith("|  94 cards to draw  |  discard pile: Stop")
-    assert lines[5:7] == [
-        "        battle: Roll          speed: empty         distance: none",
-        "        safeties: Right of way (coup fourré)",
-    ]
-    assert lines[-1] == "player_3 to play."
-
-
 @pytest.mark.parametrize("observer", [0, 1])
 def test_one_hand_is_shown_to_its_owner(observer: int) -> None:
     wanted = A_TURN.splitlines()
     hidden = ["  player_0 (team 0): 5 cards", "> player_1 (team 1): 6 cards"]
     wanted[-2 - observer] = hidden[1 - observer]
     assert drawn(a_turn(), observer) == wanted
-
-
-def test_the_question_at_the_end_of_the_short_trip() -> None:
-    position = Position("battle 2: roll", "to act: seat 2", "hand 2: 50 roll", players=3).km(2, 650)
-    lines = drawn(position.do("play 50"))
-    assert lines[7] == f"team 2  [{40 * '='}>]  700 km  rolling"
-    assert lines[-1] == "player_2: 700 km done; extend the trip?"
-    lines = drawn(position.do("extend"))
-    assert lines[0].startswith("round 1  |  trip: 1000 km (extended)  |")
-    assert lines[7] == f"team 2  [{28 * '='}>{12 * '.'}]  700 km  rolling"
 
 
 def test_all_faces_show_the_same_picture() -> None:

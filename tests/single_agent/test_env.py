@@ -182,15 +182,6 @@ def test_observations_scaled_and_with_the_mask() -> None:
     assert flat.reset(seed=3)[0].shape == (len(numbers) + len(info["action_mask"]),)
 
 
-def test_the_table_as_text(capsys: pytest.CaptureFixture[str]) -> None:
-    env = gymnasium.make(PARKER, render_mode="ansi")
-    env.reset(seed=1)
-    assert "player_0 (team 0)" in env.render()
-    assert "hand" in env.unwrapped.describe()
-    gymnasium.make(RACE, render_mode="human").reset(seed=1)
-    assert "rider" in capsys.readouterr().out
-
-
 def test_masks_reach_maskable_ppo() -> None:
     """The learner of sb3-contrib asks for `action_masks`: it never ends an episode by an illegal action."""
     ppo = pytest.importorskip("sb3_contrib")

@@ -149,16 +149,6 @@ def test_an_opponent_that_fails(answer: Any, told: str) -> None:
     env.step(infos["action_mask"].argmax(axis=1))
 
 
-def test_an_opponent_that_steps_the_environment_is_refused() -> None:
-    class Meddler(Lowest):
-        def act(self, observations: Any, action_masks: Any) -> Any:
-            env.step(np.zeros(6, np.int64))
-
-    env = make_vec(opponent=Meddler(), seat=1)
-    with pytest.raises(OpponentError, match="raised ConcurrentCallError"):
-        env.reset(seed=1)
-
-
 def test_a_call_that_is_interrupted_is_not_gone_on_from() -> None:
     class Interrupted(Lowest):
         def act(self, observations: Any, action_masks: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from gymnasium.vector import AutoresetMode
-from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from millebornes_env.errors import (
     ActionRangeError,
@@ -206,20 +206,6 @@ def test_returns_are_counted_by_gymnasiums_wrapper(mode: str) -> None:
             totals[game] = 0.0
             counted += 1
     assert counted > GAMES
-
-
-def test_infos_become_a_list_of_dictionaries() -> None:
-    env = DictInfoToList(make(observe_mask=True))
-    observations, infos = env.reset(seed=1)
-    for turn in range(100):
-        observations, _, over, _, infos = env.step(actions_for(observations["action_mask"], turn))
-        if over.any():
-            game = int(over.argmax())
-            assert set(infos[game]) == {"action_mask", "seat", "final_obs", "final_info"}
-            assert infos[game]["final_obs"] in env.single_observation_space
-            assert set(infos[game]["final_info"]) == {"won", "final_score", "seat", "illegal_action"}
-            return
-    pytest.fail("no episode ended")
 
 
 def test_pictures_are_drawn_when_they_are_asked_for() -> None:

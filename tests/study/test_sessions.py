@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import edition as find_edition
 from millebornes_env.notation import read_record, replay, write_record
 from millebornes_env.study import JournalError, StudyError, journal, read_study, transitions
 from millebornes_env.study.design import Study, open_study
@@ -234,24 +233,6 @@ def test_on_a_full_disk_nothing_is_played(
     assert asked(Session(study, 0)) == asked(session)
 
 
-def test_agents_go_on_when_the_disk_has_room_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = Session(study_of(tmp_path), 0)
-    session.begin(0, 0)
-    news, append, left = asked(session), Journal.append, [1]
-
-    def appended(self: Journal, line: Any, *, is_last: bool = False) -> None:
-        left[0] -= 1
-        if left[0] < 0:
-            raise JournalError("no room")
-        append(self, line, is_last=is_last)
-
-    monkeypatch.setattr(Journal, "append", appended)
-    with pytest.raises(JournalError):
-        session.play(0, news["decision"], news["steps"][-1]["legal"][0]["action"], 0)
-    monkeypatch.undo()
-    assert asked(session)["decision"] == 1
-
-
 def test_the_same_deals_for_all_or_others(tmp_path: Path) -> None:
     def hands(folder: Path, **design: Any) -> list[str]:
         study = study_of(folder, 2, **design)
@@ -263,15 +244,6 @@ def test_the_same_deals_for_all_or_others(tmp_path: Path) -> None:
     assert one != other
     one, other = hands(tmp_path / "same", same_deals=True)
     assert one == other
-
-
-def test_the_page_is_told_the_title_of_the_sheet(tmp_path: Path) -> None:
-    for edition, name in (("parker+hand_limit=7", "parker"), ("mini7", "mini7-v0"), ("mini7-v0", "mini7-v0")):
-        (told,) = Session(study_of(tmp_path / edition, edition=edition), 0).welcome(0)["catalogue"][
-            "editions"
-        ]
-        assert told["name"] == name
-        assert told["title"] == find_edition(name).title
 
 
 def test_opening_a_page_again_and_again_fills_no_disk(tmp_path: Path) -> None:
