@@ -239,6 +239,7 @@ REFUSED_ACTIONS: list[tuple[type[Exception], Any, str]] = [
     (ActionRangeError, 10**30, r"player_\d.*no action 1000000.*0 to 41"),
     (ActionShapeError, None, r"player_\d.*None.*whole number"),
     (ActionShapeError, 1.0, r"player_\d.*1\.0.*whole number"),
+    (ActionShapeError, np.array([True]), r"player_\d.*whole number"),
     (ActionShapeError, np.array([19, 20]), r"player_\d.*whole number"),
 ]
 

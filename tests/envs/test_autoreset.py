@@ -137,18 +137,6 @@ def test_next_step_begins_the_next_episode_whatever_the_action(unused: int) -> N
     assert env.games.states["episode"][game] == 1
 
 
-def test_next_step_leaves_an_ended_game_with_the_action_minus_1() -> None:
-    env = started(3, autoreset_mode="next_step")
-    step, game = play_to_an_end(env)
-    before, shown = env.get_states(), rows(step.observations, game)
-    actions = choose(step.observations)
-    actions[game] = -1
-    step = env.step(actions)
-    assert env.get_states()[game].tobytes() == before[game].tobytes()
-    assert rows(step.observations, game) == shown
-    assert not step.terminations[game]
-
-
 # DISABLED
 
 

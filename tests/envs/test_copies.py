@@ -44,8 +44,8 @@ WHOLE_COPIES = [VectorEnv.clone, copy.deepcopy, unpickled]
 COPIES = [*WHOLE_COPIES, through_states]
 
 OPTIONS: list[dict[str, Any]] = [
-    *({"players": players} for players in TEAMS),
-    {"autoreset_mode": "next_step"},
+    {"players": 2},
+    {"players": 6, "autoreset_mode": "next_step"},
     {"players": 3, "episode": "match", "edition": short_match(600), "num_threads": 2},
 ]
 

@@ -11,7 +11,7 @@ from millebornes_env import VectorEnv, vector_env
 from millebornes_env.errors import OptionError, ResetNeededError
 from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, play_action
 from millebornes_env.millebornes.cards import Card
-from tests.envs.playing import alone, uniform_policy, versus
+from tests.envs.playing import alone, versus
 from tests.support import Position
 
 if TYPE_CHECKING:
@@ -209,20 +209,6 @@ def test_transitions_agree_with_a_log_of_all_steps(players: int, episode: str, d
             assert reward == pytest.approx(wanted[1], abs=1e-6)
     assert any(done for row in got for _, _, done in row)
     assert any(reward != 0 for row in got for _, reward, _ in row)
-
-
-def test_learning_seat_changes_from_game_to_game_and_episode_to_episode() -> None:
-    env = versus(vector_env(4, players=3, seed=1), [uniform_policy(2)])
-    env.reset()
-    assert env.seats.tolist() == [0, 1, 2, 0]
-    done_once = np.zeros(4, bool)
-    before = env.seats.copy()
-    while not done_once.all():
-        _, _, dones, _ = env.step(first_legal(env.games.games.buffers.observation, env.action_masks()))
-        for row in np.flatnonzero(dones & ~done_once):
-            assert env.seats[row] == (before[row] + 1) % 3
-        done_once |= dones
-    assert (env.games.agent_selection == env.seats).all()
 
 
 def test_masks_come_in_one_array_that_maskable_ppo_finds() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 
-import gymnasium
 import numpy as np
 import pytest
 
@@ -59,20 +58,6 @@ def test_shapes_and_dtypes(players: int, observe_unseen: bool) -> None:
     assert env.observation_sections[-1].stop == numbers
     assert (env.num_envs, env.players, env.teams) == (5, players, teams)
     assert env.possible_agents == [f"player_{seat}" for seat in range(players)]
-
-
-@tables
-def test_spaces(players: int) -> None:
-    env = vector_env(5, players=players)
-    assert isinstance(env.single_action_space, gymnasium.spaces.Discrete)
-    assert (env.single_action_space.start, env.single_action_space.n) == (0, NUM_ACTIONS[players])
-    assert env.action_space.shape == (5,)
-    assert env.single_observation_space["agent_selection"].n == players
-    assert env.observation_space["observation"].shape == (5, NUMBERS_SEEN[players] + 19)
-    lowest, highest = (getattr(env.single_observation_space["observation"], end) for end in ("low", "high"))
-    assert lowest.max() == 0
-    for part in env.observation_sections:
-        assert (highest[part.start : part.stop] == part.high).all(), part.name
 
 
 @pytest.mark.parametrize(
@@ -236,15 +221,6 @@ def test_the_full_state_holds_the_hidden_hands_and_the_cards_to_come(players: in
         for card in range(19):
             hidden = sum(int(hand[card]) for hand in others) + int((to_come == card + 1).sum())
             assert hidden == everything[game, section(env, "unseen")][card]
-
-
-def test_the_full_state_is_an_array_of_its_own() -> None:
-    env = started(4, steps=10)
-    kept = env.state()
-    copy = kept.copy()
-    env.step(choose(look(env)))
-    assert np.array_equal(kept, copy)
-    assert not np.array_equal(kept, env.state())
 
 
 @tables
