@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
-from millebornes_env.games import GAMES
-from website import positions, stage, tables
+from website import positions
 from website.rulings import shown
 
 FIRST_WITH = {
@@ -45,11 +43,3 @@ def test_a_record_of_a_ruling_is_stepped_through(opened: Callable[..., Any]) -> 
     page.wait_for_selector("text=8 / 8")
     assert not page.locator("dialog[open]").count()
     assert page.evaluate("globalThis.wereHandsOpen")
-
-
-def test_the_deal_of_a_table_opens(opened: Callable[..., Any]) -> None:
-    text = tables.table_page(GAMES["millebornes"], "dujardin", 8, 4, docs=stage.ROOT / "docs")
-    (deal,) = re.findall(r"^```picture\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-    page = opened_at(opened, deal)
-    page.wait_for_selector("#hand .card")
-    assert page.locator(".mb-total").count() == 4
