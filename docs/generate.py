@@ -206,8 +206,8 @@ def editions_page() -> str:
         "",
         "Made from the rule sheets by `python docs/generate.py`. Each line is an environment: "
         '`vector_env(4096, edition="parker", players=4, teams=2)`, `millebornes_v0.env(...)` or, for the '
-        "race, `wielerspel_v0.env(...)` with the same arguments. [The rulebook](rulebook.md) sets the rules of the "
-        "editions of Mille Bornes beside each other, [the race](race.md) has its own; "
+        "race, `wielerspel_v0.env(...)` with the same arguments. [The rulebook](rulebook.md) sets the rules "
+        "of the editions of Mille Bornes beside each other, [the race](race.md) has its own; "
         "[observations.md](observations.md) names each number and each action.",
     ]
     for game in GAMES.values():
