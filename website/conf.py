@@ -61,7 +61,8 @@ html_theme_options: Final = {
         "**": ["page-toc"],
         # Their tables need the place of the list of headings.
         "docs/rulebook": [],
-        "docs/*leaderboard": [],
+        "docs/leaderboard": [],
+        "docs/race_leaderboard": [],
     },
     "footer_start": ["copyright"],
     "footer_end": [],
