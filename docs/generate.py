@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from millebornes_env import Edition, edition, editions
+from millebornes_env import Edition, edition, editions, vector_env
+from millebornes_env.games import GAMES
 from millebornes_env.layout import Section
 from millebornes_env.millebornes.actions import action_name, num_actions
 from millebornes_env.millebornes.observation import OBSERVATION_VERSION
@@ -198,7 +199,35 @@ def same_rows(same: dict[str, str], sheets: list[Edition]) -> list[str]:
     ]
 
 
+def editions_page() -> str:
+    """The page of all editions and their tables."""
+    lines = [
+        "# Editions and tables",
+        "",
+        "Made from the rule sheets by `python docs/generate.py`. Each line is an environment: "
+        '`vector_env(4096, edition="parker", players=4, teams=2)`, `millebornes_v0.env(...)` or, for the '
+        "race, `wielerspel_v0.env(...)` with the same arguments. [The rulebook](rulebook.md) sets the rules "
+        "of the editions of Mille Bornes beside each other, [the race](race.md) has its own; "
+        "[observations.md](observations.md) names each number and each action.",
+    ]
+    for game in GAMES.values():
+        for name in game.sheet_names:
+            sheet = game.sheet(name)
+            lines += ["", f"## `{name}`", "", f"{sheet.title.rstrip('.')}.", ""]
+            lines += ["| players | teams | observation | actions | full state |", "|--:|--:|--:|--:|--:|"]
+            for players, teams in getattr(sheet, "tables", [(seats, seats) for seats in sheet.players]):
+                env = vector_env(1, name, players=players, teams=teams)
+                sizes = (
+                    env.observation_sections[-1].stop,
+                    env.single_action_space.n,
+                    env.state_sections[-1].stop,
+                )
+                lines.append("| " + " | ".join(map(str, (players, teams, *sizes))) + " |")
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {
+    "editions.md": editions_page,
     "observations.md": observations_page,
     "rulebook.md": rulebook_page,
     "rulings_positions.md": rulings.page,

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from millebornes_env.web.table import CardTable
+from tests.each import each
 from website.rulings import Shown, rulings, shown
-
-POSITIONS = [
-    pytest.param(one, edition, id=f"{name}-{number}-{edition}")
-    for name, several in shown().items()
-    for number, one in enumerate(several)
-    for edition in one.editions
-]
 
 
 def reached(one: Shown, edition: str) -> tuple[str, dict[str, Any]]:
@@ -25,7 +17,10 @@ def reached(one: Shown, edition: str) -> tuple[str, dict[str, Any]]:
     return table.save()["text"], view | {"hands": [seat["hand_size"] for seat in table.position()["seats"]]}
 
 
-@pytest.mark.parametrize(("one", "edition"), POSITIONS)
+@each(
+    "one, edition",
+    [(one, edition) for several in shown().values() for one in several for edition in one.editions],
+)
 def test_a_position_shows_what_the_ruling_says(one: Shown, edition: str) -> None:
     text, view = reached(one, edition)
     may = {choice["notation"].partition(": ")[2] or choice["notation"] for choice in view["legal"]}

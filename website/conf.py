@@ -7,6 +7,12 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any, Final
 
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+
+from website import positions
+from website.stage import ROOT
+
 project: Final = "millebornes_env"
 author: Final = "the authors of millebornes_env"
 release: Final = version_of("millebornes-env")
@@ -51,7 +57,13 @@ html_theme_options: Final = {
     "logo": {"text": "millebornes_env"},
     "navbar_align": "left",
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        # Their tables need the place of the list of headings.
+        "docs/rulebook": [],
+        "docs/leaderboard": [],
+        "docs/race_leaderboard": [],
+    },
     "footer_start": ["copyright"],
     "footer_end": [],
     "navigation_with_keys": True,
@@ -86,6 +98,39 @@ def mend(app: Any, exception: Exception | None) -> None:
                 page.write_text(mended(text), encoding="utf-8")
 
 
+def link_words(app: Any, page: nodes.document) -> None:
+    """Make plain words of links to code of the checkout, which has no page in the site.
+
+    Args:
+        app: Sphinx.
+        page: as read.
+    """
+    folder = (ROOT / app.env.docname).parent
+    for link in list(page.findall(pending_xref)):
+        code = link["reftype"] == "myst" and not link.get("refdomain")
+        if code and (folder / link["reftarget"].partition("#")[0]).exists():
+            link.replace_self(link.children)
+
+
+def show_positions(app: Any, page: nodes.document) -> None:
+    """Draw the positions and records of a page below their texts.
+
+    Args:
+        app: Sphinx.
+        page: as read.
+    """
+    up = "../" * app.env.docname.count("/")
+    for block in list(page.findall(nodes.literal_block)):
+        language = block.get("language")
+        if language in ("position", "record", "race"):
+            block["language"] = "text"
+        if language in ("position", "record"):
+            drawn = positions.figure(block.astext() + "\n", up, Path(app.outdir))
+            block.parent.insert(block.parent.index(block) + 1, nodes.raw("", drawn, format="html"))
+
+
 def setup(app: Any) -> None:
     """Tell Sphinx what to call."""
+    app.connect("doctree-read", link_words)
+    app.connect("doctree-read", show_positions)
     app.connect("build-finished", mend)

@@ -13,6 +13,24 @@ from millebornes_env.arena.results import Row
 from millebornes_env.commands.console import progress_console
 
 
+def counting_bar(counted: str = "") -> Progress:
+    """Show on stderr, if that is a terminal, how much of a task is done and how long the rest will take.
+
+    Args:
+        counted: what is counted, such as "deals, ".
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(counted + "{task.percentage:3.0f} %,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    console = progress_console()
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
 @contextlib.contextmanager
 def evaluation_bar(rows: Sequence[Row], num_rows: int, episodes: int) -> Iterator[OnProgress]:
     """Show on stderr, if that is a terminal, how many episodes have been played and how long it will take.
@@ -22,16 +40,7 @@ def evaluation_bar(rows: Sequence[Row], num_rows: int, episodes: int) -> Iterato
         num_rows: how many there will be.
         episodes: in each row.
     """
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.percentage:3.0f} %,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    console = progress_console()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with counting_bar() as bar:
         task = bar.add_task("playing", total=num_rows * episodes)
 
         def on_progress(opponent: str, played: float) -> None:
@@ -44,16 +53,7 @@ def evaluation_bar(rows: Sequence[Row], num_rows: int, episodes: int) -> Iterato
 @contextlib.contextmanager
 def tournament_bar() -> Iterator[Callable[[str, float, float], None]]:
     """Show on stderr, if that is a terminal, who plays and how many deals are left of a tournament."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("deals, {task.percentage:3.0f} %,"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    console = progress_console()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with counting_bar("deals, ") as bar:
         task = bar.add_task("compiling ...", total=None)
 
         def on_turn(lineup: str, done: float, total: float) -> None:

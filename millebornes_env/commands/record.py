@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from millebornes_env.command_line import carry_out, complain
 from millebornes_env.commands.clusters import cluster_at
 from millebornes_env.commands.console import progress_console
 from millebornes_env.commands.editions import with_its_game
 from millebornes_env.commands.options import TableArgs, parse_options, refuse_cheating, table_asked_for
+from millebornes_env.commands.progress import counting_bar
 from millebornes_env.recording import RecordedData, Recording, RecordingError, check, record
 from millebornes_env.recording.folder import MANIFEST, command_line
 from millebornes_env.stopping import exit_code_of
@@ -94,7 +94,7 @@ def _command(arguments: Sequence[str] | None) -> int:
     refuse_cheating(cheats, args.allow_cheating)
     typed = sys.argv[1:] if arguments is None else ["record", *arguments]
     try:
-        with cluster_at(args.cluster, args.edition) as cluster, _bar() as bar:
+        with cluster_at(args.cluster, args.edition) as cluster, counting_bar() as bar:
             task = bar.add_task("rounds", total=args.rounds)
             data = record(
                 args.out,
@@ -123,7 +123,7 @@ def _check(args: Args) -> None:
     if args.agents:
         raise RecordingError("--check plays what was recorded: name no agents")
     edition = None if args.edition is None else with_its_game(args.edition)
-    with _bar() as bar:
+    with counting_bar() as bar:
         task = bar.add_task("rounds", total=None)
         data = check(args.out, edition=edition, on_progress=lambda done: bar.update(task, completed=done))
     print(f"{_said(data)}; every row is what the game says")
@@ -134,9 +134,3 @@ def _said(data: RecordedData) -> str:
     found = data.summary()
     each = found["bytes"] / max(1, found["decisions"])
     return f"{found['rounds']:,} rounds, {found['decisions']:,} decisions, {each:.1f} bytes a decision"
-
-
-def _bar() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = progress_console()
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -29,7 +29,7 @@ from millebornes_env.errors import NotationError, shown
 from millebornes_env.games import Game
 from millebornes_env.games import game as find_game
 from millebornes_env.notation.entries import FORMAT_VERSION, checked_entries
-from millebornes_env.notation.lines import NOTHING, Line, named_line, number_of, seat_of, team_named
+from millebornes_env.notation.lines import NOTHING, Line, lines_of, named_line, number_of, seat_of, team_named
 from millebornes_env.notation.openings import words_of_beginning
 from millebornes_env.notation.play_words import PlayWords, listed
 from millebornes_env.notation.position import Position, notation_of, sheet_meant
@@ -145,7 +145,7 @@ def record_of_entries(entries: object, *, edition: Any, players: int = 2, teams:
     named: object = said.get("edition") if isinstance(said, dict) else None
     sheet = sheet_meant(named if isinstance(named, str) else None, edition)
     words, plays, others = checked_entries(entries, sheet.game, (RESULT, WINNER))
-    position = notation_of(sheet).position_of_words(words, edition=sheet, players=players, teams=teams)
+    position = notation_of(sheet).position_of_lines(lines_of(words), sheet, players, teams)
     reader = _Reader(position)
     for number, play in enumerate(plays, 1):
         try:

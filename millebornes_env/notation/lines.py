@@ -7,7 +7,7 @@ their identifiers in lower case, distance cards by their km; `3x25` and `2x roll
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from millebornes_env.engine.rulebook import TableRules
@@ -111,6 +111,11 @@ def line_of(number: int, name: str, words: str) -> Line:
         None if at is None else int(at),
         words,
     )
+
+
+def lines_of(words: Mapping[str, str]) -> Iterator[Line]:
+    """The lines with these names and words, such as those of `words_of_position`."""
+    return (line_of(0, name, said) for name, said in words.items())
 
 
 def by_key(lines: Iterable[Line]) -> dict[str, Line]:

@@ -7,7 +7,7 @@ key: 123 456
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from millebornes_env.errors import NotationError, shown
@@ -58,15 +58,6 @@ def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: 
     return Position(sheet, rules, begun(sheet.game, rules, read_chance(found)), "key" in found)
 
 
-def position_of_words(
-    words: Mapping[str, str], *, edition: Any, players: int = 2, teams: int | None = None
-) -> Position:
-    """`read_position` for what `words_of_position` returns."""
-    return position_of_lines(
-        (line_of(0, name, said) for name, said in words.items()), edition, players, teams
-    )
-
-
 def write_position(state: Any, edition: Any, rules: Any, *, key: bool = True, checked: bool = True) -> str:
     """The beginning of an episode as text.
 
@@ -115,7 +106,6 @@ def words_of_beginning(state: Any, sheet: Any, rules: Any, key: bool) -> dict[st
 __all__ = [
     "Position",
     "position_of_lines",
-    "position_of_words",
     "read_position",
     "words_of_position",
     "write_position",

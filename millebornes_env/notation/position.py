@@ -19,7 +19,7 @@ from millebornes_env.games import game as find_game
 OPENINGS: Final = "millebornes_env.notation.openings"
 """The notation of games that have none of their own."""
 
-_NEEDED: Final = ("Position", "position_of_lines", "position_of_words", "words_of_position", "write_position")
+_NEEDED: Final = ("Position", "position_of_lines", "words_of_position", "write_position")
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ from millebornes_env.notation.lines import (
     NOTHING,
     Line,
     by_key,
-    line_of,
+    lines_of,
     named_line,
     table_words,
     text_lines,
@@ -102,14 +102,6 @@ def position_of_lines(
     return Position(edition, rules, state, "key" in found)
 
 
-def position_of_words(
-    words: dict[str, str], *, edition: str | Edition = "parker", players: int = 2, teams: int | None = None
-) -> Position:
-    """`read_position` for what `words_of_position` returns."""
-    lines = (line_of(0, name, said) for name, said in words.items())
-    return position_of_lines(lines, edition, players, teams)
-
-
 # Writing ---------------------------------------------------------------------------------------------------
 
 
@@ -166,7 +158,7 @@ def words_of_position(
         raise NotationError(f"the record is no game of this table: {problem[1]}")
     words = head | _words_of(states[0], rules, key)
     try:
-        again = position_of_words(words, edition=edition, players=rules.players, teams=rules.teams)
+        again = position_of_lines(lines_of(words), edition, rules.players, rules.teams)
     except NotationError as error:
         raise NotationError(f"no text describes this record, which no plays lead to: {error}") from None
     assert again.state.tobytes() == states.tobytes(), "what was written reads back as something else"

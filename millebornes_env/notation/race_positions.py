@@ -6,7 +6,7 @@ Read, a text may leave out whatever can be completed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from millebornes_env.compile import plain
@@ -18,7 +18,7 @@ from millebornes_env.notation.header import (
     read_table,
     words_of_header,
 )
-from millebornes_env.notation.lines import NOTHING, Line, by_key, line_of, named_line, text_lines
+from millebornes_env.notation.lines import NOTHING, Line, by_key, lines_of, named_line, text_lines
 from millebornes_env.notation.position import Position
 from millebornes_env.notation.race_reader import RaceReader
 from millebornes_env.notation.race_words import (
@@ -83,18 +83,6 @@ def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: 
     return Position(sheet, rules, RaceReader(found, rules).read(), "key" in found)
 
 
-def position_of_words(
-    words: Mapping[str, str],
-    *,
-    edition: str | Edition = "arc_en_ciel",
-    players: int = 4,
-    teams: int | None = None,
-) -> Position:
-    """`read_position` for what `words_of_position` returns."""
-    lines = (line_of(0, name, said) for name, said in words.items())
-    return position_of_lines(lines, edition, players, teams)
-
-
 def _sheet_of_a_race(edition: object) -> Edition:
     sheet: object = find_sheet(edition)
     if not isinstance(sheet, Edition):
@@ -146,7 +134,7 @@ def words_of_position(
     if not checked:
         return words
     try:
-        again = position_of_words(words, edition=sheet, players=rules.players)
+        again = position_of_lines(lines_of(words), sheet, rules.players, None)
     except NotationError as error:
         raise NotationError(f"no text describes this record, which no plays lead to: {error}") from None
     if again.state.tobytes() != states.tobytes():

@@ -46,6 +46,7 @@ from millebornes_env.notation.lines import (
     Line,
     card_named,
     line_of,
+    lines_of,
     named_line,
     number_of,
     refused,
@@ -59,7 +60,6 @@ from millebornes_env.notation.positions import (
     PLAYS,
     RESULT,
     position_of_lines,
-    position_of_words,
     words_of_position,
 )
 from millebornes_env.texts import closest, items_of
@@ -432,7 +432,7 @@ def record_of_entries(
         NotationError: it describes none.
     """
     words, plays, others = checked_entries(entries, FORMAT, (RESULT,))
-    position = position_of_words(words, edition=edition, players=players, teams=teams)
+    position = position_of_lines(lines_of(words), edition, players, teams)
     rules, result = position.rules, others[RESULT]
     if result is not None:
         result = tuple(checked_result(result, rules))

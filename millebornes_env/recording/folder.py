@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from filelock import FileLock, Timeout
-
 from millebornes_env.cluster import Cluster
 from millebornes_env.errors import ClusterError, shown
 from millebornes_env.files import (
     identity_of,
+    locked,
     remove_drafts,
     write_bytes_atomically,
     write_json_atomically,
@@ -185,27 +184,20 @@ def _contents_there(recording: Recording, described: Mapping[str, Any], file: in
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[Callable[[], None]]:
     """Lock the folder; yields a call that raises if the folder is not the one that was locked any more."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / _LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise RecordingError(
-            f"{folder}: another process records into this folder: wait for it, or choose another folder"
-        ) from None
-    own = identity_of(folder / _LOCK)
+    refusal = RecordingError(
+        f"{folder}: another process records into this folder: wait for it, or choose another folder"
+    )
+    with locked(folder / _LOCK, refusal):
+        own = identity_of(folder / _LOCK)
 
-    def still_there() -> None:
-        if identity_of(folder / _LOCK) != own or not (folder / MANIFEST).exists():
-            raise RecordingError(
-                f"{folder}: the folder, or {MANIFEST} in it, was removed while it was written to; recording "
-                "stops, and nothing more is written there"
-            )
+        def still_there() -> None:
+            if identity_of(folder / _LOCK) != own or not (folder / MANIFEST).exists():
+                raise RecordingError(
+                    f"{folder}: the folder, or {MANIFEST} in it, was removed while it was written to; "
+                    "recording stops, and nothing more is written there"
+                )
 
-    try:
         yield still_there
-    finally:
-        lock.release()
 
 
 def _call(recording: Recording, rounds: int) -> str:

@@ -6,14 +6,13 @@ import contextlib
 import ipaddress
 import logging
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 import uvicorn
-from filelock import FileLock, Timeout
 
+from millebornes_env import files
 from millebornes_env.study.design import Design
 from millebornes_env.study.errors import StudyError
 from millebornes_env.study.messages import MOST_BYTES
@@ -27,23 +26,14 @@ _HIGHEST_PORT: Final = 65_535
 _LOCK: Final = ".lock"
 
 
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> contextlib.AbstractContextManager[None]:
     """Keep the folder to this process.
 
     Raises:
         StudyError: another process runs the study.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / _LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise StudyError(f"{folder}: another process runs this study already: stop it first") from None
-    try:
-        yield
-    finally:
-        lock.release()
+    refusal = StudyError(f"{folder}: another process runs this study already: stop it first")
+    return files.locked(folder / _LOCK, refusal)
 
 
 def listening(host: str, port: int) -> socket.socket:

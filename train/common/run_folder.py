@@ -14,10 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from filelock import FileLock, Timeout
-
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
-from millebornes_env.files import identity_of, remove_drafts
+from millebornes_env.files import identity_of, locked, remove_drafts
 from train.common.errors import RunError
 
 CONFIG_FILE: Final = "config.json"
@@ -62,7 +60,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         """Nothing is done to the folder yet."""
         self.path = path
-        self._lock: FileLock | None = None
+        self._held = contextlib.ExitStack()
         self._identity: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
@@ -84,7 +82,7 @@ class RunFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._release()
+        self._held.close()
 
     def take(self) -> None:
         """Make the folder, if there is none, and take its lock.
@@ -93,16 +91,11 @@ class RunFolder:
             RunError: another process has it.
             OSError: it cannot be made or written to.
         """
-        self._release()
-        self.path.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self.path / LOCK_FILE)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise RunError(
-                f"another process is training in {str(self.path)!r}: wait for it, or choose another --run-dir"
-            ) from None
-        self._lock = lock
+        self._held.close()
+        refusal = RunError(
+            f"another process is training in {str(self.path)!r}: wait for it, or choose another --run-dir"
+        )
+        self._held.enter_context(locked(self.path / LOCK_FILE, refusal))
         self._identity = identity_of(self.path / LOCK_FILE)
 
     def is_ours(self) -> bool:
@@ -118,11 +111,6 @@ class RunFolder:
         """
         with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=self.path) as folder:
             yield Path(folder)
-
-    def _release(self) -> None:
-        if self._lock is not None:
-            self._lock.release()
-        self._lock = None
 
 
 def cannot_write(folder: Path, error: OSError) -> RunError:
