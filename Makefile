@@ -76,7 +76,7 @@ test-web: $(VENV)/.installed-dev web ## replay the golden games in WebAssembly, 
 	$(TEST) $(ONE_RETRY) -m "web and not slow" tests/web $(PYTEST_FLAGS)
 
 test-wheel: $(VENV)/.installed-build ## build the wheel, install it where nothing else is, and test it there
-	$(TEST) $(ONE_RETRY) -m wheel tests/compile/test_wheel.py $(PYTEST_FLAGS)
+	$(TEST) $(ONE_RETRY) -m "wheel and not slow" tests/compile/test_wheel.py $(PYTEST_FLAGS)
 
 test-openspiel: $(VENV)/.installed-dev ## the OpenSpiel game, with OpenSpiel's own tests
 	$(TEST) $(ONE_RETRY) -m "openspiel and not slow" tests/openspiel $(PYTEST_FLAGS)

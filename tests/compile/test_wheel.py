@@ -239,6 +239,7 @@ def test_the_source_distribution_holds_no_machine_code(built: Path) -> None:
     assert not [name for name in names if name.startswith("millebornes_env/web/engine/")]
 
 
+@pytest.mark.slow  # compiles the kernels once more
 def test_pip_builds_the_same_wheel_from_the_checkout(built: Path, tmp_path: Path) -> None:
     """`pip install .` of the README: pip's build environment is another one than that of `build`."""
     constraint = {"PIP_CONSTRAINT": str(ROOT / "constraints.txt")}
