@@ -75,7 +75,7 @@ test-bounds: $(VENV)/.installed-dev ## the golden games with every index checked
 test-web: $(VENV)/.installed-dev web ## replay the golden games in WebAssembly, and compare agents and champions with those of this machine
 	$(TEST) $(ONE_RETRY) -m "web and not slow" tests/web $(PYTEST_FLAGS)
 
-test-wheel: $(VENV)/.installed-build ## build the wheel, install it where nothing else is, and test it there
+test-wheel: $(VENV)/.installed-dev ## build the wheel, install it where nothing else is, and test it there
 	$(TEST) $(ONE_RETRY) -m "wheel and not slow" tests/compile/test_wheel.py $(PYTEST_FLAGS)
 
 test-openspiel: $(VENV)/.installed-dev ## the OpenSpiel game, with OpenSpiel's own tests
