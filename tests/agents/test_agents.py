@@ -9,14 +9,11 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pytest
 
-from millebornes_env import VectorEnv, edition, editions, millebornes_v0, vector_env
+from millebornes_env import VectorEnv, edition, editions, vector_env
 from millebornes_env.agents import AGENTS, Table, UnknownAgentError, load, names, register
 from millebornes_env.millebornes.cards import remedy_for
 from tests.each import each
 from tests.support import CARDS, Position
-
-PLAYERS = (2, 3, 4, 6)
-tables = each("players", PLAYERS)
 
 DISTANCES = {25: 0, 50: 1, 75: 2, 100: 3, 200: 4}
 ACCIDENT, OUT_OF_GAS, FLAT_TIRE, STOP, SPEED_LIMIT = range(5, 10)
@@ -75,26 +72,6 @@ def answer(spec: str, made: Position) -> int:
 # All of them.
 
 
-@each("episode", ["round", "match"])
-@each("spec", ["random", "greedy", "holder", "holder:pile=0", "holder:pile=200"])
-@tables
-def test_an_agent_plays_legally_to_the_end(players: int, spec: str, episode: str) -> None:
-    env = vector_env(12, edition("parker").replace(goal=1000), players=players, episode=episode)
-    agent = load(spec, env, seed=1)
-    observations, _ = env.reset(seed=2)
-    ended = np.zeros(12, np.bool_)
-    for _ in range(4_000):
-        masks = observations["action_mask"]
-        actions = agent.act(observations["observation"], masks)
-        assert actions.shape == (12,)
-        assert (masks[np.arange(12), actions] == 1).all()
-        step = env.step(actions)
-        ended |= step.terminations
-        if ended.all():
-            return
-    raise AssertionError("the games do not end")
-
-
 PLAY_ELSEWHERE = ("policy", "champion", "human", "search", "equilibrium")
 """Agents that need more than a table, or much time; their own tests let them play."""
 
@@ -114,29 +91,6 @@ def test_every_agent_plays_every_edition_at_every_table(name: str, padded: bool)
             )
             step, ended = observations, ended + int(terminations.sum())
         assert ended > 0, (players, teams)
-
-
-@pytest.mark.parametrize("spec", ["greedy", "holder", "holder:pile=5"])
-def test_a_choice_depends_on_the_row_and_not_on_its_place_in_the_batch(spec: str) -> None:
-    env = vector_env(20, players=3)
-    agent = load(spec, env)
-    observations, _ = env.reset(seed=3)
-    for _ in range(60):
-        seen, masks = observations["observation"], observations["action_mask"]
-        actions = agent.act(seen, masks)
-        assert np.array_equal(agent.act(seen[::-1], masks[::-1]), actions[::-1])
-        assert np.array_equal(agent.act(seen[7:8], masks[7:8]), actions[7:8])
-        observations = env.step(actions).observations
-
-
-@pytest.mark.parametrize("spec", ["random", "greedy", "holder"])
-def test_an_agent_leaves_what_it_is_shown_alone(spec: str) -> None:
-    env = vector_env(8)
-    agent = load(spec, env)
-    observations, _ = env.reset(seed=3)
-    for array in observations.values():
-        array.setflags(write=False)
-    agent.act(observations["observation"], observations["action_mask"])
 
 
 # `random`
@@ -163,21 +117,6 @@ def test_random_is_even() -> None:
     np.add.at(pairs, (place[:, :-1:2].ravel(), place[:, 1::2].ravel()), 1)
     expected = pairs.sum() / 49
     assert ((pairs - expected) ** 2 / expected).sum() < 84.04  # 48 degrees of freedom: once in 1,000
-
-
-def test_random_is_a_function_of_its_seed_and_of_the_calls() -> None:
-    env = vector_env(50)
-    observations, _ = env.reset(seed=1)
-    seen, masks = observations["observation"], observations["action_mask"]
-
-    def calls(seed: int) -> list[list[int]]:
-        agent = load("random", env, seed=seed)
-        return [agent.act(seen, masks).tolist() for _ in range(2)]
-
-    first = calls(4)
-    assert first == calls(4)
-    assert first != calls(5)
-    assert first[0] != first[1]
 
 
 # `greedy`
@@ -255,25 +194,6 @@ def test_greedy_gives_away_what_it_needs_least() -> None:
             assert answer("greedy", made) == discard(other)
 
 
-def test_greedy_drives_faster_than_chance() -> None:
-    """In a whole batch of rounds, as a check that it reads its observations right."""
-    env = vector_env(200, autoreset_mode="disabled")
-    greedy, chance = load("greedy", env), load("random", env, seed=1)
-    observations, _ = env.reset(seed=1)
-    lead = np.zeros(200)
-    for _ in range(400):
-        seen, masks = observations["observation"], observations["action_mask"].copy()
-        over = ~masks.any(axis=1)
-        if over.all():
-            break
-        masks[over, 0] = 1
-        actions = np.where(env.agent_selection == 0, greedy.act(seen, masks), chance.act(seen, masks))
-        step = env.step(np.where(over, -1, actions))
-        lead += step.rewards[:, 0]
-    assert over.all()
-    assert (lead > 0).mean() > 0.9
-
-
 # `holder`
 
 
@@ -285,11 +205,6 @@ def test_holder_keeps_a_safety_while_the_pile_is_high(players: int, safety: int)
         assert answer("holder:pile=30", made) == discard(ROLL)
     for pile in (30, 12, 0):
         assert answer("holder:pile=30", position([safety, ROLL], players=players, pile=pile)) == safety
-
-
-def test_holder_waits_for_40_cards_unless_told_otherwise() -> None:
-    waiting, laying = (answer("holder", position([EXTRA_TANK, ROLL], pile=pile)) for pile in (41, 40))
-    assert (waiting, laying) == (discard(ROLL), EXTRA_TANK)
 
 
 def test_holder_never_gives_a_safety_away_if_it_can_do_anything_else() -> None:
@@ -323,11 +238,6 @@ def test_holder_lays_the_safety_that_cures_at_once(safety: int, top: int, limite
     assert answer("holder", position([safety, STOP])) == discard(STOP)
 
 
-def test_holder_finishes_before_it_cures() -> None:
-    made = position([DISTANCES[50], RIGHT_OF_WAY], km=650, limited=True)
-    assert answer("holder", made) == DISTANCES[50]
-
-
 def test_holder_plays_like_greedy_otherwise() -> None:
     """Wherever no safety is in hand."""
     env = vector_env(50)
@@ -347,13 +257,6 @@ def test_holder_plays_like_greedy_otherwise() -> None:
 # `load`
 
 
-def test_every_agent_has_the_name_that_it_was_asked_for_by() -> None:
-    env = vector_env(1)
-    for spec in ("random", "greedy", "holder", "holder:pile=30"):
-        assert load(spec, env).name == spec
-    assert {"random", "greedy", "holder", "policy"} <= set(AGENTS)
-
-
 def test_an_agent_of_ones_own_gets_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     class FirstAgent:
         name = "first"
@@ -370,19 +273,6 @@ def test_an_agent_of_ones_own_gets_a_name(monkeypatch: pytest.MonkeyPatch) -> No
     assert isinstance(agent, FirstAgent)
     assert agent.told == (47, 5, 3)
     assert agent.name == "first:offset=3"
-
-
-@pytest.mark.parametrize("spec", ["random", "greedy", "holder"])
-def test_an_agent_for_the_aec_environment_is_that_for_its_table(spec: str) -> None:
-    env = millebornes_v0.env(players=3)
-    env.reset(seed=1)
-    agent, same = load(spec, env, seed=2), load(spec, env.vector, seed=2)
-    while not any(env.terminations.values()):
-        seen = env.observe(env.agent_selection)
-        row = (seen["observation"][np.newaxis], seen["action_mask"][np.newaxis])
-        action = agent.act(*row)
-        assert np.array_equal(action, same.act(*row))
-        env.step(int(action[0]))
 
 
 def test_an_agent_is_told_its_table() -> None:

@@ -243,12 +243,6 @@ def play(env: VectorEnv, steps: int, agent: ArnoldAgent, hands_off: int = 0) -> 
     return ended
 
 
-@each(("name", "players", "teams"), TABLES)
-def test_it_plays_every_edition_at_every_table(name: str, players: int, teams: int) -> None:
-    env = vector_env(6, name, players=players, teams=teams, seed=1)
-    assert play(env, 140, ArnoldAgent(Table.of(env), debian=True), hands_off=5) > 0
-
-
 @each("players", [2, 6])
 @each(
     "changes",
@@ -286,18 +280,6 @@ def test_it_chooses_the_same_from_state_observation_and_redealt_cards(
             assert np.array_equal(chooser.choose(seen, place, memories, draws), actions)
             assert np.array_equal(memories, after)
         rows = env.step(env.sample_actions() if turn % 4 == 3 else actions).observations["observation"]
-
-
-def test_it_plays_on_without_a_memory() -> None:
-    """Whose memory is lost at every decision still chooses legally."""
-    env = vector_env(20, seed=4)
-    chooser, games = Chooser(env), np.arange(20)
-    masks = env.reset()[0]["action_mask"]
-    for _ in range(150):
-        chooser.memories[:] = 0
-        actions = chooser.ask(env.get_states(), games, env.agent_selection, chooser.draws(20))
-        assert (masks[games, actions] == 1).all()
-        masks = env.step(actions).observations["action_mask"]
 
 
 def test_its_need_grows_in_a_round_or_in_a_match() -> None:

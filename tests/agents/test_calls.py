@@ -6,7 +6,6 @@ import copy
 import pickle
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.errors import AgentArgumentError
-from millebornes_env.agents.protocol import BaseAgent
 from millebornes_env.arena.dealing import dealt_batch
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.stepping import SteppedGames
@@ -109,17 +107,6 @@ def test_a_second_thread_is_refused_and_disturbs_nothing() -> None:
     assert not wrong
 
 
-def test_the_refusal_says_how_to_get_another_agent() -> None:
-    env = vector_env(1)
-    observations, _ = env.reset(seed=1)
-    agent: Any = agents.load("greedy", env)
-    agent._guard.take = lambda _: False
-    with pytest.raises(
-        ConcurrentCallError, match=r"^act\(\) was called .* this agent .* an agent of its own"
-    ):
-        agent.act(*observations.values())
-
-
 def test_copies_have_a_guard_of_their_own() -> None:
     env = vector_env(1)
     agent: Any = agents.load("greedy", env)
@@ -141,20 +128,3 @@ def test_a_dictionary_is_refused_with_what_to_write() -> None:
         else:
             wrong.append(spec)
     assert not wrong
-
-
-def test_an_empty_list_of_rows_is_no_game() -> None:
-    agent = agents.load("greedy", vector_env(1))
-    with pytest.raises(AgentArgumentError, match=r"shape \(0,\)"):
-        agent.act([], [])
-
-
-def test_a_frozen_dataclass_may_be_an_agent() -> None:
-    @dataclass(frozen=True)
-    class Frozen(BaseAgent):
-        name: str = "frozen"
-
-        def act(self, observations: Any, action_masks: Any) -> Any:
-            return action_masks.argmax(axis=1)
-
-    assert replace(Frozen(), name="other").name == "other"

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents import AgentOptionError, RunFolderError, UnknownAgentError, load, split_search
+from millebornes_env.agents import AgentOptionError, RunFolderError, UnknownAgentError, load
 from millebornes_env.agents.champion import PREFERRED, ChampionAgent, champion_for
-from millebornes_env.agents.fingerprint import fingerprint
-from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.agents.protocol import is_compiled
@@ -22,7 +20,6 @@ from millebornes_env.agents.search.over import OVER_A_JUDGE, WITH_A_NETWORK
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.tournament import entrants_of
-from millebornes_env.commands.evaluate import run_folder
 from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.wielerspel.sections import ObservationSpec as RaceSpec
 from tests.agents.policies import network, network_for, write_run
@@ -107,11 +104,6 @@ def test_the_champion_that_is_asked_for_plays_wherever_it_fits(name: str) -> Non
     assert load("champion:mode=sample", env).name == "champion:mode=sample"
 
 
-def test_another_policy_still_refuses_rules_that_it_does_not_see() -> None:
-    with pytest.raises(RunFolderError, match="trained on parker, and does not see the rules"):
-        load("champions/parker-2", vector_env(1, "parker+goal=1000"))
-
-
 def test_a_table_without_a_champion_says_where_there_are_some() -> None:
     words = r"no champion for 3 players: 'all-2' and 'parker-2' play every edition with 2 players"
     for spec in ("champion", "champion:which=all-2", "champion+search"):
@@ -192,30 +184,6 @@ def test_where_a_network_knows_hidden_hands_search_over_a_policy_asks_it(champio
     assert belief_of("champions/mute+search", env) == (UniformBelief, 400)
 
 
-def test_what_is_searched_over_is_as_asked_for(champions: Path) -> None:
-    env = vector_env(1)
-    agent = load("champion:which=all-2,mode=sample+search:threads=1", env)
-    assert isinstance(agent, SearchAgent)
-    assert isinstance(agent.rollout_agent, PolicyAgent)
-    expected = load("champion:which=all-2,mode=sample", env)
-    assert isinstance(expected, PolicyAgent)
-    assert np.array_equal(agent.rollout_agent.options[1:], expected.options[1:])
-    assert agent.rollout_agent.name == "champion:which=all-2,mode=sample"
-    searched = load("arnold:debian,openbsd+search", env)
-    assert isinstance(searched, SearchAgent)
-    assert np.array_equal(searched.rollout_agent.options, load("arnold:debian,openbsd", env).options)  # type: ignore[attr-defined]
-
-
-def test_a_run_folder_may_be_called_search(champions: Path) -> None:
-    env = vector_env(1)
-    write_run(champions / "a+search", env, network_for(env))
-    for spec in ("champions/a+search", "policy:champions/a+search", "policy:folder=champions/a+search"):
-        assert isinstance(load(spec, env), PolicyAgent)
-        assert split_search(spec) == (spec, None)
-        assert isinstance(load(f"{spec}+search", env), SearchAgent)
-        assert isinstance(load(f"{spec}+search:z=3", env), SearchAgent)
-
-
 @each(
     ("spec", "error", "words"),
     [
@@ -238,31 +206,9 @@ def test_what_cannot_be_searched_over_is_explained(spec: str, error: type[Except
 # The names everywhere --------------------------------------------------------------------------------------
 
 
-def test_fingerprints_tell_them_apart() -> None:
-    env = vector_env(1)
-    specs = ["champion", "champion:which=all-2", "champion+search", "champion:which=all-2+search"]
-    specs += ["champion+search:z=2", "policy:champions/parker-2+search", "search:rollout=champion"]
-    assert len({fingerprint(load(spec, env), spec) for spec in specs}) == len(specs)
-
-
-def test_a_fingerprint_of_search_changes_with_the_champion(champions: Path) -> None:
-    env = vector_env(1)
-    before = fingerprint(load("champion+search", env), "champion+search")
-    layers = network_for(env, (8,), extra=1, seed=9, features=True)
-    write_run(champions / "parker-2", env, layers, features=True, value="points")
-    assert fingerprint(load("champion+search", env), "champion+search") != before
-
-
 def test_the_arena_and_the_evaluation_know_the_names() -> None:
     names = ["champion", "deep@champion+search:rollouts=4", "champions/all-2+search"]
     assert [entrant.name for entrant in entrants_of(names, MatchConfig())] == [names[0], "deep", names[2]]
     config = MatchConfig(episode="round")
     rows = evaluate("champion+search:rollouts=4,depth=3", ["champion", "champions/all-2"], config, 1)
     assert [row.opponent for row in rows] == ["champion", "champions/all-2"]
-
-
-def test_the_run_folder_of_search_is_that_of_its_policy() -> None:
-    assert run_folder("champions/all-2+search:z=1") == Path("champions/all-2")
-    assert run_folder("policy:champions/all-2,mode=sample+search") == Path("champions/all-2")
-    assert run_folder("champion+search") is None
-    assert agents.AGENTS["champion"] is ChampionAgent

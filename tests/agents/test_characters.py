@@ -131,12 +131,6 @@ def test_characters_lay_their_safeties_before_they_finish(spec: str) -> None:
     assert move(spec, position) == expected
 
 
-@characters
-def test_characters_give_away_what_leads_too_far(spec: str) -> None:
-    position = Position("battle 0: stop", "hand 0: 200 75 repairs").km(0, 600)
-    assert move(spec, position) == "discard 200 km"
-
-
 # `racer`
 
 
@@ -174,20 +168,6 @@ def test_attacker_stops_the_most_dangerous(first: int, second: int) -> None:
     assert move("attacker", position) == f"Flat tire against team {1 if first > second else 2}"
 
 
-def test_attacker_stops_at_once_who_could_finish() -> None:
-    position = Position(
-        "battle 1: roll",
-        "battle 2: roll",
-        "safeties 1: extra_tank driving_ace",
-        "hand 0: stop roll",
-        players=3,
-    )
-    position.km(1, 475).km(2, 450)
-    assert move("attacker", position) == "Stop against team 1"
-    position.km(2, 600)
-    assert move("attacker", position) == "Stop against team 2"
-
-
 def test_attacker_keeps_its_hazards() -> None:
     """Until the opponents are safe from them."""
     position = Position("battle 0: accident", "hand 0: stop 200 roll flat_tire")
@@ -223,13 +203,6 @@ def test_hoarder_keeps_safeties_for_the_coup_fourre() -> None:
     assert move("racer", position) == "play Extra tank"
     position.battle(1, "roll").km(1, 675)
     assert move("hoarder", position) == "play Extra tank"  # somebody threatens to finish
-
-
-def test_hoarder_takes_the_remedy_and_keeps_the_safety() -> None:
-    position = Position("battle 0: out_of_gas", "hand 0: extra_tank gasoline")
-    assert move("hoarder", position) == "play Gasoline"
-    assert move("strategist", position) == "play Extra tank"
-    assert move("hoarder", position.hand(0, "extra_tank", "roll")) == "play Extra tank"
 
 
 def test_hoarder_gives_away_what_is_needed_no_more() -> None:

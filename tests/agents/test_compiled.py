@@ -24,8 +24,7 @@ from millebornes_env.agents.observation_reader import read_observation, starts_o
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels, plain
 from millebornes_env.compile_cache import sources_on_top
-from millebornes_env.engine.kernels import SKIP
-from millebornes_env.millebornes.legality import is_legal, write_mask
+from millebornes_env.millebornes.legality import write_mask
 from millebornes_env.millebornes.motion import is_moving
 from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.state import State, new_states
@@ -151,25 +150,6 @@ def test_slots_keep_memories_apart() -> None:
     assert agent.act(rows[:1], masks[:1], slot_ids=np.array([70])).tolist() == [2002]
 
 
-def test_an_agent_can_be_told_to_forget() -> None:
-    env = vector_env(2, seed=1)
-    observations, _ = env.reset()
-    agent = CountingAgent(Table.of(env))
-    rows = observations["observation"], observations["action_mask"]
-    assert agent.act(*rows).tolist() == [1001, 1001]
-    agent.forget()
-    assert agent.act(*rows).tolist() == [1001, 1001]
-
-
-def test_a_row_is_its_own_slot_when_none_is_given() -> None:
-    env = vector_env(2, seed=1)
-    observations, _ = env.reset()
-    agent = CountingAgent(Table.of(env), step=2)
-    first = agent.act(observations["observation"], observations["action_mask"])
-    again = agent.act(observations["observation"][:1], observations["action_mask"][:1])
-    assert (first.tolist(), again.tolist()) == ([1002, 1002], [2004])
-
-
 # Random numbers, options, fingerprints --------------------------------------------------------------------
 
 
@@ -199,7 +179,6 @@ def test_options_that_stand_alone_are_switches(monkeypatch: pytest.MonkeyPatch) 
         "switched:pile=9,bold=yes": [1, 9],
     }.items():
         loaded = agents.load(spec, env)
-        assert isinstance(loaded, CompiledAgent)
         assert loaded.options[:2].tolist() == expected
         assert len(loaded.options) == MAX_OPTIONS
         assert loaded.name == spec
@@ -226,18 +205,3 @@ def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> N
     assert {"compiled/agent.py", "seen.py"} <= names
     assert "racer.py" not in names
     assert not sources_on_top("millebornes_env.millebornes.turn")
-
-
-def test_choose_each_asks_for_the_given_seats() -> None:
-    env = vector_env(8, seed=2)
-    env.reset()
-    agent = agents.load("greedy", env)
-    if not isinstance(agent, CompiledAgent):
-        pytest.skip("greedy is not compiled")
-    states, actions = for_kernels(env.get_states()), np.full(8, SKIP)
-    memories, draws = np.zeros((8, MEMORY), np.int16), np.zeros(8, np.int64)
-    seats = env.agent_selection.astype(np.int32)
-    rules = compiled_rules(env.rules)
-    choose_each = agent_kernels_of(Table.of(env).rulebook).choose_each
-    choose_each(agent.address, states, rules, seats, memories, agent.options, draws, actions)
-    assert all(is_legal(state, rules, int(action)) for state, action in zip(states, actions, strict=True))

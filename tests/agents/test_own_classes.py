@@ -21,9 +21,7 @@ from millebornes_env.arena.match import play as play_lineup
 from millebornes_env.commands.arena import main as arena
 from millebornes_env.commands.evaluate import main as evaluate
 from millebornes_env.commands.evaluate import run_folder
-from millebornes_env.commands.play import main as play
 from millebornes_env.errors import MilleBornesError
-from millebornes_env.testing import check_agent
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
@@ -182,24 +180,6 @@ def test_what_is_wrong_is_told_in_a_sentence(env: VectorEnv, text: str, spec: st
     assert len(str(refused.value)) < 500
 
 
-def test_a_file_that_could_not_be_imported_can_be_mended(env: VectorEnv) -> None:
-    written("mine.py", "x = (")
-    with pytest.raises(UnknownAgentError):
-        load("mine.py:First", env)
-    written("mine.py")
-    assert load("mine.py:First", env).name == "mine.py:First"
-
-
-@pytest.mark.parametrize("command", [arena, evaluate, play])
-def test_commands_say_it_in_one_line(command: object, capsys: pytest.CaptureFixture[str]) -> None:
-    written("mine.py")
-    before = ["greedy"] if command is arena else ["--against"] if command is play else []
-    assert command([*before, "mine.py:Frist"]) == 2  # type: ignore[operator]
-    printed = capsys.readouterr()
-    assert printed.err.splitlines()[-1].startswith("error: 'mine.py' has no class 'Frist'")
-    assert "Traceback" not in printed.err
-
-
 # Fingerprints -----------------------------------------------------------------------------------------------
 
 
@@ -279,10 +259,6 @@ def test_the_agent_on_the_page_plays_like_the_example(env: VectorEnv) -> None:
     assert not np.array_equal(points[0], points[1])
     with pytest.raises(agents.AgentOptionError, match="patience is -1; it must be from 0 to 1,000"):
         load("example.py:Cautious:patience=-1", env)
-
-
-def test_the_example_is_what_an_agent_must_be() -> None:
-    check_agent(f"{ROOT / 'agents' / 'cautious.py'}:Cautious", games=8)
 
 
 def test_the_folder_of_agents_lists_them_all_and_is_no_package() -> None:

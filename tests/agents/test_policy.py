@@ -6,7 +6,6 @@ import copy
 import math
 import pickle
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 
@@ -15,18 +14,16 @@ import pytest
 
 from millebornes_env import VectorEnv, edition, editions, vector_env
 from millebornes_env.agents import load
-from millebornes_env.agents.compiled.agent import CompiledAgent, Int64Array
+from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.policy import features
-from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
+from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import MAX_UNITS, forward_hidden, output
 from millebornes_env.agents.protocol import Table, is_compiled
-from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.observation import write_observation
 from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.millebornes.sections import MAX_INT8, ObservationSpec
 from millebornes_env.millebornes.state import StateArray, new_states
@@ -74,7 +71,6 @@ def policy(folder: Path, env: VectorEnv, layers: Layers, **said: object) -> Poli
     """The agent of such a run folder; its `mode` and `seed` aside, `said` is what `write_run` takes."""
     mode, seed = said.pop("mode", "best"), said.pop("seed", 0)
     agent = load(f"policy:{write_run(folder, env, layers, **said)},mode={mode}", env, seed=seed)  # type: ignore[arg-type]
-    assert isinstance(agent, PolicyAgent)
     return agent
 
 
@@ -162,37 +158,7 @@ def test_a_network_without_a_value_has_none(tmp_path: Path) -> None:
     assert np.isnan(values).all()
 
 
-def test_the_scale_takes_every_number_to_at_most_1() -> None:
-    env = vector_env(1)
-    scale = observation_scale(Table.of(env))
-    assert scale.dtype == np.float32
-    assert scale * env.single_observation_space["observation"].high == pytest.approx(1.0)
-
-
 # What it sees ----------------------------------------------------------------------------------------------
-
-
-@each(("name", "players", "teams"), ALL_TABLES)
-def test_what_is_read_back_from_an_observation_looks_the_same(name: str, players: int, teams: int) -> None:
-    """Whatever the policy is shown, and whether the rows of the environment show the rules or are padded."""
-    for padded in (False, True):
-        env = vector_env(
-            *(4, name), players=players, teams=teams, padded=padded, observe_rules=padded, episode="match"
-        )
-        starts, rules = starts_of(Table.of(env)), compiled_rules(env.rules)
-        read = for_kernels(new_states(1))[0]
-        env.reset(seed=7)
-        for turn in range(60):
-            env.step(env.sample_actions())
-            if turn % 15:
-                continue
-            observed, states = env.observe(env.agent_selection), env.get_states()
-            for shown in OBSERVATION_SPECS:
-                row = np.zeros(size_of(env, shown), np.int8)
-                for one, seen in zip(observed, rows_by_state(env, states, shown), strict=True):
-                    read_observation(one, starts, rules, read)
-                    write_observation(read, rules, 0, shown, row)
-                    assert np.array_equal(row, seen), shown
 
 
 @each("number", range(2 * len(OBSERVATION_SPECS)))
@@ -215,7 +181,6 @@ def test_it_looks_with_its_own_view(tmp_path: Path, number: int) -> None:
             observations = other_env.set_states(states)
             acted = other.act(observations["observation"], observations["action_mask"])
             assert np.array_equal(acted, liked)
-            assert isinstance(other, PolicyAgent)
             assert np.array_equal(
                 other.inputs(observations["observation"]), rows_by_state(env, states, shown, features)
             )
@@ -239,17 +204,6 @@ def test_who_does_not_look_at_unseen_cards_plays_where_they_are_not_shown(tmp_pa
     seeing = write_run(tmp_path / "seeing", env, network_for(env))
     with pytest.raises(ValueError, match="observe_unseen=True"):
         load(str(seeing), env)
-
-
-def test_who_sees_the_rules_plays_other_editions(tmp_path: Path) -> None:
-    env, shown = vector_env(4), ObservationSpec(rules=1)
-    folder = write_run(tmp_path, env, network_for(env, shown=shown), shown=shown)
-    for other in (vector_env(4, "dujardin"), vector_env(4, edition("parker").replace(goal=1000))):
-        agent = load(str(folder), other)
-        assert isinstance(agent, PolicyAgent)
-        for states, _ in positions(other, every=30):
-            logits = agent.logits(rows_by_state(other, states, shown))
-            assert compiled_outputs(agent, other, states) == pytest.approx(logits, rel=1e-4, abs=1e-4)
 
 
 # Choosing --------------------------------------------------------------------------------------------------
@@ -286,13 +240,6 @@ def test_logits_that_overflow_are_played_legally(tmp_path: Path, mode: str) -> N
     assert not np.isfinite(np.array(outputs)).all()
 
 
-def test_of_equal_logits_the_lowest_action_is_best(tmp_path: Path) -> None:
-    env = vector_env(20)
-    agent = policy(tmp_path, env, bias_only(env, np.full(int(env.single_action_space.n), 0.5)))
-    for states, masks in positions(env):
-        assert np.array_equal(chosen_by_state(agent, env, states), masks.argmax(axis=1))
-
-
 def test_sampling_follows_the_softmax(tmp_path: Path) -> None:
     """Of the legal actions; those that are not legal are far more probable than all."""
     env = vector_env(1)
@@ -313,52 +260,7 @@ def test_sampling_follows_the_softmax(tmp_path: Path) -> None:
     assert ends.tolist() == [legal[0], legal[-1]]
 
 
-def test_what_is_as_good_as_impossible_is_not_drawn(tmp_path: Path) -> None:
-    env = vector_env(20)
-    bias = np.linspace(0.0, 1e5, int(env.single_action_space.n))
-    agent = policy(tmp_path, env, bias_only(env, bias), mode="sample")
-    for states, masks in positions(env):
-        last = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
-        for draw in (0, 1 << 31, 2**32 - 1):
-            assert np.array_equal(chosen_by_state(agent, env, states, np.full(20, draw)), last)
-
-
-def test_draws_depend_on_the_seed_and_the_call(tmp_path: Path) -> None:
-    env = vector_env(200)
-    observations, _ = env.reset(seed=3)
-    asked = observations["observation"], observations["action_mask"]
-    layers = network_for(env)
-
-    def drawn(seed: int) -> list[list[int]]:
-        agent = policy(tmp_path, env, layers, mode="sample", seed=seed)
-        return [agent.act(*asked).tolist() for _ in range(2)]
-
-    first = drawn(1)
-    assert drawn(1) == first
-    assert drawn(2)[0] != first[0]
-    assert first[0] != first[1]
-
-
 # Ways to play ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", ["best", "sample"])
-@at_tables
-def test_a_policy_plays_legally_to_the_end(tmp_path: Path, name: str, players: int, mode: str) -> None:
-    env = vector_env(8, name, players=players)
-    agent = policy(tmp_path, env, network_for(env), mode=mode)
-    observations, _ = env.reset(seed=1)
-    ended = np.zeros(8, np.bool_)
-    for _ in range(600):
-        masks = observations["action_mask"]
-        actions = agent.act(observations["observation"], masks)
-        assert (masks[np.arange(8), actions] == 1).all()
-        step = env.step(actions)
-        ended |= step.terminations
-        if ended.all():
-            return
-        observations = step.observations
-    raise AssertionError("the rounds do not end")
 
 
 def test_the_arena_plays_it_compiled_and_on_threads(tmp_path: Path) -> None:
@@ -372,16 +274,6 @@ def test_the_arena_plays_it_compiled_and_on_threads(tmp_path: Path) -> None:
         points.append(play([spec, load("greedy", env)], config, 64).points)
     assert len(np.unique(points[0])) > 10
     assert np.array_equal(*points)
-
-
-def test_several_threads_may_ask_one_policy(tmp_path: Path) -> None:
-    env = vector_env(500)
-    agent = policy(tmp_path, env, network_for(env, (128, 128)), activation="relu")
-    found = [states for states, _ in positions(env, every=10)]
-    alone = [chosen_by_state(agent, env, states) for states in found]
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda states: chosen_by_state(agent, env, states), found * 4))
-    assert all(np.array_equal(chosen, alone[number % len(alone)]) for number, chosen in enumerate(together))
 
 
 @pytest.mark.parametrize(
@@ -409,8 +301,6 @@ def test_a_searcher_rolls_out_with_a_policy(tmp_path: Path, monkeypatch: pytest.
             write_run(Path("runs/first"), env, network_for(env))
             rollout = "policy:folder=runs/first;mode=sample"  # noqa: PLW2901
         searcher = load(f"search:rollout={rollout},rollouts=10,z=0", env)
-        assert isinstance(searcher, SearchAgent)
-        assert isinstance(searcher.rollout_agent, PolicyAgent)
         chosen = searcher.act_on(states, seats, np.arange(3))
         assert (masks[np.arange(3), chosen] == 1).all()
         assert searcher.playouts > 0
@@ -428,20 +318,6 @@ def test_a_fingerprint_changes_with_the_network(tmp_path: Path) -> None:
     assert len(set(digits.values())) == len(digits)
     again = policy(tmp_path / "again", env, network_for(env, seed=1), activation="relu")
     assert fingerprint(again, "policy") == digits[0]
-
-
-def test_the_ways_to_name_a_run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    env = vector_env(30)
-    run = write_run(tmp_path / "run", env, network_for(env))
-    monkeypatch.chdir(tmp_path)
-    states, _ = positions(env)[5]
-    played = set()
-    for spec in (str(run), "run", "./run", "policy:run", "policy:folder=run", "policy:run,mode=best"):
-        agent = load(spec, env)
-        assert isinstance(agent, CompiledAgent)
-        assert agent.name == spec
-        played.add(tuple(chosen_by_state(agent, env, states).tolist()))
-    assert len(played) == 1
 
 
 def test_no_observation_has_more_numbers_than_there_is_room_for() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from millebornes_env import VectorEnv, edition, vector_env
 from millebornes_env.agents import RunFolderError, load
-from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
+from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Table
@@ -26,6 +26,7 @@ from tests.agents.policies import (
     size_of,
     write_run,
 )
+from tests.each import each
 
 SIZE, ACTIONS = 119, 42
 """Of observations and masks at the table for two."""
@@ -64,7 +65,6 @@ def test_what_is_saved_can_be_played(tmp_path: Path, env: VectorEnv) -> None:
         more={"hours": 3},
     )
     agent = load(str(folder), env)
-    assert isinstance(agent, PolicyAgent)
     assert (agent.input_spec, agent.value) == (input_spec, "win")
     for (weight, bias), (read_weight, read_bias) in zip(layers, agent.layers, strict=True):
         assert np.array_equal(weight, read_weight)
@@ -113,7 +113,6 @@ def test_a_scale_is_folded_into_the_first_layer(tmp_path: Path) -> None:
     (weight, bias), *others = tiny()
     save_policy_files(tmp_path, fold_in_scale([(weight, bias), *others], scale), Table.of(env))
     agent = load(str(tmp_path), env)
-    assert isinstance(agent, PolicyAgent)
     rows = rows_by_state(env, env.get_states(), ObservationSpec())
     numbers = rows * scale
     for weight, bias in tiny()[:-1]:
@@ -138,6 +137,13 @@ def test_what_could_not_be_played_is_not_saved(tmp_path: Path, env: VectorEnv) -
 # What is wrong with a run folder ---------------------------------------------------------------------------
 
 
+def in_one_sentence(message: str, *words: str) -> None:
+    assert len(message) < 1000
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
 def refusal(folder: Path, env: VectorEnv) -> str:
     with pytest.raises(RunFolderError) as refused:
         load(f"policy:{folder}", env)
@@ -147,42 +153,34 @@ def refusal(folder: Path, env: VectorEnv) -> str:
 
 
 def test_there_is_no_such_folder(tmp_path: Path, env: VectorEnv) -> None:
-    message = refusal(tmp_path / "nothing", env)
-    assert "there is no run folder" in message
-    assert "python -m train." in message
+    in_one_sentence(refusal(tmp_path / "nothing", env), "there is no run folder", "python -m train.")
+    in_one_sentence(refusal(tmp_path, env), "has no policy.json", "not a run folder")
     with pytest.raises(RunFolderError, match="there is no run folder"):
         load(str(tmp_path / "nothing"), env)
+    for name in ("x" * 300, "x/" * 3000, "nul\0"):  # that no file can have
+        for spec in (f"policy:{tmp_path}/{name}", f"{tmp_path}/{name}"):
+            with pytest.raises(RunFolderError, match="there is no run folder") as refused:
+                load(spec, env)
+            in_one_sentence(str(refused.value))
 
 
-def test_the_folder_is_no_run_folder(tmp_path: Path, env: VectorEnv) -> None:
-    message = refusal(tmp_path, env)
-    assert "has no policy.json" in message
-    assert "not a run folder" in message
+@each("text", [b"", b'{"format": 2', b"[1, 2]", b"null", b"\xff\xfe\x80\x81"])
+def test_the_description_is_damaged(run: Path, env: VectorEnv, text: bytes) -> None:
+    (run / "policy.json").write_bytes(text)
+    in_one_sentence(refusal(run, env), "policy.json", "damaged")
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"format": 2', "[1, 2]", "null", "\x00\x01", "{'format': 2}"])
-def test_the_description_is_damaged(run: Path, env: VectorEnv, text: str) -> None:
-    (run / "policy.json").write_text(text, encoding="utf-8")
-    message = refusal(run, env)
-    assert "policy.json" in message
-    assert "damaged" in message
-
-
-def test_the_description_is_not_even_text(run: Path, env: VectorEnv) -> None:
-    (run / "policy.json").write_bytes(b"\xff\xfe\x80\x81")
-    assert "damaged" in refusal(run, env)
-
-
-@pytest.mark.parametrize("missing", ["players", "teams", "num_inputs", "num_actions"])
-def test_the_description_does_not_say_for_which_table(run: Path, env: VectorEnv, missing: str) -> None:
+def with_entry(run: Path, entry: str, value: Any) -> Path:
+    """The run folder with another value of an entry, or without the entry."""
     path = run / "policy.json"
-    description = json.loads(path.read_text(encoding="utf-8"))
-    del description[missing]
+    description = json.loads(path.read_text(encoding="utf-8")) | {entry: value}
+    if value == "missing":
+        del description[entry]
     path.write_text(json.dumps(description), encoding="utf-8")
-    assert f"has {missing} None" in refusal(run, env)
+    return run
 
 
-@pytest.mark.parametrize(
+@each(
     ("entry", "values"),
     [
         ("activation", ["missing", None, "gelu", []]),
@@ -194,101 +192,74 @@ def test_the_description_does_not_say_for_which_table(run: Path, env: VectorEnv,
     ],
 )
 def test_the_description_of_the_network_is_damaged(
-    run: Path, env: VectorEnv, entry: str, values: list[Any]
+    tmp_path: Path, env: VectorEnv, entry: str, values: list[Any]
 ) -> None:
     for value in values:
-        write_run(run, env, tiny())
-        check_damaged_description(run, env, entry, value)
+        run = with_entry(write_run(tmp_path, env, tiny()), entry, value)
+        in_one_sentence(refusal(run, env), "policy.json", "damaged", repr(entry))
 
 
-def check_damaged_description(run: Path, env: VectorEnv, entry: str, value: Any) -> None:
-    path = run / "policy.json"
-    description = json.loads(path.read_text(encoding="utf-8"))
-    if value == "missing":
-        del description[entry]
-    else:
-        description[entry] = value
-    path.write_text(json.dumps(description), encoding="utf-8")
-    message = refusal(run, env)
-    assert "policy.json" in message
-    assert "damaged" in message
-    assert repr(entry) in message
+@each("entry", ["players", "teams", "num_inputs", "num_actions"])
+def test_the_description_does_not_say_for_which_table(tmp_path: Path, env: VectorEnv, entry: str) -> None:
+    run = with_entry(write_run(tmp_path, env, tiny()), entry, "missing")
+    assert f"has {entry} None" in refusal(run, env)
 
 
-@pytest.mark.parametrize("content", [b"", b"nothing of the kind", None])
-def test_the_weights_are_damaged(run: Path, env: VectorEnv, content: bytes | None) -> None:
+@each("content", [b"", b"nothing of the kind", "cut", "missing"])
+def test_the_weights_are_damaged_or_missing(tmp_path: Path, env: VectorEnv, content: bytes | str) -> None:
+    run = write_run(tmp_path, env, tiny())
     weights = run / "policy.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-100] if content is None else content)
-    message = refusal(run, env)
-    assert "policy.safetensors" in message
-    assert "damaged" in message
+    if content == "missing":
+        weights.unlink()
+    else:
+        weights.write_bytes(weights.read_bytes()[:-100] if content == "cut" else content)
+    in_one_sentence(refusal(run, env), "policy.safetensors", "missing" if content == "missing" else "damaged")
 
 
-def test_the_weights_are_missing(run: Path, env: VectorEnv) -> None:
-    (run / "policy.safetensors").unlink()
-    message = refusal(run, env)
-    assert "policy.safetensors" in message
-    assert "missing" in message
-
-
-def test_the_weights_have_fewer_layers_than_the_description(tmp_path: Path, env: VectorEnv) -> None:
-    message = refusal(write_run(tmp_path, env, tiny(), num_layers=4), env)
-    assert "layers.3.weight" in message
-
-
-@pytest.mark.parametrize(
-    "layers",
+@each(
+    ("layers", "words"),
     [
-        tiny(size=SIZE - 1),
-        tiny(actions=ACTIONS + 5),
-        [*tiny()[:1], *tiny()[2:]],
-        [(weight, bias[:-1]) for weight, bias in tiny()],
-        [(weight, bias[:, np.newaxis]) for weight, bias in tiny()],
-        [(weight * np.nan, bias) for weight, bias in tiny()],
-        [(weight, bias + np.inf) for weight, bias in tiny()],
-        [(weight, bias * np.nan) for weight, bias in tiny()],
-        [],
-    ],
-    ids=[
-        "narrow",
-        "too many actions",
-        "a layer left out",
-        "short bias",
-        "2-D bias",
-        "NaN",
-        "infinite",
-        "NaN biases",
-        "none",
+        (tiny(size=SIZE - 1), "policy.safetensors"),
+        (tiny(actions=ACTIONS + 5), "policy.safetensors"),
+        ([*tiny()[:1], *tiny()[2:]], "policy.safetensors"),
+        ([(weight, bias[:-1]) for weight, bias in tiny()], "policy.safetensors"),
+        ([(weight, bias[:, np.newaxis]) for weight, bias in tiny()], "policy.safetensors"),
+        ([(weight * np.nan, bias) for weight, bias in tiny()], "not finite"),
+        ([(weight, bias + np.inf) for weight, bias in tiny()], "not finite"),
+        ([(weight, bias * np.nan) for weight, bias in tiny()], "not finite"),
+        ([], "policy.safetensors"),
+        (network((SIZE, 513, ACTIONS)), "a layer of 513 units: agents play layers of at most 512"),
+        (network((SIZE, 4, 4, 4, 4, 4, ACTIONS)), "has 6 layers: agents play at most 5"),
     ],
 )
 def test_the_weights_are_of_another_shape_or_no_numbers(
-    tmp_path: Path, env: VectorEnv, layers: Layers
+    tmp_path: Path, env: VectorEnv, layers: Layers, words: str
 ) -> None:
-    assert "policy.safetensors" in refusal(write_run(tmp_path, env, layers), env)
+    assert words in refusal(write_run(tmp_path, env, layers), env)
 
 
-@pytest.mark.parametrize(
-    ("entry", "value", "needed"),
+@each(
+    ("entry", "value", "words"),
     [
-        ("players", 4, 2),
-        ("teams", 3, 2),
-        ("observation_version", 0, 2),
-        ("num_inputs", 100, 119),
-        ("num_actions", 47, "42 or 52"),
+        ("players", 4, "has players 4, but 2 is needed"),
+        ("teams", 3, "has teams 3, but 2 is needed"),
+        ("observation_version", 0, "has observation_version 0, but 2 is needed"),
+        ("num_inputs", 100, "has num_inputs 100, but 119 is needed"),
+        ("num_actions", 47, "has num_actions 47, but 42 or 52 is needed"),
+        ("num_layers", 4, "layers.3.weight"),
+        *((("num_layers", count, f"has {count} layers: agents play at most 5")) for count in (-1, 0, 10**30)),
+        *(("format", found, f"has format {found}, this version plays 2 and 3") for found in (1, 4, None)),
+        *(("format", found, "has format ") for found in (2.0, [2], 10**4000, "x" * 100_000)),
+        *(("players", found, "has players ") for found in (2.0, [[[2] * 100] * 100])),
+        *(("num_inputs", found, "has num_inputs ") for found in (119.0, True)),
+        *(("teams", 2.0, "has teams "), ("num_actions", 42.0, "has num_actions ")),
+        ("observation_version", 2.0, "has observation_version "),
     ],
 )
 def test_the_policy_is_for_something_else(
-    tmp_path: Path, env: VectorEnv, entry: str, value: object, needed: object
+    tmp_path: Path, env: VectorEnv, entry: str, value: object, words: str
 ) -> None:
-    message = refusal(write_run(tmp_path, env, tiny(), **{entry: value}), env)
-    assert f"has {entry} {value!r}, but {needed} is needed" in message
-    assert "train another" in message
-
-
-@pytest.mark.parametrize("found", [1, 4, None])
-def test_another_format_is_refused(tmp_path: Path, env: VectorEnv, found: object) -> None:
-    message = refusal(write_run(tmp_path, env, tiny(), format=found), env)
-    assert f"has format {found}, this version plays 2 and 3: train it again" in message
+    in_one_sentence(refusal(write_run(tmp_path, env, tiny(), **{entry: value}), env), words)
 
 
 def test_an_edition_that_it_was_not_trained_on_is_refused(tmp_path: Path, env: VectorEnv) -> None:
@@ -298,26 +269,11 @@ def test_an_edition_that_it_was_not_trained_on_is_refused(tmp_path: Path, env: V
         assert "cannot play 'parker'" in message
 
 
-def test_a_network_that_is_too_large_is_refused(tmp_path: Path, env: VectorEnv) -> None:
-    message = refusal(write_run(tmp_path, env, network((SIZE, 513, ACTIONS))), env)
-    assert "a layer of 513 units: agents play layers of at most 512" in message
-    message = refusal(write_run(tmp_path, env, network((SIZE, 4, 4, 4, 4, 4, ACTIONS))), env)
-    assert "has 6 layers: agents play at most 5" in message
-
-
 def test_the_value_must_have_its_row(tmp_path: Path, env: VectorEnv) -> None:
     load(str(write_run(tmp_path, env, tiny(actions=ACTIONS + 1), value="points")), env)
     for layers, value in ((tiny(), "points"), (tiny(actions=ACTIONS + 1), None)):
         message = refusal(write_run(tmp_path, env, layers, value=value), env)
         assert f"outputs for 42 actions with value {value!r}" in message
-
-
-def test_a_policy_does_not_play_at_another_table(run: Path) -> None:
-    for other in (
-        vector_env(1, players=4),
-        vector_env(1, edition("parker").replace(goal=1000)),
-    ):
-        refusal(run, other)
 
 
 def test_an_unknown_option_of_a_policy(run: Path, env: VectorEnv) -> None:
@@ -330,18 +286,7 @@ def test_an_unknown_option_of_a_policy(run: Path, env: VectorEnv) -> None:
 # Files made to harm ----------------------------------------------------------------------------------------
 
 
-def in_one_sentence(message: str, *words: str) -> None:
-    assert len(message) < 1000
-    assert "\n" not in message
-    for word in words:
-        assert word in message
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["[" * 200_000, '{"a":' * 200_000, "[" * 200_000 + "]" * 200_000],
-    ids=["arrays", "objects", "closed arrays"],
-)
+@each("text", ["[" * 200_000, '{"a":' * 200_000, "[" * 200_000 + "]" * 200_000])
 def test_a_description_that_is_nested_too_deep(run: Path, env: VectorEnv, text: str) -> None:
     (run / "policy.json").write_text(text, encoding="utf-8")
     in_one_sentence(refusal(run, env), "policy.json", "damaged", "nested too deep")
@@ -369,36 +314,10 @@ def test_what_should_be_a_file_is_none(run: Path, env: VectorEnv, name: str, kin
     in_one_sentence(refusal(run, env), name)
 
 
-@pytest.mark.parametrize(
-    ("entry", "value"),
-    [
-        ("format", 2.0),
-        ("format", [2]),
-        ("format", 10**4000),
-        ("format", "x" * 100_000),
-        ("players", 2.0),
-        ("teams", 2.0),
-        ("num_actions", 42.0),
-        ("num_inputs", 119.0),
-        ("num_inputs", True),
-        ("observation_version", 2.0),
-        ("players", [[[2] * 100] * 100]),
-    ],
-)
-def test_counts_are_whole_numbers(tmp_path: Path, env: VectorEnv, entry: str, value: object) -> None:
-    in_one_sentence(refusal(write_run(tmp_path, env, tiny(), **{entry: value}), env), f"has {entry} ")
-
-
 def test_a_long_list_of_editions_is_not_repeated(tmp_path: Path, env: VectorEnv) -> None:
     message = refusal(write_run(tmp_path, env, tiny(), editions=["x" * 5000] * 100), env)
     assert len(message) < 10_000
     assert "does not see the rules" in message
-
-
-@pytest.mark.parametrize("num_layers", [-1, 0, 10**30])
-def test_a_number_of_layers_that_cannot_be(tmp_path: Path, env: VectorEnv, num_layers: int) -> None:
-    message = refusal(write_run(tmp_path, env, tiny(), num_layers=num_layers), env)
-    in_one_sentence(message, f"has {num_layers} layers: agents play at most 5")
 
 
 def with_weights(run: Path, change: Any) -> None:
@@ -430,7 +349,6 @@ def test_weights_that_cannot_be_played(run: Path, env: VectorEnv, change: Any, w
 def test_weights_of_other_floats_are_played_in_float32(run: Path, env: VectorEnv) -> None:
     with_weights(run, lambda weight: weight.astype(np.float64))
     agent = load(f"policy:{run}", env)
-    assert isinstance(agent, PolicyAgent)
     assert [weight.dtype for weight, _ in agent.layers] == [np.float32] * 3
     assert np.array_equal(agent.layers[0][0], tiny()[0][0])
 
@@ -447,11 +365,3 @@ def test_layers_of_no_width_are_refused_when_read_and_when_saved(
     with pytest.raises(RunFolderError, match=f"a layer of {width} units"):
         save_policy_files(tmp_path / "saved", layers, Table.of(env))
     assert not (tmp_path / "saved").exists()
-
-
-@pytest.mark.parametrize("name", ["x" * 300, "x/" * 3000, "nul\0"], ids=["name", "path", "NUL"])
-def test_a_folder_whose_name_no_file_can_have(tmp_path: Path, env: VectorEnv, name: str) -> None:
-    for spec in (f"policy:{tmp_path}/{name}", f"{tmp_path}/{name}"):
-        with pytest.raises(RunFolderError, match="there is no run folder") as refused:
-            load(spec, env)
-        in_one_sentence(str(refused.value))

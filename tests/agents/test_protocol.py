@@ -211,20 +211,6 @@ def test_contradictions_are_refused_at_load(
         assert agent.name == "made"
 
 
-def test_whatever_fits_is_welcome(env: VectorEnv) -> None:
-    fitting = [
-        Short(),
-        Remembering(),
-        OfStates(),
-        with_act(lambda self, *batch: 0),
-        with_act(lambda self, *batch, **more: 0, has_memory=True),
-        with_act(lambda self, observations, action_masks, temperature=1: 0),
-        type("Derived", (BaseAgent,), {"name": "derived", "act": Short.act})(),
-    ]
-    for agent in fitting:
-        assert agents.load(agent, env) is agent
-
-
 # Which game it plays ----------------------------------------------------------------------------------------
 
 
@@ -240,14 +226,6 @@ def race() -> VectorEnv:
     env = vector_env(2, "arc_en_ciel", players=4)
     env.reset(seed=4)
     return env
-
-
-def test_a_table_says_which_game_it_is_of(env: VectorEnv, race: VectorEnv) -> None:
-    for one, name in ((env, "millebornes"), (race, "wielerspel")):
-        table = agents.Table.of(one)
-        assert (table.game, table.rulebook.NAME, table.rules) == (name, name, one.rules)
-        assert (table.edition, table.num_actions) == (one.edition.label, one.single_action_space.n)
-    assert agents.Table("parker", env.rules, env.observation_sections, 1, 42).game == "millebornes"
 
 
 def test_agents_that_play_another_game_are_refused(
@@ -270,13 +248,6 @@ def test_agents_that_play_another_game_are_refused(
         agents.load("nobody", race)
     with pytest.raises(AgentArgumentError, match=r"was made for parker, 2 players; this table is arc_en"):
         agents.load(agents.load("random", env), race)
-
-
-def test_the_names_of_those_who_play_a_game() -> None:
-    assert agents.names() == tuple(agents.AGENTS)
-    for game in ("millebornes", "wielerspel"):
-        assert {"random", "policy", "champion"} <= set(agents.names(game)) <= set(agents.AGENTS)
-    assert {"greedy", "search"} <= set(agents.names("millebornes")) - set(agents.names("wielerspel"))
 
 
 def test_where_a_round_of_any_game_is_over_nothing_is_chosen() -> None:

@@ -227,11 +227,6 @@ def test_saver_never_bids_above_its_limit() -> None:
     assert bid("saver", race.do("bid 6")) == 0
 
 
-def test_saver_keeps_energy() -> None:
-    race = Race(4).energy(1, 18).land_on(CLIMB_4)
-    assert [bid(spec, race) for spec in ("saver", "saver:keeps=0", "saver:keeps=14")] == [4, 6, 0]
-
-
 def test_saver_escapes_at_the_finish_only() -> None:
     race = Race(3).land_on(ESCAPE)
     assert race.decision == ("escape", 0)
@@ -273,25 +268,12 @@ def test_escaper_fears_the_forced_retirement_when_the_pile_is_thin() -> None:
     assert move("escaper", crowded().deck("supply 5").land_on(ESCAPE)) == "escape"
 
 
-def test_escaper_needs_something_left() -> None:
-    race = crowded().energy(0, 9).land_on(ESCAPE)
-    assert move("escaper", race) == "stay"
-    assert move("escaper", race.set(rainbow_lap=1)) == "escape"
-
-
 @pytest.mark.parametrize(("lead", "expected"), [(3, "escape"), (6, "stay"), (12, "stay"), (13, "escape")])
 def test_escaper_rides_further_while_that_is_cheap_or_can_win(lead: int, expected: str) -> None:
     """003:188 and 003:190: the end is the 19th arrow."""
     race = crowded().away(0, lead).land_on(ESCAPE).do("pay")
     assert race.decision == ("escape", 0)
     assert move("escaper", race) == expected
-
-
-def test_escaper_pays_while_it_can() -> None:
-    race = crowded().away(0, 13).energy(0, 13).land_on(FLAT_2)
-    assert move("escaper", race) == "pay"
-    assert move("escaper", race.energy(0, 12)) == "give up"
-    assert move("escaper", race.set(rainbow_lap=1)) == "pay"
 
 
 def test_escaper_bids_for_numbers_and_for_squares_before_the_line() -> None:
@@ -354,18 +336,6 @@ def test_bidder_escapes_for_a_jersey() -> None:
     assert move("bidder", race.set(rainbow_lap=1)) == "escape"
 
 
-def test_bidder_wins_by_the_inner_track_if_it_can() -> None:
-    race = Race(4).away(0, 17).land_on(ESCAPE).do("pay")
-    assert move("bidder", race) == "escape"
-
-
-def test_bidder_gives_up_a_lead_that_costs_more_than_it_brings() -> None:
-    race = full().away(0, 3).land_on(37)
-    assert race.decision == ("away", 0)
-    assert move("bidder", race) == "give up"
-    assert move("bidder", race.set(rainbow_lap=1)) == "pay"
-
-
 def test_bidder_lets_a_servant_retire_for_its_lead() -> None:
     """When the jersey is close, even one on the board; not for a lead that is worth little."""
     race = Race(4).set(rainbow_lap=1).away(0, 7).energy(0, 1).land_on(0)
@@ -397,15 +367,6 @@ def test_rainbow_jerseys_that_are_missing(rainbows: int, greens: int, dots: int,
     record = rules_array(edition("arc_en_ciel").table(4))[0]
     found = plain(stakes.rainbows_missing)(record, rainbows, greens, dots)
     assert found == pytest.approx(missing)
-
-
-def test_the_option_asks_for_jerseys_besides() -> None:
-    """003:200."""
-    record = rules_array(edition("arc_en_ciel").replace(also_green=1, also_polka=1).table(4))[0]
-    missing = plain(stakes.rainbows_missing)
-    assert missing(record, 3, 1, 2) == 0.0
-    assert missing(record, 3, 0, 2) == pytest.approx(1 / 3)
-    assert missing(record, 2, 3, 2) > missing(record, 2, 4, 2) == 0.0
 
 
 # What places are worth -------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from millebornes_env.wielerspel.actions import NUM_ACTIONS
 from millebornes_env.wielerspel.rules import MAX_PLAYERS
 from millebornes_env.wielerspel.sections import ObservationSpec
 from millebornes_env.wielerspel.squares import MAX_SQUARES
-from millebornes_env.wielerspel.state import NO_CARD, NUM_SETS, RACE_OVER, STATE
+from millebornes_env.wielerspel.state import NO_CARD, NUM_SETS, STATE
 
 GAMES = 16
 MORE_THAN_ACTIONS = NUM_ACTIONS + 1
@@ -78,19 +78,6 @@ def test_a_race_that_is_read_shows_and_allows_the_same(name: str, players: int, 
             assert np.array_equal(masks[deciding], env.games.buffers.action_mask[deciding])
             assert seen.first_odd_row(rows[deciding], starts, bounds, rules) == (-1, 0)
     assert len(phases) >= 5
-
-
-def test_a_race_that_is_over_is_read_too() -> None:
-    env = vector_env(64, "arc_en_ciel", players=3, seed=1, autoreset_mode="disabled")
-    observations, _ = env.reset()
-    agent = agents.load("random", env)
-    for _ in range(5000):
-        actions = agent.act(observations["observation"], observations["action_mask"])
-        if (actions == -1).all():
-            break
-        observations = env.step(actions).observations
-    assert (env.get_states()["phase"] == RACE_OVER).all()
-    assert not observations["action_mask"].any()
 
 
 # Choices ---------------------------------------------------------------------------------------------------

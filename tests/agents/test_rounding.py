@@ -12,9 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from millebornes_env import vector_env
 from millebornes_env.agents import RunFolderError, load
-from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.policy.rounding import is_scale_of, restored, rounded
-from millebornes_env.arena.match import MatchConfig
+from millebornes_env.agents.policy.rounding import restored, rounded
 from tests.agents.policies import network, network_for, write_run
 from train import round_weights
 
@@ -45,18 +43,6 @@ def test_a_weight_becomes_the_nearest_multiple_of_its_scale(levels: int) -> None
         assert (layer.bias == bias).all()
 
 
-@pytest.mark.parametrize("levels", [0, 128, -1])
-def test_there_are_no_such_levels(levels: int) -> None:
-    with pytest.raises(ValueError, match=f"levels is {levels}; it may be 1 to 127"):
-        rounded(network((3, 2)), levels)
-
-
-def test_a_scale_is_of_rows_or_of_columns() -> None:
-    numbers = np.zeros((5, 3), np.int8)
-    for shape, fits in (((5, 1), True), ((1, 3), True), ((3, 1), False), ((5,), False), ((1, 1), False)):
-        assert is_scale_of(numbers, np.ones(shape, np.float32)) == fits
-
-
 def test_what_was_rounded_is_played(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -71,22 +57,11 @@ def test_what_was_rounded_is_played(
     assert tensors["layers.1.weight"].dtype == np.int8
     env = vector_env(4, seed=1)
     agent = load(small, env)
-    assert isinstance(agent, PolicyAgent)
     for number, (weight, bias) in enumerate(agent.layers):
         assert (weight == tensors[f"layers.{number}.weight"] * tensors[f"layers.{number}.scale"]).all()
         assert (bias == tensors[f"layers.{number}.bias"]).all()
     observations, _ = env.reset()
     agent.act(observations["observation"], observations["action_mask"])
-
-
-def test_fewer_levels_change_more_decisions(run: Path, tmp_path: Path) -> None:
-    shares = []
-    for levels in (127, 3):
-        round_weights.round_policy(run, tmp_path / str(levels), levels)
-        config = MatchConfig(seed=3)
-        shares.append(round_weights.changed_decisions(run, tmp_path / str(levels), config, 3000))
-    assert 0.0 <= shares[0] < 0.1 < shares[1]
-    assert round_weights.changed_decisions(run, run, config, 500) == 0.0
 
 
 @pytest.mark.parametrize(

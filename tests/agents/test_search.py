@@ -11,19 +11,17 @@ from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
-from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent, SearchOptionError
+from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent
 from millebornes_env.agents.search.beliefs import Known, Weighed
 from millebornes_env.agents.search.kernels import search_on, value_of_round
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import IS_COMPILED
-from millebornes_env.engine.kernels import SKIP
 from millebornes_env.millebornes.actions import discard_action
 from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.millebornes.state import State, StateArray
 from tests.arena.players import AGENTS, choose_first, first_legal
-from tests.each import each
 from tests.support import Position
 
 DISTANCE_50, DISCARD_50 = 1, 20
@@ -142,20 +140,6 @@ def test_one_compilation_serves_all_rollout_agents() -> None:
         searcher(env, rollout=rollout).act_on(states, seats_of(states), np.arange(4))
     if IS_COMPILED:
         assert len(search_on.signatures) == 1  # type: ignore[attr-defined]
-
-
-def test_it_leaves_alone_what_it_is_shown() -> None:
-    env = vector_env(8)
-    states = positions(env, 30)
-    before = states.copy()
-    states.setflags(write=False)
-    observations = env.set_states(before)
-    for array in observations.values():
-        array.setflags(write=False)
-    agent = searcher(env)
-    agent.act_on(states, seats_of(states), np.arange(8))
-    agent.act(observations["observation"], observations["action_mask"])
-    assert states.tobytes() == before.tobytes()
 
 
 # Honest -----------------------------------------------------------------------------------------------------
@@ -347,26 +331,6 @@ def test_a_limit_of_time_takes_that_time_at_most() -> None:
 # What cannot be ---------------------------------------------------------------------------------------------
 
 
-@each(
-    ("options", "message"),
-    [
-        ({"rollout": "slow"}, r"'slow'; it must be one of the compiled agents: .*first, lot.*in_turns"),
-        ({"rollout": "frist"}, r"'frist'; it must be one of the compiled agents"),
-        ({"rollout": ""}, "one of the compiled agents"),
-        ({"rollout": "first:lsat"}, r"unknown option 'lsat'; the options are last"),
-        ({"rollout": "first:last+lots"}, r"unknown option 'lots'; the options are last"),
-        ({"sees": "everything"}, r"sees is 'everything'; .* 'hands' or 'all'"),
-        ({"rollouts": 1}, "rollouts is 1; it must be from 2 to 1,000,000"),
-        ({"ms": -1.0}, "ms is -1.0; it must be from 0 to 86,400,000"),
-        ({"z": float("nan")}, "z is nan; it must be from 0 to"),
-        ({"threads": 0}, "threads is 0; it must be from 1 to 1,024"),
-    ],
-)
-def test_options_that_cannot_be_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises((SearchOptionError, agents.UnknownAgentError), match=message):
-        searcher(vector_env(1), **options)
-
-
 def test_options_of_the_rollout_agent_are_separated_by_plus_or_semicolon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -381,26 +345,7 @@ def test_options_of_the_rollout_agent_are_separated_by_plus_or_semicolon(
     env = vector_env(1)
     for spec in ("search:rollout=two:one=3+two=4,z=3", "search:z=3,rollout=two:one=3;two=4"):
         agent = agents.load(spec, env)
-        assert isinstance(agent, SearchAgent)
         assert agent.rollout_agent.options[:2].tolist() == [3, 4]
-
-
-def test_only_who_is_to_decide_may_be_asked() -> None:
-    env = vector_env(3)
-    states = positions(env, 5)
-    seats = seats_of(states)
-    seats[1] = 1 - seats[1]
-    with pytest.raises(ValueError, match=r"game 1: seat \d is to choose, but it is the turn of seat \d"):
-        searcher(env).act_on(states, seats, np.arange(3))
-
-
-def test_games_that_are_over_are_left_alone() -> None:
-    env = vector_env(1, autoreset_mode="disabled")
-    position = Position().finish_trip()
-    agent = searcher(env)
-    states = position.games.states
-    assert agent.act_on(states, seats_of(states), np.zeros(1, np.int64)).tolist() == [SKIP]
-    assert agent.playouts == 0
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from millebornes_env.agents import AgentOptionError
 from millebornes_env.agents.compiled.agent import MEMORY
 from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.network import network_value
-from millebornes_env.agents.protocol import Table, ask_in, sees_hidden_cards
+from millebornes_env.agents.protocol import Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
 from millebornes_env.agents.search.hidden_cards import nothing_believed
@@ -87,31 +87,6 @@ def test_it_sees_no_hidden_cards(tmp_path: Path) -> None:
         others = redealt(env, states, steps)
         assert states.tobytes() != others.tobytes()
         assert np.array_equal(choices(env, states, rollout), choices(env, others, rollout))
-
-
-def test_it_depends_on_its_seed_and_not_on_threads(tmp_path: Path) -> None:
-    env = vector_env(GAMES)
-    rollout = judging(env, tmp_path)
-    states = positions(env, 30)
-    one = choices(env, states, rollout, rollouts=2, threads=1)
-    assert np.array_equal(one, choices(env, states, rollout, rollouts=2, threads=2))
-    assert np.array_equal(one, choices(env, states, rollout, rollouts=2, threads=1))
-    assert any(
-        not np.array_equal(one, choices(env, states, rollout, rollouts=2, seed=seed)) for seed in (4, 5)
-    )
-
-
-def test_it_chooses_alike_from_games_and_from_observations(tmp_path: Path) -> None:
-    env = vector_env(8)
-    rollout = judging(env, tmp_path)
-    from_games, from_rows = searcher(env, rollout), searcher(env, rollout)
-    observations, _ = env.reset(seed=2)
-    for _ in range(20):
-        actions = ask_in(env, from_games, observations)
-        slot_ids = np.arange(8) * 2 + env.agent_selection
-        rows = observations["observation"], observations["action_mask"]
-        assert np.array_equal(from_rows.act(*rows, slot_ids=slot_ids), actions)
-        observations = env.step(actions).observations
 
 
 # When the policy is asked -----------------------------------------------------------------------------------

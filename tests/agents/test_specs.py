@@ -17,7 +17,6 @@ from millebornes_env.agents import (
     UnknownAgentError,
     load,
 )
-from millebornes_env.agents.compiled.agent import CompiledAgent
 from millebornes_env.agents.options import defaults_of, ranges_of
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
@@ -86,16 +85,6 @@ def test_a_run_folder_may_have_any_name(
         agent = load(spec, env)
         assert isinstance(agent, SearchAgent)
         assert agent._searcher(agent._starts).z == 3.0
-
-
-def test_a_folder_in_the_folder_that_is_open_may_have_any_name(
-    tmp_path: Path, env: VectorEnv, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("lr=1,b", "mode=best", "x y"):
-        write_run(tmp_path / name, env, network_for(env))
-        assert isinstance(load(f"policy:{name}", env), PolicyAgent)
-        assert isinstance(load(Path(name), env), PolicyAgent)
 
 
 def test_options_stand_before_or_behind_a_folder(tmp_path: Path) -> None:
@@ -198,22 +187,6 @@ class RandomOfItsOwn(agents.RandomAgent):
         return super().act(*batch)
 
 
-def test_search_looks_ahead_with_no_agent_that_kernels_may_not_call(
-    env: VectorEnv, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(agents.AGENTS, "own", RandomOfItsOwn)
-    for spec in ("own+search", "search:rollout=own"):
-        with pytest.raises(SearchOptionError, match="'own'; it must be one of the compiled agents: random"):
-            load(spec, env)
-
-
-def test_the_ends_of_a_range_are_in_it(env: VectorEnv) -> None:
-    for value in (0, 1000):
-        agent = load(f"holder:pile={value}", env)
-        assert isinstance(agent, CompiledAgent)
-        assert agent.options[0] == value
-
-
 # Names ------------------------------------------------------------------------------------------------------
 
 
@@ -239,12 +212,6 @@ def test_seeds_that_are_none_are_refused(env: VectorEnv, seed: Any) -> None:
         with pytest.raises(SeedError, match="seed is"):
             load(spec, env, seed)
     assert load("random", env, 2**64 - 1).name == "random"
-
-
-@pytest.mark.parametrize("env", [None, 3, "parker"])
-def test_what_is_no_environment_is_refused(env: Any) -> None:
-    with pytest.raises(AgentArgumentError, match="for a vector or an AEC environment"):
-        load("greedy", env)
 
 
 def test_random_specifications_raise_nothing_but_our_own(env: VectorEnv) -> None:

@@ -8,10 +8,7 @@ import pytest
 from millebornes_env.arena import counters as millebornes
 from millebornes_env.arena.behaviour import behaviour, counts_of
 from millebornes_env.arena.counters import (
-    ACTION_COUNTS,
-    COUNT_MEANINGS,
     NUM_COUNTERS,
-    ROUND_COUNTS,
     STATISTICS,
     hazard_actions,
     index_of,
@@ -31,11 +28,6 @@ def counts(actions: dict[int, int] | None = None, **named: int) -> Counts:
     for name, count in named.items():
         counters[index_of(name)] = count
     return Counts(counters, millebornes)
-
-
-def test_every_count_has_a_meaning_and_a_place() -> None:
-    assert tuple(COUNT_MEANINGS) == ROUND_COUNTS
-    assert ACTION_COUNTS + len(ROUND_COUNTS) == NUM_COUNTERS
 
 
 def test_there_are_many_statistics_and_no_two_of_one_name() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,22 +92,12 @@ def test_a_deal_depends_on_its_number_only(lineup: tuple[int, int], plain: bool)
     assert np.array_equal(many.rounds[4:], few.rounds)
 
 
-def test_another_seed_other_deals() -> None:
-    assert not same(played((FIRST, LOT), seed=1), played((FIRST, LOT), seed=2))
-
-
 # Who plays ------------------------------------------------------------------------------------------------
 
 
 def test_the_last_agent_has_the_roles_that_are_left() -> None:
     config = MatchConfig(players=3)
     assert same(play(["first", "lot"], config, 5), play(SPECS, config, 5, lineup=(FIRST, LOT, LOT)))
-
-
-def test_an_agent_plays_as_one_that_is_made_of_its_name() -> None:
-    config = MatchConfig(episode="round")
-    made = [agents.make(spec, config.table()) for spec in ("first", "lot")]
-    assert same(play(made, config, 5), play(["first", "lot"], config, 5))
 
 
 def test_what_cannot_be_played_is_refused() -> None:
@@ -278,12 +267,6 @@ def test_those_equally_near_share_a_win_without_points(players: int, teams: int,
     assert part.sum() > 0
 
 
-def test_points_of_a_match_reach_the_goal() -> None:
-    outcome = played((FIRST, LOT), 30)
-    assert (outcome.points.max(axis=2) >= 5000).all()
-    assert (outcome.wins.argmax(axis=2) == outcome.points.argmax(axis=2)).all()
-
-
 # What agents do wrong -------------------------------------------------------------------------------------
 
 
@@ -346,12 +329,6 @@ def test_slot_ids_tell_seats_apart() -> None:
     RememberingAgent.seen.clear()
     played((REMEMBERING, FIRST), 10)
     assert RememberingAgent.seen == {2 * game + game // 10 for game in range(20)}
-
-
-def test_configurations_differ_only_by_what_is_played() -> None:
-    config = MatchConfig()
-    assert replace(config, threads=1) != config
-    assert config.rules.teams == 2
 
 
 def test_threads_find_the_kernels_made(monkeypatch: pytest.MonkeyPatch) -> None:

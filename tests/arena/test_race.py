@@ -12,7 +12,7 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.arena import race_counters
-from millebornes_env.arena.behaviour import behaviour, counts_of
+from millebornes_env.arena.behaviour import behaviour
 from millebornes_env.arena.comparison import compare
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.faults import AgentFaultError
@@ -178,13 +178,6 @@ def test_statistics_by_hand() -> None:
     assert known["given_up"] is None
     keys = [statistic.key for statistic in race_counters.STATISTICS]
     assert len(keys) == len(set(keys)) >= 20
-
-
-def test_roles_are_counted_apart() -> None:
-    outcome = played((FIRST, LAST, FIRST), 8)
-    first, last = (behaviour(counts_of([outcome], agent)) for agent in (FIRST, LAST))
-    assert (first["bids"], last["bids"]) == (0, 100)
-    assert first["races_won"] != last["races_won"]
 
 
 # What is told ---------------------------------------------------------------------------------------------

@@ -54,10 +54,6 @@ def test_with_fewer_agents_than_teams_some_play_twice_but_never_all_the_same() -
     assert len(lineups(3, 4)) == 12
 
 
-def test_lineups_of_one_agent() -> None:
-    assert lineups(4, 2, 1) == [(0, 1), (1, 2), (1, 3)]
-
-
 # Who enters -----------------------------------------------------------------------------------------------
 
 
@@ -74,20 +70,6 @@ def test_two_agents_with_one_name_are_refused() -> None:
         entrants_of(["first", "lot", "first"], ROUNDS)
 
 
-def test_one_agent_makes_no_tournament() -> None:
-    with pytest.raises(ArenaError, match="needs two agents or more; 1 given"):
-        entrants_of(["first"], ROUNDS)
-
-
-def test_an_unknown_agent_or_option_is_refused_with_what_there_is() -> None:
-    with pytest.raises(ValueError, match=r"there is no agent 'frist'; the agents are .*first.*Did you mean"):
-        entrants_of(["first", "frist"], ROUNDS)
-    with pytest.raises(ValueError, match="unknown option 'lost'; the options are last"):
-        entrants_of(["first", "first:lost"], ROUNDS)
-    with pytest.raises(ValueError, match="the option last is 'maybe'; it must be like False"):
-        entrants_of(["first", "first:last=maybe"], ROUNDS)
-
-
 # Until ----------------------------------------------------------------------------------------------------
 
 
@@ -95,11 +77,6 @@ def test_an_unknown_agent_or_option_is_refused_with_what_there_is() -> None:
 def test_a_condition_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ArenaError, match="it may be 'ci<10'"):
         Until(text)
-
-
-def test_a_condition_says_what_is_measured() -> None:
-    assert (Until("ci<10").measure, Until("ci<10").limit) == ("points", 10)
-    assert (Until(" ci < 1.5% ").measure, Until("ci<1.5%").limit) == ("wins", 0.015)
 
 
 def test_a_lineup_plays_until_its_interval_is_narrow(tmp_path: Path) -> None:
@@ -187,11 +164,6 @@ def test_an_agent_that_has_changed_since_is_another_one(tmp_path: Path) -> None:
     path.write_text(json.dumps(content))
     with pytest.raises(ArenaError, match='fingerprint is "0123456789abcdef"'):
         opened(["first", "lot"], config(), tmp_path)
-
-
-def test_the_number_of_threads_is_no_difference(tmp_path: Path) -> None:
-    opened(["first", "lot"], config(threads=1), tmp_path)
-    opened(["first", "lot"], config(threads=2), tmp_path)
 
 
 def test_fresh_forgets_what_was_played(tmp_path: Path) -> None:
