@@ -30,7 +30,6 @@ from millebornes_env.games import (
     Game,
     SheetOfTables,
     find_sheet,
-    game,
     register_game,
 )
 from millebornes_env.millebornes.editions import edition, editions
@@ -127,16 +126,6 @@ def test_a_sheet_of_a_game_that_is_not_there(pig: ModuleType) -> None:
         vector_env(1, sheet)
 
 
-def test_attributes_that_fail_are_no_sheets() -> None:
-    class Odd:
-        @property
-        def game(self) -> str:
-            raise OSError("no")
-
-    with pytest.raises(UnknownEditionError, match="there is no edition <"):
-        vector_env(1, Odd())  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_what_an_entry_names_is_there(name: str) -> None:
     entry = GAMES[name]
@@ -198,19 +187,6 @@ def test_entries_that_cannot_be(pig: ModuleType, make: Callable[[ModuleType], An
         register_game(make(pig))
     assert told in str(caught.value)
     assert before == GAMES
-
-
-def test_a_game_can_be_registered_again(pig: ModuleType) -> None:
-    assert game("pig").audit is None
-    again = entry(pig, name="pig", sheets=[SheetOfTables("pig", "pig", pig.TABLES)], audit=lambda *_: None)
-    register_game(again)
-    assert game("pig") is again
-
-
-def test_games_that_are_not_there() -> None:
-    for name in ("milleborne", 3, None):
-        with pytest.raises(UnknownGameError, match="the games are: millebornes"):
-            game(name)  # type: ignore[arg-type]
 
 
 def test_a_rulebook_that_lacks_something_is_told_when_it_is_asked_for(pig: ModuleType) -> None:

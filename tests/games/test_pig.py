@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 import os
 import pickle
@@ -23,27 +22,12 @@ from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import save_policy_files
-from millebornes_env.compile import plain
-from millebornes_env.engine import games as engine_games
 from millebornes_env.errors import GamePartError, IllegalActionError, OptionError, PlayersError, RulesError
 from millebornes_env.games import Everything, Game, SheetOfTables, register_game
 from millebornes_env.testing import check_env
 from tests.agents.policies import network
 from tests.games.conftest import PAGE, examples
 from tests.patience import SECONDS_OF_A_HANG
-
-STEPS = 120
-
-
-def played(env: Any, steps: int = STEPS, seed: int = 5) -> list[tuple[np.ndarray, ...]]:
-    """Random play from a seed, all that steps returned."""
-    env.reset(seed=seed)
-    rows = []
-    for _ in range(steps):
-        step = env.step(env.sample_actions())
-        arrays = (*step.observations.values(), step.rewards, step.terminations)
-        rows.append(tuple(array.copy() for array in arrays))
-    return rows
 
 
 def roll(state: Any, rules: Any, seat: int, memory: Any, options: Any, draw: int) -> int:
@@ -111,66 +95,6 @@ def test_pig_is_played_by_its_rules(pig: ModuleType) -> None:
         mine = after["points"][np.arange(40), after["seat"]] + after["turn"]
         assert mask.tolist() == np.stack([mine < 100, after["turn"] > 0], axis=1).astype(int).tolist()
     assert ended > 20
-
-
-def test_the_same_seed_is_the_same_game(pig: ModuleType) -> None:
-    one, two = (vector_env(16, "pig", players=4) for _ in range(2))
-    first, again, other = played(one), played(two), played(one, seed=6)
-    assert all(
-        np.array_equal(a, b) for x, y in zip(first, again, strict=True) for a, b in zip(x, y, strict=True)
-    )
-    assert any(not np.array_equal(x[0], y[0]) for x, y in zip(first, other, strict=True))
-
-
-def test_the_batch_size_does_not_matter(pig: ModuleType) -> None:
-    large, small = vector_env(9, "pig"), vector_env(3, "pig")
-    large.reset(seed=4)
-    small.reset(seed=4)
-    for _ in range(STEPS):
-        actions = large.sample_actions()
-        wide, narrow = large.step(actions), small.step(actions[:3])
-        for name, array in narrow.observations.items():
-            assert np.array_equal(wide.observations[name][:3], array)
-        assert np.array_equal(wide.rewards[:3], narrow.rewards)
-
-
-def test_threads_do_not_matter(pig: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_games, "GAMES_WORTH_A_THREAD", 1)
-    one, two = vector_env(8, "pig"), vector_env(8, "pig", num_threads=2)
-    for x, y in zip(played(one), played(two), strict=True):
-        assert all(np.array_equal(a, b) for a, b in zip(x, y, strict=True))
-
-
-def test_the_same_game_without_the_engine(pig: ModuleType) -> None:
-    """Its functions as plain Python, one after the other."""
-    env = vector_env(4, "pig", autoreset_mode="disabled", seed=8)
-    env.reset()
-    step, over = plain(pig.step), plain(pig.is_round_over)
-    rules = pig.rules_array(env.rules)[0]
-    for _ in range(STEPS):
-        expected, actions = env.get_states(), env.sample_actions()
-        for state, action in zip(expected, actions, strict=True):
-            if action == -1:
-                assert over(state)
-            else:
-                step(state, rules, action)
-        env.step(actions)
-        assert env.get_states().tobytes() == expected.tobytes()
-
-
-@pytest.mark.parametrize(
-    "make", [copy.deepcopy, lambda env: env.clone(), lambda env: pickle.loads(pickle.dumps(env))]
-)
-def test_copies_go_on_alike(pig: ModuleType, make: Callable[[Any], Any]) -> None:
-    env = vector_env(6, "pig", players=5, seed=1)
-    env.reset()
-    other = make(env)
-    for _ in range(STEPS):
-        actions = env.sample_actions()
-        assert np.array_equal(actions, other.sample_actions())
-        ours, theirs = env.step(actions), other.step(actions)
-        assert np.array_equal(ours.observations["observation"], theirs.observations["observation"])
-    assert other.game.name == "pig"
 
 
 def test_a_pickle_brings_the_game_along(pig: ModuleType, pig_file: Path, tmp_path: Path) -> None:

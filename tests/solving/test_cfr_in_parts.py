@@ -75,9 +75,10 @@ def test_threads_change_nothing() -> None:
     assert one.judge() == three.judge()
 
 
-def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [Solver, SolverInParts])
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(kind: Any, tmp_path: Path) -> None:
     """To the last bit."""
-    straight, first, second = (SolverInParts(solvable(SMALL)) for _ in range(3))
+    straight, first, second = (kind(solvable(SMALL)) for _ in range(3))
     straight.run(20)
     first.run(9)
     first.save(tmp_path / "run.npz")

@@ -36,14 +36,6 @@ def test_the_last_digits_come_from_what_is_left(
     assert 5 * left < sum(solver._sequences())
 
 
-def test_it_takes_a_quarter_of_the_work_at_most() -> None:
-    solver = Solver(solvable("mini8"))
-    solver.run(40)
-    polished = solver.polish(0.0)
-    left = sum(seat.size for seat in polished.pruned.tree.seats)
-    assert 0 < polished.iterations * left <= 40 * sum(solver._sequences()) / 4
-
-
 def test_where_nothing_is_pruned_it_is_the_same_game(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a trunk and branches, in another order; random play is worth the same, and to best responses too."""
     monkeypatch.setattr(pruning, "_HARDLY", -1.0)

@@ -88,12 +88,6 @@ def test_eight_cards_by_linear_program() -> None:
     )
 
 
-def test_cfr_without_prediction_comes_to_the_same_value() -> None:
-    solver = Solver(solvable(SMALL), predictive=False)
-    solver.run(3000)
-    assert solver.judge().value == pytest.approx(solved(SMALL, 1e-7).judge().value, abs=1e-2)
-
-
 def test_a_better_answer_to_the_equilibrium_wins_nothing() -> None:
     solver = solved(SMALL, 1e-7)
     weights = solver.weights()
@@ -220,21 +214,6 @@ def test_a_game_that_is_too_large_says_how_large_and_how_long() -> None:
 # Files ------------------------------------------------------------------------------------------------------
 
 
-def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    """To the last bit."""
-    straight = Solver(solvable(SMALL))
-    straight.run(60)
-    first = Solver(solvable(SMALL))
-    first.run(25)
-    first.save(tmp_path / "run.npz")
-    second = Solver(solvable(SMALL))
-    second.load(tmp_path / "run.npz")
-    second.run(35)
-    assert second.iteration == 60
-    for one, other in zip(straight.weights(), second.weights(), strict=True):
-        assert one.tobytes() == other.tobytes()
-
-
 def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.npz"
     solver = Solver(solvable(SMALL))
@@ -339,12 +318,3 @@ def test_arrays_of_another_size_are_not_read(tmp_path: Path) -> None:
     np.savez_compressed(path, about=np.array("x" * 1_000_001))
     with pytest.raises(PolicyFileError, match="does not say what it is"):
         read_policy(path, tree)
-
-
-def test_weights_that_are_not_finite_are_refused() -> None:
-    tree = Grower(solvable(SMALL)).whole()
-    for number in (np.nan, np.inf):
-        weights = Uniform().weights(tree)
-        weights[0][-1] = number
-        with pytest.raises(PolicyError, match="below 0, or no numbers"):
-            TablePolicy("wrong", weights, {}).weights(tree)
