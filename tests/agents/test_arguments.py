@@ -13,16 +13,11 @@ import pytest
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import AgentArgumentError, RowError, load
 from millebornes_env.agents.checks import MOST_SLOTS
-from millebornes_env.agents.compiled.agent import CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.errors import AgentOptionError
 from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.observation_reader import ODDITIES
-from millebornes_env.agents.protocol import Table, ask_in
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.compile import IS_COMPILED
-from millebornes_env.errors import SeedError, StateError
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import State
+from millebornes_env.errors import StateError
 from tests.agents.policies import network_for, write_run
 from tests.each import each
 
@@ -279,38 +274,6 @@ def test_after_an_error_an_agent_is_as_it_was(env: VectorEnv, spec: str) -> None
     assert agent.act(rows, masks).shape == (GAMES,)
 
 
-def choose_nothing(
-    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
-) -> int:
-    return -1
-
-
-class IdleAgent(CompiledAgent):
-    name = "idle"
-    rule = staticmethod(choose_nothing)
-
-
-# Rounds that are over ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", ["disabled", "next_step"])
-@pytest.mark.parametrize("spec", ["greedy", "random", QUICK_SEARCH])
-def test_where_a_round_is_over_the_game_is_left_alone_or_begun_anew(spec: str, mode: str) -> None:
-    env = vector_env(3, seed=6, autoreset_mode=mode)
-    observations, _ = env.reset()
-    agent = load(spec, env)
-    ended = np.zeros(3, np.bool_)
-    for _ in range(400):
-        step = env.step(agent.act(observations["observation"], observations["action_mask"]))
-        observations, ended = step.observations, ended | step.terminations
-        if ended.all():
-            break
-    assert ended.all()
-    again = env.step(ask_in(env, agent, observations))
-    assert not again.terminations.any() or mode == "next_step"
-    assert (env.games.states["episode"] == (0 if mode == "disabled" else 1)).any()
-
-
 # Search that is handed the games ----------------------------------------------------------------------------
 
 
@@ -351,20 +314,6 @@ def test_search_refuses_seats_and_slot_ids_that_are_none(env: VectorEnv, searche
     for wrong in (slot_ids[:2], slot_ids - 1, slot_ids + 0.5, slot_ids * 10**11):
         with pytest.raises(AgentArgumentError, match="slot"):
             searcher.act_on(states, seats, wrong)
-
-
-# Making one by hand -----------------------------------------------------------------------------------------
-
-
-def test_seeds_and_settings_that_are_none_are_refused(env: VectorEnv) -> None:
-    table = Table.of(env)
-    for seed in ("x", 1.5, None, -1, 2**64, True):
-        for make in (lambda seed: IdleAgent(table, seed), lambda seed: SearchAgent(table, seed)):
-            with pytest.raises(SeedError, match="seed is"):
-                make(seed)
-    for options in ((10**20,), (1.5,), ("x",), range(13)):
-        with pytest.raises(AgentOptionError, match="idle"):
-            IdleAgent(table, 0, options)  # type: ignore[arg-type]
 
 
 # What a call costs ------------------------------------------------------------------------------------------

@@ -267,7 +267,7 @@ def test_it_chooses_the_same_from_state_observation_and_redealt_cards(
     chooser, starts = Chooser(env), starts_of(Table.of(env))
     games, read, scratch = np.arange(8), new_states(8), np.zeros(106, np.int8)
     rows = env.reset()[0]["observation"]
-    for turn in range(120):
+    for turn in range(50):
         states, seats, draws = env.get_states(), env.agent_selection.copy(), chooser.draws(8)
         before = chooser.memories[games, seats]
         actions = chooser.ask(states, games, seats, draws)

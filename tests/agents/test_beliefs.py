@@ -338,7 +338,7 @@ def by_hand(hands: np.ndarray, weights: np.ndarray) -> dict[tuple[int, ...], flo
 def test_weights_are_the_posterior_of_all_orders_of_a_small_deck() -> None:
     """The enumeration plays all orders of the deck forward, and asks the network by NumPy."""
     moved, refusals = 0.0, 0
-    for start, log, row, asked in asked_in_small_games(8):
+    for start, log, row, asked in asked_in_small_games(6):
         exact = Enumeration(start, log, row, asked.slot)
         truth = exact.states["hand"][exact.is_possible][:, 1 - asked.slot]
         hands, weights = weighed_by_kernel(asked, 8_000)

@@ -118,12 +118,6 @@ def test_characters_claim_every_coup_fourre(spec: str) -> None:
 
 
 @characters
-def test_characters_finish_if_they_can(spec: str) -> None:
-    position = Position("battle 0: roll", "battle 1: roll").km(0, 650).km(1, 400)
-    assert move(spec, position.hand(0, "50", "25", "roll")) == "play 50 km"
-
-
-@characters
 def test_characters_lay_their_safeties_before_they_finish(spec: str) -> None:
     """Each is worth points and gives another play; the racer lays them as they come, once at the goal not."""
     position = Position("battle 0: roll", "hand 0: 50 extra_tank").km(0, 650)
@@ -174,15 +168,6 @@ def test_attacker_keeps_its_hazards() -> None:
     assert move("attacker", position) == "discard 200 km"
     position.safety(1, "puncture_proof")
     assert move("attacker", position) == "discard Flat tire"
-
-
-def test_attacker_wastes_no_limit() -> None:
-    position = Position("hand 0: speed_limit 25")
-    assert move("attacker", position) == "discard 25 km"
-    position.battle(1, "roll").km(1, 300)
-    assert move("attacker", position) == "Speed limit against team 1"
-    position.km(1, 650)
-    assert move("attacker", position) != "Speed limit against team 1"
 
 
 def test_attacker_can_be_told_to_shun_risks() -> None:
@@ -258,14 +243,6 @@ def test_strategist_knows_the_score_of_the_match() -> None:
     assert move("strategist:score=no", arrived(own=4500, other=0)) == "extend the trip"
     assert move("strategist", arrived(5, "end_of_limit", own=0, other=4900)) == "extend the trip"
     assert move("strategist:score=no", arrived(5, "end_of_limit", own=0, other=4900)) == "finish the trip"
-
-
-def test_strategist_waits_for_the_delayed_action() -> None:
-    """With a few cards left to draw and nobody else near the goal."""
-    position = Position("battle 0: roll", "hand 0: 50 roll roll").km(0, 650)
-    assert move("strategist", position.draw_pile(2)) == "discard Roll"
-    assert move("strategist", position.draw_pile(0)) == "play 50 km"
-    assert move("strategist", position.draw_pile(30)) == "play 50 km"
 
 
 @pytest.mark.parametrize(

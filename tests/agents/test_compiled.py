@@ -19,7 +19,6 @@ from millebornes_env.agents.compiled.agent import (
     agent_kernels_of,
     decisions_taken,
 )
-from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
 from millebornes_env.compile import for_kernels, plain
@@ -186,16 +185,6 @@ def test_options_that_stand_alone_are_switches(monkeypatch: pytest.MonkeyPatch) 
         agents.load("switched:bold=2", env)
     with pytest.raises(agents.UnknownAgentError, match="the option pile is ''"):
         agents.load("switched:pile", env)
-
-
-def test_a_fingerprint_changes_with_the_specification() -> None:
-    env = vector_env(1)
-    digits = {
-        spec: fingerprint(agents.load(spec, env), spec) for spec in ("greedy", "holder", "holder:pile=30")
-    }
-    assert len(set(digits.values())) == 3
-    assert all(len(text) == 16 and int(text, 16) >= 0 for text in digits.values())
-    assert digits["greedy"] == fingerprint(agents.load("greedy", env), "greedy")
 
 
 def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> None:

@@ -92,9 +92,3 @@ def test_the_hidden_cards_change_no_choice(
         if spec.startswith("search"):  # so that its few decisions are from all over
             for _ in range(3):
                 env.step(env.sample_actions())
-
-
-def test_a_searcher_that_sees_hidden_cards_says_so() -> None:
-    env = vector_env(1)
-    assert sees_hidden_cards(agents.load("search:rollout=greedy,sees=hands", env))
-    assert sees_hidden_cards(agents.load("search:rollout=greedy,sees=all", env))

@@ -329,15 +329,6 @@ def test_damaged_weights_are_refused(tmp_path: Path, place: str, array: object) 
         hand_network_for(Table.of(vector_env(1)), str(tmp_path))
 
 
-@pytest.mark.parametrize(("name", "players"), [("parker", 3), ("winning_moves", 2), ("parker+max_200=4", 2)])
-def test_other_tables_are_told_which_it_knows_and_what_to_use(name: str, players: int) -> None:
-    env = vector_env(1, name, players=players)
-    with pytest.raises(
-        HandNetworkError, match=r"knows parker for 2, not .*belief=policy plays at every table"
-    ):
-        agents.load(SPEC, env)
-
-
 def test_what_is_no_belief_is_refused_with_what_there_is(tmp_path: Path) -> None:
     env = vector_env(1)
     with pytest.raises(SearchOptionError, match="'uniform', 'policy', 'network', or the folder"):

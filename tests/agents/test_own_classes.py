@@ -196,31 +196,6 @@ def test_a_fingerprint_covers_the_file_and_what_lies_beside_it(env: VectorEnv) -
     assert fingerprint(load("one/mine.py:Mine", env), "mine.py:Mine") == digits[0]
 
 
-def test_a_tournament_does_not_go_on_with_a_changed_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = [
-        "mine.py:First",
-        "greedy",
-        "--deals",
-        "4",
-        "--episode",
-        "round",
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    for folder, text in (
-        ("one", FIRST),
-        ("same", FIRST),
-        ("other", FIRST.replace("pile: int = 3", "pile: int = 4")),
-    ):
-        written(f"{folder}/mine.py", text)
-        monkeypatch.chdir(tmp_path / folder)
-        assert arena(command) == (2 if folder == "other" else 0)
-        monkeypatch.chdir(tmp_path)
-    assert "holds another tournament: its entrants" in capsys.readouterr().err
-
-
 # The folder with the example --------------------------------------------------------------------------------
 
 

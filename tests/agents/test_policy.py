@@ -25,7 +25,7 @@ from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.millebornes import rulebook
 from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
-from millebornes_env.millebornes.sections import MAX_INT8, ObservationSpec
+from millebornes_env.millebornes.sections import ObservationSpec
 from millebornes_env.millebornes.state import StateArray, new_states
 from tests.agents.choosing import chosen_by_state
 from tests.agents.policies import (
@@ -144,18 +144,6 @@ def test_the_compiled_network_says_what_numpy_says(
         liked = np.where(masks != 0, agent.logits(rows), -np.inf)
         assert (masks[np.arange(8), chosen] == 1).all()
         assert liked[np.arange(8), chosen] == pytest.approx(liked.max(axis=1), rel=1e-4, abs=1e-4)
-
-
-def test_a_network_without_a_value_has_none(tmp_path: Path) -> None:
-    env = vector_env(2)
-    agent = policy(tmp_path, env, network_for(env))
-    assert agent.value is None
-    states, _ = positions(env)[3]
-    with pytest.raises(ValueError, match="has not learned what positions are worth"):
-        agent.values(rows_by_state(env, states, USUAL))
-    values = np.zeros(2)
-    values_of_network(for_kernels(states), compiled_rules(env.rules), agent.options, values)
-    assert np.isnan(values).all()
 
 
 # What it sees ----------------------------------------------------------------------------------------------
@@ -318,13 +306,3 @@ def test_a_fingerprint_changes_with_the_network(tmp_path: Path) -> None:
     assert len(set(digits.values())) == len(digits)
     again = policy(tmp_path / "again", env, network_for(env, seed=1), activation="relu")
     assert fingerprint(again, "policy") == digits[0]
-
-
-def test_no_observation_has_more_numbers_than_there_is_room_for() -> None:
-    from millebornes_env.agents.policy.network import MAX_ACTIONS, MAX_OBS_SIZE  # noqa: PLC0415
-
-    for name, players, teams in ALL_TABLES:
-        env = vector_env(1, name, players=players, teams=teams)
-        assert max(size_of(env, shown, features=True) for shown in OBSERVATION_SPECS) <= MAX_OBS_SIZE
-        assert int(env.single_action_space.n) <= MAX_ACTIONS
-    assert MAX_INT8 == 127

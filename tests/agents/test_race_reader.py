@@ -154,10 +154,11 @@ def test_what_is_chosen_from_the_row_is_chosen_from_the_race(name: str, players:
 
 
 def test_the_clock_tells_a_new_race() -> None:
-    env = vector_env(GAMES, "arc_en_ciel", players=4, seed=2)
+    games = 4
+    env = vector_env(games, "arc_en_ciel", players=4, seed=2)
     env.reset()
     clock = plain(seen.clock)
-    before = [(32767, -1)] * GAMES
+    before = [(32767, -1)] * games
     begun = 0
     for _ in range(3000):
         states = env.get_states()
@@ -168,7 +169,7 @@ def test_the_clock_tells_a_new_race() -> None:
             begun += same > race >= 0
         before = now
         env.step(env.sample_actions())
-    assert begun > GAMES // 2
+    assert begun > games // 2
 
 
 # Odd rows --------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from millebornes_env.agents import (
 from millebornes_env.agents.options import defaults_of, ranges_of
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
-from millebornes_env.agents.specs import split_policy, split_search
+from millebornes_env.agents.specs import split_search
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.gauntlet import Gauntlet
 from millebornes_env.arena.match import MatchConfig, play
@@ -85,16 +85,6 @@ def test_a_run_folder_may_have_any_name(
         agent = load(spec, env)
         assert isinstance(agent, SearchAgent)
         assert agent._searcher(agent._starts).z == 3.0
-
-
-def test_options_stand_before_or_behind_a_folder(tmp_path: Path) -> None:
-    assert split_policy("runs/a,mode=best") == ("runs/a", ["mode=best"])
-    assert split_policy("mode=best,runs/a,b=1") == ("runs/a,b=1", ["mode=best"])
-    assert split_policy("mode=best") == ("", ["mode=best"])
-    assert split_policy("") == ("", [])
-    assert split_policy("mode=best,folder=runs/a,mode=x") == ("runs/a", ["mode=best", "mode=x"])
-    (tmp_path / "a,mode=best").mkdir()
-    assert split_policy(f"{tmp_path}/a,mode=best") == (f"{tmp_path}/a,mode=best", [])
 
 
 def test_what_is_wrong_with_a_policys_options_is_told(tmp_path: Path, env: VectorEnv) -> None:
@@ -188,16 +178,6 @@ class RandomOfItsOwn(agents.RandomAgent):
 
 
 # Names ------------------------------------------------------------------------------------------------------
-
-
-@each(
-    "spec",
-    ["x" * 5000, "x" * 5000 + "+search", "/" * 5000 + "x", "x" * 5000 + "/y", "a\0b", "", ":", "+search"],
-)
-def test_names_that_are_none_are_refused_in_a_sentence(env: VectorEnv, spec: str) -> None:
-    with pytest.raises(MilleBornesError) as refused:
-        load(spec, env)
-    assert len(str(refused.value)) < 6000
 
 
 @each("spec", [None, 3, 1.5, b"greedy", ["greedy"], {"name": "greedy"}, object, PolicyAgent])

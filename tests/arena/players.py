@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from millebornes_env.agents.compiled.agent import CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.protocol import Actions, Masks, Observations, SlotIds, Table
 from millebornes_env.chance import random_below
@@ -109,13 +107,6 @@ class RaisingAgent(SlowFirstAgent):
         return super().act(observations, action_masks)
 
 
-class ShapelessAgent(SlowFirstAgent):
-    """Returns one action for all."""
-
-    def act(self, observations: Observations, action_masks: Masks) -> Actions:
-        return np.int64(3)  # type: ignore[return-value]
-
-
 class RememberingAgent(SlowFirstAgent):
     """Asks for slot ids and notes those that it saw."""
 
@@ -136,6 +127,5 @@ AGENTS = {
     "wrong": WrongAgent,
     "slow": SlowFirstAgent,
     "raising": RaisingAgent,
-    "shapeless": ShapelessAgent,
     "remembering": RememberingAgent,
 }

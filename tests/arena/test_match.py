@@ -24,8 +24,8 @@ from tests.each import each
 
 TABLES = {2: 2, 3: 3, 4: 2, 6: 3}
 """Teams by players (parker)."""
-SPECS = ("first", "first:last", "lot", "slow", "slow:last", "wrong", "raising", "shapeless", "remembering")
-FIRST, LAST, LOT, SLOW, SLOW_LAST, WRONG, RAISING, SHAPELESS, REMEMBERING = range(len(SPECS))
+SPECS = ("first", "first:last", "lot", "slow", "slow:last", "wrong", "raising", "remembering")
+FIRST, LAST, LOT, SLOW, SLOW_LAST, WRONG, RAISING, REMEMBERING = range(len(SPECS))
 
 
 def played(lineup: tuple[int, ...], deals: int = 20, first: int = 0, **config: object) -> Outcome:
@@ -93,11 +93,6 @@ def test_a_deal_depends_on_its_number_only(lineup: tuple[int, int], plain: bool)
 
 
 # Who plays ------------------------------------------------------------------------------------------------
-
-
-def test_the_last_agent_has_the_roles_that_are_left() -> None:
-    config = MatchConfig(players=3)
-    assert same(play(["first", "lot"], config, 5), play(SPECS, config, 5, lineup=(FIRST, LOT, LOT)))
 
 
 def test_what_cannot_be_played_is_refused() -> None:
@@ -288,11 +283,6 @@ def test_an_agent_that_raises_is_told_with_the_game() -> None:
     message = str(error.value)
     assert message.startswith("raising raised RuntimeError: cannot bear the safety (in deal 5")
     assert "round " in message
-
-
-def test_a_wrong_shape_is_told() -> None:
-    with pytest.raises(AgentFaultError, match=r"act returned int64\[\] for \d+ rows; it must be int64"):
-        played((SHAPELESS, FIRST))
 
 
 def test_a_compiled_agent_with_an_act_of_its_own_is_asked_by_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ import pytest
 from millebornes_env import agents, vector_env
 from millebornes_env.arena import race_counters
 from millebornes_env.arena.behaviour import behaviour
-from millebornes_env.arena.comparison import compare
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.faults import AgentFaultError
 from millebornes_env.arena.kernels import arena_kernels_of
@@ -198,12 +197,6 @@ def test_an_illegal_action_is_told_in_the_races_words() -> None:
     assert told.startswith("race_wrong chose bid 60 (action 68), which is illegal, in deal ")
     assert "legal were: " in told
     assert "pass" in told
-
-
-def test_a_comparison_is_by_wins() -> None:
-    *_, found = compare(["race_lot", "race_first"], MatchConfig(SHEET, 3), 30)
-    assert found.points is None
-    assert "% of the races" in found.verdict()
 
 
 def test_a_tournament_is_reported_in_the_races_words(

@@ -103,13 +103,6 @@ def test_a_circle_of_wins_bounds_all() -> None:
     assert [len(ends) for ends in open_ends(wins)] == [0, 0]
 
 
-def test_many_agents_of_three_a_table_are_ordered() -> None:
-    rng = np.random.default_rng(6)
-    strengths = [120, 80, 40, 0, -40]
-    outcomes = [drawn(lineup, strengths, 300, rng) for lineup in combinations(range(5), 3)]
-    assert ratings(outcomes, 5, replicates=20).order() == [0, 1, 2, 3, 4]
-
-
 # Cycles and alpha-rank ------------------------------------------------------------------------------------
 
 

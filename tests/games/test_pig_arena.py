@@ -147,15 +147,6 @@ def test_a_part_that_lacks_something_is_told(pig: ModuleType) -> None:
         play(["random"], MatchConfig("pig"), 2)
 
 
-def test_a_game_can_be_registered_anew(pig: ModuleType) -> None:
-    assert MatchConfig("pig", 3).rules.goal == 100
-    tables = [pig.Rules(3, 3, goal=20)]
-    register_game(Game(name="pig", rulebook=pig, sheets=[SheetOfTables("pig", "pig", tables)]))
-    assert MatchConfig("pig", 3).rules.goal == 20
-    short = play(["random"], MatchConfig("pig", 3), 4)
-    assert short.points.max() < 26
-
-
 def test_what_it_has_not_is_refused(pig: ModuleType) -> None:
     with pytest.raises(ArenaError, match="episode is 'round'; it must be 'game'"):
         MatchConfig("pig", episode="round")

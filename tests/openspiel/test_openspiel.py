@@ -277,24 +277,3 @@ def test_the_examples_of_the_page_print_what_stands_below_them(
         exec(compile(example, PAGE.name, "exec"), names)
         printed = capsys.readouterr().out
         assert not printed or f"```\n{printed}```" in text
-
-
-# At length -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_seven_cards_are_the_same_game_by_both_keys_and_for_our_solver(tmp_path: Path) -> None:
-    """The exploitability of the uniform policy and the value of mini7: OpenSpiel's algorithms and ours."""
-    exact, ours = judge(solvable("mini7"), Uniform()), Solver(solvable("mini7"))
-    ours.run(2_000)
-    for compact in (False, True):
-        path = tmp_path / f"{compact}.efg"
-        written = export(Tree("mini7"), path, compact=compact)
-        assert not compact or written.information_sets == exact.counts.infosets
-        game = pyspiel.load_efg_game(path.read_text(encoding="utf-8"))
-        uniform = pyspiel.exploitability(game, pyspiel.UniformRandomPolicy(game))
-        assert uniform == pytest.approx(exact.exploitability, abs=1e-9)
-        value, exploitable = solved(game, 200)
-        print(compact, value, exploitable, ours.judge().value, ours.judge().exploitability)
-        assert exploitable < 1.0
-        assert value == pytest.approx(ours.judge().value, abs=1.0)

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from millebornes_env import edition, editions, mini_decks, vector_env
+from millebornes_env import edition, editions, mini_decks
 from millebornes_env.errors import EditionFileError, UnknownEditionError
 from millebornes_env.games import game
 from millebornes_env.millebornes import editions as editions_module
 from millebornes_env.millebornes.cards import RIGHT_OF_WAY
 from millebornes_env.millebornes.rules import Rules
-from millebornes_env.notation import read_position, write_position
 from millebornes_env.testing import check_edition
 
 NAMES = ("mini7-v0", "mini8-v0", "mini10-v0", "mini12-v0")
@@ -52,19 +51,6 @@ def test_a_name_without_its_version_means_the_newest() -> None:
     assert edition("mini8+target=50").label == "mini8-v0+target=50"
     with pytest.raises(UnknownEditionError, match=r"mini decks: mini7, .* Did you mean 'mini12-v0'"):
         edition("mini12-v9")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_they_are_played_and_written_as_any_edition(name: str) -> None:
-    """A position names the deck, and is read back."""
-    env = vector_env(4, name, seed=1)
-    env.reset()
-    for _ in range(3):
-        env.step(env.sample_actions())
-    states = env.get_states()
-    text = write_position(states[0], name, env.rules)
-    assert f"edition: {name}\n" in text
-    assert read_position(text).state.tobytes() == states[0].tobytes()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -21,14 +21,12 @@ from benchmarks.works_with.__main__ import (
     LIBRARIES,
     Args,
     Row,
-    check,
     lines_of,
     table,
     write_docs,
 )
 from benchmarks.works_with.rounds import share_won
 from millebornes_env import millebornes_v0
-from millebornes_env.errors import OptionError
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "works_with.md"
 NEEDED = {
@@ -187,10 +185,3 @@ def test_rows_of_other_environments_are_kept(tmp_path: Path, monkeypatch: pytest
     write_docs([old, Row("rllib", "R", "0", 5, 30.0, 0.9, 1)], Args(), (0.0, 0.0))
     write_docs([new], Args(), (0.0, 0.0))
     assert page.read_text(encoding="utf-8") == f"{BEGIN}\n{table([new, old], Args())}\n{END}"
-
-
-def test_what_cannot_be_is_refused_in_words() -> None:
-    with pytest.raises(OptionError, match="--only is 'tensorforce'; it must be one of maskable_ppo, cleanrl"):
-        check(Args(only=("tensorforce",)))
-    with pytest.raises(OptionError, match="must be above 0"):
-        check(Args(rounds=0))
