@@ -12,7 +12,6 @@ import pytest
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import AgentArgumentError, RowError, load
-from millebornes_env.agents.checks import MOST_SLOTS
 from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.observation_reader import ODDITIES
 from millebornes_env.agents.search.agent import SearchAgent
@@ -55,10 +54,7 @@ every_kind = pytest.mark.parametrize("spec", ["greedy", QUICK_SEARCH, "human"])
 
 WRONG_ROWS: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
     "two columns narrow": (lambda rows: rows[:, :-2], r"shape \(6, 117\).*must have \(N, 119\)"),
-    "two columns wide": (lambda rows: np.pad(rows, ((0, 0), (0, 2))), r"shape \(6, 121\)"),
-    "three dimensions": (lambda rows: rows[np.newaxis], r"shape \(1, 6, 119\)"),
     "a number": (lambda rows: 0, r"shape \(\)"),
-    "nothing": (lambda rows: None, "observations are of object; they must be numbers"),
     "text": (lambda rows: rows.astype(str), "observations are of <U"),
     "scaled": (lambda rows: rows / 2 + 0.25, "hold what is no whole number from -128 to 127"),
     "no numbers": (lambda rows: np.full(rows.shape, np.nan), "hold what is no whole number"),
@@ -111,16 +107,11 @@ def test_masks_of_another_shape_are_refused(env: VectorEnv, spec: str) -> None:
 
 WRONG_SLOT_IDS: dict[str, tuple[Any, str]] = {
     "negative": (np.arange(-1, GAMES - 1), r"slot id of row 0 is -1; it must be from 0"),
-    "far below": (np.full(GAMES, -3_000_000), r"slot id of row 0 is -3000000"),
     "far beyond": (np.array([0, 1, 10**11, 3, 4, 5]), r"slot id of row 2 is 100000000000"),
-    "just beyond": ([0, 1, 2, 3, 4, MOST_SLOTS], r"slot id of row 5 is 16777216; .* to 16,777,215"),
     "unsigned": (np.full(GAMES, 2**64 - 1, np.uint64), r"is 18446744073709551615"),
     "too few": (np.arange(2), r"slot_ids have the shape \(2,\); they must have \(6,\)"),
-    "too many": (np.arange(7), r"slot_ids have the shape \(7,\)"),
-    "two dimensions": (np.zeros((GAMES, 1), int), r"slot_ids have the shape \(6, 1\)"),
     "a number": (3, r"slot_ids have the shape \(\)"),
     "float": (np.arange(GAMES) + 0.5, "slot_ids are of float64; they must be whole numbers"),
-    "yes and no": (np.ones(GAMES, np.bool_), "slot_ids are of bool"),
     "text": (["a"] * GAMES, "slot_ids are of <U1"),
     "ragged": ([[1], [2, 3], 1, 2, 3, 4], r"slot_ids have the shape \(0, 0\)"),
 }

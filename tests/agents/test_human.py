@@ -239,7 +239,7 @@ def test_a_hint_tells_what_the_adviser_would_do() -> None:
         assert found[1].startswith(action_words(best, agent.names))
 
 
-@pytest.mark.parametrize("answers", ["q\n", "Q\n", "", "7\nq\n"])
+@each("answers", ["q\n", "Q\n", "", "7\nq\n"])
 def test_quitting_is_polite(answers: str) -> None:
     env = env_in(at_25())
     agent, sink = person(env, answers)

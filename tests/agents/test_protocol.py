@@ -174,10 +174,6 @@ CONTRADICTIONS = {
         with_act(Remembering.act),
         "act takes slot_ids, but has_memory is not declared: write has_memory = True in the class",
     ),
-    "no slot ids": (
-        with_act(Short.act, has_memory=True),
-        r"act must take \(self, observations, action_masks, slot_ids\), as has_memory is True: ",
-    ),
     "too few arguments": (
         with_act(lambda self, observations: 0),
         r"act must take \(self, observations, action_masks\): too many positional arguments",
@@ -187,10 +183,6 @@ CONTRADICTIONS = {
         "sees_hidden_cards is 'no'; it must be True or False",
     ),
     "a method that is none": (with_act(Short.act, forget=3), "forget is 3; it must be a method"),
-    "a game that is none": (
-        with_act(Short.act, game=3),
-        "game is 3; it must be the name of a game, such as 'millebornes', or None for all",
-    ),
     "compiled from nothing": (
         with_act(Short.act, is_compiled=True),
         "is_compiled is True, but it has no compiled function: leave is_compiled away, or derive",

@@ -301,22 +301,15 @@ def test_a_network_is_kept_and_read_back(tmp_path: Path) -> None:
     ("break_it", "complaint"),
     [
         (lambda folder: (folder / DESCRIPTION_FILE).unlink(), "holds no value of luck"),
-        (lambda folder: (folder / DESCRIPTION_FILE).write_text("["), "value.json' is missing or damaged"),
         (lambda folder: (folder / DESCRIPTION_FILE).write_text('{"format": 7}'), "has the format 7"),
-        (lambda folder: (folder / WEIGHTS_FILE).unlink(), "value.safetensors' is missing or damaged"),
         (
             lambda folder: (folder / WEIGHTS_FILE).write_bytes(b"\x09"),
             "value.safetensors' is missing or damaged",
         ),
         (lambda folder: save_network(folder, random_network(4, 2), ABOUT), "weights of shapes"),
-        (lambda folder: save_network(folder, random_network(2, 2, 513), ABOUT), "weights of shapes"),
         (
             lambda folder: save_network(folder, random_network(2, 2), {**ABOUT, "players": 4}),
             "is for 4 players",
-        ),
-        (
-            lambda folder: save_network(folder, random_network(2, 2), {**ABOUT, "inputs_version": 0}),
-            "version",
         ),
         (lambda folder: save_network(folder, _with_nan(), ABOUT), "weights are not finite"),
         (lambda folder: save_network(folder, _with_row(), ABOUT), "row of input 0 must be 0"),

@@ -23,6 +23,7 @@ from millebornes_env.solving.errors import CheckpointError, PolicyError, PolicyF
 from millebornes_env.solving.policies import AskedPolicy, TablePolicy, read_policy, write_policy
 from millebornes_env.solving.tree import Grower, SeatTree, Tree
 from millebornes_env.solving.values import Uniform, best_response, judge, judge_tree
+from tests.each import each
 
 SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
 VALUE_OF_7 = 1670 / 63
@@ -255,27 +256,6 @@ def test_a_policy_is_written_and_read(tmp_path: Path) -> None:
         read_policy(path, solver.tree)
 
 
-def no_archive(path: Path) -> None:
-    path.write_bytes(b"nothing of the kind")
-
-
-def one_array(path: Path) -> None:
-    with path.open("wb") as file:
-        np.save(file, np.zeros(3))
-
-
-def a_pickle(path: Path) -> None:
-    np.savez(path, about=np.array(["{}", None], dtype=object))
-
-
-def says_nothing(path: Path) -> None:
-    np.savez(path, seat_0=np.zeros(3))
-
-
-def says_a_number(path: Path) -> None:
-    np.savez(path, about=np.array("3"))
-
-
 def half_overwritten(path: Path) -> None:
     np.savez_compressed(path, about=np.array("{}"), seat_0=np.arange(10_000))
     content = bytearray(path.read_bytes())
@@ -283,10 +263,17 @@ def half_overwritten(path: Path) -> None:
     path.write_bytes(content)
 
 
-@pytest.mark.parametrize(
-    "write", [no_archive, one_array, a_pickle, says_nothing, says_a_number, half_overwritten]
+@each(
+    "write",
+    [
+        lambda path: path.write_bytes(b"nothing of the kind"),
+        lambda path: np.savez(path, about=np.array(["{}", None], dtype=object)),
+        lambda path: np.savez(path, seat_0=np.zeros(3)),
+        lambda path: np.savez(path, about=np.array("3")),
+        half_overwritten,
+    ],
 )
-def test_files_that_hold_something_else_are_refused(tmp_path: Path, write: Callable[[Path], None]) -> None:
+def test_files_that_hold_something_else_are_refused(tmp_path: Path, write: Callable[[Path], object]) -> None:
     """In words that tell nobody to unpickle them."""
     path = tmp_path / "other.npz"
     write(path)
