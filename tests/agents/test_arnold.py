@@ -10,7 +10,6 @@ import pytest
 
 from millebornes_env import Edition, VectorEnv, edition, editions, vector_env
 from millebornes_env.agents.arnold.agent import ArnoldAgent, from_1_to_10
-from millebornes_env.agents.arnold.questions import NEED, NEED_OF_MATCH
 from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
 from millebornes_env.agents.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
@@ -280,21 +279,3 @@ def test_it_chooses_the_same_from_state_observation_and_redealt_cards(
             assert np.array_equal(chooser.choose(seen, place, memories, draws), actions)
             assert np.array_equal(memories, after)
         rows = env.step(env.sample_actions() if turn % 4 == 3 else actions).observations["observation"]
-
-
-def test_its_need_grows_in_a_round_or_in_a_match() -> None:
-    """What `carry_need` (Q2) is about: where the memory of a match lies, nothing is forgotten."""
-    env = vector_env(20, BSD, episode="match", seed=5)
-    chooser, games = Chooser(env), np.arange(20)
-    env.reset()
-    grown = np.zeros_like(chooser.memories[:, :, NEED_OF_MATCH : NEED_OF_MATCH + 5])
-    for _ in range(150):
-        chooser.ask(env.get_states(), games, env.agent_selection, chooser.draws(20))
-        of_match = chooser.memories[:, :, NEED_OF_MATCH : NEED_OF_MATCH + 5]
-        of_round = chooser.memories[:, :, NEED : NEED + 5]
-        assert (of_match >= grown).all()
-        assert (of_round <= of_match).all()
-        grown = of_match.copy()
-        env.step(env.sample_actions())
-    assert grown[:, :, :4].any(axis=(0, 1)).all()
-    assert not grown[:, :, 4].any()  # nobody is stuck under a Limit

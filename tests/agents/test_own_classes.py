@@ -115,6 +115,7 @@ def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) ->
     for spec in (
         "mine.py:Fast:near=300,cards=9+search:z=3",
         "search:rollout=mine.py:Fast:near=300+cards=9,z=3",
+        "search:z=3,rollout=mine.py:Fast:near=300;cards=9",
     ):
         agent = load(spec, env)
         assert isinstance(agent, SearchAgent)
@@ -189,6 +190,7 @@ def test_the_commands_of_the_page_play_the_example(capsys: pytest.CaptureFixture
         words[2].replace("millebornes_env", words[3]): words[4 if words[2] == "millebornes_env" else 3 :]
         for words in map(shlex.split, re.findall(r"^python -m .*$", section, re.MULTILINE))
     }
+    commands = {name: ["8" if word == "50" else word for word in words] for name, words in commands.items()}
     assert set(commands) == {"arena", "evaluate", "play", "train.exploit"}
     assert arena([*commands["arena"], "--out", "here"]) == 0
     content = json.loads(Path("here/arena.json").read_text(encoding="utf-8"))

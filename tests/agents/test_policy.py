@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from millebornes_env import VectorEnv, edition, editions, vector_env
+from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import load
 from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.fingerprint import fingerprint
@@ -40,7 +40,6 @@ from tests.agents.policies import (
 from tests.each import each
 
 TABLES = [("parker", 2), ("dujardin", 2), ("parker", 3), ("parker", 4), ("winning_moves", 6)]
-ALL_TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 OBSERVATION_SPECS = [ObservationSpec(*flags) for flags in product((0, 1), repeat=3)]
 USUAL, BLIND = ObservationSpec(), ObservationSpec(unseen=0)
 
@@ -276,22 +275,6 @@ def test_a_copy_has_weights_of_its_own(tmp_path: Path, copied: Callable[[PolicyA
     assert other.options[0] != agent.options[0]
     other._block[:] = 0.0
     assert np.array_equal(chosen_by_state(agent, env, states), chosen)
-
-
-def test_a_searcher_rolls_out_with_a_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    env = vector_env(3)
-    write_run(Path("runs/first+more"), env, network_for(env))
-    states, masks = positions(env)[4]
-    seats = states["seat"].astype(np.int32)
-    for rollout in ("policy:runs/first+more", "runs/first+more", "policy:folder=runs/first+more"):
-        if rollout.startswith("policy:folder"):
-            write_run(Path("runs/first"), env, network_for(env))
-            rollout = "policy:folder=runs/first;mode=sample"  # noqa: PLW2901
-        searcher = load(f"search:rollout={rollout},rollouts=10,z=0", env)
-        chosen = searcher.act_on(states, seats, np.arange(3))
-        assert (masks[np.arange(3), chosen] == 1).all()
-        assert searcher.playouts > 0
 
 
 def test_a_fingerprint_changes_with_the_network(tmp_path: Path) -> None:

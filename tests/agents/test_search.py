@@ -21,7 +21,7 @@ from millebornes_env.millebornes.cards import Card
 from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.millebornes.state import State, StateArray
-from tests.arena.players import AGENTS, choose_first, first_legal
+from tests.arena.players import AGENTS, first_legal
 from tests.support import Position
 
 DISTANCE_50, DISCARD_50 = 1, 20
@@ -329,23 +329,6 @@ def test_with_a_limit_of_time_it_plays_legally() -> None:
 
 
 # What cannot be ---------------------------------------------------------------------------------------------
-
-
-def test_options_of_the_rollout_agent_are_separated_by_plus_or_semicolon(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class TwoOptions(CompiledAgent):
-        rule = staticmethod(choose_first)
-
-        def __init__(self, table: Table, seed: int = 0, one: int = 0, two: int = 0) -> None:
-            super().__init__(table, seed, (one, two))
-
-    monkeypatch.setitem(agents.AGENTS, "two", TwoOptions)
-    monkeypatch.setitem(agents.AGENTS, "search", SearchAgent)
-    env = vector_env(1)
-    for spec in ("search:rollout=two:one=3+two=4,z=3", "search:z=3,rollout=two:one=3;two=4"):
-        agent = agents.load(spec, env)
-        assert agent.rollout_agent.options[:2].tolist() == [3, 4]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from millebornes_env.arena.value_files import (
     network_for,
     save_network,
 )
-from millebornes_env.arena.value_network import Float32Array, ValueNetwork, value_of
+from millebornes_env.arena.value_network import Float32Array, ValueNetwork
 from millebornes_env.commands import arena as arena_command
 from millebornes_env.commands import compare as compare_command
 from millebornes_env.commands import evaluate as evaluate_command
@@ -183,15 +183,6 @@ def test_the_network_does_not_see_the_order_of_the_cards_to_come() -> None:
     assert ones_of(one) == ones_of(other)
 
 
-def test_a_position_with_another_card_is_what_the_whole_network_says() -> None:
-    network, sums = random_network(2, 2), np.zeros(512, np.float32)
-    out, into, also_out, also_into = 300, 301, 40, 41
-    sums[:8] = network.bias + network.rows[out] + network.rows[also_out]
-    hidden = np.maximum(network.bias + network.rows[into] + network.rows[also_into], 0)
-    value = np.maximum(network.second @ hidden + network.second_bias, 0) @ network.last + network.last_bias[0]
-    assert value_of(network, sums, out, into, also_out, also_into) == pytest.approx(float(value), rel=1e-4)
-
-
 # In the arena -----------------------------------------------------------------------------------------------
 
 
@@ -201,10 +192,10 @@ def config() -> MatchConfig:
 
 
 def test_luck_is_taken_off_without_moving_the_mean(config: MatchConfig) -> None:
-    outcome = play(["strategist", "arnold"], config, 1500)
-    plain = play(["strategist", "arnold"], replace(config, aivat=False), 1500)
+    outcome = play(["strategist", "arnold"], config, 800)
+    plain = play(["strategist", "arnold"], replace(config, aivat=False), 800)
     assert np.array_equal(outcome.points, plain.points), "it is only watched"
-    assert outcome.luck.shape == (1500, 2, 2)
+    assert outcome.luck.shape == (800, 2, 2)
     luck = own_less_others(outcome.luck).mean(axis=1)
     assert abs(luck.mean()) < 4.5 * luck.std() / np.sqrt(len(luck))
     saved = luck_reduction(outcome).ratio

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents, vector_env
-from millebornes_env.agents.protocol import Actions, Masks, Observations
 from millebornes_env.arena import dealing
 from millebornes_env.arena.counters import ACTION_COUNTS, ROUND_COUNTS, index_of
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch, role_of_teams
@@ -18,7 +17,7 @@ from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import ArenaError
 from millebornes_env.games import Game
-from tests.arena.players import FirstAgent, RememberingAgent, SlowFirstAgent
+from tests.arena.players import RememberingAgent
 from tests.arena.simulated import outcome_of
 from tests.each import each
 
@@ -283,36 +282,6 @@ def test_an_agent_that_raises_is_told_with_the_game() -> None:
     message = str(error.value)
     assert message.startswith("raising raised RuntimeError: cannot bear the safety (in deal 5")
     assert "round " in message
-
-
-def test_a_compiled_agent_with_an_act_of_its_own_is_asked_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Asked(FirstAgent):
-        has_memory = True
-        rows = 0
-
-        def act(self, observations: Observations, action_masks: Masks, slot_ids: object = None) -> Actions:
-            Asked.rows += len(observations)
-            return action_masks.argmax(axis=1)
-
-    monkeypatch.setitem(agents.AGENTS, "asked", Asked)
-    asked = play(["asked", "lot"], MatchConfig(), 5)
-    assert same(asked, played((FIRST, LOT), 5))
-    assert Asked.rows == asked.counters[0, :ACTION_COUNTS].sum()
-
-
-def test_an_agent_asked_by_its_states_is_told_with_the_game_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Peeker(SlowFirstAgent):
-        sees_hidden_cards = True
-
-        def act_on(self, states: np.ndarray, seats: np.ndarray, slot_ids: np.ndarray) -> Actions:
-            if (states["draw_pile"] < 50).any():
-                raise RuntimeError("seen enough")
-            hands = states["hand"][np.arange(len(seats)), seats]
-            return np.where(states["phase"] == 0, (hands > 0).argmax(axis=1) + 19, 39)
-
-    monkeypatch.setitem(agents.AGENTS, "peeker", Peeker)
-    with pytest.raises(AgentFaultError, match=r"peeker raised RuntimeError: seen enough \(in deal \d+, rot"):
-        play(["peeker", "first"], MatchConfig(episode="round"), 5)
 
 
 def test_slot_ids_tell_seats_apart() -> None:
