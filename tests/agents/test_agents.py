@@ -76,8 +76,8 @@ PLAY_ELSEWHERE = ("policy", "champion", "human", "search", "equilibrium")
 """Agents that need more than a table, or much time; their own tests let them play."""
 
 
-@pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("name", editions())
+@each("padded", [False, True])
+@each("name", editions())
 def test_every_agent_plays_every_edition_at_every_table(name: str, padded: bool) -> None:
     for players, teams in edition(name).tables:
         env = vector_env(6, name, players=players, teams=teams, seed=1, padded=padded, observe_rules=padded)

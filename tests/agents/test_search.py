@@ -22,6 +22,7 @@ from millebornes_env.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.millebornes.state import State, StateArray
 from tests.arena.players import AGENTS, first_legal
+from tests.each import each
 from tests.support import Position
 
 DISTANCE_50, DISCARD_50 = 1, 20
@@ -86,14 +87,14 @@ def redealt(env: VectorEnv, states: StateArray, key: int) -> StateArray:
 # Legal, and the same however it is run ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("name", editions())
+@each("padded", [False, True])
+@each("name", editions())
 def test_it_plays_legally_in_every_edition_at_every_table(name: str, padded: bool) -> None:
     for players, teams in edition(name).tables:
         env = vector_env(3, name, players=players, teams=teams, padded=padded, observe_rules=padded)
         agent = searcher(env, rollouts=4, z=0.5)
         observations, _ = env.reset(seed=1)
-        for turn in range(60):
+        for turn in range(16):
             masks = observations["action_mask"].copy()
             if turn % 2:
                 states = env.get_states()

@@ -35,7 +35,7 @@ from millebornes_env.files import save_figure_atomically
 from tests.arena.simulated import drawn, outcome_of, with_counters
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 NAMES = ("weak", "a|b [x]", "policy:runs/" + "long_" * 12, "cheat")
 
@@ -139,30 +139,6 @@ def test_a_terminal_shows_the_behaviour_that_differs() -> None:
 
 
 # Pictures -------------------------------------------------------------------------------------------------
-
-
-def heading_of(figure: Figure) -> str:
-    return " ".join(text.get_text() for text in figure.texts)
-
-
-def test_colours_are_not_stretched_by_one_that_loses_everything() -> None:
-    rng = np.random.default_rng(4)
-    strengths = (0.0, 200.0, 400.0, 600.0, 800.0, 1000.0, 1200.0, -3000.0)
-    outcomes = [drawn(pair, strengths, 40, rng) for pair in combinations(range(8), 2)]
-    names = [f"agent {agent}" for agent in range(8)]
-    found = analyse(names, outcomes, replicates=5)
-    figure = draw_payoff(names, found.payoff, found.ratings.order(), "parker")
-    (image,) = figure.axes[0].images
-    _, limit = image.get_clim()
-    assert limit == pytest.approx(1.15 * 1200, rel=0.05)
-    assert f"colours end at \u2212{limit:,.0f} and +{limit:,.0f}" in heading_of(figure)
-    few = analyse(names[:7], outcomes_of_first(outcomes, 7), replicates=5)
-    figure = draw_payoff(names[:7], few.payoff, few.ratings.order(), "parker")
-    assert "colours end" not in heading_of(figure)
-
-
-def outcomes_of_first(outcomes: list[Outcome], agents: int) -> list[Outcome]:
-    return [outcome for outcome in outcomes if max(outcome.lineup) < agents]
 
 
 def test_the_overview_has_a_dot_for_every_rating_and_arrows_for_those_far_off() -> None:

@@ -217,24 +217,3 @@ def test_the_rest_goes_on_when_an_agent_breaks_the_rules(tmp_path: Path) -> None
     kept = opened(specs, config(), tmp_path)
     assert kept.outcomes[0, 1].faults == played.outcomes[0, 1].faults
     play_tournament(kept, tmp_path)  # nothing is left to play
-
-
-def test_nothing_is_half_written_when_the_disk_is_full(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path
-    play_tournament(opened(["first", "lot"], config(64), folder), folder)
-    before = (folder / "lineups" / "000-001.npz").read_bytes()
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    content = json.loads((folder / "tournament.json").read_text())
-    content["config"]["deals"] = 128
-    (folder / "tournament.json").write_text(json.dumps(content))
-    monkeypatch.setattr("pathlib.Path.replace", full)
-    with pytest.raises(OSError, match="No space left"):
-        play_tournament(opened(["first", "lot"], config(128), folder), folder)
-    assert (folder / "lineups" / "000-001.npz").read_bytes() == before
-    assert [file.name for file in (folder / "lineups").iterdir()] == ["000-001.npz"]
-    assert np.load(folder / "lineups" / "000-001.npz")["points"].shape == (64, 2, 2)

@@ -124,9 +124,10 @@ def test_who_begins_can_be_drawn_by_chance() -> None:
 
 @pytest.mark.parametrize("compact", [False, True])
 def test_who_cannot_tell_nodes_apart_has_the_same_choices_there(compact: bool) -> None:
-    """And the three forms of a key tell the same nodes apart."""
+    """And the three forms of a key tell the same nodes apart, for those who watch, too."""
     choices: dict[bytes, tuple[int, ...]] = {}
     forms: dict[bytes, tuple[str, bytes]] = {}
+    watched: dict[bytes, tuple[str, bytes]] = {}
     for node in five().nodes():
         if node.player >= 0:
             key = node.key(node.player, compact=compact)
@@ -136,20 +137,12 @@ def test_who_cannot_tell_nodes_apart_has_the_same_choices_there(compact: bool) -
                 node.tensor(node.player, compact=compact).tobytes(),
             )
             assert forms.setdefault(key, other) == other
+            seat = 1 - node.player
+            seen = node.text(seat, compact=compact), node.tensor(seat, compact=compact).tobytes()
+            assert watched.setdefault(node.key(seat, compact=compact), seen) == seen
+            assert not compact or "may claim" not in seen[0]
     assert len(set(forms.values())) == len(forms)
     assert len({text for text, _ in forms.values()}) == len({tensor for _, tensor in forms.values()})
-
-
-@pytest.mark.parametrize("compact", [False, True])
-def test_who_watches_cannot_tell_nodes_apart_by_another_form(compact: bool) -> None:
-    """Keys of the seat that does not act: text and tensor say what the bytes say, and tell of no question."""
-    forms: dict[bytes, tuple[str, bytes]] = {}
-    for node in five().nodes():
-        if node.player >= 0:
-            seat = 1 - node.player
-            other = node.text(seat, compact=compact), node.tensor(seat, compact=compact).tobytes()
-            assert forms.setdefault(node.key(seat, compact=compact), other) == other
-            assert not compact or "may claim" not in other[0]
 
 
 def test_the_full_key_remembers_all_earlier_ones() -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -33,7 +30,6 @@ from millebornes_env.games import (
     register_game,
 )
 from millebornes_env.millebornes.editions import edition, editions
-from tests.patience import SECONDS_OF_A_HANG
 
 CHECKOUT = Path(__file__).parents[2]
 PARKER = CHECKOUT / "millebornes_env" / "millebornes" / "sheets" / "parker.toml"
@@ -126,33 +122,6 @@ def test_a_sheet_of_a_game_that_is_not_there(pig: ModuleType) -> None:
         vector_env(1, sheet)
 
 
-@pytest.mark.parametrize("name", sorted(GAMES))
-def test_what_an_entry_names_is_there(name: str) -> None:
-    entry = GAMES[name]
-    assert entry.name == name
-    assert callable(entry.module().start)
-    for part in (
-        entry.sheets,
-        entry.observation,
-        entry.audit,
-        entry.draw,
-        entry.draw_end,
-        entry.describe,
-        entry.laws,
-    ):
-        if isinstance(part, str):
-            module, _, attribute = part.partition(":")
-            assert callable(getattr(importlib.import_module(module), attribute)), part
-    if entry.positions is not None:
-        notation = importlib.import_module(str(entry.positions))
-        assert callable(notation.read_position)
-        assert isinstance(notation.Position, type)
-    assert entry.version() >= 1
-    assert entry.editions
-    for sheet in entry.editions:
-        assert find_sheet(sheet).game == name
-
-
 # Registering -----------------------------------------------------------------------------------------------
 
 
@@ -195,25 +164,6 @@ def test_a_rulebook_that_lacks_something_is_told_when_it_is_asked_for(pig: Modul
     register_game(entry(pig, rulebook=half))
     with pytest.raises(RulebookError, match="the rulebook half has no start"):
         vector_env(1, "hog")
-
-
-def test_nothing_of_a_game_is_imported_by_the_table() -> None:
-    """Beyond what the engine takes from it, which is nothing."""
-    program = (
-        "import sys, types; package = types.ModuleType('millebornes_env');"
-        "package.__path__ = [sys.argv[1]]; sys.modules['millebornes_env'] = package;"
-        "import millebornes_env.games as games; assert 'millebornes' in games.GAMES;"
-        "print([name for name in sys.modules if name.startswith(('millebornes_env.millebornes', "
-        "'millebornes_env.render', 'millebornes_env.notation'))])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(PARKER.parents[2])],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS_OF_A_HANG,
-    )
-    assert done.stdout == "[]\n", done.stderr
 
 
 # What is said of an entry -----------------------------------------------------------------------------------

@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import agents, vector_env
+from millebornes_env import agents
 from millebornes_env.arena import plain_counters
 from millebornes_env.arena.behaviour import behaviour, counts_of
-from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.evaluation import evaluate
-from millebornes_env.arena.kernels import arena_kernels_of
-from millebornes_env.arena.match import MatchConfig, play, play_batch
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.commands.arena import main as play_arena
 from millebornes_env.commands.evaluate import main as play_evaluation
 from millebornes_env.errors import ArenaError, GamePartError
@@ -49,28 +47,6 @@ def test_it_is_even_and_the_same_for_every_number_of_threads(hold_at: type) -> N
     one = play(["random"], MatchConfig("pig", 8, threads=1), 12)
     assert np.array_equal(outcome.wins, one.wins)
     assert (config.episode, config.episodes, outcome.game) == ("game", "games", "pig")
-
-
-def test_games_end_as_those_played_one_by_one(hold_at: type) -> None:
-    config = MatchConfig("pig", 3)
-    roles = [agents.make("hold_at", config.table()) for _ in range(3)]
-    (batch,) = play_batch(roles, config, 0, 8, lambda episodes: None)
-    begun = dealt_batch(config, 0, 8)
-    arena_kernels_of(config.game).begin_games(begun, compiled_rules(config))
-    env = vector_env(24, "pig", players=3, autoreset_mode="disabled", seed=1)
-    env.reset()
-    env.games.states[:] = begun.states
-    env.games.write_decisions()
-    shares = np.zeros((24, 3))
-    while not (over := env.games.states["over"] == 1).all():
-        buffers = env.games.buffers
-        actions = roles[0].act(buffers.observation, buffers.action_mask)
-        env.step(np.where(over, -1, actions))
-        shares += env.games.win_shares()
-    assert env.get_states().tobytes() == batch.states.tobytes()
-    assert (
-        np.take_along_axis(batch.shares, batch.role_of.astype(np.int64), axis=1).tolist() == shares.tolist()
-    )
 
 
 def test_what_every_game_counts(hold_at: type) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import lil_matrix
+from scipy.sparse import hstack, lil_matrix
 
 from millebornes_env.millebornes.rules import Rules
 from tests.laws.conversions import CARDS
@@ -215,22 +215,15 @@ def solve_sequence_form(
     free[0] = -1.0
     found = linprog(
         np.concatenate([np.zeros(sizes[0]), free]),
-        A_ub=hstack_of(-matrix.T.tocsr(), flows[1].T.tocsr()),
+        A_ub=hstack([-matrix.T.tocsr(), flows[1].T.tocsr()], format="csr"),
         b_ub=np.zeros(sizes[1]),
-        A_eq=hstack_of(flows[0].tocsr(), lil_matrix((flows[0].shape[0], rows)).tocsr()),
+        A_eq=hstack([flows[0].tocsr(), lil_matrix((flows[0].shape[0], rows))], format="csr"),
         b_eq=np.eye(1, flows[0].shape[0])[0],
         bounds=[(0, None)] * sizes[0] + [(None, None)] * rows,
         method="highs",
     )
     assert found.success, found.message
     return -float(found.fun)
-
-
-def hstack_of(*blocks: Any) -> Any:
-    """The matrices side by side."""
-    from scipy.sparse import hstack  # noqa: PLC0415
-
-    return hstack(blocks, format="csr")
 
 
 def flow_of(size: int, decisions: dict[Any, tuple[int, list[int]]]) -> Any:
