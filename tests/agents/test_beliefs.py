@@ -394,12 +394,12 @@ QUICK = "greedy+search:belief=policy,candidates=16,rollouts=6,z=0.3"
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_a_belief_sees_no_hidden_cards(players: int) -> None:
     """Who is shown the same games with other hidden cards plays alike; so does who is shown observations."""
-    env = vector_env(12, players=players)
+    env = vector_env(8, players=players)
     one, other, by_rows = (agents.load(QUICK, env) for _ in range(3))
     observations, _ = env.reset(seed=3)
-    for turn in range(6 * players):
+    for turn in range(4 * players):
         states = env.get_states()
-        slot_ids = np.arange(12) * players + env.agent_selection
+        slot_ids = np.arange(8) * players + env.agent_selection
         actions = one.act_on(states, seats_of(states), slot_ids)
         assert np.array_equal(other.act_on(redealt(env, states, turn), seats_of(states), slot_ids), actions)
         if players == 2:
@@ -415,7 +415,7 @@ def test_a_belief_changes_choices_and_threads_do_not() -> None:
     players = [agents.load(spec, env) for spec in specs]
     env.reset(seed=4)
     unlike = 0
-    for _ in range(30):
+    for _ in range(15):
         states = env.get_states()
         slot_ids = np.arange(30) * 2 + env.agent_selection
         actions, again, uniform = (
@@ -424,4 +424,4 @@ def test_a_belief_changes_choices_and_threads_do_not() -> None:
         assert np.array_equal(actions, again)
         unlike += int((actions != uniform).sum())
         env.step(actions)
-    assert unlike > 10
+    assert unlike > 5

@@ -76,7 +76,7 @@ def test_characters_play_legally_and_by_what_they_see(changes: dict[str, int]) -
         playing: list[Any] = [agents.load(spec, env) for spec in SPECS]
         ended = 0
         for turn in range(130):
-            for agent in playing if turn % 5 == 0 else ():
+            for agent in playing if turn % 10 == 0 else ():
                 actions = agent.act(step["observation"], step["action_mask"])
                 assert np.array_equal(chosen_by_state(agent, env, env.get_states()), actions), (name, players)
             acting = playing[(turn // 2) % len(playing)]

@@ -1,7 +1,7 @@
 """No honest agent peeks: whatever the hidden cards are, it chooses the same, with the same random numbers.
 
-Every agent that has a name is tried, but for `human`, who gets observations only and cannot peek; `policy`
-with networks by chance, in two views.
+`check_agent` tries every agent that has a name; here are policies with networks by chance,
+agents with options, and search, at more tables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from millebornes_env.millebornes.state import StateArray
 from tests.agents.policies import network_for, write_run
 from tests.each import each
 
-BLIND = {"human"}
 POLICIES = {
     "policy:usual": DEFAULT_SPEC,
     "policy:features": DEFAULT_SPEC,
@@ -29,11 +28,6 @@ POLICIES = {
 }
 """They are in folders of these names."""
 SPECS = [
-    *(
-        name
-        for name in agents.names("millebornes")
-        if name not in BLIND | {"search", "policy", "champion", "equilibrium"}
-    ),
     *POLICIES,
     *("arnold:debian,carry_need", "arnold:right_of_way", "strategist:score=no"),
     *("search:rollout=greedy,rollouts=20,z=0", "search:rollout=arnold,rollouts=8"),

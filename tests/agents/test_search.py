@@ -90,7 +90,7 @@ def redealt(env: VectorEnv, states: StateArray, key: int) -> StateArray:
 @each("padded", [False, True])
 @each("name", editions())
 def test_it_plays_legally_in_every_edition_at_every_table(name: str, padded: bool) -> None:
-    for players, teams in edition(name).tables:
+    for players, teams in list(edition(name).tables)[padded::2]:
         env = vector_env(3, name, players=players, teams=teams, padded=padded, observe_rules=padded)
         agent = searcher(env, rollouts=4, z=0.5)
         observations, _ = env.reset(seed=1)
