@@ -228,6 +228,10 @@ def test_the_weights_are_damaged_or_missing(tmp_path: Path, env: VectorEnv, cont
         ([(weight, bias + np.inf) for weight, bias in tiny()], "not finite"),
         ([(weight, bias * np.nan) for weight, bias in tiny()], "not finite"),
         ([], "policy.safetensors"),
+        (
+            [(np.zeros((0, SIZE)), np.zeros(0)), (np.zeros((ACTIONS, 0)), np.zeros(ACTIONS))],
+            "a layer of 0 units",
+        ),
         (network((SIZE, 513, ACTIONS)), "a layer of 513 units: agents play layers of at most 512"),
         (network((SIZE, 4, 4, 4, 4, 4, ACTIONS)), "has 6 layers: agents play at most 5"),
     ],
@@ -274,13 +278,6 @@ def test_the_value_must_have_its_row(tmp_path: Path, env: VectorEnv) -> None:
     for layers, value in ((tiny(), "points"), (tiny(actions=ACTIONS + 1), None)):
         message = refusal(write_run(tmp_path, env, layers, value=value), env)
         assert f"outputs for 42 actions with value {value!r}" in message
-
-
-def test_an_unknown_option_of_a_policy(run: Path, env: VectorEnv) -> None:
-    with pytest.raises(ValueError, match=r"unknown option 'temperature'.*folder, mode"):
-        load(f"policy:{run},temperature=2", env)
-    with pytest.raises(ValueError, match=r"mode is 'worst'.*'best' or 'sample'"):
-        load(f"policy:{run},mode=worst", env)
 
 
 # Files made to harm ----------------------------------------------------------------------------------------
@@ -351,17 +348,3 @@ def test_weights_of_other_floats_are_played_in_float32(run: Path, env: VectorEnv
     agent = load(f"policy:{run}", env)
     assert [weight.dtype for weight, _ in agent.layers] == [np.float32] * 3
     assert np.array_equal(agent.layers[0][0], tiny()[0][0])
-
-
-@pytest.mark.parametrize("width", [0, 513])
-def test_layers_of_no_width_are_refused_when_read_and_when_saved(
-    tmp_path: Path, env: VectorEnv, width: int
-) -> None:
-    layers = [
-        (np.zeros((width, SIZE), np.float32), np.zeros(width, np.float32)),
-        (np.zeros((ACTIONS, width), np.float32), np.zeros(ACTIONS, np.float32)),
-    ]
-    in_one_sentence(refusal(write_run(tmp_path, env, layers), env), f"a layer of {width} units")
-    with pytest.raises(RunFolderError, match=f"a layer of {width} units"):
-        save_policy_files(tmp_path / "saved", layers, Table.of(env))
-    assert not (tmp_path / "saved").exists()

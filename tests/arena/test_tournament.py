@@ -17,7 +17,6 @@ from millebornes_env.arena.tournament import (
     TournamentConfig,
     Until,
     alone_in,
-    deals_of,
     entrants_of,
     lineups,
     opened,
@@ -115,27 +114,6 @@ def test_a_stopped_tournament_goes_on_and_ends_the_same(
     assert sum(len(outcome.points) for outcome in kept.outcomes.values()) == 16 * 3 + 16 * 2
     assert arrays_of(play_tournament(kept, folder)) == arrays_of(whole)
     assert arrays_of(opened(specs, config(300), folder)) == arrays_of(whole)
-
-
-def test_files_are_written_seldom_and_keep_eight_ninths(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file is written anew each time: after every turn, writing would take longer than playing."""
-    module, turn, turns = millebornes_env.arena.tournament, 16, 30
-    monkeypatch.setattr(module, "_LONGEST_TURN", turn)
-    real, written = module._save_outcome, []
-    monkeypatch.setattr(module, "_save_outcome", lambda *given: (written.append(given), real(*given)))
-    begun = opened(["first", "lot"], config(turn * turns), tmp_path)
-
-    def on_turn(_name: str, _done: float, _total: float) -> None:
-        file = module._file_of(tmp_path, (0, 1))
-        kept = len(module._load_outcome(file, begun.config).points) if file.exists() else 0
-        played = deals_of(begun, (0, 1))
-        assert played - kept <= max(turn, played / 9)
-
-    play_tournament(begun, tmp_path, on_turn=on_turn)
-    assert deals_of(opened(["first", "lot"], config(turn * turns), tmp_path), (0, 1)) == turn * turns
-    assert 10 < len(written) < turns // 1.3
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +21,6 @@ from millebornes_env.errors import (
 from millebornes_env.games import (
     DEFAULT_GAME,
     GAMES,
-    PARTS,
     Game,
     SheetOfTables,
     find_sheet,
@@ -164,20 +161,3 @@ def test_a_rulebook_that_lacks_something_is_told_when_it_is_asked_for(pig: Modul
     register_game(entry(pig, rulebook=half))
     with pytest.raises(RulebookError, match="the rulebook half has no start"):
         vector_env(1, "hog")
-
-
-# What is said of an entry -----------------------------------------------------------------------------------
-
-NEEDED = ("name", "rulebook", "sheets", "sheet_names", "mini_decks")
-"""What the page explains by its examples, not in its table."""
-
-
-def test_docstring_and_page_explain_each_field_once_in_the_order_of_the_fields() -> None:
-    fields = [field.name for field in dataclasses.fields(Game)]
-    _, _, attributes = str(Game.__doc__).partition("Attributes:")
-    assert re.findall(r"^ {8}(\w+): ", attributes, re.MULTILINE) == fields
-    page = (CHECKOUT / "docs" / "add_a_game.md").read_text(encoding="utf-8")
-    _, _, table = page.partition("| argument |")
-    rows = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
-    assert [*NEEDED, *rows] == fields
-    assert list(PARTS) == [name for name in fields if name in PARTS]
