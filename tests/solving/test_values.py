@@ -198,7 +198,12 @@ def test_probabilities_of_float32_are_judged_as_what_they_are_rounded_from() -> 
 def test_a_table_that_is_none_is_refused() -> None:
     tree = Grower(solvable(SMALL)).whole()
     first, second = Uniform().weights(tree)
-    for wrong, words in ((first * 1.1, "sum up to"), (-first, "below 0"), (first[:-1], "weights for seat 0")):
+    for wrong, words in (
+        (first * 1.1, "sum up to"),
+        (-first, "below 0"),
+        (first[:-1], "weights for seat 0"),
+        *((np.append(first[:-1], number), "below 0, or no numbers") for number in (np.nan, np.inf)),
+    ):
         with pytest.raises(PolicyError, match=words):
             judge(solvable(SMALL), TablePolicy("wrong", (wrong, second), {}))
 
