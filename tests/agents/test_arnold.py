@@ -196,7 +196,7 @@ def assert_agreement(rules: Edition, variant: str, opponent: str, games: int, se
 @pytest.mark.parametrize("rules", [BSD, edition("parker")], ids=["bsd", "parker"])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_decision_is_as_the_words_say(variant: str, rules: Edition, opponent: str) -> None:
-    assert assert_agreement(rules, variant, opponent, games=7, seed=1) > 450
+    assert assert_agreement(rules, variant, opponent, games=4, seed=1) > 200
 
 
 @pytest.mark.slow
