@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from benchmarks import training
 from benchmarks.trainers import OURS, PARTS, THEIRS, Contender, Progress, Size, Work, make
-from benchmarks.training import Args, Runner, contenders, line_of, main, median_ratio, shares_of
-from train import selfplay
+from benchmarks.training import Args, Runner, contenders, line_of, main, median_ratio
 
 WORK = Work("parker", 2, "match", 1)
 SMALL = Size(16, 8, 32)
@@ -88,10 +86,6 @@ def test_table_and_picture_are_made(written: Path, capsys: pytest.CaptureFixture
     assert all(row.count(" %") == len(PARTS) for row in rows)
 
 
-def test_threads_wait_without_spinning() -> None:
-    assert os.environ["OMP_WAIT_POLICY"]
-
-
 def test_ours_counts_what_it_learned_from() -> None:
     trainer = make(Contender(OURS, (16,), 2, SMALL), WORK)
     trainer.update()
@@ -112,11 +106,6 @@ def test_theirs_counts_the_learning_seats() -> None:
     assert all(seconds > 0 for seconds in done.seconds.values())
 
 
-def test_what_no_part_has_taken_is_other() -> None:
-    seconds = dict.fromkeys(selfplay.PARTS, 0.5)
-    assert shares_of(Progress(1, 1, seconds), 4.0) == {**dict.fromkeys(selfplay.PARTS, 0.125), "other": 0.5}
-
-
 class Sleeper:
     """A trainer that has learned before the benchmark began, and forgets to take its time."""
 
@@ -130,14 +119,6 @@ class Sleeper:
 
     def progress(self) -> Progress:
         return Progress(self.updates, 2 * self.updates)
-
-
-def test_only_what_was_done_in_the_round_counts() -> None:
-    runner = Runner(Contender(OURS, (16,), 1, SMALL), Sleeper())
-    runner.run(0.0)
-    assert runner.played[0] == pytest.approx(2 * runner.learned[0])
-    assert runner.shares == [{**dict.fromkeys(selfplay.PARTS, 0.0), "other": 1.0}]
-    assert runner.trainer.progress().learned == 101
 
 
 def test_ratios_are_within_rounds_to_the_fastest_of_their_sizes() -> None:

@@ -138,17 +138,6 @@ def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
     assert 100 <= content["payoff"]["deals"][0][1] < 5000
 
 
-def test_only_the_first_against_all(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["greedy", "holder", "random", *QUICK, "--first-against-all", "--out", "here"]) == 0
-    deals = json.loads(Path("here/arena.json").read_text())["payoff"]["deals"]
-    assert deals == [[0, 40, 40], [40, 0, 0], [40, 0, 0]]
-
-
-def test_three_teams(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["greedy", "random", *QUICK, "--players", "3", "--out", "here"]) == 0
-    assert json.loads(Path("here/arena.json").read_text())["payoff"]["deals"][0][1] == 80
-
-
 def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,15 +205,6 @@ def test_another_tournament_in_the_folder_is_refused(capsys: pytest.CaptureFixtu
     assert main(["greedy", "random", *QUICK, "--seed", "2", "--out", "here", "--fresh"]) == 0
 
 
-def test_lineups_of_nobody_knows_what_are_not_thrown_away(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
-    Path("here/tournament.json").unlink()
-    capsys.readouterr()
-    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 2
-    assert "has lineups but no tournament.json" in capsys.readouterr().err
-    assert list(Path("here/lineups").iterdir())
-
-
 def test_faults_are_listed_and_the_rest_is_rated(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,21 +217,6 @@ def test_faults_are_listed_and_the_rest_is_rated(
     printed = capsys.readouterr().out
     assert "Not played: greedy - failing: failing raised ZeroDivisionError: no luck (in deal" in printed
     assert len(json.loads(Path("here/arena.json").read_text())["faults"]) == 2
-
-
-def test_a_file_in_the_way_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("here").write_text("a file")
-    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 2
-    assert "could not write" in capsys.readouterr().err
-
-
-def test_help_says_what_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["--help"])
-    assert stopped.value.code == 0
-    text = capsys.readouterr().out
-    for option in ("--until", "--deals", "--plain", "--aivat", "--fresh", "--allow-cheating"):
-        assert option in text
 
 
 # The leaderboard ------------------------------------------------------------------------------------------
@@ -315,8 +280,3 @@ def test_a_wrong_list_is_refused(
     Path("list.toml").write_text(SMALL.replace(*change))
     assert write_leaderboard(["--list", "list.toml", "--tournaments", "kept"]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_a_missing_list_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert write_leaderboard(["--list", "none.toml"]) == 2
-    assert "there is no list 'none.toml'; the project's own is" in capsys.readouterr().err

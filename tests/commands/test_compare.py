@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from millebornes_env import agents, vector_env
 from millebornes_env.arena import comparison
 from millebornes_env.commands.compare import main
-from tests.agents.policies import network_for, write_run
 
 
 @pytest.fixture(autouse=True)
@@ -32,20 +30,6 @@ def test_one_sentence_and_the_table(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_points_by_wins(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["greedy", "random", "--deals", "40", "--edition", "dujardin", "--until", "ci<20%"]) == 0
     assert capsys.readouterr().out.startswith("greedy is better than random: wins ")
-
-
-def test_an_agent_against_itself_and_names(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["greedy", "greedy", "--deals", "2"]) == 0
-    assert capsys.readouterr().out.startswith("No difference found between greedy and greedy: +0.0 points")
-    assert main(["mine@greedy", "random", "--deals", "2"]) == 0
-    assert "mine" in capsys.readouterr().out
-
-
-def test_it_plays_at_the_table_of_the_run_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    env = vector_env(1, players=3)
-    write_run(Path("run"), env, network_for(env, ()))
-    assert main(["./run", "random", "--deals", "2"]) == 0
-    assert "(parker, 3 players; seed 1)" in capsys.readouterr().out
 
 
 def test_ctrl_c_shows_what_is_known(
@@ -88,15 +72,3 @@ def test_what_cannot_be_compared_is_one_line(
     assert printed.out == ""
     (line,) = printed.err.splitlines()
     assert message in line
-
-
-def test_agents_that_see_hidden_cards_may_be_admitted(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    class Seeing(agents.RandomAgent):
-        sees_hidden_cards = True
-
-    monkeypatch.setitem(agents.AGENTS, "seeing", Seeing)
-    assert main(["greedy", "seeing", "--deals", "2"]) == 2
-    assert "seeing sees hidden cards" in capsys.readouterr().err
-    assert main(["greedy", "seeing", "--deals", "2", "--allow-cheating"]) == 0

@@ -13,12 +13,10 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.agents.human.terminal import UndoRequest
 from millebornes_env.commands.person import Person
 from millebornes_env.commands.play import main
 from millebornes_env.games import Game, SheetOfTables, register_game
 from millebornes_env.layout import Section
-from millebornes_env.notation import write_position
 from tests.games.conftest import _games_and_agents_as_they_were, pig, pig_file  # noqa: F401 - fixtures
 
 AN_AUCTION = """
@@ -120,11 +118,6 @@ def test_what_happens_between_two_decisions_is_told(two_races: str) -> None:
         assert re.search(line, two_races, flags=re.MULTILINE), line
 
 
-def test_the_same_seed_is_the_same_race() -> None:
-    assert race("pass\n" * 20) == race("pass\n" * 20)
-    assert race("pass\n" * 20) != race("pass\n" * 20, "--seed", "4")
-
-
 def test_another_race_has_other_dice_and_keeps_a_tally(two_races: str) -> None:
     tallies = re.findall(r"Won so far: player_0: (\d), player_1: (\d), player_2: (\d)", two_races)
     assert [sum(map(int, tally)) for tally in tallies] == [1, 2]
@@ -140,11 +133,6 @@ def test_undo_goes_back_and_the_same_dice_come_again() -> None:
     assert tables[0].split("> ")[0] == tables[2].split("> ")[0]
     assert tables[1].split("> ")[0] == tables[3].split("> ")[0]
     assert "Back to your last decision." in text
-
-
-def test_the_end_of_the_input_is_a_goodbye() -> None:
-    assert race("").endswith("> Goodbye.\n")
-    assert race("pass\nquit\n").endswith("> Goodbye.\n")
 
 
 def test_ctrl_c_stops(capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,14 +214,6 @@ def test_help_says_what_can_be_typed_and_shows_the_table_again() -> None:
     assert "Type the name of an action" in shown
 
 
-def test_undo_is_for_who_holds_the_game() -> None:
-    env = env_at(AN_AUCTION)
-    person = Person(env)
-    person.source, person.sink, person.can_undo = StringIO("undo\n"), StringIO(), True
-    with pytest.raises(UndoRequest):
-        person.choose(env, env.step(np.array([-1])).observations)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -305,10 +285,3 @@ def test_a_game_that_hides_something_is_told_by_what_the_seat_sees(
     assert "player_1: " not in text
     registered(pig, draw=drawn, view=lambda state, rules, seat: f"seat {seat} sees it")
     assert "seat 0 sees it" in played("--edition", "pig", "--seed", "1", answers="1\n", exit_code=130)
-
-
-def test_a_position_can_be_written_from_what_is_played() -> None:
-    """The record of the environment is the same, whoever plays."""
-    env = env_at(AN_AUCTION)
-    text = write_position(env.get_states()[0], env.edition, env.rules)
-    assert "to act: seat 0, bid" in text

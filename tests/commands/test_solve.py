@@ -15,7 +15,6 @@ import pytest
 
 from millebornes_env.__main__ import main
 from millebornes_env.commands.solve import _Run
-from millebornes_env.files import locked
 from millebornes_env.solving import cfr_in_parts, memory, policies
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.tree import Counts
@@ -90,24 +89,6 @@ def test_a_run_that_was_killed_goes_on(
     assert "went on after 7 iterations" in text
     other = complaint(capsys, "mini7", "--checkpoint", path)
     assert "is a checkpoint of 'mini7-v0+" in other
-
-
-def test_half_an_iteration_is_not_kept(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A second Ctrl-C does not wait; what was saved before stays."""
-    path = str(tmp_path / "run.npz")
-    printed(capsys, SMALL, "--until", "1", "--checkpoint", path)
-    before = Path(path).read_bytes()
-    learn = Solver._learn
-
-    def killed(solver: Any, number: int) -> None:
-        learn(solver, number)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Solver, "_learn", killed)
-    assert main(["solve", SMALL, "--until", "0.001", "--checkpoint", path]) == 130
-    assert Path(path).read_bytes() == before
 
 
 @pytest.mark.parametrize("whole", [10, 4])
@@ -215,18 +196,6 @@ def test_what_makes_no_sense(
     assert words in complaint(capsys, *arguments)
 
 
-def test_a_file_that_cannot_be_written_is_told_before_the_work(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    for option in ("--out", "--checkpoint"):
-        assert main(["solve", "mini10", option, str(tmp_path / "file" / "policy.npz")]) == 2
-        told = capsys.readouterr()
-        assert "file" in told.err
-        assert not told.out
-        assert "Is a directory" in complaint(capsys, "mini10", option, str(tmp_path))
-
-
 def test_a_disk_that_is_full_at_the_end_costs_no_checkpoint(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,21 +213,3 @@ def test_a_disk_that_is_full_at_the_end_costs_no_checkpoint(
     assert "went on after" in printed(capsys, SMALL, "--checkpoint", run, "--out", policy)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [".run.npz.lock", "policy.npz", "run.npz"]
-
-
-def test_two_processes_with_one_checkpoint_are_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "run.npz"
-    with locked(tmp_path / ".run.npz.lock", RuntimeError()):
-        assert "another process solves with this checkpoint" in complaint(
-            capsys, SMALL, "--checkpoint", str(path)
-        )
-    assert not path.exists()
-
-
-def test_a_file_of_something_else_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    path = tmp_path / "other.npz"
-    np.savez(path, numbers=np.zeros(3))
-    assert "no checkpoint" in complaint(capsys, SMALL, "--checkpoint", str(path))
-    assert np.load(path)["numbers"].tolist() == [0, 0, 0]

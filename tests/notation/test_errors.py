@@ -252,13 +252,3 @@ def test_a_hand_that_nothing_is_left_for() -> None:
         f"{copies - (name == '25')}x {name}" for name, copies in zip(names, deck, strict=True) if copies
     )
     refused("'hand 0: 25 ...'", "fill it up to 7", lines=[f"discard pile: {rest}", "hand 0: 25 ..."])
-
-
-def test_long_lines_are_shown_in_part() -> None:
-    message = refused("line 1", lines=["hand 0: " + "25 " * 500 + "rol"])
-    assert len(message) < 200
-
-
-def test_what_is_no_text() -> None:
-    with pytest.raises(NotationError, match="a position is text; got int"):
-        read_position(3)  # type: ignore[arg-type]

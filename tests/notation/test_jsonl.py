@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from millebornes_env.errors import NotationError
@@ -122,18 +121,3 @@ def test_a_result_that_could_not_be_read_is_not_written(tmp_path: Path, result: 
         with pytest.raises(NotationError, match="'result' must be a list of 2 whole numbers from 0 to 32767"):
             write()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_result_of_numpy_is_written(tmp_path: Path) -> None:
-    game = Record(read_position(POSITION), (), tuple(np.array([100, 50])))
-    write_jsonl(tmp_path / "games.jsonl", [game])
-    assert next(read_jsonl(tmp_path / "games.jsonl")).result == (100, 50)
-
-
-def test_a_file_of_other_bytes(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(NotationError, match="line 1: this is no JSON"):
-        next(read_jsonl(path))
-    with pytest.raises(FileNotFoundError):
-        next(read_jsonl(tmp_path / "missing.jsonl"))

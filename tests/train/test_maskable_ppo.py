@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,23 +16,20 @@ from millebornes_env.compile import IS_COMPILED
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
-    from filelock import FileLock
     from safetensors.torch import load_file
     from sb3_contrib import MaskablePPO
 
     from millebornes_env import agents, vector_env
     from millebornes_env.agents.policy.agent import observation_scale
-    from tests.train.short_runs import LISTED, killed, read
+    from tests.train.short_runs import killed
     from train import maskable_ppo
     from train.common import runs
     from train.common.checkpoints import read_progress, read_tensors
     from train.common.command import LOSS_NOT_FINITE
-    from train.common.errors import RunError
     from train.common.run_folder import CHECKPOINT_FILE
     from train.maskable_ppo import CHECKPOINT_KIND, Args, Learner, RunCallback, main, new_learner, train
 
 
-ROOT = Path(__file__).parent.parent.parent
 CLOCK_SECONDS = 2.0
 """How long a short run trains, by the clock below."""
 SHORT = {
@@ -93,28 +87,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_run_leaves_all_its_files(run: Path) -> None:
-    names = {path.relative_to(run).as_posix() for path in run.rglob("*")}
-    assert {
-        "config.json",
-        "policy.json",
-        "policy.safetensors",
-        "best/policy.json",
-        "best/policy.safetensors",
-        "checkpoint.safetensors",
-        "learning_curve.json",
-        "learning_curve.png",
-        "tensorboard",
-    } <= names
-    assert set(os.listdir(run)) == LISTED
-    config = json.loads((run / "config.json").read_text())
-    assert config["args"]["num_envs"] == 8
-    assert config["args"]["hidden"] == [16]
-    assert config["versions"]["torch"] == torch.__version__.split("+")[0] or config["versions"]["torch"]
-    curve = json.loads((run / "learning_curve.json").read_text())
-    assert set(curve[-1]["scores"]) == {"greedy", "holder", "arnold"}
-
-
 def test_the_saved_policy_is_the_acting_half_of_the_checkpoint(run: Path) -> None:
     policy = load_file(run / "policy.safetensors")
     checkpoint = load_file(run / CHECKPOINT_FILE)
@@ -147,12 +119,6 @@ def test_a_finished_run_goes_on_with_more_minutes(run: Path) -> None:
     assert longer.summary().startswith(f"{after['num_timesteps']:,} decisions in ")
 
 
-def test_a_finished_run_is_left_alone_by_resume(run: Path) -> None:
-    before = (run / CHECKPOINT_FILE).read_bytes()
-    train(short(run, resume=True))
-    assert (run / CHECKPOINT_FILE).read_bytes() == before
-
-
 def test_resuming_gives_back_weights_and_optimizer(run: Path) -> None:
     model = restored(run).model
     progress = read_progress(run, CHECKPOINT_KIND)
@@ -165,26 +131,6 @@ def test_resuming_gives_back_weights_and_optimizer(run: Path) -> None:
         for name, value in values.items():
             assert torch.equal(torch.as_tensor(value), saved[f"optimizer.{number}.{name}"])
     assert model.num_timesteps == progress["num_timesteps"] > 0
-
-
-def test_a_run_is_not_overwritten_without_resume(run: Path) -> None:
-    with pytest.raises(RunError, match=r"already holds a run.*--resume"):
-        train(short(run))
-
-
-def test_a_resumed_run_keeps_its_options(run: Path) -> None:
-    with pytest.raises(RunError, match=r"begun with learning_rate 0\.001, now it is 0\.5"):
-        train(short(run, resume=True, learning_rate=0.5))
-
-
-def test_a_damaged_checkpoint_is_named(run: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "damaged"
-    folder.mkdir()
-    whole = (run / CHECKPOINT_FILE).read_bytes()
-    for content in (whole[: len(whole) // 2], b"", b"not a checkpoint at all"):
-        (folder / CHECKPOINT_FILE).write_bytes(content)
-        with pytest.raises(RunError, match="damaged"):
-            train(short(folder, resume=True))
 
 
 def test_a_checkpoint_of_another_observation_version_is_refused(run: Path, tmp_path: Path) -> None:
@@ -225,13 +171,6 @@ def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
     assert read_progress(run, CHECKPOINT_KIND)
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("in the way")
-    with pytest.raises(RunError, match="cannot be written"):
-        train(short(blocked / "run"))
-
-
 def test_a_killed_run_goes_on_from_its_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -252,16 +191,6 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(
     assert "decisions in" in capsys.readouterr().out
 
 
-def test_wrong_options_are_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command(monkeypatch, "--run-dir", str(tmp_path / "x"), "--edition", "praker") == 2
-    complaint = capsys.readouterr().err
-    assert complaint.startswith("error: there is no edition 'praker'; the editions are: dujardin")
-    assert complaint.count("\n") == 1
-    assert not (tmp_path / "x").exists()
-
-
 def test_a_budget_of_timesteps_is_rounded_up_to_whole_rollouts(tmp_path: Path) -> None:
     options = {"minutes": 0.0, "eval_seconds": 0.0}
     assert (
@@ -274,16 +203,6 @@ def test_a_budget_of_timesteps_is_rounded_up_to_whole_rollouts(tmp_path: Path) -
     train(short(tmp_path, total_timesteps=300, resume=True, **options))
     assert read_progress(tmp_path, CHECKPOINT_KIND)["num_timesteps"] == 3 * 8 * 16
     assert read_progress(tmp_path, CHECKPOINT_KIND)["curve"] == []
-
-
-def test_schedules_end_where_the_options_say(tmp_path: Path) -> None:
-    share = [0.0]
-    args = short(tmp_path, learning_rate=1e-3, final_learning_rate=2e-4)
-    model = new_learner(args, vector_env(8), lambda: share[0])[0].model
-    rates = []
-    for share[0] in (0.0, 0.5, 1.0, 7.0):
-        rates.append(model.lr_schedule(0.0))
-    assert rates == pytest.approx([1e-3, 6e-4, 2e-4, 2e-4])
 
 
 @pytest.mark.parametrize("update", [1, 2], ids=["in the middle", "at the end"])
@@ -335,60 +254,6 @@ def test_a_signal_saves_and_tells_how_to_go_on(
     )
     assert 0 < read_progress(tmp_path / "run", CHECKPOINT_KIND)["num_timesteps"] <= 20 * 8
     agents.make(f"policy:{tmp_path / 'run'}", agents.Table.of(vector_env(1)))
-
-
-def test_a_folder_that_is_removed_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "run"
-    happening(monkeypatch, lambda: shutil.rmtree(folder))
-    assert train(short(folder, minutes=60.0)).problem is None
-    assert "was removed: it is made anew" in capsys.readouterr().err.replace("\n", " ")
-    assert {"config.json", "policy.json", "policy.safetensors", CHECKPOINT_FILE} <= set(os.listdir(folder))
-    assert not list(tmp_path.rglob("*.tmp"))
-
-
-def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
-    with FileLock(tmp_path / "run.lock"), pytest.raises(RunError, match="another process is training"):
-        train(short(tmp_path))
-
-
-def test_a_disk_that_is_full_at_the_first_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Learner, "save_policy", full)
-    happening(monkeypatch, lambda: None)
-    finished = train(short(tmp_path, minutes=60.0))
-    assert finished.problem == f"could not write to {str(tmp_path)!r}: No space left on device"
-    assert (tmp_path / CHECKPOINT_FILE).exists()
-
-
-def test_minutes_are_minutes_of_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1000.0]
-    warmed_up = maskable_ppo.warmed_up
-
-    def compiles(args: Args) -> Learner:
-        small = warmed_up(args)
-        now[0] += 3600.0
-        return small
-
-    on_step = RunCallback._on_step
-
-    def step(callback: RunCallback) -> bool:
-        now[0] += 1.0
-        return on_step(callback)
-
-    monkeypatch.setattr(maskable_ppo, "warmed_up", compiles)
-    monkeypatch.setattr(RunCallback, "_on_step", step)
-    monkeypatch.setattr(runs, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    finished = train(short(tmp_path, minutes=1.0))
-    assert now[0] >= 4660.0
-    assert finished.summary().startswith(f"{60 * 8} decisions in 60 s (")
-
-
-def test_the_log_is_read_by_tensorboard(run: Path) -> None:
-    assert {"eval/elo", "train/entropy_loss", "time/fps"} <= set(read(run / "tensorboard"))
 
 
 @pytest.mark.parametrize(

@@ -109,13 +109,6 @@ def test_the_same_command_writes_the_same_files(tmp_path: Path, monkeypatch: pyt
         assert one == two != three
 
 
-def test_another_reward_and_sampled_actions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, out = run_of(tmp_path), tmp_path / "out"
-    more = ("--reward", "win", "--episode", "round", "--mode", "sample")
-    assert command(monkeypatch, run, "--out", out, *FEW, *more) == 0
-    assert json.loads((out / "policy.json").read_text())["value"] == "win"
-
-
 def test_the_value_of_the_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Races have no points: the value foretells the win, and the play stays."""
     run, out = CHAMPIONS / "arc_en_ciel-4", tmp_path / "out"

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import runpy
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.agents.policy.agent import PolicyAgent
     from millebornes_env.millebornes.sections import DEFAULT_SPEC
     from tests.agents.policies import rows_by_state
-    from tests.train.short_runs import LISTED, ROOT, command, killed, same, short, weights
+    from tests.train.short_runs import command, killed, same, short, weights
     from train import selfplay
     from train.common import checkpoints
     from train.common.command import LOSS_NOT_FINITE
@@ -42,29 +39,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # What a run leaves ------------------------------------------------------------------------------------------
-
-
-def test_a_run_leaves_all_its_files(run: Path) -> None:
-    names = {path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file()}
-    assert {
-        "config.json",
-        "policy.json",
-        "policy.safetensors",
-        "best/policy.json",
-        "best/policy.safetensors",
-        "checkpoint.safetensors",
-        "learning_curve.json",
-        "learning_curve.png",
-    } <= names
-    assert set(os.listdir(run)) == LISTED
-    config = json.loads((run / "config.json").read_text())
-    assert config["args"]["hidden"] == [16]
-    assert config["args"]["edition"] == ["parker"]
-    assert config["versions"]["numba"]
-    point = json.loads((run / "learning_curve.json").read_text())[-1]
-    assert set(point["scores"]) == {"greedy", "holder", "arnold"}
-    assert point["elo_low"] <= point["elo"] <= point["elo_high"]
-    assert point["decisions"] >= 6000
 
 
 def test_the_saved_policy_plays_as_the_ema_does(run: Path) -> None:
@@ -181,14 +155,6 @@ def test_all_is_compiled_when_the_clock_starts(stopped: tuple[Path, tuple[int, l
     assert late == []
 
 
-def test_a_finished_run_can_be_made_longer(run: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "longer"
-    train(short(folder))
-    longer = train(short(folder, total_timesteps=9000, resume=True))
-    assert checkpoints.read_progress(folder, CHECKPOINT_KIND)["decisions"] >= 9000
-    assert longer.problem is None
-
-
 # Bad input --------------------------------------------------------------------------------------------------
 
 
@@ -251,23 +217,6 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
     assert (folder / FAILED_BATCH).exists()
 
 
-def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "full"
-    train(short(folder))
-    before = weights(folder)
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(checkpoints, "write_bytes_atomically", full)
-    finished = train(short(folder, total_timesteps=8000, resume=True))
-    assert finished.problem is not None
-    assert "No space left" in finished.problem
-    assert same(weights(folder), before)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -300,18 +249,6 @@ def test_wrong_options_are_told_in_words(
     assert command(monkeypatch, "--run-dir", str(folder), *options) == 2
     assert words in capsys.readouterr().err
     assert not (folder / CHECKPOINT_FILE).exists()
-
-
-def test_the_exit_code_reaches_the_shell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    script = ROOT / "train" / "selfplay.py"
-    monkeypatch.setattr(sys, "argv", [str(script), "--run-dir", str(tmp_path), "--num-envs", "0"])
-    with pytest.raises(SystemExit) as stop:
-        runpy.run_path(str(script), run_name="__main__")
-    shown = capsys.readouterr()
-    assert (stop.value.code, shown.out) == (2, "")
-    assert shown.err == "error: --num-envs is 0; it must be 1 or more\n"
 
 
 def test_linear_schedule() -> None:

@@ -146,23 +146,6 @@ def test_a_folder_that_is_removed_is_made_anew(
     assert len(steps) == len(set(steps)) == progress(folder)["updates"] - 3
 
 
-def test_a_folder_that_is_removed_before_a_signal_gets_a_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "run"
-
-    def remove() -> None:
-        shutil.rmtree(folder)
-        signal.raise_signal(signal.SIGINT)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "learn", at_update(3, remove))
-        with pytest.raises(Stopped):
-            train(short(folder))
-    assert progress(folder)["updates"] == 4
-    assert train(short(folder, resume=True)).problem is None
-
-
 def test_a_folder_that_another_run_has_taken_is_left_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,15 +230,6 @@ def test_minutes_are_minutes_of_training(
     assert "budget" not in out
 
 
-def test_a_budget_that_is_rounded_up_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    train(short(tmp_path, total_timesteps=700))
-    decisions = progress(tmp_path)["decisions"]
-    assert decisions > 700
-    assert (
-        f"{decisions:,} decisions (a budget of 700, rounded up to whole rollouts)" in capsys.readouterr().out
-    )
-
-
 @pytest.mark.parametrize(
     "options",
     [{}, {"opponent": "arnold"}, {"oracle": True, "magnet": 0.1, "reward": "equity", "num_envs": 600}],
@@ -327,11 +301,6 @@ def test_options_that_cannot_be_are_told_before_anything_is_written(
     with pytest.raises(ValueError, match=words):
         train(short(tmp_path / "run", **options))
     assert not (tmp_path / "run").exists()
-
-
-def test_steps_in_which_nobody_decides_twice(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="--num-steps 1: give more steps"):
-        train(short(tmp_path, num_steps=1))
 
 
 # Checkpoints made to harm -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from train.common.network import Perceptron
     from train.common.ppo import LossCoefs, Rollout, new_rollout, new_sampling
     from train.common.sparse_learner import SparseLearner, SparsePolicy
-    from train.common.sparse_network import block_size, layers_in, sparse_layout
+    from train.common.sparse_network import layers_in
 
 
 INPUTS, ACTIONS, ROWS = 90, 12, 300
@@ -104,29 +104,6 @@ def test_gradients_are_those_of_autograd(hidden: tuple[int, ...], threads: int) 
         largest = float(parameter.grad.abs().max())
         assert largest > 0
         assert float((found - parameter.grad).abs().max()) < 2e-5 * largest
-
-
-def test_gradients_of_before_are_forgotten() -> None:
-    learner = pair((40,)).sparse
-    means = learner.gradient(SOME, coefs())
-    first = gradient_by_layer(learner)
-    learner.gradient(SOME[:50], coefs())
-    assert (learner.gradient(SOME, coefs()) == means).all()
-    again = gradient_by_layer(learner)
-    assert all(torch.equal(one, other) for one, other in zip(first, again, strict=True))
-
-
-def test_numbers_that_pad_a_layer_stay_zero() -> None:
-    learner = pair((40,)).sparse
-    for _ in range(3):
-        learner.gradient(SOME, coefs())
-        learner.descend(0.5)
-    padding = np.ones(block_size(sparse_layout(learner.widths)), np.bool_)
-    for weight, bias in layers_in(padding, learner.widths):  # type: ignore[arg-type]
-        weight[:], bias[:] = False, False
-    assert padding.sum() > 1000
-    assert (learner.evaluated.block[padding] == 0).all()
-    assert (learner.evaluated.block != 0).any()
 
 
 # Adam -------------------------------------------------------------------------------------------------------
