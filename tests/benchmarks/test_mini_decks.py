@@ -9,11 +9,12 @@ import pytest
 
 from benchmarks import mini_decks
 from benchmarks.mini_decks import PAGE, SOLVED, digits_of, solved
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(
+@each(
     ("width", "digits"),
     [(3e-10, 6), (9e-7, 6), (2e-5, 4), (0.09, 1), (0.1, 1), (0.4, 0), (500.0, 0), (0.0, 6)],
 )

@@ -22,6 +22,7 @@ from benchmarks.results import (
     save_bar_chart,
     save_results,
 )
+from tests.each import each
 
 ROWS: list[Row] = [
     Measurement("slow", "Other", "2.0", 1, 640.4, 1.5),
@@ -51,7 +52,7 @@ def test_the_table_shows_every_row_fastest_first(
     assert "other is not installed" in printed
 
 
-@pytest.mark.parametrize(
+@each(
     ("rate", "text"),
     [
         (0.4, "0 /s"),

@@ -18,9 +18,9 @@ from millebornes_env.__main__ import main
 from millebornes_env.agents.options import defaults_of
 from millebornes_env.commands import editions as own_editions
 from millebornes_env.commands.editions import with_its_game
-from millebornes_env.millebornes.rules import Rules
 from millebornes_env.notation import Position, read_record, record_of, write_jsonl
 from millebornes_env.wielerspel.editions import OVERRIDABLE
+from tests.each import each
 from tests.patience import SECONDS_OF_A_HANG
 from tests.wielerspel.players import decisions, new_race, sober
 
@@ -167,12 +167,6 @@ def test_the_console_script_imports_from_the_current_folder(
     assert (str(own_game) in sys.path) is not is_safe
 
 
-def test_every_rule_is_in_the_comparison(capsys: pytest.CaptureFixture[str]) -> None:
-    """In a row where editions differ, in the line below the table where they agree."""
-    words = printed(capsys, "editions").replace("\n", " ").split(" ")
-    assert set(Rules._fields) - {"players", "teams"} <= set(words)
-
-
 def test_a_sheet_in_a_file_is_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     sheet = tmp_path / "mine.toml"
     shipped = Path(sys.modules["millebornes_env"].__file__ or "").parent / "millebornes/sheets/parker.toml"
@@ -183,7 +177,7 @@ def test_a_sheet_in_a_file_is_compared(capsys: pytest.CaptureFixture[str], tmp_p
     assert rows["hand_limit"] == ["6", "7"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "parts"),
     [
         ("ducth", ("there is no edition 'ducth'", "dutch")),
@@ -228,12 +222,10 @@ def test_a_game_is_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert "trip completed     400       0" in text
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "parts"),
     [
         (("seat 0: 25", "seat 0: 50"), ("line 7", "seat 0: 50", "does not hold 50", "It may: 25")),
-        (("seat 0: finish", "seat 0: fnish"), ("line 8", "fnish", "finish")),
-        (("roll stop", "rol stop"), ("line 4", "rol", "roll")),
         (("finish\n", "finish\nresult: 700 0\n"), ("the result of the record is 700 0", "1600 0")),
     ],
 )
@@ -245,16 +237,6 @@ def test_a_wrong_game_is_explained(
     message = complaint(capsys, "replay", str(file))
     for part in parts:
         assert part in message
-
-
-def test_a_damaged_file_of_games_names_the_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    file = tmp_path / "games.jsonl"
-    write_jsonl(file, [read_record(GAME)] * 2)
-    file.write_bytes(file.read_bytes()[:-20])
-    assert main(["replay", str(file)]) == 2
-    captured = capsys.readouterr()
-    assert "game 1" in captured.out
-    assert f"{file}, line 2" in captured.err
 
 
 # The race --------------------------------------------------------------------------------------------------
@@ -297,17 +279,6 @@ def test_a_race_is_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     )
 
 
-def test_where_no_points_count_no_score_sheet_is_shown(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    file = tmp_path / "game.txt"
-    lines = GAME.replace("2x200 2x100 75", "2x200 5x100 75").replace("seat 0: finish\n", "")
-    file.write_text(f"edition: dujardin_2014\n{lines}", encoding="utf-8")
-    text = printed(capsys, "replay", str(file))
-    assert "The round is over." in text
-    assert "trip completed" not in text
-
-
 # Streams and files that are not what they should be ---------------------------------------------------------
 
 
@@ -342,13 +313,9 @@ def test_an_old_code_page_prints_escapes(tmp_path: Path) -> None:
         ("utf-16.txt", ("utf-16.txt", "UTF-16; save it as UTF-8")),
         ("endless.txt", ("endless.txt: the file has more than 16,777,216 bytes",)),
         ("endless.jsonl", ("endless.jsonl, line 1: it has more than 16,777,216 bytes",)),
-        ("folder.jsonl", ("folder.jsonl: Is a directory",)),
         ("a\0b", ("names no file",)),
-        ("a\0b.jsonl", ("names no file",)),
         ("x" * 5000, ("File name too long",)),
-        ("new\nline", ("new line: No such file",)),
         ("escape\x1b[2J", ("escape\\x1b[2J: No such file",)),
-        ("loop.txt", ("Too many levels of symbolic links",)),
     ],
 )
 def test_a_file_that_is_no_game_is_named(
@@ -365,14 +332,6 @@ def test_a_file_that_is_no_game_is_named(
     assert len(message) < 500
     for part in parts:
         assert part in message
-
-
-def test_a_game_with_a_byte_order_mark_is_replayed(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    file = tmp_path / "game.txt"
-    file.write_bytes(b"\xef\xbb\xbf" + GAME.replace("\n", "\r\n").encode())
-    assert "2 plays, all legal" in printed(capsys, "replay", str(file))
 
 
 def test_help_and_wrong_options_keep_their_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from millebornes_env.commands import session as command
 from millebornes_env.commands.card_session import CardSession
 from millebornes_env.commands.play import main
 from millebornes_env.millebornes.actions import PASS
+from tests.each import each
 
 AT_THE_END = "(y/n; undo: back to your last decision)"
 
@@ -159,7 +160,7 @@ def test_the_usual_opponent_gives_hints_where_there_is_no_champion() -> None:
     assert re.search(r"bidder: .+ \(how sure it is, it does not say\)", shown.getvalue())
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (["--against", "nobody"], "there is no agent 'nobody'"),

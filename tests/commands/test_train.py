@@ -9,6 +9,7 @@ import pytest
 
 from millebornes_env.__main__ import main
 from millebornes_env.command_line import program
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,7 +56,7 @@ def test_a_library_that_is_missing(
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "name"),
     [
         ("/usr/bin/millebornes", "millebornes"),

@@ -240,23 +240,19 @@ def test_a_file_may_hold_records_of_several_games(tmp_path: Path, race: Record) 
     assert list(second) == ["millebornes", "position", "plays"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         ({"wielerspel": 2}, "'wielerspel', the version of the format, is 2; this release reads 1"),
-        ({"millebornes": 1}, "unknown entry 'millebornes'"),
         ({"plays": ["seat 0: jump"]}, "play 1, 'seat 0: jump': there is no action 'jump'"),
         ({"plays": ["result: 1 2 3 4"]}, "the result of a line of JSON is an entry of its own"),
-        ({"plays": "pass"}, "'plays' must be a list of texts"),
         ({"position": {"edition": "arc_en_ciel", "rider": "50"}}, "the rider is 50"),
         (
             {"position": {"edition": "parker"}},
             "the record is of the game 'wielerspel', and the edition 'parker'",
         ),
-        ({"result": [1, 2]}, "'result' must be a list of 4 whole numbers"),
         ({"result": [1, 2, 3, True]}, "'result' must be a list of 4 whole numbers"),
         ({"winner": 4}, "there is no team 4"),
-        ({"winer": 1}, "unknown entry 'winer'"),
     ],
 )
 def test_a_damaged_line_is_refused(

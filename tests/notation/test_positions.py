@@ -122,15 +122,6 @@ def test_an_edition_made_in_code_is_not_written_under_another_s_name() -> None:
     assert read_position(text, edition=home).rules.max_200 == 3
 
 
-def test_an_empty_stream_keeps_its_place() -> None:
-    table = Table(players=3).draws(0, "roll").draw_pile(1).hand(0, "stop").hand(1, "roll")
-    table.state.stream_next[2] = table.state.stream_end[2] = 40
-    table.state.discard_top = Card.ROLL.value
-    text = write_position(table.state, "parker", table.rules)
-    assert "stream 2 at 40: none\n" in text
-    assert read_position(text).state["stream_end"][0, 2] == 40
-
-
 def test_what_only_a_hand_made_record_holds() -> None:
     table = Table(edition="dutch").draw_pile(10).hand(0, "roll").battle(0, "accident", "repairs")
     table.state.opening[0] = 0
@@ -222,19 +213,6 @@ def test_a_stream_may_give_its_first_cards() -> None:
         start = int(state.stream_next[seat])
         assert state.deck[start : start + 2].tolist() == first
         assert 49 <= int(state.stream_end[seat]) - start <= 51
-
-
-def test_a_claim_finds_who_is_asked() -> None:
-    found = position(
-        "table: 4 players in 2 teams",
-        "hand 3: right_of_way 25",
-        "hand 0: roll",
-        "pending: stop by seat 0 against team 1",
-        "battle 1: roll",
-    )
-    assert int(found.state[0].seat) == 3
-    assert PHASE_NAMES[int(found.state[0].phase)] == "claim"
-    assert "to act: seat 3, claim\n" in str(found)
 
 
 def test_an_extension_and_a_finished_round() -> None:

@@ -122,14 +122,6 @@ def test_a_position_is_played_on() -> None:
     assert write_position(state, SHEET, position.rules).count("bid: 3 by seat 2") == 1
 
 
-def test_without_a_decision_the_race_rides_on_by_the_dice_of_the_key() -> None:
-    text = "rider: 20\npeloton: 1 0 2\nenergy: 10 10 10\nkey: {} 1"
-    squares = {int(race(text.format(key)).state["square"][0]) for key in range(20)}
-    assert len(squares) > 3
-    assert 20 not in squares
-    assert race(text.format(3)) == race(text.format(3))
-
-
 def test_who_is_in_neither_group_has_left_the_race() -> None:
     position = race("peloton: 1\naway: seat 0, lead 7 (highest 9)\nto act: seat 0, away")
     state = position.state[0]
@@ -249,12 +241,6 @@ def test_a_decision_that_cannot_be_is_refused(change: tuple[str, str]) -> None:
     said = refused(AN_AUCTION.replace(*change))
     for part in WRONG_DECISIONS[change]:
         assert part in said
-
-
-def test_a_line_twice_and_a_line_without_a_colon() -> None:
-    assert "is there already in line 2" in refused("\nrider: 1\nrider: 2")
-    assert "there is no colon" in refused("rider 1")
-    assert "a position is text; got int" in refused(7)  # type: ignore[arg-type]
 
 
 def test_a_record_that_is_none_is_refused() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +18,7 @@ from millebornes_env.millebornes.rules import rules_record
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray, new_states
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over
-from millebornes_env.notation.jsonl import read_jsonl, write_jsonl
-from millebornes_env.notation.positions import Position, read_position, write_position
+from millebornes_env.notation.positions import Position, read_position
 from millebornes_env.notation.records import (
     NEXT_ROUND,
     Play,
@@ -159,30 +156,6 @@ def test_the_games_of_an_environment_are_recorded() -> None:
     assert end.tobytes() == env.get_states().tobytes()
 
 
-def calls_to_write(game: Record) -> int:
-    """How many functions are called to write a game; unlike the time, it is the same on every machine."""
-    calls = 0
-
-    def count(_frame: object, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        write_record(game)
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
-def test_writing_is_quick() -> None:
-    """A play costs a few calls, and as many in a long game as in a short one."""
-    game, _ = played("parker", 4, 2, seed=1)
-    few, more, many = (calls_to_write(Record(game.position, game.plays[:count])) for count in (0, 50, 100))
-    assert more - few < 50 * 60
-    assert many - more == pytest.approx(more - few, rel=0.2)
-
-
 @each(
     ("lines", "words"),
     [
@@ -315,35 +288,4 @@ def test_a_position_holds_one_record(state: Any) -> None:
     position = Position(edition("parker"), edition("parker").table(2), state)
     for call in (lambda: record_of(position, []), lambda: list(replay(Record(position, ())))):
         with pytest.raises(StateError, match="a position holds one record of a game"):
-            call()
-
-
-@pytest.mark.parametrize("thing", [None, 3, "game", (0, 0)])
-def test_things_that_are_no_game(tmp_path: Path, thing: Any) -> None:
-    """Each function says what it wants."""
-    position, path = read_position(POSITION), tmp_path / "games.jsonl"
-    for call in (
-        lambda: write_record(thing),
-        lambda: list(replay(thing)),
-        lambda: record_of(thing, []),
-        lambda: write_jsonl(path, [thing]),
-        lambda: Record(thing, ()),
-        lambda: Record(position, thing),
-        lambda: Record(position, (thing,)),
-        lambda: write_position(position.state, "parker", thing),
-        lambda: read_action("25", position.rules, thing),
-    ):
-        with pytest.raises(NotationError):
-            call()
-    with pytest.raises(NotationError, match=r"the actions of a game are their ids, such as \[0, 13\]; got 3"):
-        record_of(position, 3)  # type: ignore[arg-type]
-    with pytest.raises(NotationError, match=r"writes a list of notation\.Record; got NoneType"):
-        write_jsonl(path, None)  # type: ignore[arg-type]
-    assert list(tmp_path.iterdir()) == []
-
-
-@each("path", [None, 3, b"games", "games\0.jsonl"])
-def test_what_names_no_file(path: Any) -> None:
-    for call in (lambda: write_jsonl(path, []), lambda: next(read_jsonl(path))):
-        with pytest.raises(NotationError, match="names no file"):
             call()

@@ -134,12 +134,6 @@ def test_a_damaged_part_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "remove it" in refused(Doubling().question(), "--seeds", "1", capsys=capsys)
 
 
-def test_a_result_that_is_no_number_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    said = refused(Doubling(factor=float("nan")).question(), "--seeds", "1", capsys=capsys)  # type: ignore[arg-type]
-    assert "seed-1" in said
-    assert not list(Path("results").rglob("*.json"))
-
-
 def test_no_part_begins_after_the_minutes() -> None:
     doubling = Doubling()
     assert main(doubling.question(), ["--minutes", "1e-9"]) == 0

@@ -107,17 +107,6 @@ def test_the_trainer_counts_the_same_chances() -> None:
     assert ours[::2, ::2] == pytest.approx(theirs, abs=1e-5)
 
 
-def test_a_choice_needs_a_gain_that_is_sure() -> None:
-    sure = np.array([[0.0, 0.0, 0.0, 0.0], [9.0, 10.0, 11.0, 10.0], [50.0, -50.0, 60.0, -20.0]])
-    there = np.ones((1, 3), np.bool_)
-    assert match_equity.chosen_by(sure[np.newaxis], there, 1.0).tolist() == [1]
-    assert match_equity.chosen_by(sure[np.newaxis, [0, 2]], there[:, :2], 1.0).tolist() == [0], (
-        "10 of 26 a deal"
-    )
-    assert match_equity.chosen_by(sure[np.newaxis], np.array([[True, False, True]]), 1.0).tolist() == [0]
-    assert match_equity.chosen_by(sure[np.newaxis], there, 99.0).tolist() == [0]
-
-
 # The extension ----------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.each import each
+
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import short
     from train import selfplay
@@ -17,7 +19,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from train.selfplay import CHECKPOINT_KIND, Args, Trainer, as_begun, train
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "has_bfloat16", "expected"),
     [
         ({}, True, "sparse float32"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.compile import for_kernels
+from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import numpy.typing as npt
@@ -185,7 +186,7 @@ def constant_network(value: float) -> ValueNetwork:
     return network._replace(last=np.zeros_like(network.last), last_bias=np.array([value], np.float32))
 
 
-@pytest.mark.parametrize(("horizon", "share"), [(2, 0.9), (3, 0.1)])
+@each(("horizon", "share"), [(2, 0.9), (3, 0.1)])
 def test_after_some_draws_the_network_says_what_a_branch_comes_to(horizon: int, share: float) -> None:
     """Mostly it is the other seat that draws the third card, and the value is taken from the own side."""
     config = MatchConfig("parker", 2, episode="round", seed=8)

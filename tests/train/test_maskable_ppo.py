@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.compile import IS_COMPILED
+from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
@@ -87,15 +88,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_saved_policy_is_the_acting_half_of_the_checkpoint(run: Path) -> None:
-    policy = load_file(run / "policy.safetensors")
-    checkpoint = load_file(run / CHECKPOINT_FILE)
-    assert torch.equal(policy["layers.1.weight"], checkpoint["policy.action_net.weight"])
-    first = checkpoint["policy.mlp_extractor.policy_net.0.weight"].numpy()
-    scale = observation_scale(agents.Table.of(vector_env(1)))
-    assert policy["layers.0.weight"].numpy() == pytest.approx(first * scale)
-
-
 def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
     env = vector_env(16, seed=3)
     observations, _ = env.reset()
@@ -106,17 +98,6 @@ def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
         logits = model.policy.action_net(model.policy.mlp_extractor.forward_actor(scaled)).numpy()
     expected = np.where(observations["action_mask"] != 0, logits, -np.inf).argmax(axis=1)
     assert agent.act(observations["observation"], observations["action_mask"]).tolist() == expected.tolist()
-
-
-def test_a_finished_run_goes_on_with_more_minutes(run: Path) -> None:
-    before = read_progress(run, CHECKPOINT_KIND)
-    longer = train(short(run, minutes=CLOCK_SECONDS / 60 + 2 / 60, resume=True))
-    after = read_progress(run, CHECKPOINT_KIND)
-    assert after["num_timesteps"] > before["num_timesteps"]
-    assert after["seconds"] > before["seconds"]
-    assert len(after["curve"]) > len(before["curve"])
-    assert after["curve"][: len(before["curve"])] == before["curve"]
-    assert longer.summary().startswith(f"{after['num_timesteps']:,} decisions in ")
 
 
 def test_resuming_gives_back_weights_and_optimizer(run: Path) -> None:
@@ -149,7 +130,6 @@ def test_a_checkpoint_of_another_observation_version_is_refused(run: Path, tmp_p
     [
         "train.common.runs.write_tensors",
         "train.maskable_ppo.Learner.save_policy",
-        "train.common.runs.save_curve",
     ],
 )
 def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
@@ -205,15 +185,14 @@ def test_a_budget_of_timesteps_is_rounded_up_to_whole_rollouts(tmp_path: Path) -
     assert read_progress(tmp_path, CHECKPOINT_KIND)["curve"] == []
 
 
-@pytest.mark.parametrize("update", [1, 2], ids=["in the middle", "at the end"])
 def test_a_loss_that_became_nan_stops_the_run_before_it_is_saved(
-    update: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     learn = MaskablePPO.train
 
     def spoiled(model: MaskablePPO) -> None:
         learn(model)
-        if model.num_timesteps == update * 128:
+        if model.num_timesteps == 2 * 128:
             model.logger.record("train/loss", float("nan"))
 
     monkeypatch.setattr(MaskablePPO, "train", spoiled)
@@ -221,10 +200,8 @@ def test_a_loss_that_became_nan_stops_the_run_before_it_is_saved(
     options += ["--batch-size", "128", "--total-timesteps", "256", "--eval-seconds", "0"]
     assert command(monkeypatch, *options, "--checkpoint-seconds", "1e-9") == LOSS_NOT_FINITE
     complaint = capsys.readouterr().err.splitlines()[-1]
-    assert complaint.startswith(
-        f"error: loss became NaN or infinite at timestep {update * 128}; a lower --lear"
-    )
-    assert read_progress(tmp_path, CHECKPOINT_KIND)["num_timesteps"] == (update - 1) * 128
+    assert complaint.startswith("error: loss became NaN or infinite at timestep 256; a lower --lear")
+    assert read_progress(tmp_path, CHECKPOINT_KIND)["num_timesteps"] == 128
 
 
 # When something happens -------------------------------------------------------------------------------------
@@ -241,14 +218,12 @@ def happening(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) ->
     monkeypatch.setattr(RunCallback, "_on_step", on_step)
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_saves_and_tells_how_to_go_on(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    number = getattr(signal, name)
-    happening(monkeypatch, lambda: signal.raise_signal(number))
+    happening(monkeypatch, lambda: signal.raise_signal(signal.SIGTERM))
     monkeypatch.setattr(maskable_ppo, "train", lambda args: train(short(args.run_dir, minutes=60.0)))
-    assert command(monkeypatch, "--run-dir", str(tmp_path / "run")) == 128 + number
+    assert command(monkeypatch, "--run-dir", str(tmp_path / "run")) == 143
     assert capsys.readouterr().err.splitlines()[-1] == (
         "error: stopped; go on from the last checkpoint with the same command and --resume"
     )
@@ -256,17 +231,12 @@ def test_a_signal_saves_and_tells_how_to_go_on(
     agents.make(f"policy:{tmp_path / 'run'}", agents.Table.of(vector_env(1)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         ({"num_steps": 0}, "--num-steps is 0; it must be 1 or more"),
         ({"num_steps": 1, "num_envs": 1}, "times --num-steps is 1; it must be 2 or more"),
-        ({"batch_size": 0}, "--batch-size is 0"),
-        ({"num_epochs": 0}, "--num-epochs is 0"),
-        ({"threads": 0}, "--threads is 0"),
         ({"hidden": (0,)}, "--hidden is 0; a layer has 1 to 512 units"),
-        ({"hidden": (600,)}, "--hidden is 600"),
-        ({"minutes": float("nan")}, "--minutes is nan"),
         ({"gae_lambda": 1.5}, "--gae-lambda is 1.5; it must lie in 0 to 1"),
     ],
 )

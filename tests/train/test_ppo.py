@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.each import each
+
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
 
@@ -88,15 +90,7 @@ def test_draws_depend_on_the_key_and_not_on_the_threads() -> None:
     assert (sampled(logits, mask).actions != sampled(logits, mask, key=2).actions).any()
 
 
-def test_where_nothing_is_legal_nothing_is_drawn() -> None:
-    logits, mask = random_rows(3)
-    mask[1] = 0
-    sampling = sampled(logits, mask)
-    assert sampling.actions[1] == -1
-    assert np.isfinite(sampling.log_probs).all()
-
-
-@pytest.mark.parametrize("highest", [1e4, -1e4, 80.0])
+@each("highest", [1e4, -1e4, 80.0])
 def test_huge_logits_give_numbers(highest: float) -> None:
     logits, mask = random_rows(20)
     logits[:, 2] = highest
@@ -188,7 +182,7 @@ def minibatch(rows: int, seed: int, with_magnet: bool) -> Minibatch:
 
 
 @pytest.mark.parametrize("with_magnet", [False, True])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_gradient_is_that_of_the_papers_loss(seed: int, with_magnet: bool) -> None:
     batch = minibatch(40, seed, with_magnet)
     coefs = LossCoefs(clip_range=0.2, ent_coef=0.03, vf_coef=0.7, magnet_coef=0.4)

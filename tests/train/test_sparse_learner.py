@@ -91,11 +91,10 @@ SOME = np.random.default_rng(3).permutation(ROWS)[:200]
 # Gradients --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("hidden", DEPTHS)
-def test_gradients_are_those_of_autograd(hidden: tuple[int, ...], threads: int) -> None:
+def test_gradients_are_those_of_autograd(hidden: tuple[int, ...]) -> None:
     """Each tensor's, of rows that the clip range and illegal actions cut; and the parts of the loss."""
-    both = pair(hidden, threads)
+    both = pair(hidden, threads=2)
     ours, theirs = (learner.gradient(SOME, coefs()) for learner in both)
     assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-6)
     assert 0.1 < ours[4] < 0.9, "some rows are clipped, not all"
@@ -110,8 +109,8 @@ def test_gradients_are_those_of_autograd(hidden: tuple[int, ...], threads: int) 
 
 
 @pytest.mark.parametrize("max_norm", [1e-3, 100.0], ids=["clipped", "not clipped"])
-@pytest.mark.parametrize("hidden", DEPTHS[:2])
-def test_steps_are_those_of_adam(hidden: tuple[int, ...], max_norm: float) -> None:
+def test_steps_are_those_of_adam(max_norm: float) -> None:
+    hidden = DEPTHS[1]
     both = pair(hidden)
     for number in range(12):
         rows = np.random.default_rng(number).permutation(ROWS)[:100]
@@ -163,16 +162,15 @@ def test_what_was_learned_lies_in_network_and_optimizer() -> None:
 # Inference --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("hidden", DEPTHS)
-def test_choices_are_those_of_the_dense_network(hidden: tuple[int, ...], threads: int) -> None:
+def test_choices_are_those_of_the_dense_network(hidden: tuple[int, ...]) -> None:
     flat, found = rollout(), []
     for policy in (
-        SparsePolicy(network(hidden), threads),
-        TorchPolicy(network(hidden), torch.float32, threads),
+        SparsePolicy(network(hidden), 2),
+        TorchPolicy(network(hidden), torch.float32, 2),
     ):
         policy.take()
-        sampling = new_sampling(np.zeros((ROWS, ACTIONS + 1), np.float32), flat.masks, threads)
+        sampling = new_sampling(np.zeros((ROWS, ACTIONS + 1), np.float32), flat.masks, 2)
         policy.choose(flat.observations, sampling, (5, 6))
         found.append(sampling)
     ours, theirs = found

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pettingzoo.test import render_test
 
 from millebornes_env import vector_env, wielerspel_v0
 from millebornes_env.compile import plain
@@ -27,6 +26,7 @@ from millebornes_env.wielerspel.state import (
     PHASE_NAMES,
     RACE_OVER,
 )
+from tests.each import each
 from tests.wielerspel.players import decisions, sober, wild
 from tests.wielerspel.support import (
     COBBLES_3,
@@ -39,7 +39,7 @@ from tests.wielerspel.support import (
 )
 
 WIDEST = 100
-ALL_TABLES = pytest.mark.parametrize("players", range(2, 7))
+ALL_TABLES = pytest.mark.parametrize("players", [2, 4, 6])
 
 PICTURE = """\
 turn 4  |  rainbow lap  |  at the line: a rainbow jersey for the race leader, no supply
@@ -164,7 +164,7 @@ QUESTIONS: dict[str, Callable[[], Race]] = {
 }
 
 
-@pytest.mark.parametrize("words", QUESTIONS)
+@each("words", QUESTIONS)
 def test_the_last_line_asks(words: str) -> None:
     assert asked(QUESTIONS[words]()) == words
 
@@ -178,7 +178,7 @@ def test_every_decision_has_words() -> None:
 # The end ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("ending", "winner", "combativity", "words"),
     [
         (BY_JERSEYS, 1, 0, "player_1 wins with 3 rainbow jerseys."),
@@ -272,15 +272,6 @@ You: bid for square 9 (cobbles 3), or pass? (highest bid 6, by opponent 1; 1 sea
 
 
 # In the environments ---------------------------------------------------------------------------------------
-
-
-def test_pettingzoos_rendering() -> None:
-    def begun(render_mode: str) -> Any:
-        env = wielerspel_v0.env(render_mode=render_mode)
-        env.reset(seed=1)
-        return env
-
-    render_test(begun)
 
 
 def test_the_environments_draw_and_describe() -> None:
