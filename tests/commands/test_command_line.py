@@ -48,7 +48,7 @@ def raising(error: BaseException) -> Callable[[], int]:
 # The helper -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "exit_code", "words"),
     [
         (ValueError("wrong\n  number"), 2, "wrong number"),
@@ -72,7 +72,6 @@ def raising(error: BaseException) -> Callable[[], int]:
         (MemoryError(), 2, "not enough memory"),
         (KeyboardInterrupt(), 130, "stopped; go on"),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
 )
 def test_errors_become_a_sentence(
     error: BaseException, exit_code: int | None, words: str, capsys: pytest.CaptureFixture[str]

@@ -167,16 +167,6 @@ def test_the_console_script_imports_from_the_current_folder(
     assert (str(own_game) in sys.path) is not is_safe
 
 
-def test_a_sheet_in_a_file_is_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    sheet = tmp_path / "mine.toml"
-    shipped = Path(sys.modules["millebornes_env"].__file__ or "").parent / "millebornes/sheets/parker.toml"
-    text = shipped.read_text(encoding="utf-8").replace('name = "parker"', 'name = "mine"')
-    sheet.write_text(text.replace("hand_limit = { value = 6", "hand_limit = { value = 7"), encoding="utf-8")
-    rows = table_rows(printed(capsys, "editions", "parker", str(sheet)))
-    assert rows[""] == ["parker", "mine"]
-    assert rows["hand_limit"] == ["6", "7"]
-
-
 @each(
     ("name", "parts"),
     [

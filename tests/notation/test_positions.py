@@ -5,15 +5,11 @@ from __future__ import annotations
 import dataclasses
 import random
 import re
-from collections import deque
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from millebornes_env import edition, editions
 from millebornes_env.errors import NotationError, StateError
@@ -80,14 +76,6 @@ def test_every_byte_of_a_played_game_survives(name: str, players: int, teams: in
         assert found.has_key
         assert str(found) == text
         assert "opened" not in text, "how a pile began follows from its cards"
-
-
-@settings(max_examples=20, deadline=None, derandomize=True, database=None)
-@given(st.sampled_from(TABLES), st.integers(0, 2**31 - 10), st.integers(0, 150))
-def test_any_moment_of_any_game_survives(table: tuple[str, int, int], seed: int, moment: int) -> None:
-    rules = edition(table[0]).table(*table[1:])
-    (states,) = deque(islice(games(rules, seed % 10**9), moment + 1), maxlen=1)
-    assert read_position(write_position(states, table[0], rules)).state.tobytes() == states.tobytes()
 
 
 def test_overridden_rules_and_sheets_of_ones_own(tmp_path: Path) -> None:

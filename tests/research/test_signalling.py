@@ -90,16 +90,6 @@ class Recorder(BaseAgent):
         return self.inner.act(observations, action_masks)
 
 
-def test_partners_of_one_kind_play_as_a_team_of_it() -> None:
-    table = TEAMS.table()
-    greedy = agents.make("greedy", table, 1)
-    pair = Partners(table, (greedy, greedy))
-    np.testing.assert_array_equal(
-        play([pair, "holder"], TEAMS, 10).points, play(["greedy", "holder"], TEAMS, 10).points
-    )
-    assert pair.name == "greedy/greedy"
-
-
 @pytest.mark.parametrize("hides", [PARTNER, OTHERS])
 def test_hidden_discards_keep_the_numbers_of_cards(hides: str) -> None:
     table = TEAMS.table()

@@ -125,30 +125,21 @@ def test_a_checkpoint_of_another_observation_version_is_refused(run: Path, tmp_p
         train(short(folder, resume=True, minutes=1.0))
 
 
-@pytest.mark.parametrize(
-    "where",
-    [
-        "train.common.runs.write_tensors",
-        "train.maskable_ppo.Learner.save_policy",
-    ],
-)
 def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
-    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (run / CHECKPOINT_FILE).read_bytes()
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(where, full)
+    monkeypatch.setattr("train.common.runs.write_tensors", full)
     minutes = read_progress(run, CHECKPOINT_KIND)["seconds"] / 60 + 1 / 60
     finished = train(short(run, resume=True, minutes=minutes))
     assert finished.problem is not None
     assert "No space left" in finished.problem
     assert "No space left" in capsys.readouterr().err
-    if where.endswith("write_tensors"):
-        assert (run / CHECKPOINT_FILE).read_bytes() == before
-    assert read_progress(run, CHECKPOINT_KIND)
+    assert (run / CHECKPOINT_FILE).read_bytes() == before
 
 
 def test_a_killed_run_goes_on_from_its_last_checkpoint(
