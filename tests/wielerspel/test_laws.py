@@ -47,7 +47,7 @@ def _seen(state: Any, rules: Rules, seat: int, spec: ObservationSpec = SPEC) -> 
     return row
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(RACES)
 def test_no_position_breaks_a_law(race: tuple[int, dict[str, int], int, Any]) -> None:
     """Energy 0 to 60, servants, jerseys, cards conserved, one escape at most, every rider somewhere once."""
@@ -57,7 +57,7 @@ def test_no_position_breaks_a_law(race: tuple[int, dict[str, int], int, Any]) ->
     check_laws(np.frombuffer(b"".join(states), rulebook.STATE), rules)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(RACES)
 def test_the_mask_allows_what_is_legal(race: tuple[int, dict[str, int], int, Any]) -> None:
     """And there are at least two legal actions: else nobody is asked (W11)."""
@@ -71,7 +71,7 @@ def test_the_mask_allows_what_is_legal(race: tuple[int, dict[str, int], int, Any
             assert len(legal) >= 2
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(RACES)
 def test_nothing_seen_depends_on_the_order_of_the_hidden_cards(
     race: tuple[int, dict[str, int], int, Any],
@@ -95,7 +95,7 @@ def test_nothing_seen_depends_on_the_order_of_the_hidden_cards(
         assert other.tobytes() == before
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(RACES)
 def test_what_is_seen_is_within_its_bounds(race: tuple[int, dict[str, int], int, Any]) -> None:
     players, changes, seed, player = race
