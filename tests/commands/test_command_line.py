@@ -149,16 +149,6 @@ def run(name: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int
     return result
 
 
-def test_a_run_folder_that_cannot_be_made_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("file").write_text("in the way", encoding="utf-8")
-    assert run("selfplay", ["--run-dir", "file/run"], monkeypatch) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert "error: the run folder 'file/run' cannot be written" in lines[-1]
-    assert "choose another --run-dir" in lines[-1]
-
-
 def test_nobody_can_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert run("play", ["--terminal", "--against", "greedy"], monkeypatch) == 2
