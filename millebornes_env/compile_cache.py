@@ -105,18 +105,30 @@ def sources_on_top(module_name: str, found: frozenset[Path] = frozenset()) -> fr
         source = Path(file).read_text(encoding="utf-8", errors="replace")
         if _OWN_NAME not in source:
             return found
-        tree = ast.parse(source)
+        names = _imports_of(source)
     except (OSError, SyntaxError, ValueError):  # in a zip file, or byte code: what it imports is not known
         return found | {Path(file)}
     found |= {Path(file)}
-    for node in ast.walk(tree):
-        names = [node.module] if isinstance(node, ast.ImportFrom) else []
-        if isinstance(node, ast.ImportFrom):
-            names += [f"{node.module}.{alias.name}" for alias in node.names]  # where that is a module
-        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        for name in filter(None, names):
-            found = sources_on_top(name, found)
+    for name in names:
+        found = sources_on_top(name, found)
     return found
+
+
+@functools.cache
+def _imports_of(source: str) -> tuple[str, ...]:
+    """The names that a source imports, those of modules among them; each once.
+
+    Raises:
+        SyntaxError: the source is no Python.
+        ValueError: it has a byte of 0.
+    """
+    names: list[str | None] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom):
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _is_in_every_digest(file: Path) -> bool:

@@ -123,13 +123,6 @@ def test_the_committed_outputs_are_clean(path: Path) -> None:
     assert sum(map(len, pictures)) < PICTURES_AT_MOST
 
 
-def test_a_path_of_a_machine_is_recognised() -> None:
-    for text in ("in /home/me/x.py", "('/tmp/a')", "/opt/project", r"C:\Users\me"):
-        assert MACHINE_PATH.search(text), text
-    for text in ("runs/first", "millions/second", "a/home/b", "https://example.org/tmp/x"):
-        assert not MACHINE_PATH.search(text), text
-
-
 def renew_outputs(names: list[str]) -> None:
     """Run notebooks and write them back with their outputs and nothing else that a run leaves behind.
 

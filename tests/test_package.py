@@ -65,14 +65,6 @@ def test_the_version_is_that_of_the_project() -> None:
     assert millebornes_env.__version__ == (project["version"] if installed else "0+unknown")
 
 
-def test_the_public_names_are_there() -> None:
-    for name in millebornes_env.__all__:
-        assert hasattr(millebornes_env, name)
-    assert {"VectorEnv", "edition", "editions", "millebornes_v0", "vector_env"} <= set(
-        millebornes_env.__all__
-    )
-
-
 def test_the_sheets_of_all_games_are_found_by_their_names() -> None:
     race = millebornes_env.edition("arc_en_ciel+target_rainbows=5")
     assert (race.game, race.table(4).target_rainbows) == ("wielerspel", 5)

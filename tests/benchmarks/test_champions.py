@@ -9,18 +9,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks import champions, cross_play
-from benchmarks.champions import Line, all_tables, lines_of, markdown, tables_named, write_docs
+from benchmarks.champions import Line, lines_of, markdown, write_docs
 from millebornes_env import agents
 from millebornes_env.arena.match import MatchConfig
+from tests.each import each
 
 
 def line(table: tuple[str, int, int], against: str, share: float) -> Line:
     return Line(*table, "mine", against, 100, 1 / table[2], share, 0.01, None, None)
-
-
-def test_there_are_28_tables() -> None:
-    assert len(all_tables()) == 28
-    assert tables_named(["parker:4:2", "dutch:3"]) == [("parker", 4, 2), ("dutch", 3, 3)]
 
 
 def test_one_opponent_among_greedy_agents_and_the_other_way_around() -> None:
@@ -56,11 +52,10 @@ def test_lines_of_other_tables_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "complaint"),
     [
         (["--table", "parker"], "--table 'parker' is no table: name the edition, the players"),
-        (["--deals", "1"], "--deals is 1: an error needs 2 or more"),
         (["--docs", "--turned"], "leave out --turned and --agent"),
         (["--table", "parker:5"], "'parker' has no table for 5 players"),
     ],
@@ -73,16 +68,9 @@ def test_what_cannot_be_measured(
     assert complaint in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("edition", ["parker", "dujardin"])
-def test_a_partner_of_the_same_kind_loses_nothing_and_a_random_one_much(edition: str) -> None:
-    config = MatchConfig(edition, 4, 2, episode="round", seed=1)
+def test_a_partner_of_the_same_kind_loses_nothing_and_a_random_one_much() -> None:
+    config = MatchConfig("parker", 4, 2, episode="round", seed=1)
     greedy, chance = (agents.make(name, config.table()) for name in ("greedy", "random"))
     assert cross_play.cross_play(greedy, greedy, config, 60).tolist() == pytest.approx([0.0] * 60)
     worse = cross_play.cross_play(greedy, chance, config, 60)
     assert worse.mean() < -3 * worse.std(ddof=1) / 60**0.5
-
-
-def test_cross_play_needs_two(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "argv", ["cross_play", "greedy"])
-    assert cross_play.main() == 2
-    assert "two policies or more" in capsys.readouterr().err

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks import mini_decks
-from benchmarks.mini_decks import PAGE, SOLVED, digits_of, solved, words_of_bounds
+from benchmarks.mini_decks import PAGE, SOLVED, digits_of, solved
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(
+@each(
     ("width", "digits"),
     [(3e-10, 6), (9e-7, 6), (2e-5, 4), (0.09, 1), (0.1, 1), (0.4, 0), (500.0, 0), (0.0, 6)],
 )
@@ -31,11 +32,6 @@ def test_the_page_has_the_bounds_that_solving_has_found(monkeypatch: pytest.Monk
     below, above = (float(bound) for bound in between.split(" and "))
     assert low - 0.01 < below <= low < high <= above < high + 0.01
     assert abs(float(value) - below) < 0.01 > abs(float(value) - above)
-
-
-def test_bounds_are_rounded_away_from_each_other() -> None:
-    assert words_of_bounds(134.87299, 134.879167, 3) == "+134.872 and +134.880"
-    assert words_of_bounds(-338.51, -0.25, 1) == "-338.6 and -0.2"
 
 
 def test_what_was_found_for_another_deck_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks import search
-from benchmarks.others import Case, measure, measure_others
+from benchmarks.others import Case, measure
 from benchmarks.results import (
     OUR_LIBRARY,
     Measurement,
@@ -23,6 +22,7 @@ from benchmarks.results import (
     save_bar_chart,
     save_results,
 )
+from tests.each import each
 
 ROWS: list[Row] = [
     Measurement("slow", "Other", "2.0", 1, 640.4, 1.5),
@@ -35,45 +35,6 @@ def test_results_come_back_as_they_were_stored(tmp_path: Path) -> None:
     info = {**environment_info(), "comment": "für alle"}
     save_results(tmp_path / "new" / "results.json", ROWS, info)
     assert load_results(tmp_path / "new" / "results.json") == (ROWS, info)
-
-
-def test_storing_replaces_the_file_and_leaves_no_other(tmp_path: Path) -> None:
-    path = tmp_path / "results.json"
-    save_results(path, ROWS, {})
-    save_results(path, ROWS[:1], {"second": True})
-    assert json.loads(path.read_text(encoding="utf-8"))["environment"] == {"second": True}
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("step", ["write_text", "replace"])
-def test_a_failure_leaves_the_old_file_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    path = tmp_path / "results.json"
-    save_results(path, ROWS, {"first": True})
-
-    def fail(*_args: object, **_options: object) -> None:
-        raise OSError("the disk is full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, step, fail)
-        with pytest.raises(OSError, match="the disk is full"):
-            save_results(path, ROWS, {"first": False})
-    assert load_results(path) == (ROWS, {"first": True})
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_figure_that_json_cannot_hold_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        save_results(tmp_path / "results.json", [Measurement("broken", "Other", "1", 1, math.nan, 0.0)], {})
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_environment_info_names_the_machine_and_the_versions() -> None:
-    info = environment_info()
-    assert {"python", "platform", "cpu", "cores", "numpy", "numba", "gymnasium", "pettingzoo"} <= set(info)
-    assert info["python"] == ".".join(map(str, sys.version_info[:3]))
-    assert info["cpu"]
 
 
 @pytest.mark.parametrize("has_rich", [True, False])
@@ -91,7 +52,7 @@ def test_the_table_shows_every_row_fastest_first(
     assert "other is not installed" in printed
 
 
-@pytest.mark.parametrize(
+@each(
     ("rate", "text"),
     [
         (0.4, "0 /s"),
@@ -108,14 +69,6 @@ def test_rates_are_written_for_people(rate: float, text: str) -> None:
     assert format_rate(rate) == text
 
 
-def test_the_chart_is_written_and_leaves_no_other_file(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    path = tmp_path / "charts" / "throughput.png"
-    assert save_bar_chart(path, ROWS) == ""
-    assert path.read_bytes().startswith(b"\x89PNG")
-    assert list(path.parent.iterdir()) == [path]
-
-
 def test_a_chart_that_cannot_be_drawn_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="no measurement"):
         save_bar_chart(tmp_path / "throughput.png", ROWS[2:])
@@ -127,15 +80,6 @@ def test_a_chart_that_cannot_be_drawn_leaves_no_file(tmp_path: Path, monkeypatch
 def test_a_missing_package_is_skipped() -> None:
     case = Case("game", "Other", ("a-package-that-nobody-has",), build=lambda: lambda _seconds: 1)
     assert measure(case, 0.0) == Skipped("a-package-that-nobody-has is not installed", "game", "Other")
-
-
-def test_a_library_that_fails_is_skipped() -> None:
-    def build() -> None:
-        raise ImportError("no such backend")
-
-    assert measure(Case("game", "Other", ("numpy",), build), 0.0) == Skipped(  # type: ignore[arg-type]
-        "ImportError: no such backend", "game", "Other"
-    )
 
 
 def test_decisions_are_divided_by_the_time_of_the_second_play() -> None:
@@ -151,14 +95,6 @@ def test_decisions_are_divided_by_the_time_of_the_second_play() -> None:
     assert row.agent_steps_per_second == pytest.approx(200 / row.seconds)
     assert (row.name, row.library, row.batch) == ("game", "Other", 8)
     assert row.note.startswith("a note; ")
-
-
-def test_every_case_gives_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    missing = Case("game", "Other", ("a-package-that-nobody-has",), build=lambda: lambda _seconds: 1)
-    monkeypatch.setattr("benchmarks.others.all_cases", lambda: [missing, missing])
-    said: list[str] = []
-    assert len(measure_others(0.0, said.append)) == 2
-    assert said[-1] == "[2/2] Other game: skipped, a-package-that-nobody-has is not installed"
 
 
 def test_lines_of_search_replace_those_of_the_same_agent(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from millebornes_env.commands.arena import main
 from millebornes_env.commands.leaderboard import LIST, read_board
 from millebornes_env.commands.leaderboard import main as write_leaderboard
 from millebornes_env.errors import ArenaError
+from tests.each import each
 
 QUICK = ["--deals", "40", "--episode", "round"]
 FILES = ("arena.json", "payoff.png", "ratings.png", "report.md", "tournament.json", "tournament.lock")
@@ -138,17 +139,6 @@ def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
     assert 100 <= content["payoff"]["deals"][0][1] < 5000
 
 
-def test_only_the_first_against_all(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["greedy", "holder", "random", *QUICK, "--first-against-all", "--out", "here"]) == 0
-    deals = json.loads(Path("here/arena.json").read_text())["payoff"]["deals"]
-    assert deals == [[0, 40, 40], [40, 0, 0], [40, 0, 0]]
-
-
-def test_three_teams(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["greedy", "random", *QUICK, "--players", "3", "--out", "here"]) == 0
-    assert json.loads(Path("here/arena.json").read_text())["payoff"]["deals"][0][1] == 80
-
-
 def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,23 +157,19 @@ def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
     assert "what was played is in here: give the same command again to go on" in printed.err
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (["greedy"], "needs two agents or more; 1 given"),
         (["greedy", "greedy"], "two agents have the name 'greedy'"),
         (["greedy", "greddy"], "there is no agent 'greddy'; the agents are random, greedy"),
-        (["greedy", "holder:pole=3"], "unknown option 'pole'; the options are pile"),
         (["greedy", "holder", "--deals", "0"], "deals is 0; it must be 1 or more"),
-        (["greedy", "holder", "--threads", "0"], "threads is 0"),
-        (["greedy", "holder", "--seed", "-1"], "seed is -1; it must be from 0"),
         (
             ["greedy", "search:rollout=greedy,sees=all", "--allow-cheating", "--aivat"],
             "cannot be told",
         ),
         (["greedy", "holder", "--until", "soon"], "until is 'soon'; it may be 'ci<10'"),
         (["greedy", "holder", "--edition", "parkour"], "parkour"),
-        (["greedy", "holder", "--players", "5"], "5"),
         (
             ["greedy", "holder", "--anchor", "arnold"],
             "the anchor 'arnold' does not play; there are greedy, holder",
@@ -216,15 +202,6 @@ def test_another_tournament_in_the_folder_is_refused(capsys: pytest.CaptureFixtu
     assert main(["greedy", "random", *QUICK, "--seed", "2", "--out", "here", "--fresh"]) == 0
 
 
-def test_lineups_of_nobody_knows_what_are_not_thrown_away(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
-    Path("here/tournament.json").unlink()
-    capsys.readouterr()
-    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 2
-    assert "has lineups but no tournament.json" in capsys.readouterr().err
-    assert list(Path("here/lineups").iterdir())
-
-
 def test_faults_are_listed_and_the_rest_is_rated(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,21 +214,6 @@ def test_faults_are_listed_and_the_rest_is_rated(
     printed = capsys.readouterr().out
     assert "Not played: greedy - failing: failing raised ZeroDivisionError: no luck (in deal" in printed
     assert len(json.loads(Path("here/arena.json").read_text())["faults"]) == 2
-
-
-def test_a_file_in_the_way_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("here").write_text("a file")
-    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 2
-    assert "could not write" in capsys.readouterr().err
-
-
-def test_help_says_what_can_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["--help"])
-    assert stopped.value.code == 0
-    text = capsys.readouterr().out
-    for option in ("--until", "--deals", "--plain", "--aivat", "--fresh", "--allow-cheating"):
-        assert option in text
 
 
 # The leaderboard ------------------------------------------------------------------------------------------
@@ -300,7 +262,7 @@ def test_the_projects_own_list_can_be_read() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         (('anchor = "holder"', 'anchor = "arnold"'), "the anchor 'arnold' is not among the agents"),
@@ -315,8 +277,3 @@ def test_a_wrong_list_is_refused(
     Path("list.toml").write_text(SMALL.replace(*change))
     assert write_leaderboard(["--list", "list.toml", "--tournaments", "kept"]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_a_missing_list_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert write_leaderboard(["--list", "none.toml"]) == 2
-    assert "there is no list 'none.toml'; the project's own is" in capsys.readouterr().err

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import importlib
 import io
-import os
 import signal
 import subprocess
 import sys
@@ -18,21 +17,11 @@ import pytest
 import millebornes_env.arena.tournament
 from millebornes_env.__main__ import PLAYING
 from millebornes_env.command_line import carry_out
-from millebornes_env.commands.console import progress_console
+from tests.each import each
 from train.common.progress import per_second
 
 ROOT = Path(__file__).parents[2]
 EVALUATE = ["greedy", "--against", "random", "--deals", "1", "--episode", "round"]
-BOARD = """
-agents = ["greedy", "random"]
-anchor = "greedy"
-seed = 3
-
-[[tables]]
-edition = "parker"
-players = 2
-deals = 20
-"""
 ARENA = ["greedy", "random", "--deals", "20", "--episode", "round", "--out", "here"]
 
 
@@ -59,7 +48,7 @@ def raising(error: BaseException) -> Callable[[], int]:
 # The helper -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "exit_code", "words"),
     [
         (ValueError("wrong\n  number"), 2, "wrong number"),
@@ -83,7 +72,6 @@ def raising(error: BaseException) -> Callable[[], int]:
         (MemoryError(), 2, "not enough memory"),
         (KeyboardInterrupt(), 130, "stopped; go on"),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
 )
 def test_errors_become_a_sentence(
     error: BaseException, exit_code: int | None, words: str, capsys: pytest.CaptureFixture[str]
@@ -96,12 +84,7 @@ def test_errors_become_a_sentence(
     assert words in one_sentence(capsys.readouterr().err)
 
 
-def test_nobody_reads_on(capsys: pytest.CaptureFixture[str]) -> None:
-    assert carry_out(raising(BrokenPipeError())) == 0
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+@each(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_signals_have_their_exit_code(name: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
     def command() -> int:
         signal.raise_signal(getattr(signal, name))
@@ -147,17 +130,6 @@ def test_a_full_stderr_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
         assert carry_out(raising(ValueError("wrong"))) == 2
 
 
-def test_progress_that_cannot_be_shown_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    with open(writing, "w", encoding="utf-8", buffering=1) as broken:
-        monkeypatch.setattr(sys, "stderr", broken)
-        progress_console().print("half")
-        monkeypatch.setattr(sys, "stderr", None)
-        progress_console().print("more")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), broken.fileno())
-
-
 def test_rates_have_digits_that_mean_something() -> None:
     rates = [0.31, 4.04, 27.8, 278, 999.6, 1234, 12_345, 464_000, 999_600, 1_234_000, 23_000_000]
     assert [per_second(rate) for rate in rates] == [
@@ -175,27 +147,6 @@ def run(name: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int
     package = "millebornes_env.commands" if name in PLAYING else "train"
     result: int = importlib.import_module(f"{package}.{name}").main()
     return result
-
-
-@pytest.mark.parametrize("name", ["selfplay", "maskable_ppo", "exploit"])
-def test_a_run_folder_that_cannot_be_made_is_told(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("file").write_text("in the way", encoding="utf-8")
-    agent = ["greedy"] if name == "exploit" else []
-    assert run(name, [*agent, "--run-dir", "file/run"], monkeypatch) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert "error: the run folder 'file/run' cannot be written" in lines[-1]
-    assert "choose another --run-dir" in lines[-1]
-
-
-@pytest.mark.parametrize("name", ["arena", "evaluate", "play"])
-def test_a_closed_stdout_is_told(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "stdout", None)
-    assert run(name, [], monkeypatch) == 2
-    assert "standard output is closed" in one_sentence(capsys.readouterr().err)
 
 
 def test_nobody_can_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -233,15 +184,6 @@ def test_a_full_stdout_costs_no_file(
     assert all((Path("here") / file).stat().st_size for file in files)
 
 
-def test_a_dumb_terminal_is_enough(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert run("evaluate", [*EVALUATE, "--out", "here"], monkeypatch) == 0
-    assert "\x1b[" not in capsys.readouterr().err
-
-
 def stopping(number: int, real: Callable[..., Any]) -> Callable[..., Any]:
     """`real`, which a signal breaks into at its second call."""
     calls: list[int] = []
@@ -255,37 +197,19 @@ def stopping(number: int, real: Callable[..., Any]) -> Callable[..., Any]:
     return stops
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_stopped_arena_keeps_what_was_played(
-    number: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(
             millebornes_env.arena.tournament,
             "play",
-            stopping(number, millebornes_env.arena.tournament.play),
+            stopping(signal.SIGTERM, millebornes_env.arena.tournament.play),
         )
-        assert run("arena", ARENA, monkeypatch) == code
+        assert run("arena", ARENA, monkeypatch) == 143
     assert "what was played is in here" in capsys.readouterr().err
     assert len(list(Path("here/lineups").glob("*.npz"))) == 1
     assert run("arena", ARENA, monkeypatch) == 0
-
-
-def test_a_stopped_leaderboard_goes_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("list.toml").write_text(BOARD, encoding="utf-8")
-    arguments = ["--list", "list.toml", "--out", "docs", "--tournaments", "kept"]
-    with monkeypatch.context() as patch:
-        real = millebornes_env.arena.tournament.play
-        patch.setattr(millebornes_env.arena.tournament, "play", stopping(signal.SIGTERM, real))
-        assert run("leaderboard", arguments, monkeypatch) == 143
-    assert "give the same command again" in capsys.readouterr().err
-    assert list(Path("kept").rglob("*.npz"))
-    Path("docs").mkdir()
-    Path("docs/leaderboard.md").mkdir()
-    assert run("leaderboard", arguments, monkeypatch) == 2
-    assert "docs/leaderboard.md: " in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_streams_that_are_closed_for_the_shell() -> None:

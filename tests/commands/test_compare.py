@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from millebornes_env import agents, vector_env
 from millebornes_env.arena import comparison
 from millebornes_env.commands.compare import main
-from tests.agents.policies import network_for, write_run
+from tests.each import each
 
 
 @pytest.fixture(autouse=True)
@@ -34,20 +33,6 @@ def test_without_points_by_wins(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("greedy is better than random: wins ")
 
 
-def test_an_agent_against_itself_and_names(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["greedy", "greedy", "--deals", "2"]) == 0
-    assert capsys.readouterr().out.startswith("No difference found between greedy and greedy: +0.0 points")
-    assert main(["mine@greedy", "random", "--deals", "2"]) == 0
-    assert "mine" in capsys.readouterr().out
-
-
-def test_it_plays_at_the_table_of_the_run_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    env = vector_env(1, players=3)
-    write_run(Path("run"), env, network_for(env, ()))
-    assert main(["./run", "random", "--deals", "2"]) == 0
-    assert "(parker, 3 players; seed 1)" in capsys.readouterr().out
-
-
 def test_ctrl_c_shows_what_is_known(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,17 +52,14 @@ def test_ctrl_c_shows_what_is_known(
     assert printed.err == "error: stopped; the rest of the deals was not played\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (["greedy", "greddy"], "there is no agent 'greddy'"),
         (["greedy", "holder", "--deals", "1"], "deals is 1; an interval needs 2 or more"),
         (["greedy", "holder", "--edition", "dujardin", "--until", "ci<10"], "give 'ci<1%'"),
-        (["greedy", "holder", "--until", "soon"], "it may be 'ci<10'"),
         (["greedy", "search:rollout=greedy,sees=all"], "not allowed unless --allow-cheating is given"),
         (["greedy", "runs/none"], "there is no run folder 'runs/none'"),
-        (["greedy", "holder", "--players", "5"], "no table for 5 players"),
-        (["greedy", "holder", "--seed", "-1"], "seed is -1"),
     ],
 )
 def test_what_cannot_be_compared_is_one_line(
@@ -88,15 +70,3 @@ def test_what_cannot_be_compared_is_one_line(
     assert printed.out == ""
     (line,) = printed.err.splitlines()
     assert message in line
-
-
-def test_agents_that_see_hidden_cards_may_be_admitted(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    class Seeing(agents.RandomAgent):
-        sees_hidden_cards = True
-
-    monkeypatch.setitem(agents.AGENTS, "seeing", Seeing)
-    assert main(["greedy", "seeing", "--deals", "2"]) == 2
-    assert "seeing sees hidden cards" in capsys.readouterr().err
-    assert main(["greedy", "seeing", "--deals", "2", "--allow-cheating"]) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 import sys
@@ -17,14 +16,11 @@ import pytest
 from millebornes_env import agents, edition, editions, games
 from millebornes_env.__main__ import main
 from millebornes_env.agents.options import defaults_of
-from millebornes_env.command_line import carry_out
 from millebornes_env.commands import editions as own_editions
 from millebornes_env.commands.editions import with_its_game
-from millebornes_env.millebornes.rules import Rules
 from millebornes_env.notation import Position, read_record, record_of, write_jsonl
-from millebornes_env.render.editions import CHAPTERS, cell, fields_of, table_name
-from millebornes_env.render.tables import markdown
 from millebornes_env.wielerspel.editions import OVERRIDABLE
+from tests.each import each
 from tests.patience import SECONDS_OF_A_HANG
 from tests.wielerspel.players import decisions, new_race, sober
 
@@ -171,46 +167,7 @@ def test_the_console_script_imports_from_the_current_folder(
     assert (str(own_game) in sys.path) is not is_safe
 
 
-def test_some_editions_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
-    names = ["dujardin", "dujardin_2014", "dujardin_classic", "dutch", "parker", "winning_moves"]
-    rows = table_rows(printed(capsys, "editions", *names))
-    assert rows[""] == names
-    assert rows["start_needs_roll"] == ["no", "yes", "yes", "yes", "yes", "yes"]
-    assert rows["points_extension_failed"] == ["-", "-", "200", "200", "200", "0"]
-    assert rows["players:teams"][3] == "2, 3, 4:2, 6:2"
-
-
-def test_every_rule_is_in_the_comparison(capsys: pytest.CaptureFixture[str]) -> None:
-    """In a row where editions differ, in the line below the table where they agree."""
-    words = printed(capsys, "editions").replace("\n", " ").split(" ")
-    assert set(Rules._fields) - {"players", "teams"} <= set(words)
-
-
-def test_one_edition_is_described_with_its_sources(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = table_rows(printed(capsys, "editions", "dutch"))
-    sheet = edition("dutch")
-    for name in Rules._fields[2:]:
-        assert rows[name][1:] == [cell(sheet, name), sheet.sources[name]]
-
-
-def test_what_is_overridden_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = table_rows(printed(capsys, "editions", "parker+max_200=4"))
-    assert rows["max_200"][1:] == ["4", "overridden"]
-    rows = table_rows(printed(capsys, "editions", "parker", "parker+max_200=4"))
-    assert rows["max_200"] == ["2", "4"]
-
-
-def test_a_sheet_in_a_file_is_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    sheet = tmp_path / "mine.toml"
-    shipped = Path(sys.modules["millebornes_env"].__file__ or "").parent / "millebornes/sheets/parker.toml"
-    text = shipped.read_text(encoding="utf-8").replace('name = "parker"', 'name = "mine"')
-    sheet.write_text(text.replace("hand_limit = { value = 6", "hand_limit = { value = 7"), encoding="utf-8")
-    rows = table_rows(printed(capsys, "editions", "parker", str(sheet)))
-    assert rows[""] == ["parker", "mine"]
-    assert rows["hand_limit"] == ["6", "7"]
-
-
-@pytest.mark.parametrize(
+@each(
     ("name", "parts"),
     [
         ("ducth", ("there is no edition 'ducth'", "dutch")),
@@ -224,32 +181,6 @@ def test_a_wrong_name_is_explained(
     message = complaint(capsys, "editions", name)
     assert message.startswith("error: ")
     assert all(part in message for part in parts)
-
-
-def test_the_chapters_cover_every_rule_once() -> None:
-    covered = [field for chapter in CHAPTERS for field in fields_of(chapter)]
-    assert covered == list(Rules._fields[2:])
-
-
-def test_tables_of_markdown_are_aligned() -> None:
-    assert markdown([["a", "bb"], ["ccc", "d"]]) == ["| a   | bb |", "|-----|----|", "| ccc | d  |"]
-
-
-def test_a_bar_in_a_sheet_ends_no_cell() -> None:
-    assert markdown([["a"], ["b|c"]]) == ["| a    |", "|------|", "| b\\|c |"]
-
-
-def test_points_that_only_a_later_table_counts_are_shown() -> None:
-    """A sheet of one's own may count none at its first table."""
-    sheet = dataclasses.replace(
-        edition("dujardin"), tables={(2, 2): {}, (3, 3): {"count_points": 1}}, name="mine"
-    )
-    assert cell(sheet, "goal") == "5000"
-    assert cell(edition("dujardin"), "goal") == "-"
-
-
-def test_tables_have_short_names() -> None:
-    assert [table_name(4, 4), table_name(6, 2)] == ["4", "6:2"]
 
 
 def test_it_runs_as_a_module_and_stops_quietly_when_nobody_reads_on() -> None:
@@ -281,20 +212,10 @@ def test_a_game_is_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert "trip completed     400       0" in text
 
 
-def test_many_games_are_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    file = tmp_path / "games.jsonl"
-    write_jsonl(file, [read_record(GAME), read_record(GAME, edition="winning_moves")])
-    text = printed(capsys, "replay", str(file))
-    assert "game 1: parker, 2 plays" in text
-    assert "game 2: winning_moves, 2 plays" in text
-
-
-@pytest.mark.parametrize(
+@each(
     ("change", "parts"),
     [
         (("seat 0: 25", "seat 0: 50"), ("line 7", "seat 0: 50", "does not hold 50", "It may: 25")),
-        (("seat 0: finish", "seat 0: fnish"), ("line 8", "fnish", "finish")),
-        (("roll stop", "rol stop"), ("line 4", "rol", "roll")),
         (("finish\n", "finish\nresult: 700 0\n"), ("the result of the record is 700 0", "1600 0")),
     ],
 )
@@ -308,25 +229,7 @@ def test_a_wrong_game_is_explained(
         assert part in message
 
 
-def test_a_damaged_file_of_games_names_the_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    file = tmp_path / "games.jsonl"
-    write_jsonl(file, [read_record(GAME)] * 2)
-    file.write_bytes(file.read_bytes()[:-20])
-    assert main(["replay", str(file)]) == 2
-    captured = capsys.readouterr()
-    assert "game 1" in captured.out
-    assert f"{file}, line 2" in captured.err
-
-
-def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "nowhere.txt" in complaint(capsys, "replay", "nowhere.txt")
-
-
 # The race --------------------------------------------------------------------------------------------------
-
-
-def test_the_sheets_of_other_games_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(capsys, "editions").endswith("\n\nSheets of the game wielerspel: arc_en_ciel\n")
 
 
 def test_a_board_is_described_with_its_sources(capsys: pytest.CaptureFixture[str]) -> None:
@@ -342,14 +245,6 @@ def test_a_board_is_described_with_its_sources(capsys: pytest.CaptureFixture[str
         assert rows[str(square)][1] == (str(place.number) if place.number else "")
         assert rows[str(square)][3] == sheet.sources[f"board {square}"]
     assert rows["forced retirement"] == ["", "1", sheet.sources["deck 9"]]
-
-
-def test_boards_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = table_rows(printed(capsys, "editions", "arc_en_ciel", "arc_en_ciel+servants=5"))
-    assert rows[""] == ["arc_en_ciel", "arc_en_ciel+servants=5"]
-    assert rows["servants"] == ["6", "5"]
-    assert rows["squares: effort"] == ["22", "22"]
-    assert rows["cards: escape"] == ["5", "5"]
 
 
 def test_sheets_of_different_games_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
@@ -374,17 +269,6 @@ def test_a_race_is_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     )
 
 
-def test_where_no_points_count_no_score_sheet_is_shown(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    file = tmp_path / "game.txt"
-    lines = GAME.replace("2x200 2x100 75", "2x200 5x100 75").replace("seat 0: finish\n", "")
-    file.write_text(f"edition: dujardin_2014\n{lines}", encoding="utf-8")
-    text = printed(capsys, "replay", str(file))
-    assert "The round is over." in text
-    assert "trip completed" not in text
-
-
 # Streams and files that are not what they should be ---------------------------------------------------------
 
 
@@ -400,40 +284,6 @@ def ran(shell: str, **options: Any) -> subprocess.CompletedProcess[str]:
         check=False,
         **options,
     )
-
-
-@pytest.mark.parametrize(
-    ("shell", "message"),
-    [
-        ("$RUN editions >&-", "standard output is closed: nothing can be printed"),
-        ("$RUN editions parker >/dev/full", "standard output could not be written: No space left on device"),
-        ("$RUN editions ducth >/dev/full", "there is no edition 'ducth'"),
-        ("$RUN editions <&- >&-", "standard output is closed"),
-    ],
-)
-def test_a_stream_that_takes_nothing_ends_in_one_sentence(shell: str, message: str) -> None:
-    done = ran(shell)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("shell", ["$RUN editions ducth 2>&-", "$RUN editions ducth 2>/dev/full"])
-def test_a_complaint_that_nobody_hears_keeps_its_exit_code(shell: str) -> None:
-    done = ran(shell)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
-
-
-def test_what_is_closed_and_not_needed_does_not_matter() -> None:
-    done = ran("$RUN editions parker <&- 2>&-")
-    assert done.returncode == 0
-    assert done.stdout.startswith("parker: ")
-
-
-def test_a_pipe_that_closes_early_is_no_error() -> None:
-    done = ran("$RUN editions | head -1; exit ${PIPESTATUS[0]}")
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_old_code_page_prints_escapes(tmp_path: Path) -> None:
@@ -453,13 +303,9 @@ def test_an_old_code_page_prints_escapes(tmp_path: Path) -> None:
         ("utf-16.txt", ("utf-16.txt", "UTF-16; save it as UTF-8")),
         ("endless.txt", ("endless.txt: the file has more than 16,777,216 bytes",)),
         ("endless.jsonl", ("endless.jsonl, line 1: it has more than 16,777,216 bytes",)),
-        ("folder.jsonl", ("folder.jsonl: Is a directory",)),
         ("a\0b", ("names no file",)),
-        ("a\0b.jsonl", ("names no file",)),
         ("x" * 5000, ("File name too long",)),
-        ("new\nline", ("new line: No such file",)),
         ("escape\x1b[2J", ("escape\\x1b[2J: No such file",)),
-        ("loop.txt", ("Too many levels of symbolic links",)),
     ],
 )
 def test_a_file_that_is_no_game_is_named(
@@ -478,34 +324,12 @@ def test_a_file_that_is_no_game_is_named(
         assert part in message
 
 
-def test_a_game_with_a_byte_order_mark_is_replayed(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    file = tmp_path / "game.txt"
-    file.write_bytes(b"\xef\xbb\xbf" + GAME.replace("\n", "\r\n").encode())
-    assert "2 plays, all legal" in printed(capsys, "replay", str(file))
-
-
-def test_an_edition_that_is_none_is_named_before_the_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no edition 'prker'" in complaint(capsys, "replay", "nowhere.jsonl", "--edition", "prker")
-
-
 def test_help_and_wrong_options_keep_their_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, code in ((["--help"], 0), (["nonsense"], 2), ([], 2)):
         with pytest.raises(SystemExit) as stopped:
             main(arguments)
         assert stopped.value.code == code
     assert capsys.readouterr().out.startswith("usage: ")
-
-
-def test_ctrl_c_ends_a_command_with_the_conventional_code(capsys: pytest.CaptureFixture[str]) -> None:
-    def command() -> None:
-        print("half")
-        raise KeyboardInterrupt
-
-    assert carry_out(command) == 130
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("half\n", "error: interrupted\n")
 
 
 def test_ctrl_c_while_a_command_is_imported(
@@ -517,20 +341,6 @@ def test_ctrl_c_while_a_command_is_imported(
     monkeypatch.setattr("importlib.import_module", interrupted)
     assert main(["play"]) == 130
     assert capsys.readouterr().err == "error: interrupted\n"
-
-
-def test_a_command_may_have_an_exit_code_of_its_own() -> None:
-    assert [carry_out(lambda: None), carry_out(lambda: 1)] == [0, 1]
-
-
-def test_defects_of_our_own_are_not_hidden() -> None:
-    """A traceback is what a programmer needs."""
-
-    def command() -> None:
-        raise KeyError("a defect")
-
-    with pytest.raises(KeyError):
-        carry_out(command)
 
 
 def test_a_closed_stream_is_replaced_so_that_no_file_takes_its_number() -> None:

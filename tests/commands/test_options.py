@@ -8,6 +8,7 @@ import re
 import pytest
 
 from millebornes_env.commands import arena, compare, evaluate, leaderboard, play, record
+from tests.each import each
 
 COMMANDS = {
     "evaluate": evaluate,
@@ -27,7 +28,7 @@ OTHERWISE = {("play", "episode"), ("play", "seed"), ("leaderboard", "out"), ("re
 are nowhere by default."""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_options_of_one_name_have_one_order_and_default(name: str) -> None:
     fields = [field for field in dataclasses.fields(COMMANDS[name].Args) if field.name in SHARED]
     names = [field.name for field in fields]
@@ -38,7 +39,7 @@ def test_options_of_one_name_have_one_order_and_default(name: str) -> None:
             assert field.default == defaults[field.name], field.name
 
 
-@pytest.mark.parametrize("name", ["evaluate", "compare", "arena", "play"])
+@each("name", ["evaluate", "compare", "arena", "play"])
 def test_help_of_an_option_is_the_same_everywhere(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         COMMANDS[name].main(["--help"])

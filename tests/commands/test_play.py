@@ -16,6 +16,7 @@ from millebornes_env.commands import session as command
 from millebornes_env.commands.card_session import CardSession
 from millebornes_env.commands.play import main
 from millebornes_env.millebornes.actions import PASS
+from tests.each import each
 
 AT_THE_END = "(y/n; undo: back to your last decision)"
 
@@ -63,21 +64,6 @@ def test_it_says_who_won_and_by_how_much() -> None:
     assert totals(result) == points
     assert result.startswith("You win" if points[0] > points[1] else "Opponent wins")
     assert f"by {abs(points[0] - points[1])} points. Points: " in result
-
-
-def test_without_points_it_says_by_how_many_km() -> None:
-    text = played("--against", "greedy", "--seed", "3", "--edition", "dujardin_2014")
-    (result,) = re.findall(r"\n((?:You win|Opponent wins) by .*)\n", text)
-    km = totals(result)
-    assert f"by {abs(km[0] - km[1])} km. Km: " in result
-    assert max(km) > 0
-
-
-def test_no_player_has_a_second_name() -> None:
-    for players in (2, 3, 4, 6):
-        text = played("--against", "greedy", "--seed", "1", "--players", str(players))
-        assert not re.search(r"player_\d|team \+?\d|the other team", text)
-        assert ("partner" in text) == (players in {4, 6})
 
 
 def test_a_passed_coup_fourre_is_not_given_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,14 +123,6 @@ def test_undo_goes_back_to_the_decision_before() -> None:
     assert "just drawn" in tables[3]
 
 
-def test_undo_marks_the_same_drawn_card_again() -> None:
-    shown = StringIO()
-    assert main(["--against", "greedy", "--seed", "3"], StringIO("1\n1\nundo\n"), shown) == 130
-    tables = [part.split("\n> ")[0] for part in shown.getvalue().split("\ntrip: ")[1:]]
-    assert tables[1] == tables[3]
-    assert "just drawn" in tables[3]
-
-
 def test_undo_at_the_end_takes_the_result_back() -> None:
     text = played("--against", "greedy", "--seed", "3", answers=("undo", "n"))
     tallies = [totals(line) for line in re.findall(r"\n(Won so far: .*)\.\n", text)]
@@ -182,19 +160,7 @@ def test_the_usual_opponent_gives_hints_where_there_is_no_champion() -> None:
     assert re.search(r"bidder: .+ \(how sure it is, it does not say\)", shown.getvalue())
 
 
-def test_the_champion_gives_hints_to_partners() -> None:
-    shown = StringIO()
-    assert main(["--against", "greedy", "--players", "4"], StringIO("hint\n"), shown) == 130
-    assert re.search(r"champion: .+ \d+%", shown.getvalue())
-
-
-def test_q_stops() -> None:
-    shown = StringIO()
-    assert main(["--against", "greedy"], StringIO("?\nq\n"), shown) == 130
-    assert "Goodbye." in shown.getvalue()
-
-
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (["--against", "nobody"], "there is no agent 'nobody'"),

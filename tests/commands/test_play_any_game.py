@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.agents.human.terminal import UndoRequest
 from millebornes_env.commands.person import Person
 from millebornes_env.commands.play import main
 from millebornes_env.games import Game, SheetOfTables, register_game
 from millebornes_env.layout import Section
-from millebornes_env.notation import write_position
+from tests.each import each
 from tests.games.conftest import _games_and_agents_as_they_were, pig, pig_file  # noqa: F401 - fixtures
 
 AN_AUCTION = """
@@ -120,11 +119,6 @@ def test_what_happens_between_two_decisions_is_told(two_races: str) -> None:
         assert re.search(line, two_races, flags=re.MULTILINE), line
 
 
-def test_the_same_seed_is_the_same_race() -> None:
-    assert race("pass\n" * 20) == race("pass\n" * 20)
-    assert race("pass\n" * 20) != race("pass\n" * 20, "--seed", "4")
-
-
 def test_another_race_has_other_dice_and_keeps_a_tally(two_races: str) -> None:
     tallies = re.findall(r"Won so far: player_0: (\d), player_1: (\d), player_2: (\d)", two_races)
     assert [sum(map(int, tally)) for tally in tallies] == [1, 2]
@@ -142,11 +136,6 @@ def test_undo_goes_back_and_the_same_dice_come_again() -> None:
     assert "Back to your last decision." in text
 
 
-def test_the_end_of_the_input_is_a_goodbye() -> None:
-    assert race("").endswith("> Goodbye.\n")
-    assert race("pass\nquit\n").endswith("> Goodbye.\n")
-
-
 def test_ctrl_c_stops(capsys: pytest.CaptureFixture[str]) -> None:
     class Interrupted(StringIO):
         def readline(self, *_: object) -> str:
@@ -160,7 +149,7 @@ def test_ctrl_c_stops(capsys: pytest.CaptureFixture[str]) -> None:
 # Answers ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "action"),
     [
         ("pass", "pass"),
@@ -186,29 +175,16 @@ def test_where_no_name_has_a_number_the_place_in_the_list_is_one() -> None:
     assert asked(AN_ESCAPE, "esc\n")[0] == "escape"
 
 
-def test_bids_are_one_line() -> None:
-    shown = asked(AN_AUCTION, "pass\n")[1]
-    assert shown.splitlines()[-6:-1] == [
-        "      retire",
-        "      pass",
-        "      bid 1 ... bid 20",
-        "      retire 1",
-        "      retire 2",
-    ]
-
-
-@pytest.mark.parametrize(
+@each(
     ("answer", "said"),
     [
         ("bid 21", "Not possible now: bid 21: player_0 has 20 energy"),
-        ("21", "Not possible now: bid 21: player_0 has 20 energy\nNot possible now: retire 21: "),
         ("escape", "Not possible now: escape: what is to be decided is 'bid'"),
         ("retire 4", "Not possible now: retire 4: player_0 has no servant on square 4"),
         ("give", "Not possible now: give up: what is to be decided is 'bid'"),
         ("2", "'2' may mean 'bid 2' or 'retire 2': type more of the name"),
         ("", "'' is none of the actions: type a name, or its number alone, ? for help or q to stop."),
         ("nonsense", "'nonsense' is none of the actions"),
-        ("bid 99", "'bid 99' is none of the actions"),
         ("pas s", "Did you mean 'pass'?"),
         ("9" * 5000, "is none of the actions"),
         ("²", "'²' is none of the actions"),
@@ -226,15 +202,7 @@ def test_help_says_what_can_be_typed_and_shows_the_table_again() -> None:
     assert "Type the name of an action" in shown
 
 
-def test_undo_is_for_who_holds_the_game() -> None:
-    env = env_at(AN_AUCTION)
-    person = Person(env)
-    person.source, person.sink, person.can_undo = StringIO("undo\n"), StringIO(), True
-    with pytest.raises(UndoRequest):
-        person.choose(env, env.step(np.array([-1])).observations)
-
-
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (["--episode", "match"], "episode is 'match'; it may be 'race'"),
@@ -305,10 +273,3 @@ def test_a_game_that_hides_something_is_told_by_what_the_seat_sees(
     assert "player_1: " not in text
     registered(pig, draw=drawn, view=lambda state, rules, seat: f"seat {seat} sees it")
     assert "seat 0 sees it" in played("--edition", "pig", "--seed", "1", answers="1\n", exit_code=130)
-
-
-def test_a_position_can_be_written_from_what_is_played() -> None:
-    """The record of the environment is the same, whoever plays."""
-    env = env_at(AN_AUCTION)
-    text = write_position(env.get_states()[0], env.edition, env.rules)
-    assert "to act: seat 0, bid" in text

@@ -13,6 +13,7 @@ pytest.importorskip("pyarrow")
 from millebornes_env.commands import record as command
 from millebornes_env.commands.record import main
 from millebornes_env.recording import check, open_data
+from tests.each import each
 from tests.patience import SECONDS_OF_A_HANG
 
 KILLED = """
@@ -56,15 +57,6 @@ def test_it_records_and_checks(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.endswith("; every row is what the game says\n")
 
 
-def test_the_table_and_the_rest_are_as_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--edition", "dutch", "--players", "3", "--reward", "win", "--hidden"]
-    assert main(["random", "--rounds", "4", "--out", "data", *options]) == 0
-    described = open_data("data").described
-    assert (described["edition"], described["players"], described["reward"]) == ("dutch", 3, "win")
-    assert described["hidden"] == 2 * 19
-    assert capsys.readouterr().err == ""
-
-
 def test_a_killed_run_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     line = ["greedy", "--rounds", "20", "--rounds-per-file", "5", "--threads", "1", "--out"]
     program = [sys.executable, "-c", KILLED, *line, "killed"]
@@ -99,13 +91,11 @@ def test_ctrl_c_says_how_to_go_on(
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "reason"),
     [
         (["--out", "data"], "name the agents that play"),
         (["gredy", "--out", "data"], "there is no agent 'gredy'"),
-        (["greedy", "--players", "5", "--out", "data"], "has no table for 5 players"),
-        (["greedy", "--rounds", "0", "--out", "data"], "rounds is 0; it must be a whole number"),
         (["greedy", "--rounds", "4", "--out", "/dev/null/data"], "/dev/null/data: Not a directory"),
         (["greedy", "--check", "--out", "data"], "name no agents"),
         (["--check", "--out", "data"], "there is no recording in this folder"),
@@ -135,11 +125,3 @@ def test_who_sees_hidden_cards_is_refused(
     )
     assert main([*line, "--allow-cheating"]) == 0
     assert ", which sees hidden cards" in Path("data/README.md").read_text(encoding="utf-8")
-
-
-def test_without_pyarrow_it_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert main(["greedy", "--out", "data"]) == 2
-    assert "pip install 'millebornes-env[data]'" in capsys.readouterr().err

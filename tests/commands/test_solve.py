@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import json
 import os
@@ -14,12 +13,9 @@ import numpy as np
 import pytest
 
 from millebornes_env.__main__ import main
-from millebornes_env.commands.solve import _Run
-from millebornes_env.files import locked
 from millebornes_env.solving import cfr_in_parts, memory, policies
 from millebornes_env.solving.cfr import Solver
-from millebornes_env.solving.tree import Counts
-from millebornes_env.solving.values import Judgement
+from tests.each import each
 
 SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
 
@@ -92,46 +88,25 @@ def test_a_run_that_was_killed_goes_on(
     assert "is a checkpoint of 'mini7-v0+" in other
 
 
-def test_half_an_iteration_is_not_kept(
+def test_the_last_digits_of_a_value(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second Ctrl-C does not wait; what was saved before stays."""
-    path = str(tmp_path / "run.npz")
-    printed(capsys, SMALL, "--until", "1", "--checkpoint", path)
-    before = Path(path).read_bytes()
-    learn = Solver._learn
-
-    def killed(solver: Any, number: int) -> None:
-        learn(solver, number)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Solver, "_learn", killed)
-    assert main(["solve", SMALL, "--until", "0.001", "--checkpoint", path]) == 130
-    assert Path(path).read_bytes() == before
-
-
-@pytest.mark.parametrize("whole", [10, 4])
-def test_the_last_digits_of_a_value(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: int
-) -> None:
     """With what pruning leaves of the game; the policy that is written is the one that was judged."""
-    monkeypatch.setattr(cfr_in_parts, "WHOLE", whole)
+    monkeypatch.setattr(cfr_in_parts, "WHOLE", 10)
     monkeypatch.setattr(cfr_in_parts, "TRUNK", 2)
     result, policy, run = (tmp_path / name for name in ("a.json", "policy.npz", "run.npz"))
     files = ("--json", str(result), "--checkpoint", str(run))
     printed(capsys, "mini7", "--until", "1e-2", *files)
     said = json.loads(result.read_text(encoding="utf-8"))
     assert "pruning" not in said["made_by"]
-    out = ("--out", str(policy)) if whole == 10 else ()
-    printed(capsys, "mini7", "--until", "1e-9", *files, *out)
+    printed(capsys, "mini7", "--until", "1e-9", *files, "--out", str(policy))
     said = json.loads(result.read_text(encoding="utf-8"))
     low, high = said["between"]
     assert high - low <= 8e-8
     assert low - 1e-7 < 1670 / 63 < high + 1e-7
     assert said["made_by"].endswith("on what pruning leaves")
-    if out:
-        row = printed(capsys, "mini7", f"equilibrium:file={policy}").splitlines()[1]
-        assert float(row.split(" | ")[-1]) < 1e-3  # rounded to steps of probability
+    row = printed(capsys, "mini7", f"equilibrium:file={policy}").splitlines()[1]
+    assert float(row.split(" | ")[-1]) < 1e-3  # rounded to steps of probability
 
 
 def test_a_large_game_is_solved_in_parts(
@@ -155,21 +130,6 @@ def test_a_large_game_is_solved_in_parts(
     assert "GiB of memory, and 0.0 GiB are free" in complaint(capsys, SMALL)
 
 
-def test_the_time_left_follows_how_exploitability_falls() -> None:
-    """As a power of the iterations; never beyond --minutes."""
-
-    def left(now: float, until: float, iteration: int = 100) -> float:
-        run = _Run(argparse.Namespace(minutes=10, until=until), 0.0, first=(1, 0.5))
-        run.found = Judgement("CFR+", 0.0, (now, now), Counts(1, 1, 1, 1, (1, 1), 2, 0, 1))
-        return run.seconds_left(iteration, 20.0)
-
-    of_range = 0.5 / 100  # a hundredth of what it was at the first iteration
-    assert left(of_range, until=0.05) == pytest.approx(900 * 20 / 99)  # a tenth of it: 1,000 iterations
-    assert left(of_range, until=1e-9) == 580
-    assert left(0.6, until=0.05) == 580  # it has not fallen yet
-    assert left(of_range, until=1e-3, iteration=1) == 580  # no iteration since the first look
-
-
 def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,7 +149,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(
     assert [file for file in tmp_path.iterdir() if file.suffix != ".lock"] == [path]
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         (("parker",), "101 cards and about"),
@@ -197,14 +157,10 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(
             ("arc_en_ciel",),
             "the game 'wielerspel' has no walk through its small tables, which the command solve",
         ),
-        (("nothing",), "there is no edition 'nothing'"),
-        (("mini7", "--until", "0"), "--until is 0"),
         (("mini7", "--until", "nan"), "--until is nan"),
-        (("mini7", "--minutes", "-1"), "--minutes is -1"),
         (("mini7", "--threads", "0", "random"), "--threads is 0"),
         (("mini7", "random", "--out", "x.npz"), "agents are only judged"),
         (("mini7", "nobody"), "'nobody'"),
-        (("mini7", "random", "--json", "x.json"), "agents are only judged"),
         (("mini12", "--out", "x.npz"), "--out: a policy of mini12-v0 is a table too large"),
         (("mini7", "equilibrium:file=nowhere.npz"), "nowhere.npz"),
     ],
@@ -213,18 +169,6 @@ def test_what_makes_no_sense(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
 ) -> None:
     assert words in complaint(capsys, *arguments)
-
-
-def test_a_file_that_cannot_be_written_is_told_before_the_work(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    for option in ("--out", "--checkpoint"):
-        assert main(["solve", "mini10", option, str(tmp_path / "file" / "policy.npz")]) == 2
-        told = capsys.readouterr()
-        assert "file" in told.err
-        assert not told.out
-        assert "Is a directory" in complaint(capsys, "mini10", option, str(tmp_path))
 
 
 def test_a_disk_that_is_full_at_the_end_costs_no_checkpoint(
@@ -244,21 +188,3 @@ def test_a_disk_that_is_full_at_the_end_costs_no_checkpoint(
     assert "went on after" in printed(capsys, SMALL, "--checkpoint", run, "--out", policy)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [".run.npz.lock", "policy.npz", "run.npz"]
-
-
-def test_two_processes_with_one_checkpoint_are_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "run.npz"
-    with locked(tmp_path / ".run.npz.lock", RuntimeError()):
-        assert "another process solves with this checkpoint" in complaint(
-            capsys, SMALL, "--checkpoint", str(path)
-        )
-    assert not path.exists()
-
-
-def test_a_file_of_something_else_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    path = tmp_path / "other.npz"
-    np.savez(path, numbers=np.zeros(3))
-    assert "no checkpoint" in complaint(capsys, SMALL, "--checkpoint", str(path))
-    assert np.load(path)["numbers"].tolist() == [0, 0, 0]

@@ -9,8 +9,7 @@ import pytest
 
 from millebornes_env.__main__ import main
 from millebornes_env.command_line import program
-from millebornes_env.commands.train import scripts_of
-from millebornes_env.errors import MilleBornesError, MissingExtraError, OptionError
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,11 +44,6 @@ def test_a_script_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     assert told.startswith("error: there is no training script 'self-play'; the scripts are: average, ")
 
 
-def test_where_no_checkout_is(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"in a checkout of the repository, pip install -e '\.\[train\]'"):
-        scripts_of(tmp_path)
-
-
 def test_a_library_that_is_missing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,17 +56,7 @@ def test_a_library_that_is_missing(
     )
 
 
-def test_a_missing_extra_is_both_kinds_of_error() -> None:
-    error = MissingExtraError.of("this", ModuleNotFoundError("gone", name="there"), "arena")
-    assert isinstance(error, ImportError)
-    assert isinstance(error, MilleBornesError)
-    assert (error.name, str(error)) == (
-        "there",
-        "this needs there, which is not installed: pip install 'millebornes-env[arena]'",
-    )
-
-
-@pytest.mark.parametrize(
+@each(
     ("typed", "name"),
     [
         ("/usr/bin/millebornes", "millebornes"),
@@ -82,9 +66,3 @@ def test_a_missing_extra_is_both_kinds_of_error() -> None:
 def test_help_names_what_was_typed(typed: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", [typed, "arena"])
     assert program() == name
-
-
-def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main(["--version"])
-    assert capsys.readouterr().out.startswith("millebornes-env ")

@@ -5,17 +5,13 @@ from __future__ import annotations
 import dataclasses
 import random
 import re
-from collections import deque
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from millebornes_env import edition, editions, vector_env
+from millebornes_env import edition, editions
 from millebornes_env.errors import NotationError, StateError
 from millebornes_env.millebornes.actions import num_actions
 from millebornes_env.millebornes.audit import first_violation
@@ -82,23 +78,6 @@ def test_every_byte_of_a_played_game_survives(name: str, players: int, teams: in
         assert "opened" not in text, "how a pile began follows from its cards"
 
 
-def test_all_phases_are_met_in_those_games() -> None:
-    met = set()
-    for players, teams in edition("parker").tables:
-        rules = edition("parker").table(players, teams)
-        for seed in range(4):
-            met |= {PHASE_NAMES[int(states[0].phase)] for states in games(rules, seed, rounds=1)}
-    assert met == set(PHASE_NAMES)
-
-
-@settings(max_examples=20, deadline=None, derandomize=True, database=None)
-@given(st.sampled_from(TABLES), st.integers(0, 2**31 - 10), st.integers(0, 150))
-def test_any_moment_of_any_game_survives(table: tuple[str, int, int], seed: int, moment: int) -> None:
-    rules = edition(table[0]).table(*table[1:])
-    (states,) = deque(islice(games(rules, seed % 10**9), moment + 1), maxlen=1)
-    assert read_position(write_position(states, table[0], rules)).state.tobytes() == states.tobytes()
-
-
 def test_overridden_rules_and_sheets_of_ones_own(tmp_path: Path) -> None:
     mine = edition("parker").replace(max_200=4)
     text = write_position(next(games(mine.table(2), 1)), mine, mine.table(2))
@@ -131,15 +110,6 @@ def test_an_edition_made_in_code_is_not_written_under_another_s_name() -> None:
     assert read_position(text, edition=home).rules.max_200 == 3
 
 
-def test_an_empty_stream_keeps_its_place() -> None:
-    table = Table(players=3).draws(0, "roll").draw_pile(1).hand(0, "stop").hand(1, "roll")
-    table.state.stream_next[2] = table.state.stream_end[2] = 40
-    table.state.discard_top = Card.ROLL.value
-    text = write_position(table.state, "parker", table.rules)
-    assert "stream 2 at 40: none\n" in text
-    assert read_position(text).state["stream_end"][0, 2] == 40
-
-
 def test_what_only_a_hand_made_record_holds() -> None:
     table = Table(edition="dutch").draw_pile(10).hand(0, "roll").battle(0, "accident", "repairs")
     table.state.opening[0] = 0
@@ -157,15 +127,6 @@ def test_what_only_a_hand_made_record_holds() -> None:
         ][0, 0]
         == 1
     )
-
-
-def test_a_game_that_was_broken_off() -> None:
-    env = vector_env(1, illegal_action="terminate", autoreset_mode="disabled", seed=1)
-    env.reset()
-    env.step([38])
-    states = env.get_states()
-    found = read_position(write_position(states[0], env.edition, env.rules))
-    assert found.state.tobytes() == states.tobytes()
 
 
 def test_without_the_key() -> None:
@@ -242,33 +203,6 @@ def test_a_stream_may_give_its_first_cards() -> None:
         assert 49 <= int(state.stream_end[seat]) - start <= 51
 
 
-def test_the_others_may_lie_in_the_discard_pile() -> None:
-    found = position("hand 0: stop", "stream 0: roll", "stream 1: none", "discard pile: ... 25")
-    state = found.state[0]
-    assert int(state.draw_pile) == 1
-    assert int(state.discard_top) == Card.DISTANCE_25
-    assert int(state.discard_pile.sum()) == 99
-
-
-def test_a_claim_finds_who_is_asked() -> None:
-    found = position(
-        "table: 4 players in 2 teams",
-        "hand 3: right_of_way 25",
-        "hand 0: roll",
-        "pending: stop by seat 0 against team 1",
-        "battle 1: roll",
-    )
-    assert int(found.state[0].seat) == 3
-    assert PHASE_NAMES[int(found.state[0].phase)] == "claim"
-    assert "to act: seat 3, claim\n" in str(found)
-
-
-def test_streams_longer_than_their_part_lie_one_after_the_other() -> None:
-    found = position("hand 0: stop", "stream 0: none")
-    assert found.state["stream_end"][0].tolist()[:2] == [0, 100]
-    assert " at " not in str(found)
-
-
 def test_an_extension_and_a_finished_round() -> None:
     asked = position("distance 0: 7x100", "battle 0: roll", "hand 0: 25", "to act: seat 0, extension")
     assert PHASE_NAMES[int(asked.state[0].phase)] == "extension"
@@ -301,53 +235,6 @@ def test_a_record_that_no_text_describes_is_not_written() -> None:
     table.state["battle"][0] = -1  # the Roll is in the pile, and nothing shows on top
     with pytest.raises(NotationError, match=r"no text describes this record.*roll lies under nothing"):
         write_position(table.state, "parker", table.rules)
-
-
-def test_a_hand_that_is_too_large_for_a_seat_that_waits_is_not_written() -> None:
-    table = Table().hand(0, "roll").hand(1, *["25"] * 7)
-    with pytest.raises(NotationError, match="hand_count is more than a hand can hold"):
-        write_position(table.state, "parker", table.rules)
-
-
-# Any text --------------------------------------------------------------------------------------------------
-
-ALPHABET = st.one_of(
-    st.sampled_from(
-        [*"0123456789x!:#.,() \n", "...", " on ", "roll", "stop", "seat", "team", "none", "hand"]
-    ),
-    st.characters(),
-)
-EDITS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 12), ALPHABET), min_size=1, max_size=4)
-SOURCES = [
-    write_position(states, name, edition(name).table(players, teams))
-    for name, players, teams in TABLES[::5]
-    for states in list(games(edition(name).table(players, teams), 3))[60:61]
-]
-
-
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
-@given(st.sampled_from(SOURCES), EDITS)
-def test_any_change_of_a_text_reads_or_is_refused(text: str, edits: list[tuple[float, int, str]]) -> None:
-    for where, length, inserted in edits:
-        start = int(where * len(text))
-        text = text[:start] + inserted + text[start + length :]
-    try:
-        found = read_position(text)
-    except NotationError:
-        return
-    assert first_violation(found.state, found.rules) is None
-    assert read_position(str(found)) == found
-
-
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
-@given(st.sampled_from(SOURCES), st.sets(st.integers(0, 40)))
-def test_any_lines_may_be_left_out(text: str, missing: set[int]) -> None:
-    lines = [line for place, line in enumerate(text.splitlines()) if place not in missing]
-    try:
-        found = read_position("\n".join(lines))
-    except NotationError:
-        return
-    assert str(read_position(str(found))) == str(found)
 
 
 # The page --------------------------------------------------------------------------------------------------

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import itertools
 import random
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from millebornes_env import edition, editions, machine_code, vector_env
 from millebornes_env.errors import NotationError, RulesError, StateError
@@ -22,8 +18,7 @@ from millebornes_env.millebornes.rules import rules_record
 from millebornes_env.millebornes.state import ROUND_OVER, StateArray, new_states
 from millebornes_env.millebornes.turn import start_match, start_next_round, step
 from millebornes_env.millebornes.winning import is_match_over
-from millebornes_env.notation.jsonl import read_jsonl, write_jsonl
-from millebornes_env.notation.positions import Position, read_position, write_position
+from millebornes_env.notation.positions import Position, read_position
 from millebornes_env.notation.records import (
     NEXT_ROUND,
     Play,
@@ -148,16 +143,6 @@ def test_a_game_survives_and_plays_again(name: str, players: int, teams: int) ->
     assert all(lines[number - 1].startswith(("seat", "next")) for number in found.lines)
 
 
-def test_a_whole_match_plays_again() -> None:
-    game, seen = played("parker", 2, 2, seed=1, rounds=100)
-    assert sum(play.action == NEXT_ROUND for play in game.plays) >= 3
-    assert max(game.result or ()) >= 5000
-    *_, end = replay(read_record(str(game)))
-    assert end.tobytes() == seen[-1].tobytes()
-    with pytest.raises(NotationError, match=r"'next round': the match is over"):
-        list(replay(Record(game.position, (*game.plays, Play(-1, NEXT_ROUND)))))
-
-
 def test_the_games_of_an_environment_are_recorded() -> None:
     env = vector_env(1, seed=3, autoreset_mode="disabled")
     env.reset()
@@ -169,45 +154,6 @@ def test_the_games_of_an_environment_are_recorded() -> None:
     game = record_of(begin, actions)
     *_, end = replay(read_record(str(game)))
     assert end.tobytes() == env.get_states().tobytes()
-
-
-def calls_to_write(game: Record) -> int:
-    """How many functions are called to write a game; unlike the time, it is the same on every machine."""
-    calls = 0
-
-    def count(_frame: object, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        write_record(game)
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
-def test_writing_is_quick() -> None:
-    """A play costs a few calls, and as many in a long game as in a short one."""
-    game, _ = played("parker", 4, 2, seed=1)
-    few, more, many = (calls_to_write(Record(game.position, game.plays[:count])) for count in (0, 50, 100))
-    assert more - few < 50 * 60
-    assert many - more == pytest.approx(more - few, rel=0.2)
-
-
-def test_a_record_without_plays_is_a_position() -> None:
-    found = read_record(POSITION)
-    assert found.plays == ()
-    assert len(list(replay(found))) == 1
-    assert read_record(str(found)) == found
-
-
-def test_a_record_at_a_table_that_the_reader_is_told() -> None:
-    text = "hand 0: stop\nhand 2: right_of_way\nbattle 2: roll\nplays:\n"
-    found = read_record(text + "seat 0: stop against team 2\nseat 2: claim", edition="dutch", players=3)
-    assert found.position.rules.teams == 3
-    assert [play.seat for play in found.plays] == [0, 2]
-    assert len(list(replay(found))) == 3
 
 
 @each(
@@ -308,13 +254,6 @@ def test_actions_without_end_are_refused() -> None:
     refused(error.value, "play 2, 'seat 1: 50'", "the rules do not allow it now")
 
 
-def test_what_is_wrong_first_is_told_first() -> None:
-    with pytest.raises(NotationError, match="play 2, 'seat 1: 25': the seat does not hold 25"):
-        record_of(read_position(POSITION), [0, 0, 99])
-    with pytest.raises(NotationError, match="no action 99"):
-        record_of(read_position(POSITION), [0, 99, 0])
-
-
 @each("action", [1.5, "0", None, True, -1, 10**30])
 def test_what_is_no_action(action: object) -> None:
     """A float is not cut off to the action before it."""
@@ -350,58 +289,3 @@ def test_a_position_holds_one_record(state: Any) -> None:
     for call in (lambda: record_of(position, []), lambda: list(replay(Record(position, ())))):
         with pytest.raises(StateError, match="a position holds one record of a game"):
             call()
-
-
-@pytest.mark.parametrize("thing", [None, 3, "game", (0, 0)])
-def test_things_that_are_no_game(tmp_path: Path, thing: Any) -> None:
-    """Each function says what it wants."""
-    position, path = read_position(POSITION), tmp_path / "games.jsonl"
-    for call in (
-        lambda: write_record(thing),
-        lambda: list(replay(thing)),
-        lambda: record_of(thing, []),
-        lambda: write_jsonl(path, [thing]),
-        lambda: Record(thing, ()),
-        lambda: Record(position, thing),
-        lambda: Record(position, (thing,)),
-        lambda: write_position(position.state, "parker", thing),
-        lambda: read_action("25", position.rules, thing),
-    ):
-        with pytest.raises(NotationError):
-            call()
-    with pytest.raises(NotationError, match=r"the actions of a game are their ids, such as \[0, 13\]; got 3"):
-        record_of(position, 3)  # type: ignore[arg-type]
-    with pytest.raises(NotationError, match=r"writes a list of notation\.Record; got NoneType"):
-        write_jsonl(path, None)  # type: ignore[arg-type]
-    assert list(tmp_path.iterdir()) == []
-
-
-@each("path", [None, 3, b"games", "games\0.jsonl"])
-def test_what_names_no_file(path: Any) -> None:
-    for call in (lambda: write_jsonl(path, []), lambda: next(read_jsonl(path))):
-        with pytest.raises(NotationError, match="names no file"):
-            call()
-
-
-TEXTS = [write_record(played("dutch", 3, 3, seed=1)[0]), POSITION + "plays:\nseat 0: 25\nseat 1: roll\n"]
-
-
-@settings(max_examples=80, deadline=None, derandomize=True, database=None)
-@given(
-    st.sampled_from(TEXTS),
-    st.floats(0, 1),
-    st.integers(0, 12),
-    st.sampled_from(["", "\n", "seat 1: ", "stop", "next round\n", "7", ":", "result: 1 2 3\n", "discard "])
-    | st.text(),
-)
-def test_any_change_of_a_record_plays_or_is_refused(
-    text: str, where: float, length: int, inserted: str
-) -> None:
-    start = int(where * len(text))
-    try:
-        found = read_record(text[:start] + inserted + text[start + length :])
-        for states in replay(found):
-            assert states["hand_count"].min() >= 0
-    except NotationError:
-        return
-    assert read_record(str(found)) == found

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from millebornes_env.errors import MissingExtraError
 from millebornes_env.files import locked
 from research import all as all_questions
-from research.frame import LOCK_FILE, Options, Question, command_of, main
-from research.intervals import interquartile_mean, over_seeds, over_tasks
+from research.frame import LOCK_FILE, Options, Question, main
+from research.intervals import over_seeds, over_tasks
 from research.parts import Part, Record
 from research.tables import Table
 
@@ -135,36 +134,12 @@ def test_a_damaged_part_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "remove it" in refused(Doubling().question(), "--seeds", "1", capsys=capsys)
 
 
-def test_options_that_make_no_run_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--seeds is 0" in refused(Doubling().question(), "--seeds", "0", capsys=capsys)
-    assert "--minutes" in refused(Doubling().question(), "--minutes", "0", capsys=capsys)
-
-
-def test_a_result_that_is_no_number_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    said = refused(Doubling(factor=float("nan")).question(), "--seeds", "1", capsys=capsys)  # type: ignore[arg-type]
-    assert "seed-1" in said
-    assert not list(Path("results").rglob("*.json"))
-
-
 def test_no_part_begins_after_the_minutes() -> None:
     doubling = Doubling()
     assert main(doubling.question(), ["--minutes", "1e-9"]) == 0
     assert not doubling.measured
     assert main(doubling.question(), ["--dry-run"]) == 0
     assert not doubling.measured
-
-
-def test_a_missing_library_skips_its_parts(capsys: pytest.CaptureFixture[str]) -> None:
-    class Lacking(Doubling):
-        def measure(self, part: Part, on_progress: object) -> Mapping[str, Any]:
-            if part.seed == 1:
-                raise MissingExtraError.of("this part", ModuleNotFoundError(name="there"), "research")
-            return super().measure(part, on_progress)
-
-    assert main(Lacking().question(), ["--seeds", "2"]) == 0
-    printed = capsys.readouterr()
-    assert "seed-1 is skipped" in printed.err
-    assert "1 of 2 parts" in printed.out
 
 
 def test_the_docs_get_figures_a_picture_and_the_block(capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,14 +162,6 @@ def test_the_docs_get_figures_a_picture_and_the_block(capsys: pytest.CaptureFixt
     )
 
 
-def test_the_command_names_what_differs_from_the_defaults() -> None:
-    question = Doubling().question()
-    assert command_of(question, Options()) == "python -m research.doubling"
-    assert (
-        command_of(question, Options(quick=True, seeds=3)) == "python -m research.doubling --seeds 3 --quick"
-    )
-
-
 def test_an_interval_over_seeds_covers_the_mean_95_times_in_100() -> None:
     random = np.random.default_rng(1)
     covered = [
@@ -205,12 +172,6 @@ def test_an_interval_over_seeds_covers_the_mean_95_times_in_100() -> None:
     assert over_seeds([3.0]).low is None
     values = random.normal(size=8)
     assert over_seeds(values) == over_seeds(values)
-
-
-def test_the_interquartile_mean_ignores_the_extremes() -> None:
-    assert interquartile_mean([-1e9, 1.0, 2.0, 1e9]) == 1.5
-    found = over_seeds([1.0, 2.0, 3.0, 100.0], interquartile_mean)
-    assert found.mean == 2.5
 
 
 def test_all_questions_are_asked_and_one_that_fails_does_not_stop_the_others(

@@ -15,13 +15,12 @@ from millebornes_env.arena.intervals import mean_interval
 from millebornes_env.files import new_figure
 from millebornes_env.millebornes.actions import EXTEND, FINISH
 from millebornes_env.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
-from millebornes_env.millebornes.state import PLAY, StateArray
+from millebornes_env.millebornes.state import StateArray
 from research import coup_fourre, extensions, information, match_equity, safeties
-from research.errors import ResearchError
 from research.frame import Options, Question, answer, main
 from research.parts import Part, Record
 from research.positions import NOTHING, Decisions, Player, find_decisions, player, roll_out
-from research.tallies import banded, interval, merged, over, tallied
+from research.tallies import interval, merged, over, tallied
 from train.common.equity import equity_table as table_of_the_trainer
 
 
@@ -63,22 +62,6 @@ def test_rollouts_depend_on_the_seed_alone(greedy: Player, extensions_found: Dec
     assert (points[:, 0].std(axis=1) > 0).any(), "the redeals differ"
 
 
-def test_decisions_are_drawn_from_all_parts_of_the_rounds(greedy: Player) -> None:
-    found = find_decisions(greedy, lambda states: states["phase"] == PLAY, 200, 60, 3)
-    assert len(found.states) == 200
-    assert found.rounds == 60
-    piles = found.states["draw_pile"]
-    assert (piles == 0).any()
-    assert (piles > 70).any()
-
-
-@pytest.mark.parametrize("name", ["human", "equilibrium"])
-def test_who_is_not_compiled_plays_no_rollouts(name: str) -> None:
-    table = "mini7" if name == "equilibrium" else "parker"
-    with pytest.raises(ResearchError, match="is not compiled, so it cannot play rollouts"):
-        player(name, table)
-
-
 def test_tallies_of_parts_add_up() -> None:
     values = np.random.default_rng(1).normal(10.0, 3.0, 60)
     labels = (["a", "b", "b"] * 20, ["x", "y"] * 30)
@@ -92,19 +75,6 @@ def test_tallies_of_parts_add_up() -> None:
     assert interval(over(halves)[()]) == pytest.approx(mean_interval(values), rel=1e-4)
     of_b = np.array(labels[0]) == "b"
     assert interval(over(halves, 0)["b",]).mean == pytest.approx(values[of_b].mean())
-
-
-def test_tallies_keep_a_small_spread_about_a_large_mean() -> None:
-    values = 12_345.678 + np.random.default_rng(2).normal(0.0, 0.5, 400)
-    found = interval(merged([tallied([["a"] * 400], values)])["a",])
-    assert found.low is not None
-    assert found.mean - found.low == pytest.approx(mean_interval(values).half_width, rel=1e-3)
-
-
-def test_bands_name_their_ends() -> None:
-    assert banded(np.array([0, 1, 19, 20, 99]), (0, 1, 20)) == [
-        "0", "1 to 19", "1 to 19", "20 and more", "20 and more",
-    ]  # fmt: skip
 
 
 # Safeties ---------------------------------------------------------------------------------------------------
@@ -124,24 +94,7 @@ def test_holding_is_judged_against_plays_without_a_safety() -> None:
     )
 
 
-def test_only_a_policy_says_which_play_is_best(greedy: Player) -> None:
-    with pytest.raises(ResearchError, match="take a policy, such as 'champion'"):
-        safeties.best_other_plays(greedy, find_decisions(greedy, safeties.may_lay_a_safety, 2, 2, 1).states)
-
-
 # Match equity -----------------------------------------------------------------------------------------------
-
-
-def test_chances_by_hand() -> None:
-    law = np.zeros((101, 101))
-    law[100, 0] = law[0, 100] = 1.0  # 2,500 points for the one or the other
-    table = match_equity.equity_table(law, 5000)
-    assert table[0, 0] == pytest.approx(0.5)
-    assert table[100, 0] == pytest.approx(0.75)
-    assert table[100, 100] == pytest.approx(0.5)
-    assert table[0, 100] == pytest.approx(0.25)
-    assert match_equity.rounds_in_a_match(law, 5000) == pytest.approx(2.5)
-    assert match_equity.hundred_more(table)[199, 0] == pytest.approx(1.0 - table[199, 0])
 
 
 def test_the_trainer_counts_the_same_chances() -> None:
@@ -154,46 +107,7 @@ def test_the_trainer_counts_the_same_chances() -> None:
     assert ours[::2, ::2] == pytest.approx(theirs, abs=1e-5)
 
 
-def test_the_end_of_a_match_decides() -> None:
-    table = np.full((200, 200), 0.3)
-    own, other = np.array([5000, 5100, 4900, 4975]), np.array([5000, 4900, 5200, 4975])
-    assert match_equity.equity_after(table, 5000, own, other).tolist() == [0.5, 1.0, 0.0, 0.3]
-
-
-def test_a_choice_needs_a_gain_that_is_sure() -> None:
-    sure = np.array([[0.0, 0.0, 0.0, 0.0], [9.0, 10.0, 11.0, 10.0], [50.0, -50.0, 60.0, -20.0]])
-    there = np.ones((1, 3), np.bool_)
-    assert match_equity.chosen_by(sure[np.newaxis], there, 1.0).tolist() == [1]
-    assert match_equity.chosen_by(sure[np.newaxis, [0, 2]], there[:, :2], 1.0).tolist() == [0], (
-        "10 of 26 a deal"
-    )
-    assert match_equity.chosen_by(sure[np.newaxis], np.array([[True, False, True]]), 1.0).tolist() == [0]
-    assert match_equity.chosen_by(sure[np.newaxis], there, 99.0).tolist() == [0]
-
-
 # The extension ----------------------------------------------------------------------------------------------
-
-
-def test_thresholds_follow_the_gains() -> None:
-    km, cards = np.array([0, 0, 6, 6, 3]), np.array([5, 5, 0, 0, 3])
-    grid = extensions.threshold_grid(np.array([30.0, -10.0, -20.0, 5.0, 0.0]), (km, cards))
-    assert grid[0, 5]
-    assert grid[1, 5], "as its neighbour, for want of others"
-    assert not grid[6, 0]
-    assert not grid[3, 3]
-    assert grid.sum() == 3
-
-
-def test_bands_are_the_other_seats_km_and_the_own_hand(extensions_found: Decisions) -> None:
-    km, cards, hand = extensions.bands_of(extensions_found.states)
-    for number, state in enumerate(extensions_found.states):
-        seat = int(state["seat"])
-        assert extensions.KM[km[number]] <= state["km"][1 - seat]
-        assert cards[number] == sum(state["draw_pile"] >= end for end in extensions.CARDS) - 1
-        kilometres = sum(
-            int(state["hand"][seat][card]) * size for card, size in enumerate((25, 50, 75, 100, 200))
-        )
-        assert hand[number] == sum(kilometres >= end for end in extensions.HAND) - 1
 
 
 def always(states: StateArray) -> npt.NDArray[np.bool_]:
@@ -206,21 +120,6 @@ def test_policies_differ_by_the_extension_alone(greedy: Player) -> None:
     mean, half_width = extensions.compare(greedy, always, 40, 1)
     assert mean != 0.0
     assert half_width > 0.0
-
-
-# Information ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("curve", "reached"),
-    [
-        ([(100, -500.0), (400, -300.0), (1600, -100.0)], 800.0),
-        ([(100, -100.0)], 100.0),
-        ([(100, -500.0), (200, -400.0)], None),
-    ],
-)
-def test_where_a_curve_reaches_a_level(curve: list[tuple[int, float]], reached: float | None) -> None:
-    assert information.reached_at(curve, -200.0) == (None if reached is None else pytest.approx(reached))
 
 
 # The commands -----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from millebornes_env.files import new_figure
 from research.frame import main
 from research.parts import Part, Record
-from research.scaling import NAIVE, QUESTION, SURE, Args, draw, gains, measure, parts, tables, variants
+from research.scaling import NAIVE, QUESTION, SURE, draw, gains, measure, tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,20 +43,6 @@ def test_naive_search_loses_points_and_sure_search_does_not() -> None:
     assert naive.ms is not None
     assert naive.ms > 0
     assert found[NAIVE].result["playouts"] > 4
-
-
-def test_only_who_can_judge_has_depths() -> None:
-    assert not any("depth" in one.options for one in variants("greedy", (10,)))
-    champion = variants("champion", (10,))
-    assert {"sure, depth 4", "sure, to the end", "sure, belief"} <= {one.family for one in champion}
-    assert all("depth=" in one.options for one in champion)
-
-
-def test_dear_variants_play_fewer_deals() -> None:
-    deals = {part.config["options"]: part.config["deals"] for part in parts(Args(over=("greedy",)))}
-    assert (
-        deals["rollouts=10,z=0"] == 1000 > deals["rollouts=100,z=0"] == 140 > deals["rollouts=300,z=0"] == 46
-    )
 
 
 def test_seeds_are_taken_together_and_cheats_are_not_timed() -> None:

@@ -16,7 +16,7 @@ from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.millebornes.actions import card_of, is_discard
 from millebornes_env.millebornes.cards import RIGHT_OF_WAY
 from millebornes_env.solving.policies import action_of
-from research.searchers.agents import Epimc, Ismcts, Mds, OtherSearchAgent, TreeSearchAgent, at_root
+from research.searchers.agents import Epimc, Ismcts, Mds, OtherSearchAgent, at_root
 from research.searchers.tree import MOST_PLIES
 from research.solved import continued, solved
 from research.yardstick.judging import small_tree
@@ -91,14 +91,6 @@ def test_epimc_knows_what_its_decisions_are_worth(tree: Tree, base: Weights, pli
         assert {action: means[action] for action in worth} == pytest.approx(worth, abs=NEAR)
 
 
-def test_what_is_shared_is_worth_more_than_the_agent_alone(tree: Tree, base: Weights) -> None:
-    gains = [
-        max(exact(tree, base, row, best=True).values()) - max(exact(tree, base, row, best=False).values())
-        for row in first_decisions(tree)
-    ]
-    assert max(gains) > 3 * NEAR, "the test above could not tell one from the other"
-
-
 def test_ismcts_finds_the_choice_of_an_equilibrium_where_one_is_clear(tree: Tree) -> None:
     agent = searcher(Ismcts, BASE, DECK, rollouts=MANY)
     found = solved(DECK)
@@ -133,18 +125,6 @@ def test_mds_goes_from_the_policy_to_the_best_gain_as_its_temperature_falls(
     assert changed
 
 
-def test_mds_takes_a_network_by_its_probabilities() -> None:
-    agent = searcher(Mds, "champion", "parker", floor=0.001)
-    states = positions(vector_env(20), 30)
-    _, decisions = agent._looked_at(states, seats_of(states))
-    masks = vector_env(20).set_states(states)["action_mask"]
-    for game in range(20):
-        legal = np.flatnonzero(masks[game])
-        prior = agent.prior(decisions.roots, game, legal)
-        assert prior.sum() == pytest.approx(1.0, abs=1e-5)
-        assert len(legal) == 1 or len(set(prior)) > 1
-
-
 @pytest.mark.parametrize("kind", [Ismcts, Epimc, Mds])
 def test_they_see_no_hidden_cards_and_threads_change_nothing(kind: type[OtherSearchAgent]) -> None:
     env = vector_env(40)
@@ -162,19 +142,6 @@ def test_they_see_no_hidden_cards_and_threads_change_nothing(kind: type[OtherSea
         assert np.array_equal(chosen[0], chosen[2])
         masks = env.set_states(states)["action_mask"]
         assert (masks[np.arange(40), chosen[0]] == 1).all()
-
-
-@pytest.mark.parametrize("kind", [Ismcts, Epimc])
-def test_a_tree_holds_all_its_redeals(kind: type[TreeSearchAgent]) -> None:
-    agent = searcher(kind, BASE, "parker", rollouts=50)
-    states = positions(vector_env(1), 6)
-    agent.act_on(states, seats_of(states), np.zeros(1, np.int64))
-    grown = agent.last_tree
-    assert grown is not None
-    visits, means = at_root(grown)
-    assert visits.sum() == agent.playouts
-    assert 1 < int(grown.size[0]) <= agent.playouts + 1
-    assert np.isfinite(means[visits > 0]).all()
 
 
 def test_they_play_in_the_arena_by_their_names() -> None:

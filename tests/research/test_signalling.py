@@ -11,15 +11,11 @@ from millebornes_env import agents
 from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.files import new_figure
-from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES, ROLL
-from research.errors import ResearchError
+from millebornes_env.millebornes.cards import DRIVING_ACE
 from research.frame import main
 from research.mutual_information import (
     conditional_bits,
-    draw_cards,
-    jackknife_error,
     plug_in,
-    shuffled_within,
 )
 from research.partners import OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
@@ -55,44 +51,12 @@ def test_the_bias_is_taken_off_where_strata_are_many() -> None:
     assert abs(found.bits) < 0.03
 
 
-def test_a_shuffle_stays_in_its_stratum() -> None:
-    rng = np.random.default_rng(3)
-    given, values = rng.integers(0, 7, 500), np.arange(500)
-    shuffled = shuffled_within(values, given, rng)
-    assert (shuffled != values).any()
-    for stratum in range(7):
-        assert sorted(shuffled[given == stratum]) == sorted(values[given == stratum])
-
-
-def test_cards_are_drawn_as_from_a_pile() -> None:
-    rng = np.random.default_rng(4)
-    piles = np.tile([3, 0, 1, 6], (20_000, 1))
-    drawn = draw_cards(piles, np.full(20_000, 4), rng)
-    assert (drawn.sum(axis=1) == 4).all()
-    assert (drawn <= piles).all()
-    np.testing.assert_allclose(drawn.mean(axis=0), 4 * piles[0] / 10, atol=0.03)
-
-
-def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
-    values = np.random.default_rng(5).normal(size=50)
-    left_out = (values.sum() - values) / 49
-    assert jackknife_error(left_out) == pytest.approx(values.std(ddof=1) / np.sqrt(50))
-
-
 def rows_of_play(rounds: int, agent: str = "random") -> dict[str, Any]:
     watcher = Noted()
     play_watched(
         [agent, agent], MatchConfig("parker", 4, 2, "round", 3, plain=True, threads=1), rounds, watcher
     )
     return watcher.some(np.random.default_rng(6))
-
-
-def test_one_card_of_each_seat_and_kind_is_noted() -> None:
-    rows = rows_of_play(15)
-    whose = set(zip(rows["game"].tolist(), rows["seat"].tolist(), rows["discarded"].tolist(), strict=True))
-    assert 200 < len(whose) == len(rows["game"]) <= 30 * 4 * 2  # some seats have played nothing
-    assert (rows["hand"] >= 0).all()
-    assert (rows["hand"] <= rows["hidden"]).all()
 
 
 def test_a_convention_is_found_and_chance_is_not() -> None:
@@ -126,25 +90,6 @@ class Recorder(BaseAgent):
         return self.inner.act(observations, action_masks)
 
 
-def test_partners_of_one_kind_play_as_a_team_of_it() -> None:
-    table = TEAMS.table()
-    greedy = agents.make("greedy", table, 1)
-    pair = Partners(table, (greedy, greedy))
-    np.testing.assert_array_equal(
-        play([pair, "holder"], TEAMS, 10).points, play(["greedy", "holder"], TEAMS, 10).points
-    )
-    assert pair.name == "greedy/greedy"
-
-
-def test_each_partner_has_a_seat_of_its_own() -> None:
-    table = TEAMS.table()
-    one, other = Recorder("greedy"), Recorder("holder")
-    mixed = play([Partners(table, (one, other)), "greedy"], TEAMS, 10).points
-    assert one.rows
-    assert other.rows
-    assert (mixed != play(["greedy", "greedy"], TEAMS, 10).points).any()
-
-
 @pytest.mark.parametrize("hides", [PARTNER, OTHERS])
 def test_hidden_discards_keep_the_numbers_of_cards(hides: str) -> None:
     table = TEAMS.table()
@@ -170,13 +115,6 @@ def test_hidden_discards_keep_the_numbers_of_cards(hides: str) -> None:
     np.testing.assert_array_equal(*piles)
 
 
-def test_partners_need_two_teams_of_two() -> None:
-    table = MatchConfig("parker", 2).table()
-    greedy = agents.make("greedy", table, 1)
-    with pytest.raises(ResearchError, match="two teams of two; this table has 2 players in 2 teams"):
-        Partners(table, (greedy, greedy))
-
-
 def test_strength_is_no_loss_of_partners() -> None:
     rng = np.random.default_rng(8)
     noise = rng.normal(size=(4, 400))
@@ -191,20 +129,6 @@ def test_strength_is_no_loss_of_partners() -> None:
     assert found["a with b"].mean == pytest.approx(20, abs=0.3)
     assert found["a, not seeing the partner's"].mean == pytest.approx(7)
     assert found["a, not seeing the partner's"].half_width == pytest.approx(0, abs=1e-9)
-
-
-def test_networks_are_also_taken_by_themselves() -> None:
-    agents, rng = ("rules", "runs/1", "runs/2", "runs/3"), np.random.default_rng(9)
-    points = {(one, other, SEEN): rng.normal(0, 1, 100) for one in agents for other in agents}
-    for one in agents[1:]:
-        points[one, one, SEEN] += 10.0
-    points |= {(one, one, OTHERS): points[one, one, SEEN] for one in agents}
-    points |= {(one, one, PARTNER): points[one, one, SEEN] - 6.0 * (one != "rules") for one in agents}
-    found = losses(points)
-    assert found["cross-play, run folders"].mean == pytest.approx(10.0, abs=0.4)
-    assert found["cross-play, all"].mean == pytest.approx(7.5, abs=0.4)
-    assert found["the partner's more than others, run folders"].mean == pytest.approx(6.0)
-    assert found["the partner's more than others, all"].mean == pytest.approx(4.5)
 
 
 def bits_record(seed: int, told: float) -> Record:
@@ -244,9 +168,3 @@ def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--deals is 150; it must be a multiple of 100" in capsys.readouterr().err
     assert main(QUESTION, ["--rounds", "5"]) == 2
     assert "--rounds is 5" in capsys.readouterr().err
-
-
-def test_the_cards_that_are_asked_about_are_all_cards() -> None:
-    classes = [cards for name, (cards, _) in FEATURES.items() if name != "100s and 200s"]
-    asked = np.concatenate([np.arange(NUM_CARD_TYPES)[cards] for cards in classes])
-    assert set(range(NUM_CARD_TYPES)) - set(asked.tolist()) == {ROLL + 1}  # End of Limit is none of them

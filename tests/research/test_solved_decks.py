@@ -9,8 +9,7 @@ from millebornes_env.millebornes.cards import STOP
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Uniform, Weights, judge_tree, visits
-from research.coup_fourre import claims_against, of_deck
-from research.errors import ResearchError
+from research.coup_fourre import claims_against
 from research.solved import Solved, continued, how_often_held, solved
 
 NO_BONUS = "mini7+points_per_coup_fourre=0"
@@ -95,8 +94,3 @@ def test_a_coup_fourre_is_worth_its_bonus_less_the_chance_of_a_later_one(mini7: 
     without = claims_against(nothing, weights)
     assert without["least"] == pytest.approx(0, abs=1e-9)
     assert without["most"] == pytest.approx(0, abs=1e-9)
-
-
-def test_extensions_would_be_taken_for_claims() -> None:
-    with pytest.raises(ResearchError, match="extended_target=0"):
-        of_deck("mini10")

@@ -16,12 +16,9 @@ from research.transfer import (
     ALL_LONGER,
     QUESTION,
     AnyEdition,
-    Args,
     elo,
     matrix,
     measure,
-    parts,
-    tables,
     train,
 )
 
@@ -74,18 +71,6 @@ def test_intervals_are_over_seeds_where_there_are_enough() -> None:
     assert elo(0.3, 1000) <= spread.low < spread.mean < spread.high <= 0
     alike = matrix([record(seed, 0.4) for seed in range(3)])["a"]["b"]
     assert alike.half_width == pytest.approx(found["a"]["b"].half_width / np.sqrt(3))
-
-
-def test_the_mean_leaves_home_out() -> None:
-    table = tables([record(1, 0.4)])[0]
-    assert table.rows[0][1] == "-"
-    assert table.rows[0][-1] == table.rows[0][2]  # there is but one edition away from home
-
-
-def test_by_default_all_editions_for_two() -> None:
-    assert parts(Args())[0].config["editions"] == [
-        *("dujardin", "dujardin_2014", "dujardin_classic", "dutch", "parker", "winning_moves")
-    ]
 
 
 def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -21,8 +21,6 @@ from research.variance import (
     SAME_ORDER,
     STREAMS,
     measure,
-    spread,
-    tables,
     ways,
 )
 from research.watching import BoolArray, CommonPile, Int64Array, StateArray, Watcher, play_watched
@@ -95,21 +93,6 @@ def test_duplicate_deals_and_luck_save_rounds_and_leave_the_mean_alone() -> None
     assert found[STREAMS, NOTHING].rounds < found[SAME_ORDER, NOTHING].rounds
     assert found[SAME_ORDER, AIVAT].rounds < found[SAME_ORDER, NOTHING].rounds
     assert plain.rounds == pytest.approx(2 * 300 * (plain.error / PRECISION) ** 2)
-
-
-def test_seeds_are_taken_together() -> None:
-    one, other = record(STREAMS, 1), record(STREAMS, 2)
-    both, alone = ways([one, other])[0], [ways([one])[0], ways([other])[0]]
-    assert both.rounds == pytest.approx(np.mean([way.rounds for way in alone]))
-    assert both.rounds_error < max(way.rounds_error for way in alone)
-    assert tables([one])[0].rows[0][4] == ""  # nothing to compare with
-
-
-def test_the_error_of_a_variance_is_that_of_many_samples() -> None:
-    rng = np.random.default_rng(1)
-    samples = [spread(rng.standard_t(12, 2000)) for _ in range(300)]
-    scattered = np.std([sample["variance"] for sample in samples])
-    assert np.mean([sample["variance_error"] for sample in samples]) == pytest.approx(scattered, rel=0.2)
 
 
 def test_what_is_no_pair_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

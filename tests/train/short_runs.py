@@ -13,12 +13,10 @@ import torch
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH, RESPONSE_FILE, RUN_FILES
+from train.common.run_folder import CHECKPOINT_FILE
 from train.selfplay import Args, main
 
 ROOT = Path(__file__).parent.parent.parent
-LISTED = {name.rstrip("/") for names in RUN_FILES for name in names} - {FAILED_BATCH, RESPONSE_FILE}
-"""What lies in every run folder."""
 SHORT = {
     "total_timesteps": 6000,
     "num_envs": 32,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.each import each
+
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from safetensors.numpy import load_file
 
@@ -50,12 +52,6 @@ def test_the_mean_of_policies_is_played(
     agents.load(tmp_path / "mean", env).act(observations["observation"], observations["action_mask"])
 
 
-def test_the_mean_of_a_policy_with_itself_is_that_policy(folders: list[Path], tmp_path: Path) -> None:
-    average.average_policies([folders[0]] * 2, tmp_path / "mean")
-    one, other = (load_file(folder / "policy.safetensors") for folder in (folders[0], tmp_path / "mean"))
-    assert all((one[name] == other[name]).all() for name in one)
-
-
 def test_policies_that_see_the_rules_may_have_learned_other_editions(tmp_path: Path) -> None:
     env, shown = vector_env(1), ObservationSpec(rules=1)
     learned = {"a": ["parker", "dutch"], "b": ["dutch", "winning_moves"]}
@@ -80,21 +76,16 @@ def test_the_mean_of_the_last_snapshots_of_a_run(tmp_path: Path, monkeypatch: py
     weights = np.mean([tensors[f"pool.{number}.layers.0.weight"].numpy() for number in last], axis=0)
     scale = trainer.network.scale.numpy()
     assert found["layers.0.weight"] == pytest.approx(weights * scale, rel=1e-5, abs=1e-7)
-    longer = train(short(tmp_path / "second", total_timesteps=700, start=str(tmp_path / "mean")))
-    assert longer.problem is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "complaint"),
     [
         (["a=1"], "name two or more run folders to average, or one with --snapshots"),
         (["a=1", "wide"], "their layers (outputs, inputs) are [(8, "),
         (["a=1", "relu"], "their activation are tanh and relu"),
         (["a=1", "dutch"], "was trained on dutch, and does not see the rules: it cannot play 'parker'"),
-        (["a=1", "nowhere"], "there is no run folder"),
-        (["a=1", "a=2", "--snapshots", "2"], "name one run folder"),
         (["a=1", "--snapshots", "2"], "there is no checkpoint in"),
-        (["a=1", "--snapshots", "-1"], "--snapshots is -1; it must be 1 or more"),
         (["run", "--snapshots", "2"], "keeps 0 earlier selves"),
         (["a=1", "a=2", "--out", "a=3"], "already holds a policy: choose another --out"),
     ],

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.gauntlet import Score
@@ -70,45 +71,20 @@ def test_the_projects_list_has_what_the_leaderboard_names_at_two_tables() -> Non
     assert Path(against_champion.runs[0].start).is_dir()
 
 
-def test_every_run_has_a_folder_and_goes_on_in_it(tmp_path: Path) -> None:
-    entries = read_list(written(tmp_path))
-    runs = [run for entry in entries for run in entry.runs]
-    assert [(run.agent, run.seed) for run in runs] == [
-        ("random", 1),
-        ("random", 2),
-        ("greedy", 1),
-        ("greedy", 2),
-    ]
-    assert len({run.run_dir for run in runs}) == 4
-    assert all(run.resume and run.threads == 1 for run in runs)
-    assert [entry.name for entry in read_list(replace(written(tmp_path), only=("greedy",)))] == [
-        "greedy at parker, 2 players"
-    ]
-
-
-@pytest.mark.parametrize(
+@each(
     ("text", "complaint"),
     [
         ("[[responses", "cannot be read"),
-        ("responses = 3", r"has no \[\[responses\]\]"),
         (TWO.replace("seeds = [1, 2]", ""), "entry 1 .*it lacks 'seeds'"),
         (TWO.replace("[1, 2]", "[1, 1]"), "seeds is .*different numbers"),
         (TWO + "decisions = 3", "there is no option 'decisions'"),
         (TWO.replace('"parker"', '"parkre"'), "Did you mean 'parker'"),
-        (TWO.replace("players = 2", "players = 7"), "entry 1 .*7"),
         (TWO + TWO.replace("[1, 2]", "[]"), "entry 2 .*seeds is"),
     ],
 )
 def test_a_list_that_is_none_is_refused_with_the_entry(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(RunError, match=complaint):
         read_list(written(tmp_path, text))
-
-
-def test_an_agent_that_the_list_does_not_name_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="--only arnold: the list names greedy, random"):
-        read_list(replace(written(tmp_path), only=("arnold",)))
-    with pytest.raises(RunError, match="cannot be read"):
-        read_list(Args(list=tmp_path / "none.toml"))
 
 
 # What is done ----------------------------------------------------------------------------------------------
@@ -229,12 +205,3 @@ def test_what_is_left_is_trained_and_told(
     assert trained == [("greedy", 2)], "the others are done"
     assert "+7.0 (+3.1 to +10.9)" in capsys.readouterr().out
     assert set(read_responses(tmp_path / "board" / "parker-2" / RESPONSES_FILE)) == {"greedy", "random"}
-
-
-def test_a_wrong_list_ends_the_command_with_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command(monkeypatch, "--list", str(tmp_path / "none.toml")) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ")
-    assert error.count("\n") == 1

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.each import each
+
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import short
-    from train import selfplay
     from train.common import network, selfplay_options
     from train.common.checkpoints import read_progress
     from train.common.errors import RunError
     from train.selfplay import CHECKPOINT_KIND, Args, Trainer, as_begun, train
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "has_bfloat16", "expected"),
     [
         ({}, True, "sparse float32"),
@@ -86,12 +87,3 @@ def test_both_learners_leave_the_same_tensors_and_learn_the_same_at_first(tmp_pa
     saved = [trainer.checkpoint()[0] for trainer in trainers]
     kinds = [{name: (value.shape, value.dtype) for name, value in tensors.items()} for tensors in saved]
     assert kinds[0] == kinds[1]
-
-
-def test_rows_that_are_too_long_for_the_sparse_learner_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(selfplay, "ROOM", 265)
-    with pytest.raises(ValueError, match="at most 265 numbers, these have 266: give --learner torch"):
-        Trainer(short(tmp_path))
-    Trainer(short(tmp_path, learner="torch"))

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from millebornes_env.compile import IS_COMPILED
+from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
-    from filelock import FileLock
     from safetensors.torch import load_file
     from sb3_contrib import MaskablePPO
 
     from millebornes_env import agents, vector_env
     from millebornes_env.agents.policy.agent import observation_scale
-    from tests.train.short_runs import LISTED, killed, read
+    from tests.train.short_runs import killed
     from train import maskable_ppo
     from train.common import runs
     from train.common.checkpoints import read_progress, read_tensors
     from train.common.command import LOSS_NOT_FINITE
-    from train.common.errors import RunError
     from train.common.run_folder import CHECKPOINT_FILE
     from train.maskable_ppo import CHECKPOINT_KIND, Args, Learner, RunCallback, main, new_learner, train
 
 
-ROOT = Path(__file__).parent.parent.parent
 CLOCK_SECONDS = 2.0
 """How long a short run trains, by the clock below."""
 SHORT = {
@@ -93,37 +88,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_run_leaves_all_its_files(run: Path) -> None:
-    names = {path.relative_to(run).as_posix() for path in run.rglob("*")}
-    assert {
-        "config.json",
-        "policy.json",
-        "policy.safetensors",
-        "best/policy.json",
-        "best/policy.safetensors",
-        "checkpoint.safetensors",
-        "learning_curve.json",
-        "learning_curve.png",
-        "tensorboard",
-    } <= names
-    assert set(os.listdir(run)) == LISTED
-    config = json.loads((run / "config.json").read_text())
-    assert config["args"]["num_envs"] == 8
-    assert config["args"]["hidden"] == [16]
-    assert config["versions"]["torch"] == torch.__version__.split("+")[0] or config["versions"]["torch"]
-    curve = json.loads((run / "learning_curve.json").read_text())
-    assert set(curve[-1]["scores"]) == {"greedy", "holder", "arnold"}
-
-
-def test_the_saved_policy_is_the_acting_half_of_the_checkpoint(run: Path) -> None:
-    policy = load_file(run / "policy.safetensors")
-    checkpoint = load_file(run / CHECKPOINT_FILE)
-    assert torch.equal(policy["layers.1.weight"], checkpoint["policy.action_net.weight"])
-    first = checkpoint["policy.mlp_extractor.policy_net.0.weight"].numpy()
-    scale = observation_scale(agents.Table.of(vector_env(1)))
-    assert policy["layers.0.weight"].numpy() == pytest.approx(first * scale)
-
-
 def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
     env = vector_env(16, seed=3)
     observations, _ = env.reset()
@@ -134,23 +98,6 @@ def test_the_saved_policy_plays_as_the_network_does(run: Path) -> None:
         logits = model.policy.action_net(model.policy.mlp_extractor.forward_actor(scaled)).numpy()
     expected = np.where(observations["action_mask"] != 0, logits, -np.inf).argmax(axis=1)
     assert agent.act(observations["observation"], observations["action_mask"]).tolist() == expected.tolist()
-
-
-def test_a_finished_run_goes_on_with_more_minutes(run: Path) -> None:
-    before = read_progress(run, CHECKPOINT_KIND)
-    longer = train(short(run, minutes=CLOCK_SECONDS / 60 + 2 / 60, resume=True))
-    after = read_progress(run, CHECKPOINT_KIND)
-    assert after["num_timesteps"] > before["num_timesteps"]
-    assert after["seconds"] > before["seconds"]
-    assert len(after["curve"]) > len(before["curve"])
-    assert after["curve"][: len(before["curve"])] == before["curve"]
-    assert longer.summary().startswith(f"{after['num_timesteps']:,} decisions in ")
-
-
-def test_a_finished_run_is_left_alone_by_resume(run: Path) -> None:
-    before = (run / CHECKPOINT_FILE).read_bytes()
-    train(short(run, resume=True))
-    assert (run / CHECKPOINT_FILE).read_bytes() == before
 
 
 def test_resuming_gives_back_weights_and_optimizer(run: Path) -> None:
@@ -167,26 +114,6 @@ def test_resuming_gives_back_weights_and_optimizer(run: Path) -> None:
     assert model.num_timesteps == progress["num_timesteps"] > 0
 
 
-def test_a_run_is_not_overwritten_without_resume(run: Path) -> None:
-    with pytest.raises(RunError, match=r"already holds a run.*--resume"):
-        train(short(run))
-
-
-def test_a_resumed_run_keeps_its_options(run: Path) -> None:
-    with pytest.raises(RunError, match=r"begun with learning_rate 0\.001, now it is 0\.5"):
-        train(short(run, resume=True, learning_rate=0.5))
-
-
-def test_a_damaged_checkpoint_is_named(run: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "damaged"
-    folder.mkdir()
-    whole = (run / CHECKPOINT_FILE).read_bytes()
-    for content in (whole[: len(whole) // 2], b"", b"not a checkpoint at all"):
-        (folder / CHECKPOINT_FILE).write_bytes(content)
-        with pytest.raises(RunError, match="damaged"):
-            train(short(folder, resume=True))
-
-
 def test_a_checkpoint_of_another_observation_version_is_refused(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "older"
     folder.mkdir()
@@ -198,38 +125,21 @@ def test_a_checkpoint_of_another_observation_version_is_refused(run: Path, tmp_p
         train(short(folder, resume=True, minutes=1.0))
 
 
-@pytest.mark.parametrize(
-    "where",
-    [
-        "train.common.runs.write_tensors",
-        "train.maskable_ppo.Learner.save_policy",
-        "train.common.runs.save_curve",
-    ],
-)
 def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
-    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = (run / CHECKPOINT_FILE).read_bytes()
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(where, full)
+    monkeypatch.setattr("train.common.runs.write_tensors", full)
     minutes = read_progress(run, CHECKPOINT_KIND)["seconds"] / 60 + 1 / 60
     finished = train(short(run, resume=True, minutes=minutes))
     assert finished.problem is not None
     assert "No space left" in finished.problem
     assert "No space left" in capsys.readouterr().err
-    if where.endswith("write_tensors"):
-        assert (run / CHECKPOINT_FILE).read_bytes() == before
-    assert read_progress(run, CHECKPOINT_KIND)
-
-
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("in the way")
-    with pytest.raises(RunError, match="cannot be written"):
-        train(short(blocked / "run"))
+    assert (run / CHECKPOINT_FILE).read_bytes() == before
 
 
 def test_a_killed_run_goes_on_from_its_last_checkpoint(
@@ -252,16 +162,6 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(
     assert "decisions in" in capsys.readouterr().out
 
 
-def test_wrong_options_are_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command(monkeypatch, "--run-dir", str(tmp_path / "x"), "--edition", "praker") == 2
-    complaint = capsys.readouterr().err
-    assert complaint.startswith("error: there is no edition 'praker'; the editions are: dujardin")
-    assert complaint.count("\n") == 1
-    assert not (tmp_path / "x").exists()
-
-
 def test_a_budget_of_timesteps_is_rounded_up_to_whole_rollouts(tmp_path: Path) -> None:
     options = {"minutes": 0.0, "eval_seconds": 0.0}
     assert (
@@ -276,25 +176,14 @@ def test_a_budget_of_timesteps_is_rounded_up_to_whole_rollouts(tmp_path: Path) -
     assert read_progress(tmp_path, CHECKPOINT_KIND)["curve"] == []
 
 
-def test_schedules_end_where_the_options_say(tmp_path: Path) -> None:
-    share = [0.0]
-    args = short(tmp_path, learning_rate=1e-3, final_learning_rate=2e-4)
-    model = new_learner(args, vector_env(8), lambda: share[0])[0].model
-    rates = []
-    for share[0] in (0.0, 0.5, 1.0, 7.0):
-        rates.append(model.lr_schedule(0.0))
-    assert rates == pytest.approx([1e-3, 6e-4, 2e-4, 2e-4])
-
-
-@pytest.mark.parametrize("update", [1, 2], ids=["in the middle", "at the end"])
 def test_a_loss_that_became_nan_stops_the_run_before_it_is_saved(
-    update: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     learn = MaskablePPO.train
 
     def spoiled(model: MaskablePPO) -> None:
         learn(model)
-        if model.num_timesteps == update * 128:
+        if model.num_timesteps == 2 * 128:
             model.logger.record("train/loss", float("nan"))
 
     monkeypatch.setattr(MaskablePPO, "train", spoiled)
@@ -302,10 +191,8 @@ def test_a_loss_that_became_nan_stops_the_run_before_it_is_saved(
     options += ["--batch-size", "128", "--total-timesteps", "256", "--eval-seconds", "0"]
     assert command(monkeypatch, *options, "--checkpoint-seconds", "1e-9") == LOSS_NOT_FINITE
     complaint = capsys.readouterr().err.splitlines()[-1]
-    assert complaint.startswith(
-        f"error: loss became NaN or infinite at timestep {update * 128}; a lower --lear"
-    )
-    assert read_progress(tmp_path, CHECKPOINT_KIND)["num_timesteps"] == (update - 1) * 128
+    assert complaint.startswith("error: loss became NaN or infinite at timestep 256; a lower --lear")
+    assert read_progress(tmp_path, CHECKPOINT_KIND)["num_timesteps"] == 128
 
 
 # When something happens -------------------------------------------------------------------------------------
@@ -322,14 +209,12 @@ def happening(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) ->
     monkeypatch.setattr(RunCallback, "_on_step", on_step)
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_saves_and_tells_how_to_go_on(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    number = getattr(signal, name)
-    happening(monkeypatch, lambda: signal.raise_signal(number))
+    happening(monkeypatch, lambda: signal.raise_signal(signal.SIGTERM))
     monkeypatch.setattr(maskable_ppo, "train", lambda args: train(short(args.run_dir, minutes=60.0)))
-    assert command(monkeypatch, "--run-dir", str(tmp_path / "run")) == 128 + number
+    assert command(monkeypatch, "--run-dir", str(tmp_path / "run")) == 143
     assert capsys.readouterr().err.splitlines()[-1] == (
         "error: stopped; go on from the last checkpoint with the same command and --resume"
     )
@@ -337,71 +222,12 @@ def test_a_signal_saves_and_tells_how_to_go_on(
     agents.make(f"policy:{tmp_path / 'run'}", agents.Table.of(vector_env(1)))
 
 
-def test_a_folder_that_is_removed_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "run"
-    happening(monkeypatch, lambda: shutil.rmtree(folder))
-    assert train(short(folder, minutes=60.0)).problem is None
-    assert "was removed: it is made anew" in capsys.readouterr().err.replace("\n", " ")
-    assert {"config.json", "policy.json", "policy.safetensors", CHECKPOINT_FILE} <= set(os.listdir(folder))
-    assert not list(tmp_path.rglob("*.tmp"))
-
-
-def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
-    with FileLock(tmp_path / "run.lock"), pytest.raises(RunError, match="another process is training"):
-        train(short(tmp_path))
-
-
-def test_a_disk_that_is_full_at_the_first_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Learner, "save_policy", full)
-    happening(monkeypatch, lambda: None)
-    finished = train(short(tmp_path, minutes=60.0))
-    assert finished.problem == f"could not write to {str(tmp_path)!r}: No space left on device"
-    assert (tmp_path / CHECKPOINT_FILE).exists()
-
-
-def test_minutes_are_minutes_of_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1000.0]
-    warmed_up = maskable_ppo.warmed_up
-
-    def compiles(args: Args) -> Learner:
-        small = warmed_up(args)
-        now[0] += 3600.0
-        return small
-
-    on_step = RunCallback._on_step
-
-    def step(callback: RunCallback) -> bool:
-        now[0] += 1.0
-        return on_step(callback)
-
-    monkeypatch.setattr(maskable_ppo, "warmed_up", compiles)
-    monkeypatch.setattr(RunCallback, "_on_step", step)
-    monkeypatch.setattr(runs, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    finished = train(short(tmp_path, minutes=1.0))
-    assert now[0] >= 4660.0
-    assert finished.summary().startswith(f"{60 * 8} decisions in 60 s (")
-
-
-def test_the_log_is_read_by_tensorboard(run: Path) -> None:
-    assert {"eval/elo", "train/entropy_loss", "time/fps"} <= set(read(run / "tensorboard"))
-
-
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         ({"num_steps": 0}, "--num-steps is 0; it must be 1 or more"),
         ({"num_steps": 1, "num_envs": 1}, "times --num-steps is 1; it must be 2 or more"),
-        ({"batch_size": 0}, "--batch-size is 0"),
-        ({"num_epochs": 0}, "--num-epochs is 0"),
-        ({"threads": 0}, "--threads is 0"),
         ({"hidden": (0,)}, "--hidden is 0; a layer has 1 to 512 units"),
-        ({"hidden": (600,)}, "--hidden is 600"),
-        ({"minutes": float("nan")}, "--minutes is nan"),
         ({"gae_lambda": 1.5}, "--gae-lambda is 1.5; it must lie in 0 to 1"),
     ],
 )

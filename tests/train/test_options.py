@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.each import each
+
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.match import MatchConfig
     from millebornes_env.commands.options import MatchArgs, match_config
@@ -53,7 +55,7 @@ def test_a_best_response_is_trained_with_the_defaults_of_self_play() -> None:
     )  # one sheet here, as many as one likes there
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@each("script", SCRIPTS)
 def test_every_option_has_its_sentence(
     script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,8 +100,7 @@ def test_the_page_lists_the_same_files() -> None:
 # Ctrl-C -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("script", ["selfplay", "average"])
-def test_ctrl_c_while_pytorch_is_imported(script: str, tmp_path: Path) -> None:
+def test_ctrl_c_while_pytorch_is_imported(tmp_path: Path) -> None:
     """A package in the place of PyTorch sends the signal while it is imported."""
     (tmp_path / "torch.py").write_text(
         "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nraise RuntimeError('it goes on')\n",
@@ -107,7 +108,7 @@ def test_ctrl_c_while_pytorch_is_imported(script: str, tmp_path: Path) -> None:
     )
     paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [sys.executable, "-m", f"train.{script}"],
+        [sys.executable, "-m", "train.selfplay"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.compile import for_kernels
+from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env import agents, vector_env
@@ -20,7 +21,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.games import GAMES
     from millebornes_env.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
     from tests.train.short_runs import SHORT, command, same, short, weights
-    from train import average, maskable_ppo, selfplay
+    from train import maskable_ppo
     from train.common.games import ManyGames, features_of
     from train.common.opponents import places_at
     from train.common.options import TrainingOptions
@@ -121,17 +122,10 @@ def test_maskable_ppo_learns_the_race(tmp_path: Path) -> None:
     assert agents.load(tmp_path / "run", env).table.game == "wielerspel"
 
 
-def test_policies_of_the_race_are_averaged(learned: Path, tmp_path: Path) -> None:
-    average.average_policies([learned, learned], tmp_path / "mean")
-    assert read_description(tmp_path / "mean")["num_actions"] == read_description(learned)["num_actions"]
-    average.average_snapshots(learned, 2, tmp_path / "snapshots")
-    assert read_description(tmp_path / "snapshots")["features"] is True
-
-
 # What the network is shown ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("padded", [0, 1])
+@each("padded", [0, 1])
 def test_the_features_of_the_race_say_what_the_observation_says(padded: int) -> None:
     env = vector_env(200, "arc_en_ciel", players=3, padded=bool(padded), seed=4)
     env.reset()
@@ -238,18 +232,14 @@ def test_a_game_of_ones_own_is_learned(tmp_path: Path, monkeypatch: pytest.Monke
     assert shown[1][np.arange(3), chosen].all()
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         (("--reward", "points"), "--reward is 'points'; in the game 'wielerspel' it may be win"),
-        (("--reward", "equity"), "--reward is 'equity'; in the game 'wielerspel' it may be win"),
         (("--episode", "match"), "--episode is 'match'; in the game 'wielerspel' it may be race"),
         (("--oracle",), "the game 'wielerspel' has none: leave it out"),
         (("--observe-rules",), "observe_rules is True; the game 'wielerspel' has no such option"),
         (("--edition", "parker"), "is of the game 'wielerspel', --edition parker of 'millebornes'"),
-        (("--opponent", "greedy"), "plays millebornes, not wielerspel"),
-        (("--pool-agent", "arnold"), "plays millebornes, not wielerspel"),
-        (("--players", "7"), "players"),
         (("--edition", "no_module:dice"), "the module 'no_module', which is to register its game, cannot be"),
     ],
 )
@@ -265,12 +255,3 @@ def test_what_the_race_does_not_have_is_refused(
     assert command(monkeypatch, "--run-dir", str(folder), *race, *options) == 2
     assert words in capsys.readouterr().err
     assert not (folder / CHECKPOINT_FILE).exists()
-
-
-def test_mille_bornes_has_no_episode_of_the_race(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["maskable_ppo", "--episode", "race", "--run-dir", str(tmp_path / "x")])
-    assert maskable_ppo.main() == 2
-    assert "in the game 'millebornes' it may be round or match" in capsys.readouterr().err
-    assert selfplay.Args().config()["episode"] == "match"

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.each import each
+
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
 
@@ -88,15 +90,7 @@ def test_draws_depend_on_the_key_and_not_on_the_threads() -> None:
     assert (sampled(logits, mask).actions != sampled(logits, mask, key=2).actions).any()
 
 
-def test_where_nothing_is_legal_nothing_is_drawn() -> None:
-    logits, mask = random_rows(3)
-    mask[1] = 0
-    sampling = sampled(logits, mask)
-    assert sampling.actions[1] == -1
-    assert np.isfinite(sampling.log_probs).all()
-
-
-@pytest.mark.parametrize("highest", [1e4, -1e4, 80.0])
+@each("highest", [1e4, -1e4, 80.0])
 def test_huge_logits_give_numbers(highest: float) -> None:
     logits, mask = random_rows(20)
     logits[:, 2] = highest
@@ -188,7 +182,7 @@ def minibatch(rows: int, seed: int, with_magnet: bool) -> Minibatch:
 
 
 @pytest.mark.parametrize("with_magnet", [False, True])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_gradient_is_that_of_the_papers_loss(seed: int, with_magnet: bool) -> None:
     batch = minibatch(40, seed, with_magnet)
     coefs = LossCoefs(clip_range=0.2, ent_coef=0.03, vf_coef=0.7, magnet_coef=0.4)
@@ -230,18 +224,6 @@ def test_the_gradient_is_that_of_the_papers_loss(seed: int, with_magnet: bool) -
     assert 0 < sums[CLIPPED] < len(rows)
 
 
-def test_a_single_legal_action_gets_no_gradient_and_no_entropy() -> None:
-    batch = minibatch(10, 0, False)
-    only = np.flatnonzero(batch.masks.sum(axis=1) == 1)
-    batch = batch._replace(
-        rows=only, logits=batch.logits[: len(only)], gradient=np.empty((len(only), ACTIONS + 1), np.float32)
-    )
-    write_gradient(batch, LossCoefs(0.2, 0.5, 0.0, 0.0), 1)
-    assert len(only)
-    assert np.abs(batch.gradient).max() == 0
-    assert batch.sums[:, ENTROPY].sum() == 0
-
-
 def test_a_policy_far_from_the_old_one_still_gives_numbers() -> None:
     batch = minibatch(30, 1, False)
     batch.old_log_probs[:] = -200.0
@@ -261,11 +243,3 @@ def test_every_row_is_in_one_batch(rows: int, count: int, seed: int) -> None:
     assert sorted(np.concatenate(batches).tolist()) == numbers.tolist()
     assert len(batches) == count
     assert max(len(batch) for batch in batches) - min(len(batch) for batch in batches) <= 1
-
-
-def test_batches_come_in_another_order_each_time() -> None:
-    numbers = np.arange(4096)
-    rng = np.random.default_rng(1)
-    first, second = (np.concatenate(shuffled(numbers, 8, rng)) for _ in range(2))
-    assert (first != second).any()
-    assert (first != numbers).any()

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.each import each
+
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from safetensors.numpy import load_file, save_file
 
@@ -68,9 +70,7 @@ def policy(folder: Path) -> PolicyAgent:
     return agent
 
 
-@pytest.mark.parametrize(
-    ("value", "rounding"), [("equity", ""), ("equity", "rows"), ("points", "columns"), (None, "")]
-)
+@pytest.mark.parametrize(("value", "rounding"), [("equity", "rows"), ("points", "columns"), (None, "")])
 def test_the_play_stays_to_the_bit(
     value: str | None,
     rounding: str,
@@ -102,18 +102,10 @@ def test_the_play_stays_to_the_bit(
 
 def test_the_same_command_writes_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = run_of(tmp_path)
-    for out, seed in (("one", "5"), ("two", "5"), ("three", "6")):
-        assert command(monkeypatch, run, "--out", tmp_path / out, *FEW, "--seed", seed) == 0
+    for out in ("one", "two"):
+        assert command(monkeypatch, run, "--out", tmp_path / out, *FEW, "--seed", "5") == 0
     for file in ("policy.json", "policy.safetensors"):
-        one, two, three = ((tmp_path / out / file).read_bytes() for out in ("one", "two", "three"))
-        assert one == two != three
-
-
-def test_another_reward_and_sampled_actions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, out = run_of(tmp_path), tmp_path / "out"
-    more = ("--reward", "win", "--episode", "round", "--mode", "sample")
-    assert command(monkeypatch, run, "--out", out, *FEW, *more) == 0
-    assert json.loads((out / "policy.json").read_text())["value"] == "win"
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
 
 def test_the_value_of_the_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,15 +160,13 @@ def test_what_a_value_explains() -> None:
     assert measured(values - 3, values, games).explained < 0.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "complaint"),
     [
         (["run", "--out", "run"], "already holds a policy: choose another --out"),
         (["nowhere", "--out", "new"], "there is no run folder"),
         (["run", "--out", "new", "--reward", "money"], "--reward is 'money'"),
         (["run", "--out", "new", "--reward", "equity", "--episode", "round"], "it needs --episode match"),
-        (["run", "--out", "new", "--decisions", "0"], "--decisions is 0"),
-        (["run", "--out", "new", "--ridge", "-1"], "--ridge is -1"),
         (["run", "--out", "new", "--num-envs", "2", "--num-steps", "8"], "no episode is over after"),
         (["blind", "--out", "new"], "sees games in another way than train.selfplay shows them"),
     ],

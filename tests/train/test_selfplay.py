@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import runpy
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +10,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.compile import IS_COMPILED
+from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
@@ -23,12 +21,11 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.agents.policy.agent import PolicyAgent
     from millebornes_env.millebornes.sections import DEFAULT_SPEC
     from tests.agents.policies import rows_by_state
-    from tests.train.short_runs import LISTED, ROOT, command, killed, same, short, weights
+    from tests.train.short_runs import command, killed, same, short, weights
     from train import selfplay
     from train.common import checkpoints
     from train.common.command import LOSS_NOT_FINITE
     from train.common.errors import LossError, RunError
-    from train.common.options import linear_schedule
     from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH
     from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
@@ -42,29 +39,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # What a run leaves ------------------------------------------------------------------------------------------
-
-
-def test_a_run_leaves_all_its_files(run: Path) -> None:
-    names = {path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file()}
-    assert {
-        "config.json",
-        "policy.json",
-        "policy.safetensors",
-        "best/policy.json",
-        "best/policy.safetensors",
-        "checkpoint.safetensors",
-        "learning_curve.json",
-        "learning_curve.png",
-    } <= names
-    assert set(os.listdir(run)) == LISTED
-    config = json.loads((run / "config.json").read_text())
-    assert config["args"]["hidden"] == [16]
-    assert config["args"]["edition"] == ["parker"]
-    assert config["versions"]["numba"]
-    point = json.loads((run / "learning_curve.json").read_text())[-1]
-    assert set(point["scores"]) == {"greedy", "holder", "arnold"}
-    assert point["elo_low"] <= point["elo"] <= point["elo_high"]
-    assert point["decisions"] >= 6000
 
 
 def test_the_saved_policy_plays_as_the_ema_does(run: Path) -> None:
@@ -121,15 +95,12 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
     "options",
     [
         {},
-        {"learner": "torch"},
         {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "equity"},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
         {"hidden": (24, 16), "threads": 2, "num_epochs": 2, "pool_share": 0.5},
         {"edition": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
         {"players": 4, "threads": 2, "num_envs": 600, "num_steps": 8, "total_timesteps": 9000},
-        {"players": 3},
     ],
-    ids=["usual", "torch", "oracle+magnet+equity", "opponent", "two layers", "editions", "teams", "three"],
 )
 def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str, object]) -> None:
     constant = {
@@ -181,14 +152,6 @@ def test_all_is_compiled_when_the_clock_starts(stopped: tuple[Path, tuple[int, l
     assert late == []
 
 
-def test_a_finished_run_can_be_made_longer(run: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "longer"
-    train(short(folder))
-    longer = train(short(folder, total_timesteps=9000, resume=True))
-    assert checkpoints.read_progress(folder, CHECKPOINT_KIND)["decisions"] >= 9000
-    assert longer.problem is None
-
-
 # Bad input --------------------------------------------------------------------------------------------------
 
 
@@ -207,15 +170,6 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
     folder.mkdir()
     with FileLock(folder / "run.lock"), pytest.raises(RunError, match="another process is training"):
         train(short(folder))
-
-
-def test_a_damaged_checkpoint_is_named(run: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "damaged"
-    folder.mkdir()
-    content = (run / CHECKPOINT_FILE).read_bytes()
-    (folder / CHECKPOINT_FILE).write_bytes(content[: len(content) // 2])
-    with pytest.raises(RunError, match="damaged"):
-        train(short(folder, resume=True))
 
 
 def test_a_checkpoint_of_another_format_is_refused(run: Path, tmp_path: Path) -> None:
@@ -251,41 +205,19 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
     assert (folder / FAILED_BATCH).exists()
 
 
-def test_a_full_disk_is_reported_and_the_last_checkpoint_survives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "full"
-    train(short(folder))
-    before = weights(folder)
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(checkpoints, "write_bytes_atomically", full)
-    finished = train(short(folder, total_timesteps=8000, resume=True))
-    assert finished.problem is not None
-    assert "No space left" in finished.problem
-    assert same(weights(folder), before)
-
-
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         (("--players", "7"), "players"),
         (("--edition", "parkers"), "parker"),
         (("--edition", "parker", "--edition", "dutch"), "--observe-rules"),
-        (("--gae-lambda", "1.5"), "--gae-lambda is 1.5; it must lie in 0 to 1"),
         (("--num-envs", "0"), "--num-envs is 0; it must be 1 or more"),
-        (("--eval-deals", "1"), "--eval-deals is 1; an interval needs 2 or more"),
         (("--opponent", "arnodl"), "arnold"),
         (("--reward", "equity", "--episode", "round"), "--episode match"),
-        (("--reward", "equity", "--players", "3"), "3 teams"),
         (("--ent-coeff", "0.1"), "--ent-coef"),
         (("--wandb-project", "x"), "pip install wandb"),
         (("--learner", "sparse", "--oracle"), "--learner sparse does not know --oracle, which only PyTorch"),
-        (("--learner", "sparse", "--magnet", "0.1"), "--learner sparse does not know --magnet"),
         (("--learner", "sparse", "--precision", "bfloat16"), "sparse does not know --precision bfloat16"),
-        (("--learner", "dense"), "torch"),
     ],
 )
 def test_wrong_options_are_told_in_words(
@@ -300,25 +232,3 @@ def test_wrong_options_are_told_in_words(
     assert command(monkeypatch, "--run-dir", str(folder), *options) == 2
     assert words in capsys.readouterr().err
     assert not (folder / CHECKPOINT_FILE).exists()
-
-
-def test_the_exit_code_reaches_the_shell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    script = ROOT / "train" / "selfplay.py"
-    monkeypatch.setattr(sys, "argv", [str(script), "--run-dir", str(tmp_path), "--num-envs", "0"])
-    with pytest.raises(SystemExit) as stop:
-        runpy.run_path(str(script), run_name="__main__")
-    shown = capsys.readouterr()
-    assert (stop.value.code, shown.out) == (2, "")
-    assert shown.err == "error: --num-envs is 0; it must be 1 or more\n"
-
-
-def test_linear_schedule() -> None:
-    assert [linear_schedule(4.0, 2.0, share) for share in (-1.0, 0.0, 0.5, 1.0, 2.0)] == [
-        4.0,
-        4.0,
-        3.0,
-        2.0,
-        2.0,
-    ]

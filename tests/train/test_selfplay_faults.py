@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from millebornes_env.stopping import Stopped
+from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from filelock import FileLock
@@ -29,7 +30,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from train.common.run_folder import CHECKPOINT_FILE
     from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
-LONG = {"total_timesteps": 6000, "final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}
+LONG = {"total_timesteps": 3500, "final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}
 
 
 def at_update(number: int, happens: Callable[[], object]) -> Callable[..., dict[str, float]]:
@@ -51,21 +52,16 @@ def progress(folder: Path) -> dict[str, Any]:
 # Signals ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_signal_finishes_the_update_and_saves(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    number = getattr(signal, name)
+def test_a_signal_finishes_the_update_and_saves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "learn", at_update(3, lambda: signal.raise_signal(number)))
-        with pytest.raises(Stopped, match=name):
+        patch.setattr(Trainer, "learn", at_update(3, lambda: signal.raise_signal(signal.SIGTERM)))
+        with pytest.raises(Stopped, match="SIGTERM"):
             train(short(tmp_path / "parts", **LONG))
     assert progress(tmp_path / "parts")["updates"] == 4
     assert (tmp_path / "parts" / "policy.json").exists()
-    if name == "SIGTERM":
-        train(short(tmp_path / "parts", resume=True, **LONG))
-        train(short(tmp_path / "whole", **LONG))
-        assert same(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
+    train(short(tmp_path / "parts", resume=True, **LONG))
+    train(short(tmp_path / "whole", **LONG))
+    assert same(weights(tmp_path / "parts"), weights(tmp_path / "whole"))
 
 
 def test_a_signal_stops_an_evaluation_and_saves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,19 +84,6 @@ def test_a_second_signal_keeps_the_last_checkpoint(tmp_path: Path, monkeypatch: 
     with pytest.raises(Stopped):
         train(short(tmp_path, checkpoint_seconds=1e-9))
     assert progress(tmp_path)["updates"] == 3
-
-
-def test_the_command_says_how_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(Trainer, "learn", at_update(0, lambda: signal.raise_signal(signal.SIGHUP)))
-    options = ["--num-envs", "32", "--num-steps", "16", "--hidden", "16", "--eval-seconds", "0"]
-    monkeypatch.setattr(sys, "argv", ["selfplay", "--run-dir", str(tmp_path / "run"), *options])
-    monkeypatch.setattr(Trainer, "warm_up", lambda _: None)
-    assert selfplay.main() == 129
-    assert capsys.readouterr().err.splitlines()[-1] == (
-        "error: stopped; go on from the last checkpoint with the same command and --resume"
-    )
 
 
 def test_a_resume_is_not_offered_without_a_checkpoint(
@@ -144,23 +127,6 @@ def test_a_folder_that_is_removed_is_made_anew(
     assert progress(folder)["decisions"] >= 6000
     steps = [step for step, _ in read(folder / "tensorboard")["train/entropy"]]
     assert len(steps) == len(set(steps)) == progress(folder)["updates"] - 3
-
-
-def test_a_folder_that_is_removed_before_a_signal_gets_a_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "run"
-
-    def remove() -> None:
-        shutil.rmtree(folder)
-        signal.raise_signal(signal.SIGINT)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "learn", at_update(3, remove))
-        with pytest.raises(Stopped):
-            train(short(folder))
-    assert progress(folder)["updates"] == 4
-    assert train(short(folder, resume=True)).problem is None
 
 
 def test_a_folder_that_another_run_has_taken_is_left_to_it(
@@ -247,23 +213,8 @@ def test_minutes_are_minutes_of_training(
     assert "budget" not in out
 
 
-def test_a_budget_that_is_rounded_up_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    train(short(tmp_path, total_timesteps=700))
-    decisions = progress(tmp_path)["decisions"]
-    assert decisions > 700
-    assert (
-        f"{decisions:,} decisions (a budget of 700, rounded up to whole rollouts)" in capsys.readouterr().out
-    )
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"opponent": "arnold"}, {"oracle": True, "magnet": 0.1, "reward": "equity", "num_envs": 600}],
-    ids=["usual", "opponent", "oracle+magnet+equity"],
-)
-def test_warming_up_changes_nothing(
-    options: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_warming_up_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"oracle": True, "magnet": 0.1, "reward": "equity", "num_envs": 600, "num_steps": 8}
     train(short(tmp_path / "warm", **options))
     monkeypatch.setattr(Trainer, "warm_up", lambda _: None)
     train(short(tmp_path / "cold", **options))
@@ -282,7 +233,7 @@ def test_a_precision_that_does_not_pay_is_told(
         assert capsys.readouterr().err.count("note: this processor has no bfloat16") == notes
 
 
-@pytest.mark.parametrize(
+@each(
     ("capabilities", "fast"),
     [
         ({"avx512_bf16": True}, True),
@@ -308,17 +259,13 @@ def test_the_processor_is_asked(
 # Options ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         ({"hidden": (0,)}, "--hidden is 0; a layer has 1 to 512 units"),
-        ({"hidden": (64, -1)}, "--hidden is -1"),
-        ({"hidden": (513,)}, "--hidden is 513"),
         ({"hidden": (8,) * 5}, "--hidden is given 5 times; agents play 4 at most"),
         ({"minutes": float("nan")}, "--minutes is nan; it must be a number, 0 or more"),
-        ({"minutes": -1.0}, "--minutes is -1.0"),
         ({"eval_seconds": float("inf")}, "--eval-seconds is inf"),
-        ({"gamma": float("nan")}, "--gamma is nan; it must lie in 0 to 1"),
     ],
 )
 def test_options_that_cannot_be_are_told_before_anything_is_written(
@@ -327,11 +274,6 @@ def test_options_that_cannot_be_are_told_before_anything_is_written(
     with pytest.raises(ValueError, match=words):
         train(short(tmp_path / "run", **options))
     assert not (tmp_path / "run").exists()
-
-
-def test_steps_in_which_nobody_decides_twice(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="--num-steps 1: give more steps"):
-        train(short(tmp_path, num_steps=1))
 
 
 # Checkpoints made to harm -----------------------------------------------------------------------------------
@@ -344,20 +286,18 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
-        *({"config": None}, {"config": []}, {"seconds": "long"}, {"seconds": None}, {"best": []}),
-        *({"curve": 3}, {"curve": [{}]}, {"curve": [{"scores": 1}]}, {"parts": None}, {"pool": "many"}),
-        *({"updates": None}, {"decisions": "many"}),
+        *({"config": []}, {"seconds": "long"}, {"best": []}, {"curve": [{"scores": 1}]}),
+        *({"parts": None}, {"updates": None}),
     ],
-    ids=str,
 )
 def test_a_checkpoint_that_says_something_else_is_told(
     changes: dict[str, object], finished: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    shutil.copytree(finished, folder)
+    shutil.copytree(finished, folder, dirs_exist_ok=True)
     head = {"progress": json.dumps({"kind": CHECKPOINT_KIND, **progress(folder), **changes})}
     save_file(weights(folder), folder / CHECKPOINT_FILE, head)
     with pytest.raises(RunError, match="is damaged or of another network"):

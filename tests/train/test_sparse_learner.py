@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from train.common.network import Perceptron
     from train.common.ppo import LossCoefs, Rollout, new_rollout, new_sampling
     from train.common.sparse_learner import SparseLearner, SparsePolicy
-    from train.common.sparse_network import block_size, layers_in, sparse_layout
+    from train.common.sparse_network import layers_in
 
 
 INPUTS, ACTIONS, ROWS = 90, 12, 300
@@ -91,11 +91,10 @@ SOME = np.random.default_rng(3).permutation(ROWS)[:200]
 # Gradients --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("hidden", DEPTHS)
-def test_gradients_are_those_of_autograd(hidden: tuple[int, ...], threads: int) -> None:
+def test_gradients_are_those_of_autograd(hidden: tuple[int, ...]) -> None:
     """Each tensor's, of rows that the clip range and illegal actions cut; and the parts of the loss."""
-    both = pair(hidden, threads)
+    both = pair(hidden, threads=2)
     ours, theirs = (learner.gradient(SOME, coefs()) for learner in both)
     assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-6)
     assert 0.1 < ours[4] < 0.9, "some rows are clipped, not all"
@@ -106,35 +105,12 @@ def test_gradients_are_those_of_autograd(hidden: tuple[int, ...], threads: int) 
         assert float((found - parameter.grad).abs().max()) < 2e-5 * largest
 
 
-def test_gradients_of_before_are_forgotten() -> None:
-    learner = pair((40,)).sparse
-    means = learner.gradient(SOME, coefs())
-    first = gradient_by_layer(learner)
-    learner.gradient(SOME[:50], coefs())
-    assert (learner.gradient(SOME, coefs()) == means).all()
-    again = gradient_by_layer(learner)
-    assert all(torch.equal(one, other) for one, other in zip(first, again, strict=True))
-
-
-def test_numbers_that_pad_a_layer_stay_zero() -> None:
-    learner = pair((40,)).sparse
-    for _ in range(3):
-        learner.gradient(SOME, coefs())
-        learner.descend(0.5)
-    padding = np.ones(block_size(sparse_layout(learner.widths)), np.bool_)
-    for weight, bias in layers_in(padding, learner.widths):  # type: ignore[arg-type]
-        weight[:], bias[:] = False, False
-    assert padding.sum() > 1000
-    assert (learner.evaluated.block[padding] == 0).all()
-    assert (learner.evaluated.block != 0).any()
-
-
 # Adam -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("max_norm", [1e-3, 100.0], ids=["clipped", "not clipped"])
-@pytest.mark.parametrize("hidden", DEPTHS[:2])
-def test_steps_are_those_of_adam(hidden: tuple[int, ...], max_norm: float) -> None:
+def test_steps_are_those_of_adam(max_norm: float) -> None:
+    hidden = DEPTHS[1]
     both = pair(hidden)
     for number in range(12):
         rows = np.random.default_rng(number).permutation(ROWS)[:100]
@@ -186,16 +162,15 @@ def test_what_was_learned_lies_in_network_and_optimizer() -> None:
 # Inference --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("hidden", DEPTHS)
-def test_choices_are_those_of_the_dense_network(hidden: tuple[int, ...], threads: int) -> None:
+def test_choices_are_those_of_the_dense_network(hidden: tuple[int, ...]) -> None:
     flat, found = rollout(), []
     for policy in (
-        SparsePolicy(network(hidden), threads),
-        TorchPolicy(network(hidden), torch.float32, threads),
+        SparsePolicy(network(hidden), 2),
+        TorchPolicy(network(hidden), torch.float32, 2),
     ):
         policy.take()
-        sampling = new_sampling(np.zeros((ROWS, ACTIONS + 1), np.float32), flat.masks, threads)
+        sampling = new_sampling(np.zeros((ROWS, ACTIONS + 1), np.float32), flat.masks, 2)
         policy.choose(flat.observations, sampling, (5, 6))
         found.append(sampling)
     ours, theirs = found

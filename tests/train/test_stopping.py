@@ -8,8 +8,9 @@ import threading
 import pytest
 
 from millebornes_env.stopping import SIGNALS, Stopped, Stops, exit_code_of
+from tests.each import each
 
-every_signal = pytest.mark.parametrize("number", SIGNALS, ids=[one.name for one in SIGNALS])
+every_signal = each("number", SIGNALS)
 
 
 @pytest.fixture(autouse=True)

@@ -66,28 +66,6 @@ def test_gradients_and_means_are_averaged_over_the_rows_of_all() -> None:
         assert mean.tolist() == [20.0]
 
 
-def test_mean_and_deviation_are_those_of_all_values() -> None:
-    values = np.random.default_rng(1).normal(3.0, 2.0, 1000).astype(np.float32)
-    one, other = pair()
-    found = in_both(lambda: one.mean_and_std(values[:300]), lambda: other.mean_and_std(values[300:]))
-    assert found[0] == found[1]
-    assert found[0] == pytest.approx((values.mean(), values.std()), rel=1e-5)
-
-
-def test_what_is_gathered_is_parted_again() -> None:
-    one, other = pair()
-    rows = [torch.arange(6).reshape(3, 2), torch.arange(6, 12).reshape(3, 2)]
-
-    def follower() -> dict[str, torch.Tensor]:
-        assert other.told() == (Order.CHECKPOINT, 0.0)
-        return other.gathered({"rows": rows[1]})
-
-    found = in_both(lambda: one.gathered({"rows": rows[0]}), follower)
-    assert torch.equal(found[0]["rows"], torch.arange(12).reshape(6, 2))
-    for worker, gathered, own in zip((one, other), found, rows, strict=True):
-        assert torch.equal(worker.own(gathered["rows"]), own)
-
-
 def test_each_process_has_a_seed_of_its_own_and_the_first_that_of_the_run() -> None:
     one, other = pair()
     assert (ALONE.seed(7), one.seed(7)) == (7, 7)

@@ -282,13 +282,6 @@ def test_every_law_is_broken_here() -> None:
     assert numbers == set(range(1, len(MESSAGES)))
 
 
-def test_the_second_race_is_named() -> None:
-    race = auction()
-    states = np.concatenate([race.states, race.states])
-    states["energy"][1, 2] = 99
-    assert first_violation(states, race.rules) == (1, "energy is not 0 to 60")
-
-
 def bytes_of_all_kinds() -> Iterable[np.ndarray]:
     """Records of any bytes, and sound ones with a byte changed."""
     random = np.random.default_rng(5)

@@ -14,7 +14,6 @@ from millebornes_env.engine.games import NO_GAME, Games, Settings
 from millebornes_env.engine.kernels import DISABLED, SAME_STEP, SKIP
 from millebornes_env.engine.rulebook import checked_module
 from millebornes_env.wielerspel import rulebook
-from millebornes_env.wielerspel.actions import GIVE_UP, KEEP, MOST_ENERGY, bid_action
 from millebornes_env.wielerspel.audit import check_laws
 from millebornes_env.wielerspel.editions import edition
 from millebornes_env.wielerspel.rules import rules_array
@@ -53,7 +52,7 @@ def test_a_change_of_any_chapter_is_compiled_anew() -> None:
     assert compiled <= sources_on_top(rulebook.__name__)
 
 
-@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("players", [2, 4, 6])
 def test_the_engine_plays_what_plain_python_plays(players: int) -> None:
     """Decision by decision: states, masks, observations."""
     games = races(players, 6, autoreset=DISABLED)
@@ -93,26 +92,6 @@ def test_races_are_run_to_their_ends_and_begin_anew() -> None:
             check_laws(games.states, games.rules)
     assert ended > 20
     assert games.states["episode"].max() >= 1
-
-
-def test_an_illegal_action_is_refused_and_nothing_happens() -> None:
-    games = races(4, 3)
-    before = games.states.tobytes()
-    actions = sampled(games, 0)
-    actions[1] = bid_action(MOST_ENERGY) if games.buffers.action_mask[1][GIVE_UP] else KEEP
-    if games.buffers.action_mask[1][actions[1]]:
-        actions[1] = GIVE_UP
-    assert games.step(actions) == 1
-    assert games.states.tobytes() == before
-
-
-def test_an_illegal_action_can_be_punished() -> None:
-    games = races(4, 1, punish_illegal=1, autoreset=DISABLED)
-    action = int(np.flatnonzero(games.buffers.action_mask[0] == 0)[0])
-    seat = int(games.buffers.agent_selection[0])
-    assert games.step(np.array([action])) == NO_GAME
-    assert games.buffers.rewards[0].tolist() == [-1.0 if other == seat else 0.0 for other in range(4)]
-    assert games.buffers.final_winner[0] == -1
 
 
 def test_the_same_seed_gives_the_same_races_whatever_the_batch() -> None:

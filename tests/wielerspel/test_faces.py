@@ -12,7 +12,7 @@ from millebornes_env.errors import OptionError, PlayersError, StateError, Unknow
 from millebornes_env.testing import check_env
 from tests.pettingzoo_lists import enter
 
-ALL_TABLES = pytest.mark.parametrize("players", range(2, 7))
+ALL_TABLES = pytest.mark.parametrize("players", [2, 4, 6])
 
 
 @ALL_TABLES

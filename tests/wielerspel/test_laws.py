@@ -6,7 +6,6 @@ import random
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +18,7 @@ from millebornes_env.wielerspel.editions import edition
 from millebornes_env.wielerspel.rules import Rules, rules_array
 from millebornes_env.wielerspel.sections import ObservationSpec, full_state_sections, sections
 from tests.each import each
-from tests.wielerspel.players import decisions, is_over, legal_actions, new_race, sober, step, wild
+from tests.wielerspel.players import decisions, legal_actions, new_race, sober, wild
 
 OPTIONS: list[dict[str, int]] = [
     {},
@@ -48,7 +47,7 @@ def _seen(state: Any, rules: Rules, seat: int, spec: ObservationSpec = SPEC) -> 
     return row
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(RACES)
 def test_no_position_breaks_a_law(race: tuple[int, dict[str, int], int, Any]) -> None:
     """Energy 0 to 60, servants, jerseys, cards conserved, one escape at most, every rider somewhere once."""
@@ -58,7 +57,7 @@ def test_no_position_breaks_a_law(race: tuple[int, dict[str, int], int, Any]) ->
     check_laws(np.frombuffer(b"".join(states), rulebook.STATE), rules)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(RACES)
 def test_the_mask_allows_what_is_legal(race: tuple[int, dict[str, int], int, Any]) -> None:
     """And there are at least two legal actions: else nobody is asked (W11)."""
@@ -72,7 +71,7 @@ def test_the_mask_allows_what_is_legal(race: tuple[int, dict[str, int], int, Any
             assert len(legal) >= 2
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(RACES)
 def test_nothing_seen_depends_on_the_order_of_the_hidden_cards(
     race: tuple[int, dict[str, int], int, Any],
@@ -96,7 +95,7 @@ def test_nothing_seen_depends_on_the_order_of_the_hidden_cards(
         assert other.tobytes() == before
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(RACES)
 def test_what_is_seen_is_within_its_bounds(race: tuple[int, dict[str, int], int, Any]) -> None:
     players, changes, seed, player = race
@@ -142,18 +141,6 @@ def test_two_different_positions_look_different() -> None:
     assert len(seen) > 500
 
 
-@settings(max_examples=10, deadline=None)
-@given(RACES)
-def test_the_same_key_and_actions_give_the_same_race(race: tuple[int, dict[str, int], int, Any]) -> None:
-    players, changes, seed, player = race
-    rules = _rules(players, changes)
-    record, again = rules_array(rules)[0], new_race(rules, seed)
-    for state, action in decisions(rules, seed, player, MOST):
-        assert again.tobytes() == state.tobytes()
-        if action >= 0:
-            step(again, record, action)
-
-
 def test_no_play_shifts_the_dice() -> None:
     """The dice of a turn are functions of the key and the turn: the same for wild and for sober players."""
     rules = _rules(3, {})
@@ -196,23 +183,6 @@ def test_every_action_that_is_not_legal_has_a_reason(race: tuple[int, dict[str, 
                 assert reason[0].islower()
 
 
-@settings(max_examples=10, deadline=None)
-@given(RACES)
-def test_rewards_add_up_to_nothing(race: tuple[int, dict[str, int], int, Any]) -> None:
-    players, changes, seed, player = race
-    rules = _rules(players, changes)
-    record = rules_array(rules)[0]
-    state, _ = list(decisions(rules, seed, player))[-1]
-    assert is_over(state)
-    row = np.zeros(players, np.float32)
-    plain(rulebook.write_rewards)(state, record, 0, 0, True, row)
-    assert abs(row.sum()) < 1e-5
-    winner = plain(rulebook.winner)(state, record, 0)
-    if winner >= 0:
-        wanted = [1.0 if seat == winner else -1.0 / (players - 1) for seat in range(players)]
-        assert row == pytest.approx(wanted)
-
-
 def test_a_full_state_shows_the_cards_to_come() -> None:
     rules = _rules(3, {})
     parts = full_state_sections(rules, SPEC)
@@ -223,12 +193,3 @@ def test_a_full_state_shows_the_cards_to_come() -> None:
         left = state.deck[state.deck_next :]
         assert (row[parts[-1].start :][: len(left)] == left + 1).all()
         assert row.max() <= parts[-1].high
-
-
-def test_a_race_that_was_broken_off_has_no_winner() -> None:
-    rules = _rules(3, {})
-    state, record = new_race(rules, 1), rules_array(rules)[0]
-    plain(rulebook.break_off)(state)
-    assert is_over(state)
-    assert plain(rulebook.winner)(state, record, 0) == -1
-    assert legal_actions(state, record) == []
