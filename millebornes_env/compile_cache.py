@@ -318,7 +318,7 @@ class SourcesCache(caching.FunctionCache):  # type: ignore[misc]
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What was kept for a signature, or None: nothing that can be read."""
+        """Return the compiled code kept for a signature, or None if none can be read."""
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # as pickle raises anything for damaged files

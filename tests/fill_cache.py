@@ -20,8 +20,6 @@ from millebornes_env import agents, vector_env
 from millebornes_env.__main__ import main
 from millebornes_env.testing import check_edition
 
-HALVES = ("rounds", "races")
-
 
 def play(name: str, players: int, num_threads: int = 1) -> None:
     """Play a few steps and read states in every way."""
@@ -89,15 +87,12 @@ def compile_races(folder: Path) -> None:
     run_command("arena", "bidder", "saver", *race)
 
 
-def main_of_half(half: str) -> None:
-    """Compile one half."""
-    with tempfile.TemporaryDirectory() as folder:
-        {"rounds": compile_rounds, "races": compile_races}[half](Path(folder))
-
+HALVES = {"rounds": compile_rounds, "races": compile_races}
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        main_of_half(sys.argv[1])
+        with tempfile.TemporaryDirectory() as results:
+            HALVES[sys.argv[1]](Path(results))
     else:
         halves = [subprocess.Popen([sys.executable, "-m", "tests.fill_cache", half]) for half in HALVES]
         sys.exit(max(half.wait() for half in halves))

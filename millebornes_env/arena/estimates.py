@@ -322,7 +322,7 @@ def corrected(outcome: Outcome) -> DealDifferences:
 
 
 def luck_reduction(outcome: Outcome) -> VarianceReduction:
-    """What AIVAT saves on top of duplicate deals: variance of the deals without / with it.
+    """Variance reduction by AIVAT on top of duplicate deals: variance of the deals without it / with it.
 
     Args:
         outcome: with luck.

@@ -35,7 +35,7 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
     "float": (int, float),
     "float | None": (int, float, NoneType),
 }
-"""What a file may hold for a field of `Row`, by the field's annotation."""
+"""Types that a file may hold for a field of `Row`, by the field's annotation."""
 _HEADING_HEIGHT: Final = 0.6  # inches
 _BETTER, _WORSE, _NEITHER = "#2f7d4f", "#c8443c", "#5b6b82"
 

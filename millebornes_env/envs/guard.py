@@ -21,7 +21,7 @@ _MORE: Final = {
     "environment": "clone() makes one",
     "agent": "agents.load makes one; copy.deepcopy copies one with what it remembers",
 }
-"""How to get another object of the kind."""
+"""Ways to get another object of the kind."""
 
 
 class Guard:

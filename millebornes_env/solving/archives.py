@@ -17,7 +17,7 @@ LONGEST_ABOUT: Final = 1_000_000
 
 
 def read_about(archive: Any) -> dict[str, Any]:
-    """What a file says of itself: the JSON object in its array `about`.
+    """Return the JSON object in a file's array `about`, which describes the file.
 
     Args:
         archive: from `opened_archive`.

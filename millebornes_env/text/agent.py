@@ -22,7 +22,7 @@ _MOST_TRIES: Final = 100
 
 
 class _Sheet(NamedTuple):
-    """What a situation asks of its edition."""
+    """Parts of a rule sheet that a `Situation` needs."""
 
     game: str
     label: str

@@ -33,7 +33,7 @@ _BEGUN: Final = re.compile(r"\{\s*(?:[\"']|$)")
 
 
 class Detail(NamedTuple):
-    """What an answer says of its move besides the name: the key, one of `DETAILS`, and the text."""
+    """A detail of an answer's move besides its name: the key, one of `DETAILS`, and the text."""
 
     key: str
     text: str

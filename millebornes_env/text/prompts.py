@@ -64,7 +64,7 @@ def rules(view: View) -> str:
 
 
 def history(view: View) -> str:
-    """What was played before, as far as the seat could see it; empty if the view does not know it."""
+    """Return the plays so far that the seat could see; empty if the view does not know them."""
     lines = checked_view(view)["history"]
     return "WHAT WAS PLAYED, OLDEST FIRST\n" + "\n".join(lines) if lines else ""
 

@@ -1,7 +1,7 @@
 """No honest agent peeks: whatever the hidden cards are, it chooses the same, with the same random numbers.
 
-`check_agent` tries every agent that has a name; here are policies with networks by chance,
-agents with options, and search, at more tables.
+Every agent that has a name is tried, but for `human`, which gets observations only and cannot peek; `policy`
+with networks by chance, in two views. (`check_agent` tries them at Parker's tables.)
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ POLICIES = {
 }
 """They are in folders of these names."""
 SPECS = [
+    *sorted(set(agents.names("millebornes")) - {"human", "search", "policy", "champion", "equilibrium"}),
     *POLICIES,
     *("arnold:debian,carry_need", "arnold:right_of_way", "strategist:score=no"),
     *("search:rollout=greedy,rollouts=20,z=0", "search:rollout=arnold,rollouts=8"),
