@@ -107,6 +107,11 @@ class SheetFolder(Generic[T]):
             found = self.shipped(stem)
         elif newest := newest_version(stem, self.mini_names()):
             found = self.shipped(newest)
+        elif not self.path.is_dir():
+            raise UnknownEditionError(
+                f"the rule sheets in {self.path} cannot be read: they must lie in a folder. "
+                "Unpack the package, or install it with pip."
+            )
         else:
             raise UnknownEditionError(self._unknown(stem))
         changes = self._changes(str(given), overrides)

@@ -363,6 +363,13 @@ def test_the_package_can_be_imported_from_a_zip_file(tmp_path: Path) -> None:
     assert done.stdout.startswith(archive)
 
 
+def test_an_edition_asked_for_in_a_zip_file_says_what_to_do(tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "package"), "zip", PACKAGE.parent, PACKAGE.name)
+    for name in ("parker", "arc_en_ciel"):
+        script = f"import millebornes_env as m\ntry: m.edition('{name}')\nexcept ValueError as e: print(e)"
+        assert "Unpack the package, or install it with pip" in run(script, tmp_path, Path(archive)).stdout
+
+
 # Rules in kernels ------------------------------------------------------------------------------------------
 
 
