@@ -57,7 +57,7 @@ PARTS: Final = {
     "history": "account of what is seen of it",
     "chance_nodes": "account of what is left to chance",
 }
-"""What a game may lack that calls need, in words; in the order of `Game`."""
+"""Optional parts of a game, in words for error messages; in the order of `Game`."""
 
 
 # An entry --------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ class Game:
         return int(version) if isinstance(version, int) else int(_found(version))
 
     def has(self, part: str) -> bool:
-        """Whether the game has one of `PARTS`."""
+        """Return True if the game has one of `PARTS`."""
         return getattr(self, part) is not None
 
     def part(self, part: str, call: str) -> Any:
@@ -256,7 +256,7 @@ class Game:
                 raise ConformanceError(f"game {problem[0]}, seat {states['seat'][problem[0]]}: {problem[1]}")
 
     def end_of_drawing(self, state: Any, rules: Any) -> str:
-        """What stands below the drawing of a game that is over: "" if the game has nothing to add."""
+        """Return the text below the drawing of a finished game, or "" if there is none."""
         text = "" if self.draw_end is None else str(_found(self.draw_end)(state, rules))
         return f"\n{text}" if text else ""
 
@@ -266,7 +266,7 @@ def _is_part(given: object) -> bool:
 
 
 def _found(part: Any) -> Any:
-    """What a part is or names."""
+    """Return the object that a part is or names."""
     if not isinstance(part, str):
         return part
     module, _, name = part.partition(":")
@@ -283,7 +283,7 @@ def _sheets_in(package: str) -> tuple[str, ...]:
 
 
 DEFAULT_GAME: Final = "millebornes"
-"""What a sheet is of that does not say."""
+"""The game of a sheet that does not name one."""
 
 GAMES: Final[dict[str, Game]] = {
     "millebornes": Game(
@@ -417,7 +417,7 @@ def _game_of(given: object) -> Game:
 
 
 def _game_of_file(path: Path) -> Game:
-    """What the entry `game` says; a file that cannot be read is left to the default game to complain of."""
+    """Return the game that the entry `game` names; for an unreadable file the default, which reports it."""
     try:
         if not path.is_file():  # a pipe can be read once only
             return GAMES[DEFAULT_GAME]

@@ -67,6 +67,6 @@ class SheetOfTables:
 
 
 class Everything(NamedTuple):
-    """What an observation shows where a game leaves no choice: compiled code takes no empty tuple."""
+    """Options of an observation for a game without any: compiled code takes no empty tuple."""
 
     everything: int = 1

@@ -83,11 +83,11 @@ class SheetFolder(Generic[T]):
         return self._read(folder / f"{name}.toml")
 
     def is_shipped(self, name: str) -> bool:
-        """Whether a sheet of that name comes with the game, an edition or a mini deck."""
+        """Return True if a sheet of that name comes with the game, an edition or a mini deck."""
         return name in self.names() or name in self.mini_names()
 
     def has_file(self, path: Path) -> bool:
-        """Whether the path is that of a file in one of the folders."""
+        """Return True if the path is that of a file in one of the folders."""
         return path.parent in (self.path, self.minis)
 
     def find(self, given: object) -> T:
@@ -208,7 +208,7 @@ def check_name(name: object, of_what: str) -> None:
 
 
 def is_text(value: object) -> bool:
-    """Whether the value is text, and not blank."""
+    """Return True if the value is text, and not blank."""
     return isinstance(value, str) and bool(value.strip())
 
 

@@ -78,7 +78,7 @@ class Games:
         self._prepare()
 
     def _prepare(self) -> None:
-        """What is not copied or pickled: views of the states and rules as kernels take them, and kernels."""
+        """Set up all that is not copied or pickled: kernels, and their views of states and rules."""
         self._has_begun = False
         self._kernels = kernels_of(self.rulebook)
         self._states = for_kernels(self.states)
@@ -217,17 +217,17 @@ class Games:
         return redealt
 
     def win_shares(self, games: Sequence[int] | slice = slice(None)) -> npt.NDArray[np.float64]:
-        """What each team has of the win of the episodes that ended in the last step.
+        """Return each team's share of the win in the episodes that ended in the last step.
 
-        Where teams share a win (`final_winner` is -1), the buffers tell who they are: those with the most
-        points, or with the highest reward where none are counted.
+        When teams share a win (`final_winner` is -1), it goes to those with the most points, or with the
+        highest reward if no points are counted.
 
         Args:
             games: which; all by default.
 
         Returns:
-            float64[N, T]: 1 to who won alone, 1 / k to each of k teams that share the win, 0 to the others,
-            and to all where no episode ended or an illegal action ended it.
+            float64[N, T]: 1 for a sole winner, 1 / k for each of k teams that share the win, 0 for the others;
+            0 for all if no episode ended or an illegal action ended it.
         """
         teams = self.rules.teams
         rewards = self.buffers.rewards[games]

@@ -58,7 +58,7 @@ BEGIN: Final = 3
 
 
 class Settings(NamedTuple):
-    """What the environment adds to the rules, as ints that compiled code takes by value."""
+    """Settings of the environment, beside the rules, as ints that compiled code takes by value."""
 
     episode: int  # what an episode is: an index of `Rulebook.EPISODES`
     reward: int  # what seats are paid by: an index of `Rulebook.REWARDS`

@@ -37,7 +37,7 @@ def is_won_by_score(rules: Any) -> bool:
 
 @rule
 def is_round_over(state: Any) -> bool:
-    """Whether the game is over."""
+    """Return True if the game is over."""
     return int(state.over) == 1
 
 

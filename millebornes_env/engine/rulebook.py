@@ -1,13 +1,13 @@
-"""What the engine asks of a game: `Rulebook`, the one interface between the two.
+"""The interface between the engine and a game: `Rulebook`.
 
 A rulebook is a Python module that has the names below; `millebornes_env.millebornes.rulebook` is one. Its
 compiled functions are made by `compile.rule` and `compile.seldom`: they take one game's record and the record
 of the table's rules, and write to the arrays that they are handed. A kernel is compiled for a rulebook, so a
 call through the interface costs nothing when it runs.
 
-The words: a *round* is played until nobody is to act any more, and scored; an *episode* is one round or more.
-A game without rounds has episodes of one. *Teams* are who wins; in a game of each against all every seat is
-one.
+Terms: a *round* is played until nobody has to act any more, and is then scored; an *episode* is one round or
+more. A game without rounds has episodes of one round. *Teams* win; if everyone plays for themselves, every
+seat is a team.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Row = npt.NDArray[np.int8]
 """One row of a buffer."""
 
 NO_TEAM: Final = -1
-"""What `winner` returns where nobody has won alone."""
+"""The result of `winner` if no team has won alone."""
 
 RECORD_FIELDS: Final = {"key": (2,), "episode": (), "seat": ()}
 """The fields of `STATE` that the engine reads or writes itself, all of whole numbers, and their shapes."""
 
 
 class State(Protocol):
-    """What the engine reads and writes in a game's record; the rest is the rulebook's.
+    """The fields of a game's record that the engine reads and writes; the rest is the rulebook's.
 
     Attributes:
         key: int64[2], written by `Games.seed`. All that is left to chance in a game is a function of it, of
@@ -49,7 +49,7 @@ class State(Protocol):
 
 
 class TableRules(Protocol):
-    """What the engine reads of a table's rules, compiled or not."""
+    """The part of a table's rules that the engine reads, compiled or not."""
 
     @property
     def players(self) -> int:
@@ -61,11 +61,11 @@ class TableRules(Protocol):
 
 
 class Section(Protocol):
-    """What the engine and the environments read of a section of an observation (as `layout.Section`)."""
+    """A section of an observation, as the engine and the environments read it (see `layout.Section`)."""
 
     @property
     def name(self) -> str:
-        """What code calls it."""
+        """Name of the section in code."""
 
     @property
     def start(self) -> int:
@@ -73,7 +73,7 @@ class Section(Protocol):
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Count of numbers in the section."""
 
     @property
     def high(self) -> int:
@@ -85,7 +85,7 @@ class Section(Protocol):
 
 
 class Rulebook(Protocol):
-    """What a module must have to be a game that the engine runs.
+    """The functions and constants that a module needs to be a game that the engine can run.
 
     In all of it, `state` is one record of `STATE`, `rules` the record of the table's rules (element 0 of
     `rules_array`) in compiled functions and the tuple that it is made from in the others, and `spec` a
@@ -96,7 +96,7 @@ class Rulebook(Protocol):
 
     @property
     def NAME(self) -> str:  # noqa: N802 - a constant of a module
-        """What the game is called in names of kernels: letters, digits and underscores."""
+        """Name of the game in the names of kernels: letters, digits and underscores."""
 
     @property
     def STATE(self) -> np.dtype[np.void]:  # noqa: N802
@@ -104,18 +104,18 @@ class Rulebook(Protocol):
 
     @property
     def EPISODES(self) -> Sequence[str]:  # noqa: N802
-        """What an episode can be, such as "round" and "match"; compiled functions get the index.
+        """Kinds of episode, such as "round" and "match"; compiled functions get the index.
 
-        The first is a single round, the usual one of environments; the last is what strength is measured in.
+        The first is a single round, the default of environments; strength is measured in the last.
         """
 
     @property
     def REWARDS(self) -> Sequence[str]:  # noqa: N802
-        """What seats can be paid by, such as "points" and "win"; compiled functions get the index."""
+        """Kinds of reward, such as "points" and "win"; compiled functions get the index."""
 
     @property
     def REDEAL_ROOM(self) -> int:  # noqa: N802
-        """How many int8 `redeal` needs to work in."""
+        """Number of int8 that `redeal` needs as scratch space."""
 
     def rules_array(self, rules: Any, /) -> npt.NDArray[np.void]:
         """The rules as an array of one record, which compiled functions read."""
@@ -130,7 +130,7 @@ class Rulebook(Protocol):
         """The layout of a row with everything: the observation, then what is hidden from it."""
 
     def is_won_by_score(self, rules: Any, /) -> bool:
-        """Whether the highest `final_score` wins an episode; if not, the highest reward says who did."""
+        """Return True if the highest `final_score` wins an episode; otherwise the highest reward wins."""
 
     # Playing (compiled) -------------------------------------------------------------------------------------
 
@@ -141,10 +141,10 @@ class Rulebook(Protocol):
         """Carry out a legal action of `state.seat`, up to the next decision or the end of the round."""
 
     def is_round_over(self, state: Any, /) -> bool:
-        """Whether nobody is to act: the round is over, or was broken off."""
+        """Return True if nobody is to act: the round is over, or was broken off."""
 
     def is_episode_over(self, state: Any, rules: Any, episode: int, /) -> bool:
-        """Whether the episode has ended; asked when a round is over."""
+        """Return True if the episode has ended; asked when a round is over."""
 
     def start_next_round(self, state: Any, rules: Any, /) -> None:
         """Begin the next round of an episode that has not ended."""
@@ -153,7 +153,7 @@ class Rulebook(Protocol):
         """End the round at once, without a winner: somebody has acted against the rules."""
 
     def is_legal(self, state: Any, rules: Any, action: int, /) -> bool:
-        """Whether `state.seat` may do this; any int can be asked about. Not asked when the round is over."""
+        """Return True if `state.seat` may take this action (any int). Not called when the round is over."""
 
     def write_mask(self, state: Any, rules: Any, mask: Row, /) -> None:
         """Write 1 at each action that is legal and 0 elsewhere: int8[A]; all 0 when the round is over."""
@@ -195,7 +195,7 @@ class Rulebook(Protocol):
     # In words -----------------------------------------------------------------------------------------------
 
     def action_name(self, action: int, rules: Any, seat: int | None, /) -> str:
-        """What a person calls the action of a seat (None: of any); ids that name none are named as such."""
+        """Name the action of a seat (None: of any seat) in words; an unknown id is named as such."""
 
     def reason_against(self, state: Any, rules: Any, action: int, /) -> str:
         """Why the action is not legal now, half a sentence that tells nothing the seat cannot see."""

@@ -47,7 +47,7 @@ _NAMES_WITHOUT_CARD: Final = {
 
 @rule
 def num_actions(teams: int) -> int:
-    """How many action ids a table with so many teams has."""
+    """Return the number of action ids at a table with this many teams."""
     return FIRST_FURTHER_HAZARD + NUM_HAZARDS * (teams - 2)
 
 
@@ -67,7 +67,7 @@ def discard_action(card: int) -> int:
 
 @rule
 def is_discard(action: int) -> bool:
-    """Whether the action discards a card."""
+    """Return True if the action discards a card."""
     return FIRST_DISCARD <= action < CLAIM_COUP_FOURRE
 
 
@@ -106,7 +106,7 @@ def target_team(teams: int, team: int, opponent: int) -> int:
 
 
 def action_name(action: int, teams: int = 2, team: int | None = None) -> str:
-    """What a person calls the action: "play 200 km", "discard Stop", "Stop against team 2".
+    """Name the action in words: "play 200 km", "discard Stop", "Stop against team 2".
 
     Args:
         action: id.
@@ -114,7 +114,7 @@ def action_name(action: int, teams: int = 2, team: int | None = None) -> str:
         team: the acting team, to name the attacked one; None names it by its distance to the left.
 
     Returns:
-        The name. Ids outside the table's range are named as such, not refused: error messages use this.
+        The name. An id outside the table's range is named as such, because error messages use this.
     """
     if not 0 <= action < num_actions(teams):
         return f"action {action}, which is none of 0..{num_actions(teams) - 1}"

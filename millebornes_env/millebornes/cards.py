@@ -80,36 +80,36 @@ for _table in (KM, COUNTS):
 CARD_NAMES: Final = tuple(
     f"{KM[card]} km" if card < NUM_DISTANCES else card.name.replace("_", " ").capitalize() for card in Card
 )
-"""What a person calls each card, by card id: "25 km", "Out of gas", "Right of way"."""
+"""Names of the cards in words, by card id: "25 km", "Out of gas", "Right of way"."""
 
 
 @rule
 def is_distance(card: int) -> bool:
-    """Whether the card is a distance card."""
+    """Return True if the card is a distance card."""
     return DISTANCE_25 <= card <= DISTANCE_200
 
 
 @rule
 def is_hazard(card: int) -> bool:
-    """Whether the card is a hazard, Speed Limit included."""
+    """Return True if the card is a hazard, Speed Limit included."""
     return ACCIDENT <= card <= SPEED_LIMIT
 
 
 @rule
 def is_battle_hazard(card: int) -> bool:
-    """Whether the card is a hazard of the battle pile: all but the Speed Limit (004:9)."""
+    """Return True if the card is a hazard of the battle pile: all but the Speed Limit (004:9)."""
     return ACCIDENT <= card <= STOP
 
 
 @rule
 def is_remedy(card: int) -> bool:
-    """Whether the card is a remedy, Roll and End of Limit included."""
+    """Return True if the card is a remedy, Roll and End of Limit included."""
     return REPAIRS <= card <= END_OF_LIMIT
 
 
 @rule
 def is_safety(card: int) -> bool:
-    """Whether the card is a safety."""
+    """Return True if the card is a safety."""
     return DRIVING_ACE <= card <= RIGHT_OF_WAY
 
 

@@ -27,7 +27,7 @@ from millebornes_env.millebornes.cards import (
 from millebornes_env.millebornes.rules import Rules
 
 OUTCOMES: Final = CARD_NAMES
-"""What can come of one draw: outcome `card` is a card of that type."""
+"""The outcomes of one draw: outcome `card` is a card of that type."""
 
 
 class Draw(NamedTuple):
@@ -75,7 +75,7 @@ def put_in_order(state: Any) -> None:
 
 
 def not_drawn(state: Any) -> npt.NDArray[np.int64]:
-    """How many of each card nobody has drawn yet: int64[19].
+    """Count the copies of each card that nobody has drawn yet: int64[19].
 
     They are the cards of the deck that lie neither in a hand nor face up.
     """
@@ -84,13 +84,13 @@ def not_drawn(state: Any) -> npt.NDArray[np.int64]:
 
 
 def in_hand(state: Any, seat: int) -> npt.NDArray[np.int8]:
-    """How many of each card a seat holds: int8[19]."""
+    """Count the copies of each card in a seat's hand: int8[19]."""
     hand: npt.NDArray[np.int8] = state["hand"][seat]
     return hand
 
 
 def draw_that_follows(before: Any, after: Any) -> Draw:
-    """Who drew how many cards between two records, the second after an action in the first."""
+    """Return the seat that drew between two records and its number of cards; the second follows the first."""
     has_gained = (after["hand"] > before["hand"]).any(axis=1)
     return Draw(int(has_gained.argmax()), int(before["draw_pile"]) - int(after["draw_pile"]))
 

@@ -33,7 +33,7 @@ def seat_that_can_claim(state: State, rules: RulesRecord, team: int, hazard: int
 
 @rule
 def can_claim(state: State, rules: RulesRecord, seat: int) -> bool:
-    """Whether the seat may answer the hazard that was just laid."""
+    """Return True if the seat may answer the hazard that was just laid."""
     hazard = int(state.pending_hazard)
     if hazard == NO_CARD or team_of(rules, seat) != int(state.pending_team):
         return False

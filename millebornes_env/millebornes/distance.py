@@ -12,7 +12,7 @@ from millebornes_env.millebornes.state import State
 
 @rule
 def can_play_distance(state: State, rules: RulesRecord, team: int, card: int) -> bool:
-    """Whether the team may lay the distance card now.
+    """Return True if the team may lay the distance card now.
 
     Rule: 004:13, if a Roll is showing (`motion.is_moving`).
     """
@@ -21,7 +21,7 @@ def can_play_distance(state: State, rules: RulesRecord, team: int, card: int) ->
 
 @rule
 def is_within_limits(state: State, rules: RulesRecord, team: int, card: int) -> bool:
-    """Whether a moving team may lay the distance card.
+    """Return True if a moving team may lay the distance card.
 
     Rule: 004:24, under a Speed Limit only 25 and 50; two 200s at most in a round.
     Rule: 004:30, never beyond the target.
@@ -42,5 +42,5 @@ def play_distance(state: State, team: int, card: int) -> None:
 
 @rule
 def has_completed_trip(state: State, team: int) -> bool:
-    """Whether the team has reached the target (004:34)."""
+    """Return True if the team has reached the target (004:34)."""
     return int(state.km[team]) >= int(state.target)

@@ -29,7 +29,7 @@ def next_seat(state: State, rules: RulesRecord, seat: int) -> int:
 
 @rule
 def are_hands_played_out(state: State, rules: RulesRecord) -> bool:
-    """Whether play goes on when the draw pile is empty.
+    """Return True if play goes on when the draw pile is empty.
 
     Rule: 004:35-37 (yes); 000:219 (the round ends with the turn that took the last card).
     Ruling E34: 000:237 is the special rule for an extended round, in which all cards are played out.
@@ -41,7 +41,7 @@ def are_hands_played_out(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def can_extend(state: State, rules: RulesRecord, seat: int) -> bool:
-    """Whether the seat may now demand to go on to the longer trip.
+    """Return True if the seat may now demand to go on to the longer trip.
 
     Rule: US, rules for 2 or 3 players, C: who first reaches exactly the target, exactly at that time.
     Rulings: E44 (once in a round, before the next draw; not where the trip is long already), E45, E46. Where

@@ -12,13 +12,13 @@ from millebornes_env.millebornes.state import BY_HAZARD, HAZARD_AGAIN, State
 
 @rule
 def can_attack(state: State, rules: RulesRecord, team: int, hazard: int) -> bool:
-    """Whether the hazard may be laid against the team now."""
+    """Return True if the hazard may be laid against the team now."""
     return can_hazard_land(state, rules, team, hazard, can_be_attacked(state, rules, team))
 
 
 @rule
 def can_be_attacked(state: State, rules: RulesRecord, team: int) -> bool:
-    """Whether the team's battle pile is open to hazards.
+    """Return True if the team's battle pile is open to hazards.
 
     Rule: 004:16, on an opponent's Roll; 004:18, not unless the opponent is moving.
     Rule: 002:147, where the sheet says so, on an opponent's empty pile.
@@ -31,7 +31,7 @@ def can_be_attacked(state: State, rules: RulesRecord, team: int) -> bool:
 
 @rule
 def is_safe_without_roll(state: State, rules: RulesRecord, team: int) -> bool:
-    """Whether a moving team is safe because neither a Roll shows nor Right of Way is out.
+    """Return True if a moving team is safe because neither a Roll shows nor Right of Way is out.
 
     Ruling E55: only where the sentence "on a Feu Vert" is taken literally.
     """
@@ -44,7 +44,7 @@ def is_safe_without_roll(state: State, rules: RulesRecord, team: int) -> bool:
 def can_hazard_land(
     state: State, rules: RulesRecord, team: int, hazard: int, battle_pile_is_open: bool
 ) -> bool:
-    """Whether this hazard may be laid against the team.
+    """Return True if this hazard may be laid against the team.
 
     Rule: 004:16, unless he has played the corresponding safety; 004:18, a Speed Limit needs no open pile.
     Ruling: no Speed Limit on a Speed Limit (rules 1.2, E28). E29: where all hazards share one pile, none on

@@ -1,8 +1,8 @@
-"""What is seen of a game as it goes on: the events of its history, public ones and those of one seat alone.
+"""The events of a game's history, public ones and those that one seat alone sees.
 
-Cards are played and discarded face up (004:5), so actions are public. Which card was drawn is known to who
-drew it. That a seat could claim a coup fourré and lets the hazard stand is known to that seat alone: at a
-table, nobody hears of a claim that is not made (E12, E13).
+Cards are played and discarded face up (004:5), so actions are public. A drawn card is known to the seat that
+drew it. Only the seat itself knows that it could claim a coup fourré and lets the hazard stand: at a table,
+nobody hears of a claim that is not made (E12, E13).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from millebornes_env.millebornes.rules import Rules
 from millebornes_env.millebornes.state import CLAIM, StateArray
 
 EVENTS: Final = (*(f"draws {name}" for name in CARD_NAMES), "may claim", "deals")
-"""What happens besides actions; the seat is who draws, who is asked, who deals."""
+"""Events other than actions; their seat is the one that draws, is asked or deals."""
 
 PRIVATE_EVENTS: Final = NUM_CARD_TYPES + 1
 """The first so many events are seen by their seat alone."""
@@ -57,7 +57,7 @@ class Happened(NamedTuple):
 
 
 def happened(before: StateArray, after: StateArray, rules: Rules) -> Happened:
-    """What happened in each game between two records, besides the one action that was carried out.
+    """Return the events in each game between two records, other than the action itself.
 
     Args:
         before: `STATE[N]`.
@@ -65,8 +65,8 @@ def happened(before: StateArray, after: StateArray, rules: Rules) -> Happened:
         rules: of the table.
 
     Returns:
-        Where a round was dealt, the deal and each hand; else the cards drawn, ordered by card (the order in
-        which a seat draws several at once tells nobody anything), and who is asked about a coup fourré.
+        If a round was dealt, the deal and each hand; otherwise the cards drawn, ordered by card (the order in
+        which a seat draws several at once carries no information), and the seats asked about a coup fourré.
     """
     deal = (after["round_number"] != before["round_number"]) | (after["episode"] != before["episode"])
     asked = ~deal & (after["phase"] == CLAIM) & (before["phase"] != CLAIM)
@@ -76,7 +76,7 @@ def happened(before: StateArray, after: StateArray, rules: Rules) -> Happened:
 
 
 def questions(before: Any, after: Any) -> tuple[tuple[int, int], ...]:
-    """Who is asked something in the second of two records of one game: seats and events."""
+    """Return the seats that are asked something in the second of two records of a game, with the events."""
     if int(after["phase"]) == CLAIM and int(before["phase"]) != CLAIM:
         return ((int(after["seat"]), MAY_CLAIM),)
     return ()
@@ -119,7 +119,7 @@ def _in_order(*parts: Happened) -> Happened:
 
 
 def holding(state: Any, seat: int) -> npt.NDArray[np.int8]:
-    """What the seat has that others do not see: its cards of each type, and 1 if it may claim: int8[20]."""
+    """Return the private information of a seat: its cards of each type, and 1 if it may claim: int8[20]."""
     is_asked = int(state["phase"]) == CLAIM and int(state["seat"]) == seat
     return np.append(state["hand"][seat], np.int8(is_asked))
 

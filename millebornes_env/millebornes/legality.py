@@ -1,4 +1,4 @@
-"""Which actions the rules allow: one action asked about, or all of them as a mask."""
+"""Legal actions: a check of one action, and the mask of all of them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SAFETIES: Final = ((1 << NUM_SAFETIES) - 1) << DRIVING_ACE
 
 @rule
 def can_lay(state: State, rules: RulesRecord, team: int, card: int, opponent: int) -> bool:
-    """Whether a member of the team who holds the card may lay it now.
+    """Return True if a member of the team who holds the card may lay it now.
 
     Rule: 004:12-18, the list of what a player may choose to play.
 
@@ -74,7 +74,7 @@ def can_lay(state: State, rules: RulesRecord, team: int, card: int, opponent: in
 
 @seldom
 def can_lay_any(state: State, rules: RulesRecord, seat: int) -> bool:
-    """Whether the seat holds a card that may be laid now."""
+    """Return True if the seat holds a card that may be laid now."""
     team = team_of(rules, seat)
     for card in range(NUM_CARD_TYPES):
         if int(state.hand[seat, card]) == 0:
@@ -88,7 +88,7 @@ def can_lay_any(state: State, rules: RulesRecord, seat: int) -> bool:
 
 @rule
 def can_discard(state: State, rules: RulesRecord, seat: int) -> bool:
-    """Whether the seat may discard (any card it holds, but see `is_discardable`).
+    """Return True if the seat may discard (any card in its hand, but see `is_discardable`).
 
     Rule: 004:28, always, even if a legal play is available.
     """
@@ -97,13 +97,13 @@ def can_discard(state: State, rules: RulesRecord, seat: int) -> bool:
 
 @rule
 def is_discardable(rules: RulesRecord, card: int) -> bool:
-    """Whether a card of this kind may be discarded at all (E21: a safety may, unless the field says no)."""
+    """Return True if a card of this kind may be discarded (E21: safeties too, unless the field says no)."""
     return rules.discard_safeties == 1 or not is_safety(card)
 
 
 @rule
 def is_everybody_stuck(state: State, rules: RulesRecord) -> bool:
-    """Whether the round ends because the draw pile is empty and no hand holds a card that can be laid.
+    """Return True if the round ends because the draw pile is empty and no hand holds a card that can be laid.
 
     Rule: only where the field says so; a rule of BSD mille, the computer game of 1982.
     """
@@ -117,7 +117,7 @@ def is_everybody_stuck(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def is_legal(state: State, rules: RulesRecord, action: int) -> bool:
-    """Whether the rules allow the action to the seat that decides now."""
+    """Return True if the rules allow the action to the seat that decides now."""
     if action < 0 or action >= num_actions(rules.teams):
         return False
     seat, phase = int(state.seat), int(state.phase)

@@ -1,4 +1,4 @@
-"""Whether a team moves: the question that hazards, remedies and distance cards all ask.
+"""The definition of a moving team, on which hazards, remedies and distance cards all depend.
 
 Ruling E1: "moving" is a matter of the top of the battle pile, of Right of Way, and of what the edition asks
 for after a remedy. This one definition reproduces every edition.
@@ -29,13 +29,13 @@ def team_of(rules: RulesRecord, seat: int) -> int:
 
 @rule
 def has_safety(state: State, team: int, safety: int) -> bool:
-    """Whether the team has laid that safety."""
+    """Return True if the team has laid that safety."""
     return int(state.tableau[team, safety]) > 0
 
 
 @rule
 def has_any_safety(state: State, team: int) -> bool:
-    """Whether the team has laid a safety at all."""
+    """Return True if the team has laid any safety."""
     for safety in range(DRIVING_ACE, RIGHT_OF_WAY + 1):
         if has_safety(state, team, safety):
             return True
@@ -44,7 +44,7 @@ def has_any_safety(state: State, team: int) -> bool:
 
 @rule
 def is_stopped_by_hazard(state: State, team: int) -> bool:
-    """Whether a hazard shows on the battle pile that no safety of the team has cancelled.
+    """Return True if a hazard shows on the battle pile that no safety of the team has cancelled.
 
     Rule: 004:22, a safety corrects the corresponding hazard.
     """
@@ -54,7 +54,7 @@ def is_stopped_by_hazard(state: State, team: int) -> bool:
 
 @rule
 def is_cured_by_safety(state: State, team: int) -> bool:
-    """Whether the hazard that shows on the battle pile was cancelled by a safety.
+    """Return True if the hazard that shows on the battle pile was cancelled by a safety.
 
     Ruling E22: such a hazard counts like a remedy: where `roll_after_safety` holds, a Roll is still needed.
     """
@@ -64,7 +64,7 @@ def is_cured_by_safety(state: State, team: int) -> bool:
 
 @rule
 def is_moving(state: State, rules: RulesRecord, team: int) -> bool:
-    """Whether the team is rolling: it may lay distance cards, and be attacked.
+    """Return True if the team is rolling: it may lay distance cards, and be attacked.
 
     Rule: 004:13, a Roll must show; 004:20, after a remedy too; 004:22, after a safety too.
     Rule: 004:26, with Right of Way no Roll need show; other hazards still stop the team.
@@ -86,7 +86,7 @@ def is_moving(state: State, rules: RulesRecord, team: int) -> bool:
 
 @rule
 def is_moving_before_first_card(state: State, rules: RulesRecord, team: int) -> bool:
-    """Whether a team with an empty battle pile moves.
+    """Return True if a team with an empty battle pile moves.
 
     Rule: 004:13 (no); 001:11-12 (yes); E31 (in one edition, with any safety).
     """
@@ -97,7 +97,7 @@ def is_moving_before_first_card(state: State, rules: RulesRecord, team: int) -> 
 
 @rule
 def is_limited(state: State, team: int) -> bool:
-    """Whether the team's speed is limited: a Speed Limit shows.
+    """Return True if the team's speed is limited: a Speed Limit shows.
 
     Rule: 004:24. Right of Way removes the card when it is laid and keeps others away (004:26).
     """

@@ -1,4 +1,4 @@
-"""What a seat sees, written as a row of small integers.
+"""Observations: everything that a seat can see, written as a row of small integers.
 
 The row is laid out in sections (`sections.BySection` is their table), and each is written by the function
 `write_NAME`. Teams and seats are counted from the observer: its own first, then to the left.

@@ -158,7 +158,7 @@ def reason_against(state: State, rules: Rules, action: int) -> str:
 
 
 def where_roll_goes(rules: Rules) -> str:
-    """Where a Roll may be laid by these rules: "on an empty battle pile or on a Stop"."""
+    """Describe where these rules allow a Roll: "on an empty battle pile or on a Stop"."""
     places = ["on a Stop"]
     if rules.start_needs_roll:
         places.insert(0, "on an empty battle pile")

@@ -12,7 +12,7 @@ from millebornes_env.millebornes.state import BY_ROLL, HAZARD_AGAIN, State
 
 @rule
 def can_play_remedy(state: State, rules: RulesRecord, team: int, remedy: int) -> bool:
-    """Whether the team may lay the remedy on its own piles now.
+    """Return True if the team may lay the remedy on its own piles now.
 
     Rule: 004:14, on the corresponding hazard; 004:15, End of Limit on a Speed Limit; 004:18 for Roll.
     Rulings: E26 and E27, never without the hazard that it answers, nor on one that a safety has cancelled.
@@ -26,7 +26,7 @@ def can_play_remedy(state: State, rules: RulesRecord, team: int, remedy: int) ->
 
 @rule
 def can_play_roll(state: State, rules: RulesRecord, team: int) -> bool:
-    """Whether the team may lay a Roll now.
+    """Return True if the team may lay a Roll now.
 
     Rule: 004:18, if a Stop or a remedy is showing, or if the battle area is empty.
     Ruling E25: only there, also with Right of Way; E22: on a hazard cancelled by a safety as on a remedy.

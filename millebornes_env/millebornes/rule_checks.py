@@ -1,7 +1,7 @@
-"""Which values of the rules make a game.
+"""Checks of the values of the rules.
 
-A value is checked by itself (`limits`), then what several of them make together: `problem_of` is compiled,
-too, so that a page without Python refuses the same rules with the same sentences.
+Each value is checked by itself (`limits`), then combinations of values: `problem_of` can also be compiled, so
+that a page without Python rejects the same rules with the same sentences.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ PROBLEMS: Final = (
     "extended_target is {extended_target} km: it must be more than target ({target} km), or 0 for no "
     "extension",
 )
-"""What can be wrong with rules whose values are each possible; in braces stand values of theirs, the deck's
-`size`, the cards `dealt` and the `distance_cards`."""
+"""Problems with combinations of values that are each possible; in braces: names of rules, the `size` of the
+deck, the cards `dealt` and the `distance_cards`."""
 
 (
     DECK_TOO_LARGE,
@@ -74,7 +74,7 @@ NO_PROBLEM: Final = -1
 
 
 class Limits(NamedTuple):
-    """What a rule may be by itself, if it is no choice."""
+    """The range of a rule's value by itself."""
 
     least: int
     most: int
@@ -82,7 +82,7 @@ class Limits(NamedTuple):
 
 
 def limits(name: str) -> Limits:
-    """What numbers a rule may be by itself."""
+    """Return the range of a rule's value by itself."""
     if choices := FIELDS[name].choices:
         return Limits(0, len(choices) - 1, 1)
     if name.startswith("points_"):
@@ -151,7 +151,7 @@ def _problem_of(rules: Rules) -> int:
 
 
 def _told_of(rules: Rules) -> dict[str, Any]:
-    """What the sentences of `PROBLEMS` name."""
+    """Return the values that the sentences of `PROBLEMS` mention."""
     cards = [f"{rules.deck[card]} of {KM[card]}" for card in range(NUM_DISTANCES) if rules.deck[card]]
     distance_cards = ", ".join(cards or ["there are none"])
     return rules._asdict() | {
@@ -168,7 +168,7 @@ def _told_of(rules: Rules) -> dict[str, Any]:
 
 @rule
 def problem_of(rules: AnyRules) -> int:
-    """What is wrong with rules whose values are each possible: a place in `PROBLEMS`, or NO_PROBLEM."""
+    """Find a problem with rules whose values are each possible: an index of `PROBLEMS`, or NO_PROBLEM."""
     size = deck_size(rules)
     if size > DECK_SIZE:
         return DECK_TOO_LARGE
@@ -187,7 +187,7 @@ def problem_of(rules: AnyRules) -> int:
 
 @rule
 def problem_of_trip(rules: AnyRules) -> int:
-    """What is wrong with the lengths of the trip."""
+    """Find a problem with the lengths of the trip."""
     if rules.target == 0 or not is_trip(rules.target):
         return TARGET_IS_NO_TRIP
     if not can_be_reached(rules, rules.target):
@@ -205,13 +205,13 @@ def problem_of_trip(rules: AnyRules) -> int:
 
 @rule
 def is_trip(km: int) -> bool:
-    """Whether a trip may be so long, whatever the deck is."""
+    """Return True if a trip can have this length, whatever the deck."""
     return km % STEP_OF_KM == 0 and km <= LONGEST_TRIP
 
 
 @rule
 def can_be_reached(rules: AnyRules, km: int) -> bool:
-    """Whether distance cards that one team may lay add up to so many km, or beyond where that will do."""
+    """Return True if a team's distance cards can add up to the km (or more, if the finish is not exact)."""
     most_75, most_100 = card_count(rules, DISTANCE_75), card_count(rules, DISTANCE_100)
     small = 25 * card_count(rules, DISTANCE_25) + 50 * card_count(rules, DISTANCE_50)
     if small + 75 * most_75 + 100 * most_100 + 200 * rules.max_200 < km:
@@ -229,7 +229,7 @@ def can_be_reached(rules: AnyRules, km: int) -> bool:
 
 @rule
 def add_up(rules: AnyRules, km: int) -> bool:
-    """Whether cards of 25 and 50 km add up to so many."""
+    """Return True if cards of 25 and 50 km can add up to the km."""
     of_50 = min(card_count(rules, DISTANCE_50), km // 50)
     return km - 50 * of_50 <= 25 * card_count(rules, DISTANCE_25)
 

@@ -57,13 +57,13 @@ redeal = redeal_hidden_cards
 
 @rule
 def is_round_over(state: State) -> bool:
-    """Whether the round is over and scored: nobody is to act."""
+    """Return True if the round is over and scored: no seat has to act."""
     return int(state.phase) == ROUND_OVER
 
 
 @rule
 def is_episode_over(state: State, rules: RulesRecord, episode: int) -> bool:
-    """Whether a finished round ends the episode: a match goes on until it is decided."""
+    """Return True if a finished round ends the episode: a match goes on until it is decided."""
     return episode == ROUND or is_match_over(state, rules)
 
 
@@ -117,7 +117,7 @@ def win_share(state: State, rules: RulesRecord, episode: int, team: int) -> floa
 
 @rule
 def has_won(state: State, rules: RulesRecord, episode: int, team: int) -> bool:
-    """Whether the team won the finished episode, alone or together with others."""
+    """Return True if the team won the finished episode, alone or together with others."""
     if episode == MATCH:
         return has_won_match(state, rules, team)
     return has_won_round(state, rules, team)
@@ -138,17 +138,17 @@ def final_score(state: State, rules: RulesRecord, episode: int, team: int) -> in
 
 
 def is_won_by_score(rules: Rules) -> bool:
-    """Whether points are counted; if not, a round is won or lost."""
+    """Return True if points are counted; if not, a round is won or lost."""
     return rules.count_points == 1
 
 
 def action_count(rules: Rules, spec: ObservationSpec | None) -> int:
-    """How many actions a mask has, a padded one with room for the most teams; None: the table itself."""
+    """Return the number of actions of a mask, which may be padded to the most teams (None: not padded)."""
     return actions.num_actions(rules.teams if spec is None else shown_teams(rules, spec))
 
 
 def action_name(action: int, rules: Rules, seat: int | None) -> str:
-    """What a person calls the action of a seat."""
+    """Name the action of a seat in words."""
     return actions.action_name(action, rules.teams, None if seat is None else seat % rules.teams)
 
 

@@ -31,11 +31,11 @@ EVERY_PLACED_TEAM: Final = 1
 
 
 class Field(NamedTuple):
-    """What a field of `Rules` means.
+    """The meaning of a field of `Rules`.
 
     Attributes:
-        question: what it answers, with the ruling (E1 ... E64) where there is one.
-        choices: what its values 0, 1, ... mean; empty for a number.
+        question: the question that the field answers, with the ruling (E1 ... E64) if there is one.
+        choices: meanings of the values 0, 1, ...; empty for a number.
         unit: an observation shows the value in these, rounded down, so that it fits an int8.
     """
 
@@ -161,14 +161,14 @@ class Rules(NamedTuple):
 
     @property
     def observed(self) -> tuple[int, ...]:
-        """What an observation shows: each value in its unit, rounded down, at most 127; a field too."""
+        """The values as observations show them: in units, rounded down, at most 127; also a field."""
         return tuple(min(value // FIELDS[name].unit, _MAX_INT8) for name, value in self._asdict().items())
 
 
 FIELDS: Final[Mapping[str, Field]] = {
     name: hint.__metadata__[0] for name, hint in get_type_hints(Rules, include_extras=True).items()
 }
-"""What each field of `Rules` means."""
+"""The meaning of each field of `Rules`."""
 
 TABLE_FIELDS: Final = ("players", "teams")
 """The fields that are chosen with the table, not overridden."""
@@ -232,7 +232,7 @@ class RulesRecord(Protocol):
 
 
 AnyRules = Rules | RulesRecord
-"""What rules take that are asked about a table as such: from Python with the tuple, too."""
+"""The rules in either form, for functions about a table as such that Python also calls with the tuple."""
 
 _MAX_INT8: Final = 127
 

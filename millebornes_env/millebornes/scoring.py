@@ -27,7 +27,7 @@ from millebornes_env.millebornes.state import (
 
 @rule
 def safeties_laid(state: State, team: int) -> int:
-    """How many safeties the team has laid."""
+    """Count the safeties that the team has laid."""
     count = 0
     for safety in range(DRIVING_ACE, RIGHT_OF_WAY + 1):
         if has_safety(state, team, safety):
@@ -37,7 +37,7 @@ def safeties_laid(state: State, team: int) -> int:
 
 @rule
 def coups_fourres(state: State, team: int) -> int:
-    """How many of them were coups fourrés."""
+    """Count the safeties that the team has laid as coups fourrés."""
     count = 0
     for safety in range(NUM_SAFETIES):
         count += int(state.coup_fourre[team, safety])
@@ -77,7 +77,7 @@ def points_for_extension(state: State, rules: RulesRecord, team: int) -> int:
 
 @rule
 def blank_opponents(state: State, rules: RulesRecord, team: int) -> int:
-    """How many other teams have laid no distance card."""
+    """Count the other teams that have laid no distance card."""
     count = 0
     for other in range(rules.teams):
         if other != team and int(state.km[other]) == 0:
@@ -100,7 +100,7 @@ def points_for_shutout(state: State, rules: RulesRecord, team: int) -> int:
 
 @rule
 def forfeits_bonuses(state: State, rules: RulesRecord, team: int) -> bool:
-    """Whether the team called an extension, did not complete it, and so scores nothing but its km.
+    """Return True if the team called an extension, did not complete it, and so scores nothing but its km.
 
     Rule: 002:29, "überhaupt keine Bonuspunkte". Ruling E48: taken so strictly only where the field says so;
     else the caller loses no more than the bonuses of the trip that he did not complete.

@@ -50,7 +50,7 @@ BATTLE_TOPS: Final = (
     SPARE_TIRE,
     ROLL,
 )
-"""What can lie on top of a battle pile, in the order of its section."""
+"""The possible tops of a battle pile, in the order of its section."""
 NUM_BATTLE_TOPS: Final = len(BATTLE_TOPS)
 _BATTLE_WORDS: Final = ", ".join(
     "nothing" if card == NO_CARD else CARD_NAMES[card].lower() for card in BATTLE_TOPS
@@ -58,7 +58,7 @@ _BATTLE_WORDS: Final = ", ".join(
 
 
 class ObservationSpec(NamedTuple):
-    """What an observation shows, as ints that compiled code takes by value."""
+    """Options of an observation, as ints that compiled code takes by value."""
 
     unseen: int = 1  # 1: with the counts of unseen cards
     rules: int = 0  # 1: with the table's rules
@@ -72,16 +72,15 @@ DEFAULT_SPEC: Final = ObservationSpec()
 
 
 class Content(NamedTuple):
-    """What a section holds.
+    """The contents of a section.
 
     Attributes:
-        size: how many numbers, for each of its owners.
+        size: number of numbers for each of its owners.
         high: the largest value that a number can have, or the name of a bound that depends on the table
             (`bounds`).
-        meaning: what the numbers say.
-        owner: whether the section holds these numbers once, for each team or for each seat.
-        shown_by: the field of `ObservationSpec` without which there is no such section; empty: it is always
-            there.
+        meaning: the meaning of the numbers.
+        owner: whether the section has these numbers once, for each team or for each seat.
+        shown_by: the field of `ObservationSpec` that adds the section; empty: it is always present.
     """
 
     size: int
@@ -137,14 +136,14 @@ class BySection(NamedTuple, Generic[T]):
 CONTENTS: Final[Mapping[str, Content]] = {
     name: hint.__metadata__[0] for name, hint in get_type_hints(BySection, include_extras=True).items()
 }
-"""What each section holds, by name."""
+"""The contents of each section, by name."""
 
 
 # Where sections are ----------------------------------------------------------------------------------------
 
 
 class Offset(NamedTuple):
-    """Where a section starts, at any table: so many numbers come before it.
+    """The offset of a section at any table: the count of numbers before it.
 
     Compiled code knows these when it is compiled, so that a start costs a multiplication or two.
 
@@ -179,9 +178,9 @@ def _offsets() -> list[Offset]:
 
 _BEFORE: Final[Mapping[Owner, str]] = {"table": "fixed", "seat": "by_seat", "team": "by_team"}
 OFFSETS: Final[BySection[Offset]] = BySection(*_offsets()[:-1])
-"""Where each section starts."""
+"""The offset of each section."""
 END: Final = _offsets()[-1]
-"""Where the row ends."""
+"""The offset of the end of the row."""
 _INDICES: Final = 1023
 """All indices of the longest row lie in these bits: so the compiler knows that none is negative, and does not
 look at each before it writes there."""
@@ -200,7 +199,7 @@ def shown_teams(rules: AnyRules, spec: ObservationSpec) -> int:
 
 
 class Room(NamedTuple):
-    """What the layout of a row depends on, worked out once for each row: compiled code keeps it in registers.
+    """The parameters of a row's layout, computed once for each row: compiled code keeps them in registers.
 
     Attributes:
         seats: for how many seats there is room.
@@ -237,7 +236,7 @@ def part_of(offset: Offset, room: Room, place: int) -> int:
 
 @rule
 def observation_size(rules: AnyRules, spec: ObservationSpec) -> int:
-    """How many numbers an observation has at this table."""
+    """Return the length of an observation at this table."""
     return start_of(END, room_of(rules, spec))
 
 

@@ -1,4 +1,4 @@
-"""Who has won: a round, a match."""
+"""Winners of rounds and matches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MORE_THAN_SAFETIES: Final = 8
 
 @rule
 def measured(state: State, rules: RulesRecord, measure: int, team: int) -> int:
-    """How well the team did, by one of the measures above.
+    """Return the team's result by one of the measures above.
 
     Ruling E53: nearness is counted in km; more safeties decide between equal km only where the field says so.
     """
@@ -34,7 +34,7 @@ def measured(state: State, rules: RulesRecord, measure: int, team: int) -> int:
 
 @rule
 def is_unbeaten(state: State, rules: RulesRecord, measure: int, team: int) -> bool:
-    """Whether no other team did better: the team leads, alone or with others."""
+    """Return True if no other team did better: the team leads, alone or with others."""
     own = measured(state, rules, measure, team)
     for other in range(rules.teams):
         if measured(state, rules, measure, other) > own:
@@ -44,7 +44,7 @@ def is_unbeaten(state: State, rules: RulesRecord, measure: int, team: int) -> bo
 
 @rule
 def has_won_round(state: State, rules: RulesRecord, team: int) -> bool:
-    """Whether the team has won the finished round, alone or together with others.
+    """Return True if the team has won the finished round, alone or together with others.
 
     Rule: where no points are counted, the team that completed the trip, else the nearest (rules 1.4).
     Ruling E53: teams that are equally near share the win, the others have lost; so it is with equal points.
@@ -70,7 +70,7 @@ def round_winner(state: State, rules: RulesRecord) -> int:
 
 @rule
 def is_match_over(state: State, rules: RulesRecord) -> bool:
-    """Whether the round that has just finished decides the match; without points every round does."""
+    """Return True if the round that has just finished decides the match; without points every round does."""
     return rules.count_points == 0 or leading_past_goal(state, rules) != NO_TEAM
 
 
@@ -84,7 +84,7 @@ def match_winner(state: State, rules: RulesRecord) -> int:
 
 @rule
 def has_won_match(state: State, rules: RulesRecord, team: int) -> bool:
-    """Whether the team has won the match; without points, where it is one round, others may share that."""
+    """Return True if the team has won the match; without points it is one round, and a win can be shared."""
     if rules.count_points == 0:
         return has_won_round(state, rules, team)
     return leading_past_goal(state, rules) == team

@@ -73,7 +73,7 @@ def retire_action(square: int) -> int:
 
 @rule
 def is_retirement(action: int) -> bool:
-    """Whether the action retires a servant."""
+    """Return True if the action retires a servant."""
     return action == RETIRE or FIRST_RETIRE_FROM <= action < FIRST_MOVE
 
 
@@ -85,7 +85,7 @@ def move_action(square: int) -> int:
 
 @rule
 def is_move(action: int) -> bool:
-    """Whether the action moves a servant."""
+    """Return True if the action moves a servant."""
     return FIRST_MOVE <= action < NUM_ACTIONS
 
 
@@ -100,9 +100,9 @@ def square_of(action: int) -> int:
 
 
 def action_name(action: int) -> str:
-    """What a person calls the action: "pay", "bid 7", "retire 12".
+    """Name the action in words: "pay", "bid 7", "retire 12".
 
-    Ids that name none are named as such, not refused: error messages use this.
+    An unknown id is named as such, because error messages use this.
     """
     if not 0 <= action < NUM_ACTIONS:
         return f"action {action}, which is none of 0..{NUM_ACTIONS - 1}"

@@ -12,7 +12,7 @@ from millebornes_env.wielerspel.state import NO_SEAT, State
 
 @rule
 def is_auctioned(state: State) -> bool:
-    """Whether the square was an effort square that nobody held when it was reached (003:119)."""
+    """Return True if the square was an effort square that nobody held when it was reached (003:119)."""
     return int(state.kind) == EFFORT and int(state.holder) == NO_SEAT
 
 
@@ -26,10 +26,10 @@ def open_auction(state: State) -> None:
 
 @rule
 def can_bid(state: State, rules: Rules, seat: int, amount: int) -> bool:
-    """Whether the seat may bid so much.
+    """Return True if the seat may bid this amount.
 
-    Rule: 003:121, more than the highest bid. Ruling W21: at least 1, at most the own energy; who has no
-    servant left cannot bid.
+    Rule: 003:121, more than the highest bid. Ruling W21: at least 1, at most the seat's own energy; a seat
+    without servants cannot bid.
     """
     if servants_left(state, rules, seat) == 0:
         return False
@@ -38,7 +38,7 @@ def can_bid(state: State, rules: Rules, seat: int, amount: int) -> bool:
 
 @rule
 def can_retire_before_bid(state: State, rules: Rules, seat: int) -> bool:
-    """Whether a servant may retire for the sake of a higher bid (003:172).
+    """Return True if a servant may retire for the sake of a higher bid (003:172).
 
     Ruling W7: while the energy is below 60. Ruling W8: not the last one, who would have to ride for it.
     """
@@ -47,7 +47,7 @@ def can_retire_before_bid(state: State, rules: Rules, seat: int) -> bool:
 
 @rule
 def is_asked_to_bid(state: State, rules: Rules, seat: int) -> bool:
-    """Whether the seat could do anything but pass (W11)."""
+    """Return True if the seat could do anything but pass (W11)."""
     lowest = int(state.highest_bid) + 1
     return can_bid(state, rules, seat, lowest) or can_retire_before_bid(state, rules, seat)
 
@@ -88,7 +88,7 @@ def pay_bid(state: State) -> None:
 
 @rule
 def must_choose_servant(state: State, rules: Rules, seat: int) -> bool:
-    """Whether all servants of the winner are on the board, more than one of them (003:123)."""
+    """Return True if all servants of the winner are on the board, more than one of them (003:123)."""
     if int(state.off_board[seat]) > 0:
         return False
     return has_choice_of_servants(state, seat, servants_left(state, rules, seat))

@@ -11,7 +11,7 @@ from millebornes_env.wielerspel.state import NO_CARD, State
 
 @rule
 def cards_left(state: State) -> int:
-    """How many chance cards have not been drawn since the last shuffle."""
+    """Count the chance cards that have not been drawn since the last shuffle."""
     end = int(state.deck_next)
     while end < len(state.deck) and int(state.deck[end]) != NO_CARD:
         end += 1
@@ -20,7 +20,7 @@ def cards_left(state: State) -> int:
 
 @rule
 def is_deck_empty(state: State) -> bool:
-    """Whether all cards have been drawn since the last shuffle."""
+    """Return True if all cards have been drawn since the last shuffle."""
     place = int(state.deck_next)
     return place == len(state.deck) or int(state.deck[place]) == NO_CARD
 

@@ -39,7 +39,7 @@ Stage = Callable[[Any, Any], Any]
 
 
 class Fallen(NamedTuple):
-    """What chance has shown so far in a turn; 0, or NO_CARD, where nothing yet.
+    """The dice and the card shown so far in a turn; 0 or NO_CARD if not yet.
 
     Attributes:
         turn: turns before this one.
@@ -72,13 +72,13 @@ def course(state: State, rules: Rules, action: int) -> Iterator[None]:
 
 
 def fallen(state: State) -> Fallen:
-    """What chance has shown so far in the present turn."""
+    """Return the dice and the card shown so far in the present turn."""
     return Fallen(int(state.turn), int(state.white), int(state.card), int(state.yellow))
 
 
 @cache
 def _in_python() -> tuple[Callable[[Any, Any, int], Any], Mapping[int, Stage]]:
-    """What answers a decision, and what is done at each stage of a turn, as plain Python."""
+    """Return the function that applies a decision and those for each stage of a turn, as plain Python."""
     ask_about_jerseys, leader = plain(turn.ask_about_jerseys), plain(race_leader)
     begin_lap = plain(start_line.begin_lap)
 

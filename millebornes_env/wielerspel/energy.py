@@ -18,7 +18,7 @@ def gain_energy(state: State, rules: Rules, seat: int, amount: int) -> None:
 
 @rule
 def has_energy(state: State, seat: int, amount: int) -> bool:
-    """Whether the seat can pay so much."""
+    """Return True if the seat can pay this amount."""
     return int(state.energy[seat]) >= amount
 
 
@@ -33,7 +33,7 @@ def pay_energy(state: State, seat: int, amount: int) -> None:
 
 @rule
 def servants_on_board(state: State, rules: Rules, seat: int) -> int:
-    """How many squares the seat's servants hold."""
+    """Count the squares that the seat's servants hold."""
     count = 0
     for square in range(rules.length):
         count += 1 if int(state.owner[square]) == seat else 0
@@ -57,7 +57,7 @@ def first_servant_on_board(state: State, rules: Rules, seat: int) -> int:
 
 @rule
 def has_servant_at(state: State, rules: Rules, seat: int, square: int) -> bool:
-    """Whether a servant of the seat stands on the square; NO_SQUARE: whether one is off the board."""
+    """Return True if a servant of the seat stands on the square (NO_SQUARE: if one is off the board)."""
     if square == NO_SQUARE:
         return int(state.off_board[seat]) > 0
     return 0 <= square < rules.length and int(state.owner[square]) == seat
@@ -65,7 +65,7 @@ def has_servant_at(state: State, rules: Rules, seat: int, square: int) -> bool:
 
 @rule
 def has_choice_of_servants(state: State, seat: int, left: int) -> bool:
-    """Whether it matters which servant is taken; `left` is how many the seat has (`servants_left`).
+    """Return True if it matters which servant is taken; the seat has `left` of them (`servants_left`).
 
     Those who are off the board are all alike.
     """
@@ -96,7 +96,7 @@ def play_retirement(state: State, rules: Rules, seat: int, square: int) -> None:
 
 @rule
 def is_exhausted(state: State, rules: Rules, seat: int, amount: int) -> bool:
-    """Whether the seat must pay more than it has, with all servants retired (003:178)."""
+    """Return True if the seat must pay more than it has, with all servants retired (003:178)."""
     return not has_energy(state, seat, amount) and servants_left(state, rules, seat) == 0
 
 

@@ -11,7 +11,7 @@ from millebornes_env.wielerspel.state import NO_SEAT, State
 
 @rule
 def price_of_lead(state: State, rules: Rules) -> int:
-    """What the escaped rider pays when his turn begins.
+    """Return the price that the escaped rider pays when his turn begins.
 
     Rule: 003:57, one energy for a lead of less than a minute, three for one of more than two, else two.
     Ruling W17: so six arrows, a minute sharp, cost two, and twelve too.
@@ -25,10 +25,10 @@ def price_of_lead(state: State, rules: Rules) -> int:
 
 @rule
 def can_escape(state: State, seat: int) -> bool:
-    """Whether the seat may escape, or ride further away, at the price on the square.
+    """Return True if the seat may escape, or ride further away, at the price on the square.
 
     Rule: 003:90 and 003:117, the value of the square is paid; 003:133, an escape square costs nothing.
-    Ruling W20: who lacks the energy cannot, unless servants retire first.
+    Ruling W20: a seat without the energy cannot, unless servants retire first.
     """
     return int(state.energy[seat]) >= int(state.number)
 
@@ -58,7 +58,7 @@ def play_escape(state: State, seat: int) -> None:
 
 @rule
 def has_reached_the_end(state: State, rules: Rules) -> bool:
-    """Whether the escaped rider is beyond the inner track: more than three minutes ahead (003:36).
+    """Return True if the escaped rider is beyond the inner track: more than three minutes ahead (003:36).
 
     Ruling W18: 18 arrows are three minutes, the END is the 19th.
     """

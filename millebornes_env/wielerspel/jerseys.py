@@ -14,7 +14,7 @@ JERSEYS_ON_A_TRIPLE: Final = 3
 
 @rule
 def polka_dots(state: State, seat: int) -> int:
-    """How many polka-dot jerseys the seat's cards show (003:73, 4.1: cards of two and of three)."""
+    """Count the polka-dot jerseys on the seat's cards (003:73, 4.1: cards of two and of three)."""
     doubles, triples = int(state.jerseys[seat, DOUBLES]), int(state.jerseys[seat, TRIPLES])
     return JERSEYS_ON_A_DOUBLE * doubles + JERSEYS_ON_A_TRIPLE * triples
 
@@ -41,19 +41,19 @@ def hand_in(state: State, seat: int, kind: int, cards: int) -> None:
 
 @rule
 def can_exchange_green(state: State, rules: Rules, seat: int) -> bool:
-    """Whether the seat has three green jerseys and a rainbow jersey is left (003:67)."""
+    """Return True if the seat has three green jerseys and a rainbow jersey is left (003:67)."""
     return int(state.jerseys[seat, GREENS]) >= rules.greens_for_rainbow and int(state.stacks[RAINBOW]) > 0
 
 
 @rule
 def can_exchange_polka_dot(state: State, rules: Rules, seat: int) -> bool:
-    """Whether the seat has ten polka-dot jerseys and a rainbow jersey is left (003:67)."""
+    """Return True if the seat has ten polka-dot jerseys and a rainbow jersey is left (003:67)."""
     return polka_dots(state, seat) >= rules.polka_for_rainbow and int(state.stacks[RAINBOW]) > 0
 
 
 @rule
 def can_exchange(state: State, rules: Rules, seat: int) -> bool:
-    """Whether the seat can exchange jerseys at all."""
+    """Return True if the seat can exchange jerseys at all."""
     return can_exchange_green(state, rules, seat) or can_exchange_polka_dot(state, rules, seat)
 
 
@@ -80,7 +80,7 @@ def play_exchange_polka_dot(state: State, rules: Rules, seat: int) -> None:
 
 @rule
 def cards_to_hand_in(state: State, rules: Rules, seat: int) -> tuple[int, int]:
-    """How many polka-dot cards of two and of three the exchange takes (W3); there must be enough."""
+    """Return the number of polka-dot cards of two and of three that the exchange takes (W3)."""
     most_doubles, most_triples = int(state.jerseys[seat, DOUBLES]), int(state.jerseys[seat, TRIPLES])
     least, found_doubles, found_triples = polka_dots(state, seat) + 1, 0, 0
     for doubles in range(most_doubles, -1, -1):

@@ -60,7 +60,7 @@ def take_jersey(state: State, seat: int) -> bool:
 
 @rule
 def line_up_payers(state: State, seat: int) -> None:
-    """Who pays the number on the square, in race order.
+    """Line up the seats that pay the number on the square, in race order.
 
     Rule: 003:115, an effort square: everybody but the team whose servant stands there; nobody's: everybody.
     Rule: 003:162, an event: the race leader alone; 003:166, the event with the yellow number: everybody.
@@ -96,5 +96,5 @@ def pay_in_turn(state: State, rules: Rules) -> int:
 
 @rule
 def can_be_forced_to_retire(state: State, rules: Rules, seat: int) -> bool:
-    """Whether the card that takes a servant finds one (003:174). W23: with none left it does nothing."""
+    """Return True if the card that takes a servant finds one (003:174; W23: otherwise it has no effect)."""
     return servants_left(state, rules, seat) > 0

@@ -1,4 +1,4 @@
-"""Which actions the rules allow: one action asked about, or all of them as a mask."""
+"""Legal actions: a check of one action, and the mask of all of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from millebornes_env.wielerspel.state import (
 
 @rule
 def is_legal(state: State, rules: Rules, action: int) -> bool:
-    """Whether the seat that decides may do this; any int can be asked about, unless the race is over."""
+    """Return True if the deciding seat may take this action (any int); not to be called after the race."""
     seat, phase = int(state.seat), int(state.phase)
     if is_retirement(action):
         return may_retire_now(state, rules, seat, phase) and has_servant_at(
@@ -61,13 +61,13 @@ def is_legal(state: State, rules: Rules, action: int) -> bool:
 
 @rule
 def can_pay_for_lead(state: State, rules: Rules, seat: int) -> bool:
-    """Whether the escaped rider can pay for his lead (003:57)."""
+    """Return True if the escaped rider can pay for his lead (003:57)."""
     return has_energy(state, seat, price_of_lead(state, rules))
 
 
 @rule
 def is_legal_exchange(state: State, rules: Rules, seat: int, action: int) -> bool:
-    """Whether the jerseys may be exchanged so, or kept (003:67, 003:196)."""
+    """Return True if the jerseys may be exchanged in this way, or kept (003:67, 003:196)."""
     if action == EXCHANGE_GREEN:
         return can_exchange_green(state, rules, seat)
     if action == EXCHANGE_POLKA_DOT:
@@ -77,7 +77,7 @@ def is_legal_exchange(state: State, rules: Rules, seat: int, action: int) -> boo
 
 @rule
 def may_retire_now(state: State, rules: Rules, seat: int, phase: int) -> bool:
-    """Whether a servant may retire in this decision.
+    """Return True if a servant may retire in this decision.
 
     Rule: 003:172, at any moment. Rulings W1 and W7: it is offered where it can matter, before a payment that
     the energy does not cover and before a bid.

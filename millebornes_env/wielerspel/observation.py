@@ -1,4 +1,4 @@
-"""What a seat sees, written as a row of small integers.
+"""Observations: everything that a seat can see, written as a row of small integers.
 
 The row is laid out in sections (`sections.BySection` is their table). Everybody sees everything but the order
 of the chance cards and what the dice will show; so two seats see the same, each from its own place: seats
@@ -72,7 +72,7 @@ def around(place: int, players: int) -> int:
 
 @rule
 def place_seen(rules: Rules, observer: int, seat: int) -> int:
-    """How many places to the left of the observer the seat is."""
+    """Return the distance of the seat to the left of the observer."""
     return around(seat - observer + rules.players, rules.players)
 
 

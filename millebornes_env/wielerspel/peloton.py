@@ -8,7 +8,7 @@ from millebornes_env.wielerspel.state import NO_SEAT, State
 
 @rule
 def is_anybody_away(state: State) -> bool:
-    """Whether a leader has escaped from the peloton."""
+    """Return True if a leader has escaped from the peloton."""
     return int(state.escaped) != NO_SEAT
 
 
@@ -25,13 +25,13 @@ def race_leader(state: State) -> int:
 
 @rule
 def is_anybody_riding(state: State) -> bool:
-    """Whether a leader is left in the race."""
+    """Return True if a leader is left in the race."""
     return race_leader(state) != NO_SEAT
 
 
 @rule
 def place_in_peloton(state: State, seat: int) -> int:
-    """How many leaders ride before the seat's in the peloton; `riders` if it is not there."""
+    """Count the leaders that ride before the seat's in the peloton; `riders` if it is not there."""
     for place in range(int(state.riders)):
         if int(state.peloton[place]) == seat:
             return place

@@ -39,7 +39,7 @@ redeal = redeal_hidden
 
 @rule
 def is_round_over(state: State) -> bool:
-    """Whether the race is over: nobody is to act."""
+    """Return True if the race is over: no seat has to act."""
     return int(state.phase) == RACE_OVER
 
 
@@ -105,12 +105,12 @@ def is_won_by_score(rules: Rules) -> bool:
 
 
 def action_count(rules: Rules, spec: ObservationSpec | None) -> int:
-    """How many actions a mask has: the same at every table."""
+    """Return the number of actions of a mask: the same at every table."""
     return actions.NUM_ACTIONS
 
 
 def action_name(action: int, rules: Rules, seat: int | None) -> str:
-    """What a person calls the action, the same for all seats."""
+    """Name the action in words, the same for all seats."""
     return actions.action_name(action)
 
 

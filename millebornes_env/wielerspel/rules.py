@@ -38,13 +38,13 @@ NO_OR_YES: Final = ("no", "yes")
 
 
 class Field(NamedTuple):
-    """What a number of `Rules` means.
+    """The meaning of a number of `Rules`.
 
     Attributes:
-        question: what it answers.
-        low: the smallest value it may have.
+        question: the question that it answers.
+        low: the smallest value allowed.
         high: the largest.
-        choices: what its values 0, 1, ... mean; empty for a number.
+        choices: meanings of the values 0, 1, ...; empty for a number.
     """
 
     question: str
@@ -58,7 +58,7 @@ class Place(NamedTuple):
 
     Attributes:
         kind: one of `squares.KINDS_OF_SQUARES`.
-        number: what is printed on it, or 0.
+        number: the number printed on it, or 0.
     """
 
     kind: int
@@ -70,8 +70,8 @@ class Card(NamedTuple):
 
     Attributes:
         kind: one of `squares.KINDS_OF_CARDS`.
-        number: what is printed on it, or 0.
-        copies: how many of them are in the deck.
+        number: the number printed on it, or 0.
+        copies: number of copies in the deck.
     """
 
     kind: int
@@ -124,37 +124,37 @@ class Rules(NamedTuple):
 
     @property
     def length(self) -> int:
-        """How many squares the outer track has."""
+        """Number of squares on the outer track."""
         return len(self.board)
 
     @property
     def square_kind(self) -> tuple[int, ...]:
-        """What each square is."""
+        """Kind of each square."""
         return tuple(place.kind for place in self.board)
 
     @property
     def square_number(self) -> tuple[int, ...]:
-        """What is printed on each square, or 0."""
+        """Number printed on each square, or 0."""
         return tuple(place.number for place in self.board)
 
     @property
     def card_types(self) -> int:
-        """How many types of chance cards there are."""
+        """Number of types of chance cards."""
         return len(self.deck)
 
     @property
     def card_kind(self) -> tuple[int, ...]:
-        """What each type of card is."""
+        """Kind of each type of card."""
         return tuple(card.kind for card in self.deck)
 
     @property
     def card_number(self) -> tuple[int, ...]:
-        """What is printed on each type of card, or 0."""
+        """Number printed on each type of card, or 0."""
         return tuple(card.number for card in self.deck)
 
     @property
     def card_copies(self) -> tuple[int, ...]:
-        """How many cards of each type are in the deck."""
+        """Copies of each type of card in the deck."""
         return tuple(card.copies for card in self.deck)
 
 
@@ -163,7 +163,7 @@ FIELDS: Final[Mapping[str, Field]] = {
     for name, hint in get_type_hints(Rules, include_extras=True).items()
     if hasattr(hint, "__metadata__")
 }
-"""What each number of `Rules` means; the board and the deck are none."""
+"""The meaning of each number of `Rules` (all but the board and the deck)."""
 
 TABLE_FIELDS: Final = ("players", "teams")
 """The fields that are chosen with the table, not stated by a sheet."""
@@ -283,7 +283,7 @@ def _check_deck(deck: object) -> None:
 
 
 def _check_kind(where: str, kind: object, number: object, kinds: tuple[int, ...]) -> None:
-    """What is printed on a square or card must fit its kind."""
+    """Check that the print on a square or card fits its kind."""
     if isinstance(kind, bool) or not isinstance(kind, int) or kind not in kinds:
         names = ", ".join(KIND_NAMES[one] for one in kinds)
         raise RulesError(f"{where}: the kind is {shown(kind)}; the kinds are {names}")

@@ -37,7 +37,7 @@ Owner = Literal["table", "seat"]
 
 
 class ObservationSpec(NamedTuple):
-    """What an observation shows, as ints that compiled code takes by value."""
+    """Options of an observation, as ints that compiled code takes by value."""
 
     padded: int = 0  # 1: with room for MAX_PLAYERS, so that all tables have the same layout
 
@@ -49,14 +49,14 @@ DEFAULT_SPEC: Final = ObservationSpec()
 
 
 class Content(NamedTuple):
-    """What a section holds.
+    """The contents of a section.
 
     Attributes:
-        size: how many numbers, for each of its owners.
+        size: number of numbers for each of its owners.
         high: the largest value that a number can have, or the name of a bound that depends on the rules
             (`bounds`).
-        meaning: what the numbers say.
-        owner: whether the section holds these numbers once or for each seat.
+        meaning: the meaning of the numbers.
+        owner: whether the section has these numbers once or for each seat.
     """
 
     size: int
@@ -114,14 +114,14 @@ class BySection(NamedTuple, Generic[T]):
 CONTENTS: Final[Mapping[str, Content]] = {
     name: hint.__metadata__[0] for name, hint in get_type_hints(BySection, include_extras=True).items()
 }
-"""What each section holds, by name."""
+"""The contents of each section, by name."""
 
 
 # Where sections are ----------------------------------------------------------------------------------------
 
 
 class Offset(NamedTuple):
-    """Where a section starts, at any table: so many numbers come before it.
+    """The offset of a section at any table: the count of numbers before it.
 
     Attributes:
         fixed: numbers before it at every table.
@@ -148,9 +148,9 @@ def _offsets() -> list[Offset]:
 
 
 OFFSETS: Final[BySection[Offset]] = BySection(*_offsets()[:-1])
-"""Where each section starts."""
+"""The offset of each section."""
 END: Final = _offsets()[-1]
-"""Where the row ends."""
+"""The offset of the end of the row."""
 
 
 @rule
@@ -173,7 +173,7 @@ def part_of(offset: Offset, seats: int, place: int) -> int:
 
 @rule
 def observation_size(rules: Rules, spec: ObservationSpec) -> int:
-    """How many numbers an observation has at this table."""
+    """Return the length of an observation at this table."""
     return start_of(END, shown_seats(rules, spec))
 
 

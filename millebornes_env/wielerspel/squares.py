@@ -1,4 +1,4 @@
-"""What a square of the outer track, or a chance card, can be.
+"""The kinds of squares of the outer track and of chance cards.
 
 Rule: 003:138, a chance square is for this turn the kind of square that the card shows: so cards and squares
 share one list of kinds.
@@ -55,11 +55,11 @@ NO_SQUARE: Final = -1
 
 @rule
 def gives_energy(kind: int) -> bool:
-    """Whether the race leader gains the number: a supply post, its card, a tail wind (003:143, 003:148)."""
+    """Return True if the leader gains the number: a supply post, its card, a tail wind (003:143, 003:148)."""
     return kind in (SUPPLY, TAIL_WIND)
 
 
 @rule
 def holds_jerseys(kind: int) -> bool:
-    """Whether the race leader takes a jersey there (003:73)."""
+    """Return True if the race leader takes a jersey there (003:73)."""
     return kind in (GREEN, POLKA_DOT)

@@ -28,7 +28,7 @@ def ride_on(state: State, rules: Rules, squares: int) -> bool:
 
 @rule
 def is_rainbow_jersey_due(state: State) -> bool:
-    """Whether the lap that ends is a rainbow lap: the race leader takes a rainbow jersey (003:71, 003:75)."""
+    """Return True if a rainbow lap ends: the race leader takes a rainbow jersey (003:71, 003:75)."""
     return int(state.rainbow_lap) == 1
 
 

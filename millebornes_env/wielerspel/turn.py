@@ -105,7 +105,7 @@ from millebornes_env.wielerspel.state import (
 from millebornes_env.wielerspel.winning import end_race, end_race_if_won
 
 MOST_STARTS: Final = 1000
-"""How often a race begins anew, at most, to come to a decision."""
+"""The largest number of restarts of a race before its first decision."""
 
 # The start -------------------------------------------------------------------------------------------------
 
@@ -226,7 +226,7 @@ def ride_turn(state: State, rules: Rules) -> None:
 
 @rule
 def is_at(state: State, stage: int) -> bool:
-    """Whether the turn has come to the stage, and nobody has to decide first."""
+    """Return True if the turn has come to the stage, and nobody has to decide first."""
     return int(state.stage) == stage and int(state.phase) == RIDING
 
 

@@ -30,7 +30,7 @@ POLKA_DOTS_PER_POINT: Final = 3
 
 @rule
 def has_enough_jerseys(state: State, rules: Rules, seat: int) -> bool:
-    """Whether the seat has three rainbow jerseys (003:34), and what an option asks for besides (003:200)."""
+    """Return True if the seat has the jerseys to win: three rainbow (003:34), more by an option (003:200)."""
     if int(state.jerseys[seat, RAINBOW]) < rules.target_rainbows:
         return False
     if int(state.jerseys[seat, GREENS]) < rules.also_green:
@@ -73,9 +73,10 @@ def combativity_points(state: State, rules: Rules, seat: int) -> int:
 
 @rule
 def standing(state: State, rules: Rules, seat: int) -> int:
-    """What seats are ranked by: rainbow jerseys, then green, then polka-dot ones (003:178).
+    """Return the number that ranks seats: by rainbow, then green, then polka-dot jerseys (003:178).
 
-    Ruling W12: with points for combativity by these. Who has left a race that jerseys end is out of it.
+    Ruling W12: by points for combativity if they count. A seat that has left a race that jerseys end is not
+    ranked.
     """
     if int(state.ending) == BY_JERSEYS and int(state.out[seat]) == 1:
         return _LAST
@@ -87,9 +88,9 @@ def standing(state: State, rules: Rules, seat: int) -> int:
 
 @rule
 def has_won(state: State, rules: Rules, seat: int) -> bool:
-    """Whether the seat has won the race, alone or together with others.
+    """Return True if the seat has won the race, alone or together with others.
 
-    Rule: 003:178, who is ranked first, even if exhausted before others; equal in all: a true draw.
+    Rule: 003:178, the seat ranked first, even if exhausted before others; equal in everything: a true draw.
     """
     if int(state.ending) in (NOT_ENDED, BROKEN_OFF):
         return False

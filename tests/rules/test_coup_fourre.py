@@ -38,7 +38,7 @@ def test_the_parried_hazard_goes_to_the_discard_pile(hazard: str) -> None:
 
 @each("hazard", HAZARDS)
 def test_after_a_coup_fourre_no_roll_is_needed(hazard: str) -> None:
-    """Who rolled before the hazard rolls on: a distance card in that very play (US; E10; rules 1.3)."""
+    """A team that rolled before the hazard rolls on: a distance card in that very play (US; E10; rules 1.3)."""
     position = attacked(hazard, "200").do("claim")
     assert position.can("play 200")
 
@@ -96,7 +96,7 @@ def test_play_goes_on_to_the_left_of_the_one_who_answered(responder: int, follow
 
 
 def test_the_attacker_may_be_next_at_once() -> None:
-    """Where the one who answered sits to his right, the turn comes straight back to him (US)."""
+    """If the seat that answered sits to his right, the turn comes straight back to him (US)."""
     position = Position("battle 1: roll", "hand 0: flat_tire", "hand 3: puncture_proof stop", players=4)
     assert position.do("play flat_tire", "claim", "discard stop").seat == 0
 
@@ -329,7 +329,7 @@ def test_a_seat_of_another_side_may_not_answer_whatever_it_holds(hazard: str) ->
 
 @each("hazard", HAZARDS)
 def test_a_hazard_that_is_never_answered_goes_to_the_discard_pile(hazard: str) -> None:
-    """Where an illegal action ends the round first, it goes where a parried one goes, once (E10)."""
+    """If an illegal action ends the round first, it goes where a parried one goes, once (E10)."""
     position = attacked(hazard)
     for _ in range(2):  # the second time nothing is pending
         drop_pending_hazard(for_kernels(position.games.states)[0])

@@ -84,7 +84,7 @@ def test_six_cards_are_dealt_to_each_player(players: int) -> None:
 
 @each(("players", "left"), [(2, 89), (3, 83), (4, 82), (6, 70)])
 def test_the_remainder_becomes_the_draw_pile(players: int, left: int) -> None:
-    """What is not dealt is left to draw; the first seat has taken one of it (004:5; rules 0.2)."""
+    """The cards not dealt are left to draw; the first seat has taken one of them (004:5; rules 0.2)."""
     assert Position(players=players, dealt=True).pile_size == left - 1
 
 

@@ -66,7 +66,7 @@ def test_the_draw_comes_from_the_draw_pile_not_from_the_discards() -> None:
 
 
 def test_a_hazard_without_a_target_can_only_be_discarded() -> None:
-    """Where nobody can be hit a hazard is good for the discard pile only (E59)."""
+    """If nobody can be hit, a hazard is good for the discard pile only (E59)."""
     position = Position("speed 1: speed_limit", "speed 2: speed_limit", players=3).hand(0, *HAZARDS)
     assert position.legal() == {f"discard {hazard}" for hazard in HAZARDS}
 

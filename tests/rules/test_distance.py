@@ -18,7 +18,7 @@ def test_distance_cards_count_by_their_value(card: str, length: int) -> None:
 
 
 def test_200s_are_kept_apart_from_the_others() -> None:
-    """How many 200s lie there can be told at any time (004:9)."""
+    """The number of 200s laid can be told at any time (004:9)."""
     position = Position("battle 0: roll", "hand 0: 200").km(0, 100).do("play 200")
     assert position.laid(0)["200"] == 1
 
@@ -74,7 +74,7 @@ def test_no_more_than_two_200s(laid: int, may: bool) -> None:
 
 
 def test_the_two_200s_are_a_team_s_not_a_player_s() -> None:
-    """What a partner has laid counts; what the opponents have laid does not (004:24; rules 1.2)."""
+    """Those of a partner count; those of the opponents do not (004:24; rules 1.2)."""
     position = Position("battle 0: roll", "battle 1: roll", players=4).km(0, 400, two_hundreds=2)
     assert not position.turn(2).hand(2, "200").can("play 200")
     assert position.turn(1).hand(1, "200").can("play 200")

@@ -1,4 +1,4 @@
-"""What cannot be overridden is refused with a message that says what can."""
+"""An override that is not possible is refused with a message that says what is."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_unknown_edition_lists_those_there_are() -> None:
     [(1, None, "1 players"), (5, None, "5 players"), (8, None, "8 players"), (4, 4, "4 players in 4 teams")],
 )
 def test_an_unknown_table_lists_those_there_are(players: int, teams: int | None, asked: str) -> None:
-    """How many were asked for, and each table of the edition."""
+    """The message names the players asked for and each table of the edition."""
     with pytest.raises(PlayersError) as caught:
         edition("parker").table(players, teams)
     for part in (
@@ -65,14 +65,14 @@ def test_an_unknown_table_lists_those_there_are(players: int, teams: int | None,
     ],
 )
 def test_a_table_is_named_by_whole_numbers(players: object, teams: object, part: str) -> None:
-    """What Python takes for the same number is a slip all the same."""
+    """A value that Python takes for the same number is refused all the same."""
     with pytest.raises(PlayersError) as caught:
         edition("parker").table(players, teams)  # type: ignore[arg-type]
     assert part in str(caught.value)
 
 
 def test_a_value_that_cannot_be_shown_is_refused_like_any_other() -> None:
-    """What its own code does wrong is not what the message is about."""
+    """The message is not about the failure of the value's own code."""
 
     class Unshowable:
         def __repr__(self) -> str:
@@ -226,7 +226,7 @@ def test_a_value_that_makes_no_game_is_explained(changes: dict[str, int], parts:
     ],
 )
 def test_values_at_the_edge_are_accepted(changes: dict[str, int]) -> None:
-    """What the messages call possible is possible, with two players."""
+    """Values that the messages call possible are possible, with two players."""
     changed = edition("parker").replace(**changes)
     assert changed.changes == changes
     rules = changed.table(2)._asdict()
@@ -243,7 +243,7 @@ def test_a_deck_of_cards_that_is_too_large_says_how_large() -> None:
 
 
 def test_a_label_is_read_back() -> None:
-    """What a result was saved under names the same rules again."""
+    """The label under which a result was saved names the same rules again."""
     changed = edition("parker").replace(max_200=4, goal=3000)
     assert changed.label == "parker+goal=3000+max_200=4"
     again = edition(changed.label)

@@ -1,4 +1,4 @@
-"""What each field of `Rules` changes when it is overridden; `test_edition_errors.py` has the refusals.
+"""The effect of overriding each field of `Rules`; `test_edition_errors.py` has the refusals.
 
 The docstring of a test begins with the field that it is about.
 """

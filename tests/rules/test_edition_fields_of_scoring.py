@@ -1,4 +1,4 @@
-"""What the fields of `Rules` that concern scoring change when they are overridden.
+"""The effect of overriding each field of `Rules` that concerns scoring.
 
 The docstring of a test begins with the field that it is about; `test_edition_fields.py` has the others.
 """

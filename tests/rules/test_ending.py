@@ -42,7 +42,7 @@ def test_the_round_ends_when_a_team_reaches_exactly_1000() -> None:
 
 @each("players", [2, 3, 6])
 def test_the_round_ends_when_a_player_reaches_exactly_700(players: int) -> None:
-    """Where the race is over 700 and he does not extend it (004:34; rules 1.1)."""
+    """The race is over 700 km and he does not extend it (004:34; rules 1.1)."""
     position = Position("to act: seat 1", "battle 1: roll", "hand 1: 75", players=players).km(1, 625)
     position.do("play 75", "finish")
     assert (position.phase, position.winner) == ("round over", 1)

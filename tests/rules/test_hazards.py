@@ -14,7 +14,7 @@ ALL_PILES = [*NOT_MOVING, ("roll",), ("roll", "stop", "roll"), ("roll", "acciden
 
 
 def test_a_hazard_is_laid_on_the_opponent_s_roll() -> None:
-    """Where the other side shows a Roll, each of the hazards may be laid (004:16)."""
+    """If the other side shows a Roll, each of the hazards may be laid (004:16)."""
     position = Position("battle 1: roll").hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
 
@@ -60,7 +60,7 @@ def test_a_safety_already_played_keeps_the_corresponding_hazard_away(safety: str
 
 
 def test_the_attackers_own_safeties_protect_nobody_else() -> None:
-    """What counts is what the attacked side has played (004:16)."""
+    """Only the safeties of the attacked side count (004:16)."""
     position = Position("battle 1: roll").safety(0, *SAFETIES).hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
 

@@ -105,7 +105,7 @@ def test_every_round_is_dealt_afresh(players: int) -> None:
 
 
 def test_a_new_match_begins_without_points() -> None:
-    """What was won before counts no more (US, winning the game)."""
+    """Points of the match before no longer count (US, winning the game)."""
     position = Position().km(0, 300).run_out()
     position.games.start()
     assert position.totals() == [0, 0]

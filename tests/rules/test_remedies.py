@@ -26,7 +26,7 @@ def test_a_roll_is_the_remedy_for_a_stop() -> None:
     [(), ("roll",), ("roll", "stop", "roll"), *(("roll", h, r) for h, r, _ in BREAKDOWNS)],
 )
 def test_no_remedy_without_its_hazard(pile: tuple[str, ...]) -> None:
-    """Where no hazard shows, none of the three remedies can be laid (E27; 004:14)."""
+    """If no hazard shows, none of the three remedies can be laid (E27; 004:14)."""
     position = Position("hand 0: repairs gasoline spare_tire").battle(0, *pile)
     assert not position.plays()
 

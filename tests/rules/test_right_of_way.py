@@ -71,7 +71,7 @@ def test_a_stop_that_was_discarded_gives_no_immunity() -> None:
 
 @each("before", [(), ("speed_limit", "end_of_limit")])
 def test_a_speed_limit_that_shows_goes_to_the_discard_pile(before: tuple[str, ...]) -> None:
-    """What it lay on shows again (004:26, E6)."""
+    """The card beneath shows again (004:26, E6)."""
     position = Position("hand 0: right_of_way").speed(0, *before, "speed_limit").do("play right_of_way")
     assert position.discards == {"speed_limit": 1}
     assert position.speed_top(0) == (before[-1] if before else None)
@@ -160,6 +160,6 @@ def test_with_right_of_way_a_roll_goes_where_it_always_goes(pile: tuple[str, ...
 
 
 def test_stop_and_limit_are_both_taken_away() -> None:
-    """Where both show, one card clears both (E6, 004:26)."""
+    """If both show, one card clears both (E6, 004:26)."""
     position = Position("battle 0: stop on roll", "speed 0: speed_limit", "hand 0: right_of_way")
     assert position.do("play right_of_way").discards == {"stop": 1, "speed_limit": 1}

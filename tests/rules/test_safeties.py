@@ -69,7 +69,7 @@ def test_after_a_safety_played_normally_a_roll_must_be_laid(hazard: str, remedy:
 
 @each("safety", SAFETIES)
 def test_a_safety_that_cures_nothing_costs_no_roll(safety: str) -> None:
-    """Who rolls when he lays a safety rolls on and may drive in the same turn (E23)."""
+    """A team that rolls when it lays a safety rolls on and may drive in the same turn (E23)."""
     position = Position("battle 0: roll", f"hand 0: {safety} 100").do(f"play {safety}")
     assert position.can("play 100")
 

@@ -85,7 +85,7 @@ def test_scenario_08_everybody_rolls_from_the_start(name: str) -> None:
 
 @columns("NL FRC FR14 US WP")
 def test_scenario_09_no_accident_on_an_empty_pile(name: str) -> None:
-    """Who has not started cannot be stopped (000:195; 004:18)."""
+    """A team that has not started cannot be stopped (000:195; 004:18)."""
     assert not at(name, "hand 0: accident").can("play accident")
 
 
@@ -106,7 +106,7 @@ def test_scenario_12_a_roll_after_repairs(name: str) -> None:
 
 @columns("US FRC FR14 FR01 WP DE")
 def test_scenario_13_a_limit_on_an_empty_pile(name: str) -> None:
-    """Who has not started can be limited (001:92-94; 004:18; US C)."""
+    """A team that has not started can be limited (001:92-94; 004:18; US C)."""
     assert at(name, "hand 0: speed_limit").can("play speed_limit")
 
 

@@ -65,7 +65,7 @@ def test_a_trip_completed_with_the_draw_pile_empty_is_300_more(left: int, bonus:
 
 
 def test_who_drew_the_last_card_himself_has_the_delayed_action() -> None:
-    """What counts is that the pile is empty when the finishing card is laid (E37)."""
+    """It counts that the pile is empty when the finishing card is laid (E37)."""
     position = Position("battle 1: roll", "hand 0: stop", "stream 1: 25 ...").draw_pile(1).km(1, 675)
     position.do("discard stop", "play 25", "finish")
     assert position.sheet(1)["delayed_action"] == 300
@@ -114,7 +114,7 @@ def test_a_shut_out_is_500_once(players: int, others: tuple[int, ...], bonus: in
 
 
 def test_no_shut_out_without_a_winner() -> None:
-    """Who does not arrive has shut nobody out (US scoring; E42)."""
+    """A team that does not arrive has shut nobody out (US scoring; E42)."""
     assert Position().km(0, 600).run_out().points() == [600, 0]
 
 

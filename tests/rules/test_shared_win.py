@@ -54,7 +54,7 @@ def test_those_equally_near_share_the_win(name: str, km: tuple[int, ...], winner
 @without_points
 @each(("decide", "winners"), [(0, [0, 1, 2]), (1, [1, 2])])
 def test_more_safeties_decide_who_shares(name: str, decide: int, winners: list[int]) -> None:
-    """Where they break ties, equal km and equal safeties are still shared (E53)."""
+    """Even if safeties break ties, equal km with equal safeties are shared (E53)."""
     position = at(name, (500, 500, 500, 475), safeties_break_tie=decide)
     position.safety(1, "extra_tank").safety(2, "driving_ace").safety(3, "right_of_way", "puncture_proof")
     assert round_winners(position.run_out()) == winners

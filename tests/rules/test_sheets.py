@@ -112,7 +112,7 @@ def test_the_points_of_a_sheet(name: str) -> None:
 
 
 def test_the_sources_of_a_table_join_those_of_the_sheet() -> None:
-    """What a table changes is cited there, what it leaves alone is not."""
+    """A rule that a table changes cites the table's source too, other rules do not."""
     sources = edition("winning_moves").sources
     assert "002:25" in sources["copies_of_accident"]
     assert "002:41-57" in sources["copies_of_accident"]
@@ -223,7 +223,7 @@ def test_a_table_left_out_needs_another_name(sheet: Callable[..., Path]) -> None
 
 
 def test_other_words_need_no_other_name(sheet: Callable[..., Path]) -> None:
-    """What is played is the same."""
+    """Other texts do not change the game."""
     assert edition(sheet(('title = "Parker', 'title = "Our Parker'))).name == "parker"
 
 
@@ -265,7 +265,7 @@ def test_an_override_holds_at_every_table_and_changes_no_other_edition() -> None
 
 
 def complaint(file: Path | str) -> str:
-    """What is said about the file, after its name."""
+    """Return the error message about the file, after its name."""
     with pytest.raises(EditionFileError) as caught:
         edition(file)
     message = str(caught.value)

@@ -16,7 +16,7 @@ from millebornes_env.wielerspel.rules import Rules, rules_array
 from millebornes_env.wielerspel.state import STATE
 
 CHEAP = 8
-"""What sober players bid above the highest bid, at most."""
+"""The most that sober players add to the highest bid."""
 
 start = plain(rulebook.start)
 step = plain(rulebook.step)

@@ -97,7 +97,7 @@ class Race:
     # Setting up --------------------------------------------------------------------------------------------
 
     def order(self, *seats: int) -> Race:
-        """Who rides in the peloton, first to last."""
+        """Set the order of the peloton, first to last."""
         self.state.riders = len(seats)
         self.state.peloton[:] = NO_SEAT
         self.state.peloton[: len(seats)] = seats
@@ -163,7 +163,7 @@ class Race:
         return self._go_on()
 
     def do(self, *words: str) -> Race:
-        """What the seats decide, one after the other."""
+        """Take the decisions of the seats, one after the other."""
         for said in words:
             assert said in self.legal(), f"{said} is not legal: {sorted(self.legal())}"
             plain(turn.answer)(self.state, self.record, ACTIONS[said])
@@ -184,13 +184,13 @@ class Race:
     # Looking -----------------------------------------------------------------------------------------------
 
     def legal(self) -> set[str]:
-        """What the seat that decides may do."""
+        """Return the legal actions of the seat that decides."""
         is_legal = plain(legality.is_legal)
         return {name for name, action in ACTIONS.items() if is_legal(self.state, self.record, action)}
 
     @property
     def decision(self) -> tuple[str, int] | None:
-        """What is to be decided and by whom; None: the turn is at its end, or the race is over."""
+        """Return the kind of the decision and its seat; None at the end of the turn or race."""
         phase = PHASE_NAMES[self.state.phase]
         return None if phase in ("riding", "race over") else (phase, int(self.state.seat))
 

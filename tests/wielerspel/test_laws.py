@@ -1,4 +1,4 @@
-"""What holds in every race, whatever is played."""
+"""Laws that hold in every race, whatever is played."""
 
 from __future__ import annotations
 

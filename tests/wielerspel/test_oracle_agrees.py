@@ -41,7 +41,7 @@ NAMES = [action_name(action) for action in range(NUM_ACTIONS)]
 ACTIONS = {name: action for action, name in enumerate(NAMES)}
 PHASES = {"race over": "OVER"} | {name: name.upper() for name in PHASE_NAMES if name != "race over"}
 ORACLE_KINDS = {"event_for_all": "yellow event", "polka_dot": "polka"}
-"""What the oracle calls otherwise; it writes blanks for underlines."""
+"""Names that differ in the oracle, which writes blanks for underlines."""
 
 SHEETS: dict[str, dict[str, int]] = {
     "usual": {},
@@ -240,7 +240,7 @@ def points_with_the_escape_under_way(state: Any, rules: Rules) -> list[int]:
 
 @cache
 def compared(players: int) -> Counter[str]:
-    """What is seen in a race at each sheet, compared; the players of the races take turns."""
+    """Compare a race at each sheet, decision by decision; the players of the races take turns."""
     seen: Counter[str] = Counter()
     for number, changes in enumerate(SHEETS.values()):
         seen += Comparison(players, changes, 1, seed=number).run(RIDERS[(number + players) % 3]).seen
@@ -253,7 +253,7 @@ def test_the_oracle_agrees(players: int) -> None:
 
 
 def test_the_races_show_every_decision_and_every_ending() -> None:
-    """What the comparison never meets, it does not compare."""
+    """A decision that the comparison never meets is not compared."""
     seen = sum((compared(players) for players in PLAYERS), Counter())
     assert seen.keys() - {"shared", "races"} == DECISIONS | set(ENDINGS.values())
     assert seen["shared"] > 0

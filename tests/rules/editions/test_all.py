@@ -1,4 +1,4 @@
-"""What several editions say alike: table, turn, movement, hazards, remedies (specification 1.1 and 1.2)."""
+"""Rules that several editions share: table, turn, movement, hazards, remedies (specification 1.1 and 1.2)."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ TEAM_TABLES = [(name, players, teams) for name, players, teams in TABLES if play
 
 @each(("name", "players", "teams"), TEAM_TABLES)
 def test_a_team_has_one_display(name: str, players: int, teams: int) -> None:
-    """What one partner lays, the next goes on with, and attacks and safeties hold for all of them.
+    """A partner continues what another laid; attacks and safeties hold for all of them.
 
     Source: 000:128; 001:34-36; 001:74; 002:154; 002:186; rules 1.1.
     """

@@ -1,4 +1,4 @@
-"""What several editions say alike: safeties and the coup fourré (specification 1.3)."""
+"""Rules that several editions share: safeties and the coup fourré (specification 1.3)."""
 
 from __future__ import annotations
 

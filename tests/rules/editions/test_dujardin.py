@@ -46,7 +46,7 @@ def test_the_deck_is_the_whole_one_at_every_table() -> None:
 
 
 def test_the_youngest_is_drawn_by_chance() -> None:
-    """Who begins is not fixed by the rule; over many games every seat does (001:5; 001:49; rules 1.1)."""
+    """The rule does not say who begins; over many games every seat does (001:5; 001:49; rules 1.1)."""
     assert {dujardin(players=4, seed=seed, dealt=True).seat for seed in range(40)} == {0, 1, 2, 3}
 
 
@@ -199,7 +199,7 @@ def test_more_safeties_decide_a_tie_only_as_an_option(decide: int, winner: int |
 
 
 def test_points_as_an_option() -> None:
-    """Who counts them counts as the classic booklet does (rules 1.5)."""
+    """Points, if counted, are counted as in the classic booklet (rules 1.5)."""
     position = (
         kms(dujardin(players=3, count_points=1), (300, 25, 0)).safety(0, "extra_tank", coup=True).run_out()
     )

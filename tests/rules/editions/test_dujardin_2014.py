@@ -153,7 +153,7 @@ def test_a_safety_cancels_its_hazard_at_once(hazard: str, remedy: str, safety: s
 
 
 def test_a_safety_cancels_a_hazard_on_a_remedy_and_shows_it_again() -> None:
-    """What lay beneath was rolling already, without a light (E10, E22; FR14 possibility 4)."""
+    """The team was already rolling on the card beneath, without a light (E10, E22; FR14 possibility 4)."""
     position = fr14()
     position.battle(0, "roll", "accident", "repairs", "flat_tire").hand(0, "puncture_proof", *DISTANCES)
     assert not position.is_moving(0)
@@ -162,7 +162,7 @@ def test_a_safety_cancels_a_hazard_on_a_remedy_and_shows_it_again() -> None:
 
 
 def test_a_breakdown_with_the_right_of_way_before_the_start() -> None:
-    """Who was hit so and cured by a safety stands as before: no light, but driving (E2, E10)."""
+    """A team hit in this way and cured by a safety is as before: no light, but driving (E2, E10)."""
     position = fr14("safeties 1: right_of_way", "hand 0: accident", "hand 1: driving_ace 25")
     position.do("play accident", "pass", "play driving_ace")
     assert (position.battle_top(1), position.can("play 25")) == (None, True)

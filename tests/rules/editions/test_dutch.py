@@ -160,7 +160,7 @@ def test_an_extended_round_is_won_while_hands_are_played_out() -> None:
 
 
 def test_the_extension_is_worth_calling_with_the_stock_empty() -> None:
-    """Who reaches 700 in the turn of the last card can still drive on (000:235-237; E34, E45)."""
+    """A team that reaches 700 in the turn of the last card can still drive on (000:235-237; E34, E45)."""
     position = dutch("battle 0: roll", "hand 0: 25 200", "hand 1: stop stop").draw_pile(0).km(0, 675)
     position.do("play 25", "extend")
     assert (position.phase, position.seat) == ("play", 1)
@@ -240,7 +240,7 @@ def test_a_failed_extension_among_three(km: tuple[int, ...]) -> None:
 
 
 def test_a_declined_extension_keeps_the_400() -> None:
-    """Who stops at 700 has them (000:235; 000:241)."""
+    """A team that stops at 700 keeps them (000:235; 000:241)."""
     position = dutch().km(1, 25).finish_trip(0)
     assert position.points() == [700 + 400 + 300, 25]
 

@@ -201,7 +201,7 @@ def test_with_right_of_way_a_remedy_is_enough(hazard: str, remedy: str, safety: 
 
 
 def test_safeties_lie_beside_the_pile_upright_or_crosswise() -> None:
-    """Which was a lightning action is seen, and paid 300 besides its 100 (002:129-130; 002:174-176)."""
+    """A lightning action can be seen, and scores 300 besides its 100 (002:129-130; 002:174-176)."""
     position = meilen("battle 1: roll", "hand 0: stop", "hand 1: right_of_way extra_tank stop")
     position.do("play stop", "claim", "play extra_tank", "discard stop").run_out()
     assert position.coups(1) == ["right_of_way"]
@@ -252,7 +252,7 @@ def test_a_win_before_the_opponents_have_a_mile(km: tuple[int, int], points: int
 
 
 def test_a_shut_out_in_an_extension_is_judged_at_its_end() -> None:
-    """Who had none at 700 may have one at 1,000 (002:140-143; E41)."""
+    """A team without one at 700 may have one at 1,000 (002:140-143; E41)."""
     position = meilen("battle 0: roll", "hand 0: 25").km(0, 675).do("play 25", "extend")
     assert "shutout" not in position.km(1, 25).finish_trip(0).sheet(0)
 

@@ -21,7 +21,7 @@ WORTH_A_KIND = 40
 
 
 def worth(table: Table, seed: int) -> float:
-    """How much a race shows, less what it takes to read."""
+    """Score a race by how much it shows, less what it takes to read."""
     games, choose = begun(table, seed), player(seed)
     shown: set[object] = set()
     decisions = 0

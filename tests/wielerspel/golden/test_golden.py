@@ -10,7 +10,7 @@ tables = pytest.mark.parametrize("table", TABLES, ids=[table.name for table in T
 
 
 def differences(table: Table, text: str) -> list[str]:
-    """Where the races of a file come out otherwise."""
+    """List the differences between the races of a file and their replays."""
     found = []
     for seed, lines in races_in(text):
         now = retraced(table, seed, lines)

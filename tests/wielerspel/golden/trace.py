@@ -58,7 +58,7 @@ class Table(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Where its golden games stand."""
+        """The file of its golden games."""
         return FOLDER / f"{self.name}.txt"
 
 

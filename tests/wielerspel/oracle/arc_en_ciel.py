@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 Square = tuple[str, int]
-"""What a square is (start, effort, chance, escape, supply, event, green, polka) and its number."""
+"""The kind of a square (start, effort, chance, escape, supply, event, green, polka) and its number."""
 Card = tuple[str, int]
-"""What a chance card is and its number.
+"""The kind of a chance card and its number.
 
 The kinds are supply, tail wind, no supply, escape, event (a red number), yellow event, forced retirement.
 """

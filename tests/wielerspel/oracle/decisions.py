@@ -1,4 +1,4 @@
-"""What the race asks the seats and chance for."""
+"""The decisions that the race asks of the seats and of chance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NOBODY = -1
 
 
 class Chance(Protocol):
-    """Where the lots, dice and cards of one game come from."""
+    """The source of the lots, dice and cards of one game."""
 
     def order(self) -> list[int]:
         """Draws the order of the leaders in the peloton (003:28)."""

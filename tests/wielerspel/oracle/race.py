@@ -100,7 +100,7 @@ class Race:
 
     @property
     def phase(self) -> str:
-        """What has to be decided, "OVER" when the race is over."""
+        """The kind of the present decision, "OVER" when the race is over."""
         return self._decision.phase if self._decision else "OVER"
 
     def legal(self) -> list[str]:
@@ -188,7 +188,7 @@ class Race:
     # The start of a turn, the white die, the line ----------------------------------------------------------
 
     def price_of_lead(self) -> int:
-        """What an escaped rider pays at the start of his turn (003:57)."""
+        """The price that an escaped rider pays at the start of his turn (003:57)."""
         return max(int(price) for lead, price in self.sheet["prices"] if self.lead >= lead)
 
     def _stay_away_or_give_up(self) -> Steps:

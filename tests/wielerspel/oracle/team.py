@@ -1,4 +1,4 @@
-"""What a seat of the race owns: energy, servants that are not on the board, jerseys."""
+"""The possessions of a seat: energy, servants that are not on the board, jerseys."""
 
 from __future__ import annotations
 

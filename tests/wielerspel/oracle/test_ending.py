@@ -1,4 +1,4 @@
-"""How a race ends otherwise: the inner track, exhaustion, too many turns, points of combativity."""
+"""Other ends of a race: the inner track, exhaustion, too many turns, points of combativity."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from tests.wielerspel.support import CHANCE, LINE, Race
 
 
 def _left(race: Race) -> list[int]:
-    """How many cards of each type are still to be drawn."""
+    """Count the cards of each type that are still to be drawn."""
     cards = [card for card in race.state.deck if card >= 0]
     return np.bincount(cards, minlength=len(race.rules.deck)).tolist()
 

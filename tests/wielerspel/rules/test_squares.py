@@ -1,4 +1,4 @@
-"""What squares give and cost: 003:73, 003:107-117, 003:143-162."""
+"""Gains and costs of squares: 003:73, 003:107-117, 003:143-162."""
 
 from __future__ import annotations
 
