@@ -226,7 +226,7 @@ class Games:
             games: which; all by default.
 
         Returns:
-            float64[N, T]: 1 for a sole winner, 1 / k for each of k teams that share the win, 0 for the others;
+            float64[N, T]: 1 for a sole winner, 1 / k for each of k teams that share the win, else 0;
             0 for all if no episode ended or an illegal action ended it.
         """
         teams = self.rules.teams

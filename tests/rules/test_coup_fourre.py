@@ -38,7 +38,7 @@ def test_the_parried_hazard_goes_to_the_discard_pile(hazard: str) -> None:
 
 @each("hazard", HAZARDS)
 def test_after_a_coup_fourre_no_roll_is_needed(hazard: str) -> None:
-    """A team that rolled before the hazard rolls on: a distance card in that very play (US; E10; rules 1.3)."""
+    """A team that rolled before the hazard rolls on: a distance card in that play (US; E10; rules 1.3)."""
     position = attacked(hazard, "200").do("claim")
     assert position.can("play 200")
 

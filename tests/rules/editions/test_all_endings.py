@@ -1,4 +1,4 @@
-"""Rules that several editions share: the end of a round, its scoring, the match (specification 1.4 and 1.5)."""
+"""Rules that several editions share: the end of a round, scoring, the match (specification 1.4 and 1.5)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAID_TO_THE_WINNER = ("parker", "winning_moves")
 
 @every_table
 def test_the_target_ends_the_round(name: str, players: int, teams: int) -> None:
-    """The team that reaches it has won the trip, whichever partner lays the last card (000:219; 001:32; 002:156)."""
+    """The team that reaches it wins the trip, whoever lays the last card (000:219; 001:32; 002:156)."""
     for seat in range(players):
         position = at(name, players=players, teams=teams).finish_trip(seat)
         assert (position.phase, position.winner) == ("round over", seat % teams)
