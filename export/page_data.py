@@ -211,7 +211,7 @@ def _question(name: str) -> dict[str, Any]:
 
 
 def _where_rolls_go() -> list[list[Any]]:
-    """Describe where a Roll may be played: the rules that decide it, and the words by their values as bits."""
+    """Describe where a Roll may be played: the deciding rules, and the words by the rules' values as bits."""
     rules = edition("parker").table(2)
     words = [
         where_roll_goes(rules._replace(**{name: bits >> place & 1 for place, name in enumerate(ROLL_RULES)}))

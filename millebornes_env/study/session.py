@@ -80,7 +80,7 @@ class Session:
         }
 
     def _called(self, other: int, seat: int) -> str:
-        """Return the name of a seat's player as a participant sees it; the page calls their own seat "you"."""
+        """Return the name of a seat's player for a participant, whose own seat is "you"."""
         if other == seat:
             return "you"
         if self._design.anonymous or other in self.people:

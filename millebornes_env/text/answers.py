@@ -47,10 +47,10 @@ class Answer:
 def parse(text: str, view: View) -> Answer:
     """Parse the answer of a language model, without guessing.
 
-    The move is the entry "move" of the last JSON object in the answer. An answer that consists of the name of a
-    move is accepted, too. Prose is never searched, because a model that thinks aloud names moves that it rejects;
-    text before the last end mark of reasoning (`</think>`) is ignored. Capitals, spaces, accents, hyphens, arrows,
-    "play" and the like do not matter, nor does one wrong letter in a long name.
+    The move is the entry "move" of the last JSON object in the answer. An answer that consists of the name of
+    a move is accepted, too. Prose is never searched, because a model that thinks aloud names moves that it
+    rejects; text before the last end mark of reasoning (`</think>`) is ignored. Capitals, spaces, accents,
+    hyphens, arrows, "play" and the like do not matter, nor does one wrong letter in a long name.
 
     Args:
         text: the answer.

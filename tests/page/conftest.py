@@ -144,5 +144,5 @@ def pictured(request: pytest.FixtureRequest) -> Callable[[Any, str], None]:
 
 
 def is_failure(said: Any) -> bool:
-    """Return True if the page logs an error; a study's server that is gone is not one: the page tries again."""
+    """Return True if the page logs an error, other than a lost connection to a study: it retries those."""
     return bool(said.type == "error" and not said.text.startswith("WebSocket connection to"))
