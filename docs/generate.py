@@ -123,7 +123,7 @@ def with_rulings(source: str) -> str:
 
 
 def usual(field: str, sheets: list[Edition]) -> str | None:
-    """What most editions play; None if no value is the most frequent one."""
+    """Return the value that most editions use; None if no single value is the most frequent."""
     counted = Counter(cell(sheet, field) for sheet in sheets)
     counted.pop("-", None)
     (value, most), *others = [*counted.most_common(2), ("", 0)][:2]

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
-    """What a wheel is built with: the kernels are compiled, so all that they import, and a linker."""
+    """List the build requirements of a wheel: a linker, and everything that the compiled kernels import."""
     needed: list[str] = hatchling.get_requires_for_build_wheel(config_settings)
     if not holds_machine_code():
         return needed

@@ -17,7 +17,7 @@ from export.platforms import LINUX, LINUX_NAME, link, object_code, this_platform
 ROOT: Final = Path(__file__).resolve().parents[1]
 
 WEIGHTS: Final = ".bin"
-"""How the names of files end that hold a network for the page (`export/wasm.py`)."""
+"""Suffix of the files that hold a network for the page (`export/wasm.py`)."""
 
 # Nothing of the building machine's processor may come into the code; LLVM vectorises for the platform later.
 _ENVIRONMENT: Final = {

@@ -71,10 +71,10 @@ Example = tuple[Callable[..., Any], tuple[Any, ...]] | tuple[Callable[..., Any],
 
 
 class Kernel(NamedTuple):
-    """How a kernel's function is called.
+    """The calling convention of a kernel's function.
 
     Attributes:
-        parameters: what each argument must be: `["int"]`, `["record", bytes]`, `["tuple", members]` or
+        parameters: the type of each argument: `["int"]`, `["record", bytes]`, `["tuple", members]` or
             `["array", dtype, dimensions, is written]` with NumPy's `dtype.str`.
         places: in which word each argument begins.
         result_words: the first words, where the result lies; the arguments follow.
@@ -210,7 +210,7 @@ def _kinds_of_words(name: str, kinds: tuple[Any, ...]) -> list[str]:
 
 
 def _parameter(name: str, kind: Any) -> list[Any]:
-    """What an argument must be, as the loader checks it."""
+    """Describe an argument's type as the loader checks it."""
     if isinstance(kind, types.Array):
         if kind.layout != "C" or not kind.aligned:
             raise ExportError(f"{name} takes {kind}; an array must be C-contiguous and aligned")

@@ -1,6 +1,6 @@
-"""What a page must know of the game besides its kernels, as JSON: layouts, tables and words.
+"""The data that the page needs besides the kernels, as JSON: layouts, tables and words.
 
-Everything is taken from where the package has it; nothing about the game is written down here.
+Everything is read from the package; no fact about the game is written down here.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _layout(record: np.dtype[np.void]) -> dict[str, Any]:
 
 
 def _sizes() -> dict[str, Any]:
-    """What a page makes room for; the shapes of buffers, in words, for the largest tables."""
+    """Return the sizes that the page allocates: shapes of buffers, in words, for the largest tables."""
     shapes = {}
     rules = edition("parker").table(2)
     for name, array in new_buffers(rulebook, 1, rules, _settings())._asdict().items():
@@ -211,7 +211,7 @@ def _question(name: str) -> dict[str, Any]:
 
 
 def _where_rolls_go() -> list[list[Any]]:
-    """Where a Roll may be laid, in words: the rules that decide it, and the words by their values as bits."""
+    """Describe where a Roll may be played: the deciding rules, and the words by the rules' values as bits."""
     rules = edition("parker").table(2)
     words = [
         where_roll_goes(rules._replace(**{name: bits >> place & 1 for place, name in enumerate(ROLL_RULES)}))
@@ -299,7 +299,7 @@ def _champion_of(table: Table, preferred: str | None = None) -> str | None:
 
 
 def _champions_if_changed(table: Table) -> list[str | None]:
-    """Who plays there with rules overridden, by what the kernel `preferred_champion` answers."""
+    """List the champions for overridden rules, indexed by the result of the kernel `preferred_champion`."""
     changed = dataclasses.replace(table, edition="")  # rules that nobody was trained on
     return [_champion_of(changed, preferred) for preferred in PREFERRED]
 
@@ -373,7 +373,7 @@ def network_file(name: str) -> tuple[list[list[int]], bytes]:
 
 
 def _search() -> dict[str, Any]:
-    """How `X+search` searches if nothing else is said."""
+    """Return the default options of `X+search`."""
     options = defaults_of(SearchAgent)
     usual = {name: options[name] for name in ("rollouts", "z", "depth")}
     return {

@@ -67,7 +67,7 @@ from millebornes_env.millebornes.state import MAX_TEAMS, ROUND_OVER, STATE, Stat
 from millebornes_env.millebornes.winning import has_won_match, has_won_round, is_match_over
 
 NETWORK: Final = "network"
-"""What the function of trained policies is called, among those of the agents."""
+"""Name of the trained policies' function, among those of the agents."""
 
 # The columns of what `team_facts` writes.
 FACTS: Final = ("can_drive", "limited", "cured", "won_round", "won_match")
@@ -81,7 +81,7 @@ _THOUSAND: Final = 1000.0
 
 @kernel
 def team_facts(states: StateArray, rules: RulesRecord, facts: npt.NDArray[np.int64]) -> int:
-    """What a page shows of each team that is in no field of the record.
+    """Compute the facts about each team that the page shows and that no field of the record holds.
 
     Args:
         states: STATE[1], the game.
@@ -112,13 +112,13 @@ def why_not(states: StateArray, rules: RulesRecord, action: int) -> int:
 
 @kernel
 def rules_problem(rules: RulesRecord) -> int:
-    """What is wrong with rules whose values are each possible: a place in `rule_checks.PROBLEMS`, or -1."""
+    """Return the index in `rule_checks.PROBLEMS` of a conflict between rules, or -1 if there is none."""
     return problem_of(rules)
 
 
 @kernel
 def preferred_champion(rules: RulesRecord) -> int:
-    """Which champion rules prefer: a place in `champion.PREFERRED`."""
+    """Return the index in `champion.PREFERRED` of the champion for these rules."""
     return int(plays_like_parker(rules))
 
 
@@ -136,7 +136,7 @@ def network_outputs(
     options: Int64Array,
     out: Float32Array,
 ) -> int:
-    """What a network says of a game, as a seat sees it.
+    """Compute a network's outputs for a game as a seat sees it.
 
     Args:
         states: STATE[1], the game.
@@ -221,7 +221,7 @@ def conclude_search(
 def search_findings(
     decisions: Decisions, number: int, means: npt.NDArray[np.float64], errors: npt.NDArray[np.float64]
 ) -> int:
-    """What a search has found of the actions that it still tries, in the order of `decisions.tried`.
+    """Write a search's results for the actions that it still tries, in the order of `decisions.tried`.
 
     Args:
         decisions: of the search.

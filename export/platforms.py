@@ -16,11 +16,11 @@ from typing import Final, NamedTuple
 
 
 class ExportError(Exception):
-    """What cannot leave Numba, or be linked; the message says which and why."""
+    """A kernel cannot be exported from Numba, or cannot be linked; the message says which and why."""
 
 
 class Platform(NamedTuple):
-    """Where an object runs.
+    """The platform that an object file is built for.
 
     Attributes:
         triple: LLVM's name.

@@ -31,7 +31,7 @@ from export.platforms import ExportError, Platform, object_code
 from millebornes_env.files import write_bytes_atomically
 
 FOLDER: Final = ROOT / "millebornes_env" / "web" / "engine"
-"""Where a checkout has the built files."""
+"""Folder of the built files in a checkout."""
 
 MODULE_FILE: Final = "engine.wasm"
 DATA_FILE: Final = "engine.json"
@@ -49,8 +49,8 @@ WASM: Final = Platform(
 ("SETCC operands must have the same type")."""
 
 IMPORTS: Final = ("expf", "tanhf", "exp", "log")
-"""What the module asks its host for: of a float32, for networks that sample or have tanh units; of a
-float64, for beliefs."""
+"""Functions that the module imports from its host: of a float32 for networks that sample or have tanh units,
+of a float64 for beliefs."""
 
 _STACK: Final = 1 << 20
 """Bytes; networks and agents lay arrays of some kB on it."""

@@ -1,4 +1,4 @@
-"""What Sphinx is told; it reads the pages that `website.stage` has put together."""
+"""Configuration of Sphinx, which reads the pages that `website.stage` has put together."""
 
 from __future__ import annotations
 

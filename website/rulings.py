@@ -63,7 +63,7 @@ def shown() -> dict[str, list[Shown]]:
 
 
 def checks(one: Shown) -> str:
-    """What is checked of a position, in words."""
+    """Describe in words what is checked of a position."""
     said = []
     if one.legal:
         said.append(f"legal: {_quoted(one.legal)}")

@@ -19,26 +19,26 @@ class StudyTable(CardTable):
 
     @property
     def to_act(self) -> int | None:
-        """Whose turn it is; None: the round is over."""
+        """The seat to act; None if the round is over."""
         return None if self.is_round_over else int(self._playing.state.seat)
 
     @property
     def is_round_over(self) -> bool:
-        """Whether nobody is to act."""
+        """Return True if nobody is to act."""
         return int(self._playing.state.phase) == ROUND_OVER
 
     @property
     def can_go_on(self) -> bool:
-        """Whether a next round of the match is to be dealt."""
+        """Return True if the match has another round to deal."""
         return self._playing.can_go_on()
 
     def choices(self) -> list[dict[str, Any]]:
-        """What the seat whose turn it is may do: `action`, `notation`, `words` and more."""
+        """List the legal actions of the seat to act: `action`, `notation`, `words` and more."""
         found: list[dict[str, Any]] = self.position()["legal"]
         return found
 
     def is_hidden_from(self, seat: int) -> bool:
-        """Whether a seat may not know what is asked now: another one's answer to a hazard."""
+        """Return True if the decision must be hidden from a seat: another seat's answer to a hazard."""
         state = self._playing.state
         return int(state.phase) == CLAIM and int(state.seat) != seat
 
@@ -75,7 +75,7 @@ class StudyTable(CardTable):
         self.play(NEXT_ROUND)
 
     def result(self) -> dict[str, Any]:
-        """How the game has ended: each team's points, the teams that won, and the game as a record."""
+        """Return the result of the game: each team's points, the winning teams, and the game as a record."""
         position = self.position()
         return {
             "points": [side["score"] for side in position["sides"]],

@@ -1,7 +1,7 @@
-"""What a study is: its table, who sits there, how often they play, and a link for each participant.
+"""The design of a study: its table, the players, the number of games, and a link for each participant.
 
-All of it stands in `study.json` in the study's folder, with the seed of the deals and the participants'
-tokens: a file for the experimenter. A study that was stopped goes on from there.
+It is saved as `study.json` in the study's folder, with the seed of the deals and the participants' tokens.
+Only the experimenter may read this file. A study that was stopped is resumed from it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_SEED: Final = 2**64 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """What all sessions of a study have in common.
+    """The settings that all sessions of a study share.
 
     Attributes:
         edition: the rule sheet, with overrides.
@@ -127,7 +127,7 @@ class Study:
     participants: Mapping[str, Participant]
 
     def sessions(self) -> int:
-        """How many there are."""
+        """Number of sessions."""
         return len(self.participants) // len(self.design.seats)
 
     def people_of(self, session: int) -> dict[int, str]:
@@ -151,12 +151,12 @@ class Study:
 
 
 def session_name(session: int) -> str:
-    """What lines and files call a session."""
+    """Return the name of a session in lines and file names."""
     return f"s{session + 1:04}"
 
 
 def link_of(address: str, participant: Participant) -> str:
-    """What a participant opens; what stands behind "#" is sent to nobody, and kept in no log of requests."""
+    """Return a participant's link; browsers never send the part after "#", so no request log contains it."""
     return f"{address}#join={participant.token}"
 
 

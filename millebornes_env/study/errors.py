@@ -1,4 +1,4 @@
-"""What can be wrong with a study, and with what a page sends to it."""
+"""Exceptions for invalid studies and for invalid messages from a page."""
 
 from __future__ import annotations
 

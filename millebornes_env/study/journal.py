@@ -71,7 +71,7 @@ class Journal:
             os.close(file)
 
     def lines(self) -> list[dict[str, Any]]:
-        """What was written; the beginning of a line that a killed process left is cut off.
+        """Return the lines of the file; an incomplete last line, left by a killed process, is cut off.
 
         Raises:
             JournalError: the file cannot be read, or holds what we did not write.

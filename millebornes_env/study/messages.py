@@ -1,4 +1,4 @@
-"""What a page may send to a study, and what is refused: anything else.
+"""The messages that a page may send to a study; anything else is refused.
 
 A message is a JSON object with exactly these entries:
 
@@ -86,7 +86,7 @@ class Allowance:
         self._left, self._at = float(at_once), clock()
 
     def takes(self) -> bool:
-        """Whether one more is allowed; if so, it is counted."""
+        """Count one more message and return True, or return False if it is not allowed."""
         now = self._clock()
         self._left = min(self._most, self._left + (now - self._at) * self._rate)
         self._at = now

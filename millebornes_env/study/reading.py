@@ -16,7 +16,7 @@ from millebornes_env.study.errors import JournalError, StudyError
 from millebornes_env.study.journal import parsed
 
 _KEPT: Final = ("session", "game", "time", "participant", "agent", "ms", "server_ms", "interrupted")
-"""What a transition takes over from the line of its decision."""
+"""Entries that a transition copies from the line of its decision."""
 
 
 @dataclass
@@ -153,7 +153,7 @@ def _kept(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stepped(env: VectorEnv, action: int) -> tuple[dict[str, Any], Any]:
-    """What the seat saw and did, and what all were paid then."""
+    """Play an action; return what the seat saw and did, and the rewards of all seats."""
     seen = env.games.buffers
     row = {
         "seat": int(env.agent_selection[0]),

@@ -40,7 +40,7 @@ REPLACED: Final = 4000
 """The same participant has opened another page."""
 
 USUAL_PORTS: Final = {"http": 80, "https": 443}
-"""What an address means that names no port."""
+"""Default ports of addresses that name none."""
 
 _NOT_OURS: Final = ("/engine/", "/engine.json")  # no engine with hidden cards goes to participants
 _UNWRITTEN: Final = (
@@ -52,7 +52,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class Limits:
-    """What a client may do.
+    """Limits for clients.
 
     Attributes:
         at_once: messages, at once.
@@ -150,7 +150,7 @@ class StudyServer:
                     await self._in_session(who, lambda session: session.joined(who.seat, has_left=True))
 
     async def _joined(self, socket: WebSocket) -> Participant:
-        """Who it is.
+        """Return the participant who has opened the connection.
 
         Raises:
             _PutOutError: nobody that we know.
@@ -175,7 +175,7 @@ class StudyServer:
         return who
 
     def _participant(self, token: str) -> Participant | None:
-        """Whose token it is; the time that it takes tells nothing of the tokens."""
+        """Return the participant with this token, in a time that reveals nothing about the tokens."""
         found = self._study.participants.get(token)
         return found if found and secrets.compare_digest(found.token.encode(), token.encode()) else None
 
@@ -302,7 +302,7 @@ class StudyServer:
 
 
 def _asked(seat: int, message: dict[str, Any]) -> Callable[[Session], Any]:
-    """What a message asks of a session."""
+    """Return the call to a session that a message asks for."""
     kind = message["type"]
     if kind == "begin":
         return lambda session: session.begin(seat, message["game"])
@@ -345,7 +345,7 @@ async def _close(socket: WebSocket, code: int) -> None:
 
 
 async def _engine(request: Request) -> Response:
-    """What the page asks first: which engine it has."""
+    """Tell the page which engine to use; this is its first request."""
     return JSONResponse({"engine": "study"})
 
 
@@ -359,7 +359,7 @@ def _files_of(page: Path) -> dict[str, Path]:
 
 
 def _hosts_of(address: str) -> tuple[str, ...]:
-    """What the header Host of a request to this address may be: some proxies write the usual port, too."""
+    """Return the allowed Host headers for an address: some proxies add the default port."""
     scheme, _, host = address.partition("://")
     return (host,) if urlsplit(address).port else (host, f"{host}:{USUAL_PORTS[scheme]}")
 

@@ -60,7 +60,7 @@ class Session:
     # What a seat is told -----------------------------------------------------------------------------------
 
     def welcome(self, seat: int) -> dict[str, Any]:
-        """What a page is told first; and the seat is told all of the running game anew."""
+        """Return the first message to a page; the seat is then sent the whole running game again."""
         self._go_on()
         design = self._design
         self._told[seat] = 0
@@ -80,7 +80,7 @@ class Session:
         }
 
     def _called(self, other: int, seat: int) -> str:
-        """What a participant is told of who sits there; "you" is what the page calls the own seat."""
+        """Return the name of a seat's player for a participant, whose own seat is "you"."""
         if other == seat:
             return "you"
         if self._design.anonymous or other in self.people:
@@ -88,7 +88,7 @@ class Session:
         return _title(self._design)
 
     def news(self, seat: int) -> dict[str, Any] | None:
-        """What a seat has not been told yet; None: nothing."""
+        """Return the message with everything that a seat has not been sent yet; None if there is nothing."""
         steps, self._steps[seat] = self._steps[seat], []
         if self._table is None or not steps:
             return None
@@ -134,7 +134,7 @@ class Session:
 
     @property
     def _are_all_ready(self) -> bool:
-        """Whether a game is to be dealt: by whoever begins next, if it could not be written down before."""
+        """Return True if a game is to be dealt: the next `begin` deals it if writing it failed before."""
         return self._ready >= set(self.people)
 
     def play(self, seat: int, decision: int, action: int, took_ms: int | None) -> None:
@@ -337,7 +337,7 @@ def new_table(design: Design) -> StudyTable:
 
 @lru_cache(maxsize=8)
 def _shown(design: Design) -> dict[str, Any]:
-    """What is the same for all participants: cards, edition, rules."""
+    """Return the data that all participants share: cards, edition, rules."""
     table, name = new_table(design), find_edition(design.edition).name
     found = table.catalogue()
     # Positions go by the sheet's name, and so does the catalogue; one of a file it calls as the design does.
@@ -348,7 +348,7 @@ def _shown(design: Design) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def _title(design: Design) -> str:
-    """What the page calls the agent."""
+    """Return the agent's name on the page."""
     known = new_table(design).catalogue()["agents"]
     return next((str(one["title"]) for one in known if one["name"] == design.against), design.against)
 

@@ -24,7 +24,7 @@ _PIECE: Final = 4096
 
 
 class _Limits:
-    """What the connections of one server share.
+    """The limits and the state that all connections of a server share.
 
     Attributes:
         seconds: until a request must be whole.

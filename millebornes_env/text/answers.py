@@ -1,4 +1,4 @@
-"""What the answer of a language model means: the action, or why it is none that can be carried out."""
+"""Parsing of a language model's answer: the action, or the reason why it cannot be played."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST_MOVE: Final = 120
 
 @dataclass(frozen=True)
 class Answer:
-    """What an answer means.
+    """The parsed answer of a language model.
 
     Attributes:
         action: the id of the legal action that it names; None: it names none.
@@ -45,12 +45,12 @@ class Answer:
 
 
 def parse(text: str, view: View) -> Answer:
-    """What the answer of a language model means; what is not clear is not guessed.
+    """Parse the answer of a language model, without guessing.
 
-    The move is what the last JSON object of the answer says under "move"; an answer that is nothing but the
-    name of a move counts, too. Prose is never searched: a model that thinks aloud names moves that it
-    rejects; what stands before the last end mark of reasoning (`</think>`) is left out. Capitals, blanks,
-    accents, hyphens, arrows, "play" and the like do not matter, nor does one wrong letter in a long name.
+    The move is the entry "move" of the last JSON object in the answer. An answer that consists of the name of
+    a move is accepted, too. Prose is never searched, because a model that thinks aloud names moves that it
+    rejects; text before the last end mark of reasoning (`</think>`) is ignored. Capitals, spaces, accents,
+    hyphens, arrows, "play" and the like do not matter, nor does one wrong letter in a long name.
 
     Args:
         text: the answer.
@@ -96,7 +96,7 @@ def _unreadable(problem: str, text: str) -> Answer:
 
 
 def _is_bare(text: str) -> bool:
-    """Whether an answer may be the name of a move and nothing else."""
+    """Return True if an answer may be the name of a move and nothing else."""
     line = text.strip()
     return 0 < len(line) <= _LONGEST_MOVE and not any(letter in line for letter in "\n{}")
 
@@ -156,7 +156,7 @@ class _Names:
         return "against" in self._normal(self._names[action])
 
     def _agrees(self, action: int, detail: str) -> bool:
-        """Whether a detail says what the name of the action says, too."""
+        """Return True if a detail agrees with the name of the action."""
         said, name = self._normal(detail), self._normal(self._names[action])
         return bool(said) and any(
             name[start : start + len(said)] == said for start in range(len(name) - len(said) + 1)
@@ -249,7 +249,7 @@ def _replaced(tokens: list[str], synonyms: Mapping[tuple[str, ...], tuple[str, .
 
 
 def _is_misspelt(written: str, name: str) -> bool:
-    """Whether the two differ by one letter: left out, too much, another one, or two that changed places."""
+    """Return True if the two differ by one letter: missing, added, replaced, or swapped with the next."""
     if abs(len(written) - len(name)) > 1 or len(name) < _FEWEST_LETTERS:
         return False
     if re.findall(r"\d+", written) != re.findall(r"\d+", name):

@@ -1,4 +1,4 @@
-"""What a caller of `millebornes_env.text` can get wrong."""
+"""The exception of `millebornes_env.text`."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from millebornes_env.errors import MilleBornesError
 
 
 class ViewError(MilleBornesError):
-    """What was given as a view, a game, a seat or a history is none; the message says what it must be."""
+    """A view, game, seat or history is invalid; the message says what it must be."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 KEYS: Final = ("move", "action", "answer", "play")
-"""What the key of the move may be called; the first that is there counts."""
+"""Keys that may hold the move; the first that is present counts."""
 
 DETAILS: Final = ("card", "target", "against", "opponent", "team")
 """Keys that may say a part of the move: {"move": "discard", "card": "Roll"}."""
@@ -40,7 +40,7 @@ class Detail(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What an answer says.
+    """The contents of an answer.
 
     Attributes:
         move: the text of the move, or None.
@@ -57,7 +57,7 @@ NO_OBJECT: Final = 'there is no JSON object with the key "move" in it'
 
 
 def find_move(text: str) -> Found | None:
-    """What the last JSON object of the text says; None: it has none that speaks of a move."""
+    """Read the last JSON object of the text that has a move; None if there is none."""
     pieces = [piece for piece in _objects(text.translate(_QUOTES)) if _may_be_answer(piece)]
     if not pieces:
         return None
@@ -80,7 +80,7 @@ class _Piece(NamedTuple):
 
 
 def _may_be_answer(piece: _Piece) -> bool:
-    """Whether it speaks of a move, or breaks off where it might have begun to."""
+    """Return True if the object has a move, or is cut off where one might have followed."""
     return _HAS_KEY.search(piece.text) is not None or (
         not piece.is_whole and _BEGUN.match(piece.text) is not None
     )

@@ -27,7 +27,7 @@ from millebornes_env.text.views import View
 
 @dataclass(frozen=True)
 class ParseResult:
-    """What Kaggle's harness reads of an answer; the fields of its own class.
+    """The result that Kaggle's harness reads, with the fields of its own class.
 
     Attributes:
         legal_action: the name of the legal action; None: the answer names none.
@@ -43,7 +43,7 @@ class ParseResult:
 
 
 def observation(view: View, player: int, to_act: int | None = None) -> dict[str, Any]:
-    """What a player is shown, as an observation of Kaggle's.
+    """Return a player's view as an observation in Kaggle's format.
 
     Args:
         view: of the player's seat.
@@ -67,7 +67,7 @@ def observation(view: View, player: int, to_act: int | None = None) -> dict[str,
 
 
 def get_legal_moves(observation: Mapping[str, Any]) -> dict[int, str] | None:
-    """What the player may do: names by action id.
+    """Return the names of the player's legal moves, by action id.
 
     Raises:
         ViewError: the observation is none of `observation`.
@@ -100,7 +100,7 @@ generate_prompt = make_prompt
 
 
 def _previous(view: View, response: str | None, action: str | None) -> Answer | None:
-    """What was wrong with the last answer; of a move alone the harness has no response."""
+    """Return the last rejected answer; for a bare move the harness has no response."""
     if response is None and not action:
         return None
     return parse(_text_of(response) if response is not None else json.dumps({"move": action}), view)
@@ -114,7 +114,7 @@ def _text_of(response: object) -> str:
 def parse_response(
     response: str | None, legal_action_strings: Sequence[str] | None, *, observation: Mapping[str, Any]
 ) -> ParseResult:
-    """What an answer means; see `text.parse`.
+    """Parse an answer; see `text.parse`.
 
     Args:
         response: of the model; None, as chat APIs give for an empty or refused answer, names no move.

@@ -68,7 +68,7 @@ SYNONYMS: Final = {
     "puncture proof": "puncture proof",  # longer than "puncture"
     "coups fourres": "coup fourre",
 }
-"""What words of an answer mean in the words of the names."""
+"""Words of an answer, and the words of the moves' names that they stand for."""
 
 _RULES: Final = {name: range(limits(name).least, limits(name).most + 1) for name in Rules._fields}
 """Shape of the rules in a view; what several values make together, `validated` checks."""
@@ -102,13 +102,13 @@ def rules_of(view: dict[str, Any]) -> Rules:
 
 
 def move_names(rules: Rules) -> list[str]:
-    """What each action is called by who does it: "100 km", "Stop against opponent 2", "discard Roll"."""
+    """Return the acting seat's name for each action: "100 km", "Stop against opponent 2", "discard Roll"."""
     names = Names(rules.players, rules.teams)
     return [_move_name(action, names, 0) for action in range(num_actions(rules.teams))]
 
 
 def _move_name(action: int, names: Names, place: int) -> str:
-    """What an action is called that somebody does, so many places to the left of who is told."""
+    """Return the name of an action by the seat `place` seats to the left of the reader."""
     card = card_of(action)
     if card == NO_CARD:
         return _DECISIONS[action][0]
@@ -121,7 +121,7 @@ def _move_name(action: int, names: Names, place: int) -> str:
 
 
 def other_names(rules: Rules) -> list[tuple[str, ...]]:
-    """What else each action may be called; a hazard names its target, unless there is only one."""
+    """Return other names for each action; a hazard names its target unless there is only one."""
     names = Names(rules.players, rules.teams)
     return [_other_names(action, names) for action in range(num_actions(rules.teams))]
 
@@ -161,7 +161,7 @@ def reason_against(view: dict[str, Any], action: int) -> str:
 
 
 def table(state: State, rules: Rules, seat: int) -> dict[str, Any]:
-    """What the seat sees of the game: places are counted to the left of it, cards called by their names."""
+    """Return the game as the seat sees it, with places counted to its left and cards by name."""
     names, phase = Names(rules.players, rules.teams), int(state.phase)
     own = seat % rules.teams
     caller = int(state.extension_team)
@@ -307,7 +307,7 @@ def rules_text(view: dict[str, Any]) -> str:
 
 
 def table_text(view: dict[str, Any]) -> str:
-    """What the seat sees, in lines."""
+    """Render a seat's view as lines of text."""
     seen, rules = view["table"], rules_of(view)
     names = Names(rules.players, rules.teams)
     lines = [f"Round {seen['round']}. The trip is {seen['trip']} km long{_extended(seen)}."]

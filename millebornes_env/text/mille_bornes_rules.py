@@ -35,7 +35,7 @@ def rules_text(rules: Rules, episode: str) -> str:
 
 
 def _table(rules: Rules) -> list[str]:
-    """Who plays (`motion.team_of`)."""
+    """Describe the seats and teams (`motion.team_of`)."""
     names = Names(rules.players, rules.teams)
     order = ", ".join(names.seat(place) for place in range(rules.players))
     if rules.players == rules.teams:
@@ -54,7 +54,7 @@ def _table(rules: Rules) -> list[str]:
 
 
 def _trip(rules: Rules) -> list[str]:
-    """How far (`distance`)."""
+    """Describe the length of the trip (`distance`)."""
     exact = (
         "exactly: a card that would take you beyond it cannot be laid"
         if rules.exact_finish
@@ -75,7 +75,7 @@ def _cards(rules: Rules) -> list[str]:
 
 
 def _turn(rules: Rules) -> list[str]:
-    """What a turn is (`turn.step`, `legality.can_discard`)."""
+    """Describe a turn (`turn.step`, `legality.can_discard`)."""
     when = (
         "if no card of the hand can be laid: discard one" if rules.discard_only_if_stuck else "or discard one"
     )
@@ -120,7 +120,7 @@ def _moving(rules: Rules) -> list[str]:
 
 
 def _hazards(rules: Rules) -> list[str]:
-    """What may be laid against whom (`hazards.can_hazard_land`)."""
+    """Describe which hazards may be played against whom (`hazards.can_hazard_land`)."""
     lines = [
         "Hazards are laid against another team: Accident, Out of gas, Flat tire and Stop on its battle pile, "
         "Speed limit on its speed pile.",
@@ -143,7 +143,7 @@ def _hazards(rules: Rules) -> list[str]:
 
 
 def _remedies(rules: Rules) -> list[str]:
-    """Where remedies go (`remedies.can_play_remedy`)."""
+    """Describe the use of remedies (`remedies.can_play_remedy`)."""
     places = ["on a Stop"]
     if rules.start_needs_roll:
         places.append("on an empty battle pile")
@@ -160,7 +160,7 @@ def _remedies(rules: Rules) -> list[str]:
 
 
 def _safeties(rules: Rules) -> list[str]:
-    """What safeties do (`safeties.play_safety`, `turn.lay_card`)."""
+    """Describe the effect of safeties (`safeties.play_safety`, `turn.lay_card`)."""
     lines = [
         "Driving ace is the safety against Accident, Extra tank against Out of gas, Puncture proof against "
         "Flat "
@@ -207,7 +207,7 @@ def _extension(rules: Rules) -> list[str]:
 
 
 def _empty_pile(rules: Rules) -> list[str]:
-    """What happens without cards to draw (`ending.next_seat`, `turn.play_again`)."""
+    """Describe play with an empty draw pile (`ending.next_seat`, `turn.play_again`)."""
     if rules.when_pile_is_empty == END_AFTER_TURN:
         lines = ["The round ends with the turn in which the last card was drawn."]
         if rules.extended_target and rules.play_out_after_extension:
@@ -233,7 +233,7 @@ def _empty_pile(rules: Rules) -> list[str]:
 
 
 def _winning(rules: Rules, episode: str) -> list[str]:
-    """Who wins (`winning`)."""
+    """Describe how to win (`winning`)."""
     lines = ["A round ends when a team has completed the trip, or when the cards run out."]
     if not rules.count_points:
         tie = ""

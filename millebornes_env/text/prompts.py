@@ -21,7 +21,7 @@ The last JSON object of your answer counts. Name one move, as it is called above
 
 
 def legal_moves(view: View) -> dict[int, str]:
-    """What the seat may do: names by action id; none if it is not its turn.
+    """Return the names of the seat's legal moves, by action id; empty if it is not its turn.
 
     Args:
         view: from `see`, or read back from JSON.
@@ -70,14 +70,14 @@ def history(view: View) -> str:
 
 
 def table(view: View, *, list_moves: bool = True) -> str:
-    """What the seat sees now, and what it may do."""
+    """Describe the table as the seat sees it, and its legal moves."""
     text = "THE TABLE NOW\n" + words_of(find_game(checked_view(view)["game"])).table_text(view)
     moves = legal_moves(view)
     return text + ("\n\nYOUR LEGAL MOVES\n" + "\n".join(moves.values()) if list_moves and moves else "")
 
 
 def _again(previous: Answer) -> str:
-    """What is said of an answer that could not be carried out."""
+    """Explain why the previous answer could not be played."""
     if previous.said is not None:
         return f"YOUR LAST ANSWER\nYour move was: {previous.said}\n{previous.reason}\nAnswer again."
     quoted = previous.text[-_LAST:]

@@ -171,7 +171,7 @@ def _text_of(action: object) -> str:
 
 
 def read_answer(action: object, view: View) -> Answer:
-    """What a player's text means: a JSON object as `parse` reads it, else the last [move] in brackets."""
+    """Parse a player's text: a JSON object as `parse` reads it, else the last [move] in brackets."""
     text = _text_of(action)
     said, _ = after_reasoning(text)
     tokens = _TOKEN.findall(said)

@@ -1,4 +1,4 @@
-"""What one seat sees of a game, as values that JSON can hold: the twin of the prompt."""
+"""A game as one seat sees it, in values that JSON can hold: the prompt as data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMAT_VERSION: Final = 1
 """Goes up when views of an older version can no longer be read."""
 
 View = dict[str, Any]
-"""What `see` returns: numbers, texts, lists and objects, as `json.dumps` takes them."""
+"""The result of `see`: numbers, strings, lists and dicts that `json.dumps` accepts."""
 
 
 class SituationLike(Protocol):
@@ -56,19 +56,19 @@ class Situation(NamedTuple):
 
 
 class Words(Protocol):
-    """What a game says in words: a module that its entry in the table of games names (`Game.words`).
+    """The description of a game in words: a module that the game's entry names (`Game.words`).
 
     Places are counted from the seat that looks, to the left: 0 is itself.
     """
 
     @property
     def SYNONYMS(self) -> dict[str, str]:  # noqa: N802 - a constant of a module
-        """What words of an answer mean in the words of the moves' names."""
+        """Words of an answer, and the words of the moves' names that they stand for."""
 
     def table(self, state: Any, rules: Any, seat: int, /) -> dict[str, Any]:
-        """What the seat sees of the game, as JSON values: places instead of seats, nothing that is hidden.
+        """Return the game as the seat sees it, in JSON values: places instead of seats, nothing hidden.
 
-        It has `place`, whose decision it is (None: nobody's).
+        The entry `place` is the place that is to act (None: nobody).
         """
 
     def table_shape(self, rules: Any, table: dict[str, Any], /) -> Shape:
@@ -91,10 +91,10 @@ class Words(Protocol):
         """
 
     def move_names(self, rules: Any, /) -> Sequence[str]:
-        """What each action is called by who does it, by action id."""
+        """Return the acting seat's name for each action, by action id."""
 
     def other_names(self, rules: Any, /) -> Sequence[Sequence[str]]:
-        """What else each action may be called without being mistaken for another one, by action id."""
+        """Return other unambiguous names for each action, by action id."""
 
     def line_of_play(self, rules: Any, place: int, action: int, /) -> str | None:
         """A play of the history, as told to the seat; None: it cannot see that there was one."""
@@ -132,7 +132,7 @@ def situation(env: Any, game: int = 0) -> Situation:
 
 
 def words_of(game: Game) -> Words:
-    """What a game says in words.
+    """Return the module that describes a game in words.
 
     Raises:
         GamePartError: it has no words.
@@ -148,7 +148,7 @@ def see(
     seat: int | None = None,
     episode: str = "",
 ) -> View:
-    """What a seat sees, and what it may do if it is its turn.
+    """Return a seat's view of a game, with its legal moves if it is its turn.
 
     Args:
         situation: the game, such as `situation(env)` or a `notation.Position`.

@@ -1,4 +1,4 @@
-"""What can be wrong with the table in the browser."""
+"""Exceptions of the table in the browser."""
 
 from __future__ import annotations
 

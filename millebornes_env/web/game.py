@@ -126,7 +126,7 @@ class PlayedGame:
         return [action for action in range(count) if plain(is_legal)(state, record, action)]
 
     def can_go_on(self) -> bool:
-        """Whether the round is over and the match is not."""
+        """Return True if the round is over and the match is not."""
         if not self.is_match or int(self.state.phase) != ROUND_OVER:
             return False
         return not plain(is_match_over)(self.state, rules_record(self.rules))

@@ -1,4 +1,4 @@
-"""What an agent thinks of a position: how probable each play is, what it is all worth, who may hold what."""
+"""An agent's opinion of a position: play probabilities, the position's value, beliefs about hands."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def opinion(
     with_search: bool = False,
     plays: Sequence[PastPlay] | None = None,
 ) -> dict[str, Any]:
-    """What the agent thinks of the position of the seat whose turn it is, from what that seat sees.
+    """Return the agent's opinion of the position, from the view of the seat to act.
 
     Args:
         env: of one game.
@@ -80,7 +80,7 @@ def opinion(
 
 
 def _probabilities(policy: PolicyAgent | StrategistAgent, observations: Observations) -> list[dict[str, Any]]:
-    """How probable each legal action is, the likeliest first; of a rule-based agent its choice."""
+    """Return the probability of each legal action, likeliest first; for a rule-based agent its choice."""
     rows, masks = observations["observation"], observations["action_mask"]
     if not isinstance(policy, PolicyAgent):
         return [{"action": int(policy.act(rows, masks)[0]), "p": 1.0}]
@@ -92,7 +92,7 @@ def _probabilities(policy: PolicyAgent | StrategistAgent, observations: Observat
 def belief_about_hands(
     env: VectorEnv, policy: PolicyAgent | StrategistAgent, plays: Sequence[PastPlay], key: Key = (1, 2)
 ) -> list[dict[str, Any]]:
-    """What the seat whose turn it is may believe of each other hand, by what was played this round.
+    """Return the beliefs of the seat to act about each other hand, given the plays of this round.
 
     Hands that fit are drawn and weighed by how probable the plays were that everybody has seen, if their
     holders play like the agent, like `strategist` or by chance (`agents.search.beliefs.PolicyBelief`).
@@ -122,7 +122,7 @@ def belief_about_hands(
 
 
 def _worth(policy: PolicyAgent | StrategistAgent, rows: Any) -> dict[str, float | None]:
-    """What the position is worth: `value` in points or, where none are counted, the chance to `win`."""
+    """Return the worth of the position: `value` in points or, without points, the chance to `win`."""
     if not isinstance(policy, PolicyAgent) or policy.value is None:
         return {"value": None, "win": None}
     value, rules = float(policy.values(policy.inputs(rows))[0]), policy.table.rules

@@ -52,7 +52,7 @@ TYPES: Final = {
     ".webmanifest": "application/manifest+json",
     ".bin": "application/octet-stream",
 }
-"""What the page consists of; nothing else is handed out, such as this file."""
+"""Suffixes and media types of the page's files; no other files are served, such as this one."""
 POLICY: Final = (
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; frame-ancestors 'none'"
@@ -137,11 +137,11 @@ class TableServer(http.server.ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         return f"http://{HOST}:{self.server_port}/"
 
     def answer(self, request: Any) -> Any:
-        """What the engine of a page says to a message.
+        """Return the engine's answer to a message of the page.
 
         Raises:
             TableError: it is no message.

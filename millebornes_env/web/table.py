@@ -75,10 +75,10 @@ MESSAGES: Final = (
     "choose",
     "think",
 )
-"""What the page may ask; each is a method of `CardTable` that takes and returns what JSON knows."""
+"""Messages that the page may send; each is a method of `CardTable` that takes and returns JSON values."""
 
 DEFAULT_EDITION: Final = "parker"
-"""What is played where a text does not say."""
+"""Edition of texts that name none."""
 
 CHAMPION: Final = "champion"
 ANYWHERE: Final = {
@@ -127,7 +127,7 @@ class CardTable:
         self._agents: dict[str, Agent] = {}
 
     def answer(self, message: str, arguments: Mapping[str, Any]) -> Any:
-        """What a message is answered.
+        """Return the answer to a message.
 
         Args:
             message: one of `MESSAGES`.
@@ -169,7 +169,7 @@ class CardTable:
         return [{"name": against, "title": against, "tables": "all"}]
 
     def rules(self, edition: str, players: int, teams: int | None = None) -> list[dict[str, Any]]:
-        """What each rule of a table is: the question that it answers, the answer, and what it may be."""
+        """List the rules of a table: the question that each answers, the answer, and the possible answers."""
         sheet = self._sheet(edition)
         table: Rules = sheet.table(players, teams)
         usual: Rules = dataclass_replace(sheet, changes={}).table(players, teams)
@@ -300,7 +300,7 @@ class CardTable:
     # What is shown -----------------------------------------------------------------------------------------
 
     def position(self, seat: int | str | None = None) -> dict[str, Any]:
-        """What a seat sees; "all" sees every hand, and None none."""
+        """Return the position as a seat sees it; "all" shows every hand, None shows none."""
         game = self._playing
         rules, state = game.rules, game.state
         if seat not in (None, ALL) and not 0 <= _number("seat", seat) < rules.players:
@@ -345,7 +345,7 @@ class CardTable:
     # Agents ------------------------------------------------------------------------------------------------
 
     def choose(self, agent: str, seat: int | None = None) -> dict[str, Any]:
-        """What an agent does at this point."""
+        """Return an agent's action in this position."""
         game, env = self._playing, self._at_the_table()
         if int(game.state.phase) == ROUND_OVER:
             raise TableError("the round is over: nobody is to choose")
@@ -357,7 +357,7 @@ class CardTable:
         return {"action": action, "ms": round(1000 * (time.perf_counter() - begun), 3)}
 
     def think(self, agent: str = CHAMPION, search: bool = False, belief: bool = False) -> dict[str, Any]:
-        """What an agent thinks of the position of the seat whose turn it is (`opinions.opinion`)."""
+        """Return an agent's opinion of the position of the seat to act (`opinions.opinion`)."""
         game, env = self._playing, self._at_the_table()
         for name, value in (("search", search), ("belief", belief)):
             if not isinstance(value, bool):

@@ -52,7 +52,7 @@ def table() -> CardTable:
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """Where the page is served."""
+    """Serve the page and yield its address."""
     with TableServer(CardTable) as server:
         serving = threading.Thread(target=server.serve_forever, args=(0.05,))
         serving.start()
@@ -75,7 +75,7 @@ class _Folder(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def folder() -> Iterator[str]:
-    """Where the page is served as a folder, without our server."""
+    """Serve the page as a static folder, without our server, and yield its address."""
     with http.server.ThreadingHTTPServer((HOST, 0), partial(_Folder, directory=str(PAGE))) as server:
         serving = threading.Thread(target=server.serve_forever, args=(0.05,))
         serving.start()
@@ -144,5 +144,5 @@ def pictured(request: pytest.FixtureRequest) -> Callable[[Any, str], None]:
 
 
 def is_failure(said: Any) -> bool:
-    """Whether the page logs an error. That a study's server is gone is none: the page tries again."""
+    """Return True if the page logs an error, other than a lost connection to a study: it retries those."""
     return bool(said.type == "error" and not said.text.startswith("WebSocket connection to"))

@@ -1,4 +1,4 @@
-"""What the documentation site links to opens in the page."""
+"""Links of the documentation site open in the page."""
 
 from __future__ import annotations
 

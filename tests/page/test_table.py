@@ -1,4 +1,4 @@
-"""What the engine of the page answers."""
+"""Answers of the page's engine."""
 
 from __future__ import annotations
 

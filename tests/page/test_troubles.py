@@ -1,4 +1,4 @@
-"""What the page says where something is wrong, and what it keeps when it is loaded anew."""
+"""Error messages of the page, and the state that survives reloading it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of studies share."""
+"""Fixtures of the tests of studies."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def heard(connection: ClientConnection) -> dict[str, Any]:
 
 
 class Page:
-    """What a page does, without a browser.
+    """A page without a browser.
 
     Attributes:
         heard: every message of the server.
@@ -108,7 +108,7 @@ class Page:
                 return message
 
     def ask(self, kind: str, **entries: Any) -> dict[str, Any]:
-        """What a message is answered."""
+        """Send a message and return the answer."""
         self._last += 1
         self.tell({"type": kind, "id": self._last, **entries})
         while (found := self.next("answer", "refused"))["id"] not in (None, self._last):
@@ -171,6 +171,6 @@ def served(
 
 
 def lines_of(served_study: Served, session: int = 0) -> list[dict[str, Any]]:
-    """What was written of a session."""
+    """Return the lines of a session's file."""
     path = served_study.study.path_of(session)
     return [json.loads(line) for line in path.read_text().splitlines()]

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("extra")
 
 
 def refusal(options: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command says against its options."""
+    """Return the command's error message for its options."""
     assert main([*options]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ")
@@ -170,7 +170,7 @@ def test_ctrl_c_ends_it(
     from millebornes_env.study.serving import locked  # noqa: PLC0415 - of the extra
 
     def interrupted(server: Any, sockets: list[socket.socket]) -> None:
-        """What uvicorn does at Ctrl-C: it ends, and raises the signal again."""
+        """End as uvicorn does at Ctrl-C: return, and raise the signal again."""
         assert sockets[0].getsockname()[0] == "127.0.0.1"
         signal.raise_signal(signal.SIGINT)
 

@@ -1,4 +1,4 @@
-"""What docs/studies.md says can be done."""
+"""The instructions of docs/studies.md work."""
 
 from __future__ import annotations
 

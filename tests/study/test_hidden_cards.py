@@ -1,4 +1,4 @@
-"""What participants are sent holds nothing that their seats do not see."""
+"""Messages to participants hold nothing that their seats do not see."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ hand 1: {safety} 25 50 75 100 200
 
 
 def messages_of_an_attack(folder: Path, safety: str) -> list[Any]:
-    """What the attacker is told when the other one lets a Stop stand."""
+    """Return the attacker's messages after the opponent has let a Stop stand."""
     session = Session(study_of(folder, 2, seats=(0, 1)), 0)
     session.begin(0, 0)
     session.begin(1, 0)

@@ -1,4 +1,4 @@
-"""What a hostile client sends is refused in a sentence, and harms nobody."""
+"""Hostile clients get a clear error message and harm nobody."""
 
 from __future__ import annotations
 
@@ -299,7 +299,7 @@ def test_the_page_and_nothing_else_is_handed_out(place: Served) -> None:
 
 
 def closed(connection: socket.socket) -> bytes:
-    """What came until the server closed the connection."""
+    """Return everything received until the server closes the connection."""
     connection.settimeout(SECONDS_OF_A_HANG)
     said = b""
     try:

@@ -1,4 +1,4 @@
-"""What is written of a session, and how it goes on after the server was stopped."""
+"""Files of sessions, and resuming them after the server was stopped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def study_of(folder: Path, participants: int | None = None, **design: Any) -> St
 
 
 def asked(session: Session, seat: int = 0) -> dict[str, Any]:
-    """What the seat is told now, with a decision that it is to make."""
+    """Return the seat's news, which must ask for a decision."""
     session.welcome(seat)
     news = session.news(seat)
     assert news is not None

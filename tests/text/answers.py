@@ -67,7 +67,7 @@ def _letter(name: str, rng: random.Random) -> str:
 
 
 def _synonym(name: str, rng: random.Random) -> str:
-    """What another edition of the game, or another English, calls it."""
+    """Replace a name by that of another edition, or of another kind of English."""
     known = {
         "Flat tire": "flat tyre",
         "Spare tire": "spare tyre",

@@ -108,7 +108,7 @@ class Env:
 
 
 def modules() -> dict[str, types.ModuleType]:
-    """What `import textarena` and its registration find."""
+    """Return the modules that stand in for `textarena` and its registration."""
     found = {
         name: types.ModuleType(name)
         for name in ("textarena", "textarena.envs", "textarena.envs.registration")

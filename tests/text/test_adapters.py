@@ -25,7 +25,7 @@ from tests.text.games import played, views
 
 
 def asked(view: dict[str, Any], answers: list[str], tries: int = 3) -> tuple[int | None, list[str]]:
-    """What `core_harness.create_agent_fn` does in a turn, with a model that gives these answers."""
+    """Play a turn as `core_harness.create_agent_fn` does, with a model that gives these answers."""
     observation = kaggle.observation(view, 0)
     moves = kaggle.get_legal_moves(observation)
     assert moves

@@ -1,4 +1,4 @@
-"""What an answer means: sloppy but clear ones are read, ambiguous ones are not guessed."""
+"""Parsing of answers: sloppy but clear ones are accepted, ambiguous ones are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules in words claim is what the rulebook does: sentence by sentence, at sheets that differ."""
+"""The rules in words agree with the rulebook: sentence by sentence, with sheets that differ."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ CLAIMS = (
 
 
 def is_allowed(claim: Claim, sheet: Edition) -> bool:
-    """Whether the play is legal; where there is no such position, it is not."""
+    """Return True if the play is legal; False also if there is no such position."""
     try:
         return Position(*claim.lines, edition=sheet).can(claim.play)
     except NotationError:

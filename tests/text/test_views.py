@@ -1,4 +1,4 @@
-"""What a seat sees in words: everything that it sees, nothing that is hidden, the same as JSON."""
+"""A seat's view in words: complete, without hidden cards, and the same as JSON."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_prompt_shows_the_hand_the_history_and_the_moves() -> None:
 
 
 def situation_of(record: object, state: object) -> object:
-    """Where a record ends, as a position."""
+    """Return the final position of a record."""
     position = record.position  # type: ignore[attr-defined]
     return type(position)(position.edition, position.rules, state)
 

@@ -1,4 +1,4 @@
-"""What the page's engine runs in here: Wasmtime, with the module's memory as NumPy arrays.
+"""A host for the page's engine: Wasmtime, with the module's memory as NumPy arrays.
 
 Kernels are called with the arguments that Python's own take, so long as every array and record lies in the
 module's memory (`Host.array`).
@@ -74,7 +74,7 @@ class Host:
         return copied
 
     def address(self, array: Any) -> int:
-        """Where an array or a record lies in the module's memory."""
+        """Return the address of an array or a record in the module's memory."""
         if array.size == 0:
             return ALIGNED  # nobody reads there, and NumPy's address is anything
         place = array.__array_interface__["data"][0] - self._base

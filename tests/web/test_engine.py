@@ -201,12 +201,12 @@ STATES = ("roots", "dealt", "games")
 
 
 def decided_here(agent: CompiledAgent, games: Games) -> Any:
-    """What an agent chooses in each game, by the machine's own code."""
+    """Return an agent's choice in each game, computed by native code."""
     return _decided(agent_kernels_of(rulebook).choose_each, agent.address, agent.options, games, np.zeros)
 
 
 def decided_there(host: Host, name: str, options: Any, games: Games) -> Any:
-    """What an agent chooses in each game, by the page's."""
+    """Return an agent's choice in each game, computed by the page's code."""
     return _decided(host.kernel("choose_each"), host.function(name), options, games, host.array, host)
 
 
@@ -235,7 +235,7 @@ def _decided(
 
 
 def told_of(host: Host, where: Any) -> dict[str, Any]:
-    """What the page's data say of a table."""
+    """Return the page's data about a table."""
     name, players, teams = where
     sheet = next(one for one in host.data["editions"] if one["name"] == name)
     return next(one for one in sheet["tables"] if (one["players"], one["teams"]) == (players, teams))

@@ -39,7 +39,7 @@ pytestmark = [
 
 
 def ask(*asked: tuple[str, Any]) -> list[Any]:
-    """What the engine answers to each."""
+    """Return the engine's answer to each request."""
     done = subprocess.run(
         ["node", SCRIPT, WEB, FOLDER], input=json.dumps(asked), capture_output=True, text=True, check=False
     )

@@ -73,7 +73,7 @@ OF_TABLES += [(*table, "max_200=2+hand_limit=5") for table in TABLES if table[1]
 
 
 def test_overridden_rules_have_the_champion_that_python_asks() -> None:
-    """What it thinks shows which network it is, and that it sees the overridden rules."""
+    """Its opinion shows which network it is, and that it sees the overridden rules."""
     asked, expected = [], []
     for name, players, teams, change in OF_TABLES:
         label = f"{name}+{change}" if change else name
