@@ -1,4 +1,4 @@
-"""Measure the gain of a belief: search with it and with uniform redeals, against the same agents on the same deals.
+"""Measure the gain of a belief: search with it and with uniform redeals, on the same deals.
 
     python -m benchmarks.belief_gain --opponents champion --deals 1000
     python -m benchmarks.belief_gain --belief belief=policy,rollouts=120 --uniform belief=uniform,rollouts=140

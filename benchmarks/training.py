@@ -146,7 +146,7 @@ class Line:
         lowest: lowest rate of the rounds.
         highest: highest rate of the rounds.
         played_per_second: decisions played per second, those of opponents included, median.
-        torch_ratio: ratio of decisions learned from to our own `--learner torch` in its faster precision, with
+        torch_ratio: ratio of decisions learned from to `--learner torch` in its faster precision, with
             the same network, epochs and size; None for MaskablePPO.
         ratio: ratio of decisions learned from to the fastest MaskablePPO with the same network and epochs.
         default_ratio: the same ratio to MaskablePPO with `THEIR_DEFAULT` sizes.
