@@ -1,4 +1,4 @@
-"""Whether taking luck off the points leaves the mean alone, how many deals it saves, and what it costs.
+"""Check that luck correction (AIVAT) keeps the mean, and measure the deals it saves and its cost.
 
     python -m benchmarks.aivat
     python -m benchmarks.aivat --pair champion arnold --rounds 1_000_000
@@ -67,21 +67,21 @@ class Args:
 
 @dataclass(frozen=True)
 class Line:
-    """What was measured of one pair.
+    """Measurements of one pair.
 
     Attributes:
         pair: the agents.
-        deals: played, each from all seats.
-        rounds: played.
-        plain: points per round of the first agent over the others, and the standard error of that.
-        corrected: the same less luck.
-        luck: the mean of what was taken off, and its standard error.
-        streams: how many times as many rounds plain deals would have needed.
-        saved: how many times as many deals would have been needed without the correction.
-        seconds: processor time of the play without the correction.
-        seconds_with: with it.
-        network: digest of the network that valued luck.
-        seed: of the deals.
+        deals: number of deals, each played from all seats.
+        rounds: number of rounds.
+        plain: mean points per round of the first agent over the others, and its standard error.
+        corrected: the same after luck correction.
+        luck: the mean of the correction, and its standard error.
+        streams: variance of plain deals over that of duplicate deals, for equally many rounds.
+        saved: variance without the correction over variance with it.
+        seconds: CPU time of play without the correction.
+        seconds_with: CPU time of play with it.
+        network: digest of the network that estimates luck.
+        seed: seed of the deals.
     """
 
     pair: str
@@ -99,7 +99,7 @@ class Line:
 
     @property
     def saved_time(self) -> float:
-        """How many times as long the same precision would have taken without the correction."""
+        """Ratio of CPU times, without the correction over with it, for equal precision."""
         return self.saved * self.seconds / self.seconds_with
 
 

@@ -1,4 +1,4 @@
-"""How fast the arena plays, and how many rounds duplicate deals save.
+"""Measure the speed of the arena and the rounds that duplicate deals save.
 
     python -m benchmarks.arena
     python -m benchmarks.arena --docs     # writes docs/benchmarks/arena.json and its picture too
@@ -37,7 +37,7 @@ PAIRS: Final = (
     ("champion", "arnold"),
     ("champion", "strategist"),
 )
-"""Whose speed is measured."""
+"""The pairs of agents whose speed is measured."""
 
 SAVINGS: Final = {
     "hold against play at once": ("holder:pile=40", "holder:pile=200"),
@@ -45,7 +45,7 @@ SAVINGS: Final = {
     "greedy against holder": ("greedy", "holder"),
     "arnold against arnold:debian": ("arnold", "arnold:debian"),
 }
-"""Whose variance reduction is measured, in single rounds."""
+"""The pairs of agents whose variance reduction is measured, in single rounds."""
 
 DOCS: Final = Path("docs")
 

@@ -112,7 +112,7 @@ The statistics are not all: by an outside measurement, with the program's own me
 decisions was the same as the real program's. No command here repeats it, for the program is not part of this
 project. What the rules of BSD mille have that no option has: [agents.md](agents.md#arnold).
 """
-"""What the page says besides its figures."""
+"""The text of the page after its figures."""
 
 
 @dataclass
@@ -139,7 +139,7 @@ class Line:
 
     @property
     def agrees(self) -> bool:
-        """Whether the difference is within the 95 % interval of both."""
+        """True if the difference is within the 95 % interval of both."""
         return abs(self.measured - self.known) <= self.tolerance
 
 

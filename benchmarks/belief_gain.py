@@ -1,4 +1,4 @@
-"""What a belief gains in play: search with it and with uniform redeals, against each agent on the same deals.
+"""Measure the gain of a belief: search with it and with uniform redeals, on the same deals.
 
     python -m benchmarks.belief_gain --opponents champion --deals 1000
     python -m benchmarks.belief_gain --belief belief=policy,rollouts=120 --uniform belief=uniform,rollouts=140
@@ -80,18 +80,18 @@ class Args:
 
 @dataclass(frozen=True)
 class Line:
-    """What was measured against one opponent; points a round, with standard errors.
+    """Measurements against one opponent, in points per round.
 
     Attributes:
-        opponent: whom both played.
-        belief: the lead of the searcher with a belief.
-        belief_error: of that.
-        uniform: the lead of the other one.
-        uniform_error: of that.
-        difference: the mean over the deals of the one less the other.
-        difference_error: of that.
-        cost: processor time that the first took for its games, as a multiple of the second.
-        deals: that both played.
+        opponent: spec of the opponent.
+        belief: mean lead of the searcher with a belief.
+        belief_error: its standard error.
+        uniform: mean lead of the searcher with uniform redeals.
+        uniform_error: its standard error.
+        difference: mean of the paired differences over the deals.
+        difference_error: its standard error.
+        cost: CPU time of the first searcher's games over that of the second's.
+        deals: number of deals that both played.
     """
 
     opponent: str
@@ -149,12 +149,12 @@ def part_of(spec: str, opponent: str, args: Args, first: int) -> Part:
 
 @functools.cache
 def fingerprint_of(spec: str) -> str:
-    """What an agent is made of, its networks too: parts of another one are not merged."""
+    """Return a digest of an agent and its networks, so that only results of the same agent are merged."""
     return fingerprint(agents.make(spec, MatchConfig().table()), spec)
 
 
 def _beginning(opponent: str, args: Args) -> str:
-    """How the names of the files of an opponent begin."""
+    """Return the common prefix of the file names of one opponent."""
     return f"{re.sub(r'[^A-Za-z0-9_.=:,+-]', '_', opponent)}-{args.seed}-"
 
 
@@ -163,7 +163,7 @@ def _kind(spec: str, args: Args) -> str:
 
 
 def read_part(path: Path, settings: dict[str, Any]) -> Part | None:
-    """What is kept of some deals; None: nothing yet.
+    """Read the results of some deals; None if the file does not exist.
 
     Raises:
         ValueError: the file is damaged, or was measured with other settings.

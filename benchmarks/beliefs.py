@@ -1,4 +1,4 @@
-"""How much a belief knows of the hidden hands, apart from play.
+"""Measure how well a belief predicts the hidden hands.
 
     python -m benchmarks.beliefs
     python -m benchmarks.beliefs --opponents champion arnold --rounds 100 --options window=3,epsilon=0.3
@@ -65,13 +65,13 @@ class Args:
     """Score a belief."""
 
     observer: str = "champion"
-    """Who plays for the observer, and whose probabilities the belief asks."""
+    """Spec of the agent that plays the observer, and whose probabilities the belief uses."""
     opponents: tuple[str, ...] = (
         *("champion", "strategist", "arnold", "holder", "hoarder", "attacker", "racer", "greedy", "random"),
     )
-    """Whose hands are asked about."""
+    """Specs of the agents whose hands are predicted."""
     belief: str = "policy"
-    """Which belief: policy, network, or the folder of a network that train.belief has written."""
+    """The belief: policy, network, or the folder of a network written by train.belief."""
     options: str = ""
     """Options of the belief, such as "window=3,epsilon=0.3"."""
     rounds: int = 200
@@ -88,7 +88,7 @@ class Args:
 
 @dataclass
 class Scores:
-    """What was found, a number for each decision or for each safety that was asked about."""
+    """Results, one number per decision or per safety asked about."""
 
     bits: list[float] = field(default_factory=list)
     rounds: list[int] = field(default_factory=list)  # which one the decision is of

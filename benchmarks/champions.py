@@ -1,4 +1,4 @@
-"""How strong the champions are: at every table of Mille Bornes against others in all other teams.
+"""Measure the strength of the champions at every table of Mille Bornes, against others in all other teams.
 
     python -m benchmarks.champions                         # all 28 tables, `arnold` and `strategist`
     python -m benchmarks.champions --table parker:4:2 --deals 10000
@@ -68,19 +68,19 @@ class Args:
 
 @dataclass(frozen=True)
 class Line:
-    """What was measured at a table.
+    """Measurements at one table.
 
     Attributes:
         edition: name of the rule sheet.
-        players: seats.
-        teams: teams.
-        agent: who was measured; for `champion` the network that plays the table.
-        against: who played in all other teams.
-        matches: played.
-        even: the share of wins of equals.
-        share: of wins.
+        players: number of seats.
+        teams: number of teams.
+        agent: the agent measured; for `champion`, the network that plays the table.
+        against: the agent in all other teams.
+        matches: number of matches.
+        even: win rate of an equally strong agent.
+        share: win rate.
         error: its standard error.
-        points: lead in points a round; None where none are counted.
+        points: mean lead in points per round; None if the game counts no points.
         points_error: its standard error.
     """
 

@@ -1,4 +1,4 @@
-"""How long a stranger waits: `python -m benchmarks.cold_start --against 22a5b60`.
+"""Measure the start-up time of a new installation: `python -m benchmarks.cold_start --against 22a5b60`.
 
 CPU seconds of a process on an empty cache, when everything is compiled, and of the same process once more.
 Each task begins with an empty cache of its own. With `--against`, the version of another commit is measured

@@ -41,7 +41,7 @@ BROWSER: Final = "/usr/bin/chromium"
 POSITION: Final = (
     "edition: parker\ntable: 2 players\ndealer: 1\nkey: 1 1\nhand 0: roll stop 25 50 75 100 ...\n"
 )
-"""What the link holds."""
+"""The position in the link."""
 
 FIRST_CARD: Final = """
 new MutationObserver((_, observer) => {
@@ -64,7 +64,7 @@ ASKED: Final[dict[str, Any]] = {
     "random": {"games": 256, "steps": 4_000},
     "agents": [{"agent": "champion", "games": 20}, {"agent": "champion+search", "games": 2}],
 }
-"""What is played in the tab: so many games at once and steps of all; and rounds of two of an agent each."""
+"""Workload in the tab: batch size and total steps of random play, and two-player rounds per agent."""
 
 BEGIN: Final = "<!-- first card: written by python -m benchmarks.first_card --docs -->\n"
 
@@ -83,16 +83,15 @@ class Args:
 
 @dataclass(frozen=True)
 class Figures:
-    """What was measured.
+    """The measurements.
 
     Attributes:
-        browser: and its version.
-        openings: milliseconds from opening to the first card drawn, of each time.
-        files: bytes of each file that was loaded until the champion has said what it thinks, as it is and
-            compressed by gzip.
-        load: processes that wanted a core in the minute before the tab played, and how many cores there are.
-        random_a_second: decisions of random play a second, on one thread.
-        agents: milliseconds of a decision of each agent, and how many were taken.
+        browser: name and version of the browser.
+        openings: milliseconds from opening the page to the first card drawn, for each repeat.
+        files: bytes of each file that is loaded before the champion's first evaluation, raw and gzipped.
+        load: load average of the minute before the tab played, and the number of cores.
+        random_a_second: decisions per second of random play on one thread.
+        agents: milliseconds per decision of each agent, and the number of decisions.
     """
 
     browser: str
@@ -184,7 +183,7 @@ def measure(repeats: int) -> Figures:
 
 
 def lines_of(figures: Figures) -> list[tuple[str, str, str]]:
-    """What was measured, the figure, and what it should reach."""
+    """Return name, figure and target of each measurement."""
     ms = {name: f"{one['ms']:.3g} ms" for name, one in figures.agents.items()}
     return [
         (

@@ -1,4 +1,4 @@
-"""How soon does a policy that knows nothing beat `holder`? Runs of `train.selfplay` with several seeds.
+"""Measure how soon a new policy beats `holder`, in runs of `train.selfplay` with several seeds.
 
     python -m benchmarks.learning
     python -m benchmarks.learning --docs     # docs/benchmarks/learning.json, docs/images/learning.png

@@ -46,14 +46,14 @@ class Args:
 
 @dataclass(frozen=True)
 class Row:
-    """What is known of a deck.
+    """Facts about one deck.
 
     Attributes:
         game: the deck.
-        uniform: random play, judged.
-        policy: that is shipped, or None.
-        judged: that policy.
-        about: what solving has found: `value`, the bounds `between` which it lies, `made_by`.
+        uniform: evaluation of random play.
+        policy: the shipped policy, or None.
+        judged: evaluation of that policy.
+        about: results of the solver: `value`, its bounds `between`, `made_by`.
     """
 
     game: Solvable
@@ -80,7 +80,7 @@ def row_of(name: str) -> Row:
 
 
 def solved(name: str) -> dict[str, Any]:
-    """What the command solve has found for a deck that no policy is shipped of."""
+    """Return the results of the solve command for a deck without a shipped policy."""
     about: dict[str, Any] = json.loads((SOLVED / f"{name}.json").read_text(encoding="utf-8"))
     if about["game"] != name:
         raise ValueError(f"{SOLVED / name}.json is of {about['game']}: write it again by the command solve")
@@ -88,7 +88,7 @@ def solved(name: str) -> dict[str, Any]:
 
 
 def table_of_sizes(rows: list[Row]) -> str:
-    """How large the decks are."""
+    """Build the table of deck sizes."""
     lines = [
         "| deck | cards; hand; trip | chance nodes | decisions | ends | infosets | actions | payoffs |",
         "|---|---|--:|--:|--:|--:|--:|--:|",
@@ -120,7 +120,7 @@ def cards_of(game: Solvable) -> str:
 
 
 def table_of_values(rows: list[Row]) -> str:
-    """What the decks are worth to the seat that begins, and what can be won from random play."""
+    """Build the table of game values for the first seat, and of the best gain against random play."""
     lines = [
         "| deck | value to seat 0 | between | uniform: exploitability, points | % of the payoff range |",
         "|---|--:|--:|--:|--:|",
@@ -137,7 +137,7 @@ def table_of_values(rows: list[Row]) -> str:
 
 
 def digits_of(width: float) -> int:
-    """How many digits behind the point a value is known to, its bounds being so far apart."""
+    """Return the number of decimals of a value that are certain, given the width of its bounds."""
     return min(MOST_DIGITS, max(0, math.floor(-math.log10(width)))) if width > 0 else MOST_DIGITS
 
 
@@ -149,7 +149,7 @@ def words_of_bounds(low: float, high: float, digits: int) -> str:
 
 
 def table_of_policies(rows: list[Row]) -> str:
-    """What the shipped policies give away."""
+    """Build the table of the exploitability of the shipped policies."""
     lines = [
         "| deck | NashConv, points | exploitability, % of the payoff range | made by |",
         "|---|--:|--:|---|",

@@ -1,6 +1,6 @@
-"""How fast well known card game environments play random legal moves, measured on one core.
+"""Measure how fast well-known card game environments play random legal moves on one core.
 
-What is counted, the same for all: one decision of one agent in one game is one step. A step that is not a
+Counting is the same for all: one decision of one agent in one game is one step. A step that is not a
 decision (dealing and other chance, PettingZoo's closing steps of agents that are done) counts nothing, but
 the time it takes is measured; so are resets. Before each decision the environment produces the observation
 and the legal moves of the agent that is to act, in the cheapest form that the library itself offers, and the

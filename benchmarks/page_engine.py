@@ -32,7 +32,7 @@ SCRIPTS: Final = (
     "notation_lines.js",
     "position_reader.js",
 )
-"""What the engine is besides what is built."""
+"""Scripts of the engine that are not build outputs."""
 
 MEASURED: Final[dict[str, Any]] = {
     "random": {"games": 256, "steps": 4_000},
@@ -42,7 +42,7 @@ MEASURED: Final[dict[str, Any]] = {
         {"agent": "champion+search", "games": 2},
     ],
 }
-"""What Node plays: so many games at once and steps of all; and rounds of two of an agent each."""
+"""Workload in Node: batch size and total steps of random play, and two-player rounds per agent."""
 
 
 def sizes() -> dict[str, tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""What a throughput benchmark measured: the rows, and how they are stored, printed and drawn.
+"""Results of a throughput benchmark: the rows, and functions that store, print and plot them.
 
 Nothing in this file measures anything. `rich` makes the table prettier and `matplotlib` draws the chart; both
 may be missing.
@@ -268,5 +268,5 @@ def _draw_bars(axes: Any, measurements: Sequence[Measurement], title: str) -> No
 
 
 def _bar_name(row: Measurement) -> str:
-    """How a bar is labelled, for example `uno (RLCard)` or `leduc_holdem (Pgx, batch 1024)`."""
+    """Return the label of a bar, for example `uno (RLCard)` or `leduc_holdem (Pgx, batch 1024)`."""
     return f"{row.name} ({row.library}{f', batch {row.batch}' if row.batch > 1 else ''})"

@@ -1,4 +1,4 @@
-"""What looking ahead gains over the agent that it looks ahead with, and what a decision costs.
+"""Measure the gain of search over its rollout agent, and the cost of a decision.
 
     python -m benchmarks.search
     python -m benchmarks.search --rollouts arnold --deals 600 --docs
@@ -54,7 +54,7 @@ class Args:
     seed: int = 1
     """Of the deals."""
     decisions: int = 300
-    """Whose cost is measured."""
+    """Number of decisions whose cost is measured."""
     edition: str = "parker"
     """The rule sheet."""
     players: int = 2
@@ -67,16 +67,16 @@ class Args:
 
 @dataclass(frozen=True)
 class Line:
-    """What was measured of one searcher.
+    """Measurements of one searcher.
 
     Attributes:
         rollout: its rollout agent.
-        gain: points per round over it.
-        standard_error: of the gain.
-        deals: played, two rounds each.
-        ms: processor time of a decision on one core, mean.
-        ms_95: the 95th percentile.
-        playouts: rounds played out for a decision, mean.
+        gain: mean points per round over the rollout agent.
+        standard_error: standard error of the gain.
+        deals: number of deals, two rounds each.
+        ms: mean CPU time per decision on one core, in milliseconds.
+        ms_95: its 95th percentile.
+        playouts: mean number of rounds played out per decision.
     """
 
     rollout: str
@@ -113,12 +113,12 @@ def cost(rollout: str, args: Args) -> tuple[float, float, float]:
 
 
 def cost_of(spec: str, rollout: str, args: Args) -> tuple[float, float, float]:
-    """What `cost` says, of any searcher.
+    """Measure the cost of a searcher, as `cost` does.
 
     Args:
-        spec: of the searcher, on one thread.
-        rollout: decisions come from rounds that this agent plays against itself.
-        args: the table, the seed and how many decisions.
+        spec: spec of the searcher, on one thread.
+        rollout: the agent whose self-play rounds provide the decisions.
+        args: the table, the seed and the number of decisions.
     """
     env = vector_env(1, args.edition, players=args.players, teams=args.teams, episode="round", seed=args.seed)
     table = GameTable.of(env)

@@ -1,4 +1,4 @@
-"""How fast Gymnasium's environments are, whose other seats agents play, beside `vector_env`.
+"""Compare the speed of the Gymnasium environments, whose other seats are played by agents, with `vector_env`.
 
     python -m benchmarks.single_agent
 
@@ -42,7 +42,7 @@ class Args:
 
 
 def rate_of(work: Callable[[], int]) -> float:
-    """What the work returns, per second of CPU time."""
+    """Return the result of the work per second of CPU time."""
     start = time.process_time()
     done = work()
     return done / (time.process_time() - start)

@@ -1,4 +1,4 @@
-"""How much slower the largest table is than the smallest: `python -m benchmarks.tables`.
+"""Compare the speed of the largest and the smallest table: `python -m benchmarks.tables`.
 
 Every edition at every table, the padded layout beside the plain one, and the race beside Mille Bornes: random
 legal play on one core, all settings in turn, medians over the rounds (see `benchmarks.throughput` for what a

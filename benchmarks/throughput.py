@@ -1,6 +1,6 @@
-"""How fast the environment is: `python -m benchmarks.throughput`.
+"""Measure the speed of the environment: `python -m benchmarks.throughput`.
 
-What is counted: one decision of one agent in one game is one step. A step is the rules, the legality check of
+One decision of one agent in one game is one step. A step is the rules, the legality check of
 the action, the observation and the mask of the next decision, rewards, and the next episode where one ended;
 the legal action is drawn uniformly from the mask. Every setting is measured several times, one after the
 other in turn, and the median is reported: these figures are for comparison within one run.

@@ -28,7 +28,7 @@ from train.common.progress import timed
 OURS: Final = "train.selfplay"
 THEIRS: Final = "MaskablePPO"
 PARTS: Final = (*selfplay.PARTS, "other")
-"""Where the time goes."""
+"""The parts that training time is divided into."""
 
 Precision = Literal["float32", "bfloat16"]
 Learner = Literal["torch", "sparse"]
@@ -36,11 +36,11 @@ Learner = Literal["torch", "sparse"]
 
 @dataclass(frozen=True)
 class Size:
-    """How much is played and learned from at once.
+    """Sizes of a rollout and of a batch.
 
     Attributes:
-        games: played at once.
-        steps: decisions in each game between two updates; of the learning seat only, for `THEIRS`.
+        games: number of parallel games.
+        steps: decisions per game between two updates; for `THEIRS`, those of the learning seat only.
         batch: decisions in one gradient step.
     """
 
@@ -54,13 +54,13 @@ class Size:
 
 @dataclass(frozen=True)
 class Work:
-    """What both trainers have to do.
+    """The task of both trainers.
 
     Attributes:
         edition: the rule sheet.
-        players: seats at the table.
-        episode: one of the game's; rewards are points, or wins where the game has none.
-        threads: of PyTorch and of the games.
+        players: number of seats.
+        episode: one of the game's episodes; rewards are points, or wins if the game has none.
+        threads: number of threads of PyTorch and of the games.
     """
 
     edition: str
@@ -96,7 +96,7 @@ class Contender:
 
     @property
     def task(self) -> tuple[tuple[int, ...], int]:
-        """What must be equal for two contenders to be compared."""
+        """The settings that must be equal for two contenders to be compared."""
         return self.hidden, self.epochs
 
     @property
@@ -107,12 +107,12 @@ class Contender:
 
 @dataclass
 class Progress:
-    """What a trainer has done since it was made.
+    """Progress of a trainer since it was created.
 
     Attributes:
-        learned: decisions that it has learned from (once, however many epochs).
-        played: decisions that were made in its games, those of opponents included.
-        seconds: by part of `selfplay.PARTS`.
+        learned: decisions learned from, each counted once however many epochs.
+        played: decisions made in its games, those of opponents included.
+        seconds: time by part of `selfplay.PARTS`.
     """
 
     learned: int = 0
@@ -120,7 +120,7 @@ class Progress:
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(selfplay.PARTS, 0.0))
 
     def since(self, before: Progress) -> Progress:
-        """What has been done since then."""
+        """Return the progress since an earlier one."""
         spent = {part: seconds - before.seconds[part] for part, seconds in self.seconds.items()}
         return Progress(self.learned - before.learned, self.played - before.played, spent)
 
@@ -130,13 +130,13 @@ class Trainer(Protocol):
 
     @property
     def parameters(self) -> int:
-        """How many numbers are learned."""
+        """Number of trainable parameters."""
 
     def update(self) -> None:
         """Play a rollout and learn from it."""
 
     def progress(self) -> Progress:
-        """What has been done so far."""
+        """Progress so far."""
 
 
 def make(contender: Contender, work: Work) -> Trainer:
@@ -173,7 +173,7 @@ class OurTrainer:
 
     @property
     def parameters(self) -> int:
-        """How many numbers are learned."""
+        """Number of trainable parameters."""
         return count_parameters(self._trainer.network)
 
     def update(self) -> None:
@@ -182,7 +182,7 @@ class OurTrainer:
         self._trainer.learn(0.0)
 
     def progress(self) -> Progress:
-        """What has been done so far."""
+        """Progress so far."""
         trainer, args = self._trainer, self._args
         played = trainer.updates * args.num_steps * args.num_envs
         return Progress(trainer.decisions, played, dict(trainer.seconds))
@@ -208,7 +208,7 @@ class HiddenLayers(BaseFeaturesExtractor):
         self.layers = nn.Sequential(*layers)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """What the heads are given."""
+        """Return the input of the heads."""
         hidden: torch.Tensor = self.layers(observations)
         return hidden
 
@@ -233,7 +233,7 @@ class TimedGames(SelfPlayVecEnv):
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, self.scale.shape, np.float32)
 
     def scaled(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-        """What the network is shown of observations int8[N, D]: float32[N, D + F]."""
+        """Convert observations int8[N, D] to network inputs float32[N, D + F]."""
         if self._write_rows is None:
             return observations * self.scale
         rows = np.empty((len(observations), len(self.scale)), np.int8)
@@ -327,7 +327,7 @@ class TheirTrainer:
 
     @property
     def parameters(self) -> int:
-        """How many numbers are learned."""
+        """Number of trainable parameters."""
         return count_parameters(self._model.policy)
 
     def update(self) -> None:
@@ -335,7 +335,7 @@ class TheirTrainer:
         self._model.learn(self._rollout, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
 
     def progress(self) -> Progress:
-        """What has been done so far."""
+        """Progress so far."""
         spent = self._model.seconds
         seconds = {
             **spent,
@@ -376,5 +376,5 @@ def make_model(contender: Contender, env: SelfPlayVecEnv) -> TimedPPO:
 
 
 def count_parameters(network: nn.Module) -> int:
-    """How many numbers a network learns."""
+    """Count the trainable parameters of a network."""
     return sum(parameter.numel() for parameter in network.parameters() if parameter.requires_grad)

@@ -1,4 +1,4 @@
-"""How fast decisions are learned from: both learners of `train.selfplay`, and MaskablePPO, in one run.
+"""Compare training speed: both learners of `train.selfplay`, and MaskablePPO, in one run.
 
     python -m benchmarks.training
     python -m benchmarks.training --docs     # writes docs/benchmarks/training.json and its picture too
@@ -104,7 +104,7 @@ class Args:
 
     @property
     def work(self) -> Work:
-        """What both trainers have to do."""
+        """The task of both trainers."""
         episode = usual_options(self.edition, self.episode).chosen_episode
         return Work(self.edition, self.players, episode, self.threads)
 
@@ -136,24 +136,24 @@ class Runner:
 
 @dataclass(frozen=True)
 class Line:
-    """What was measured of one contender.
+    """Measurements of one contender.
 
     Attributes:
         contender: the trainer and its settings.
-        threads: of PyTorch and of the games.
-        parameters: numbers that are learned.
-        learned_per_second: decisions, median.
-        lowest: of the rounds.
-        highest: of the rounds.
-        played_per_second: decisions, those of opponents included, median.
-        torch_ratio: of decisions learned from, to our own `--learner torch` in its faster precision, with the
-            same network, epochs and size; None for MaskablePPO.
-        ratio: of decisions learned from, to the fastest MaskablePPO with the same network and epochs.
-        default_ratio: the same to MaskablePPO with `THEIR_DEFAULT` sizes.
-        played_ratio: of decisions played, to the fastest.
-        cores_busy: processor time over time, median; fewer than the threads where others had the cores.
-        reference: whether it is that fastest MaskablePPO.
-        shares: of the time, by part, means.
+        threads: number of threads of PyTorch and of the games.
+        parameters: number of trainable parameters.
+        learned_per_second: decisions learned from per second, median.
+        lowest: lowest rate of the rounds.
+        highest: highest rate of the rounds.
+        played_per_second: decisions played per second, those of opponents included, median.
+        torch_ratio: ratio of decisions learned from to `--learner torch` in its faster precision, with
+            the same network, epochs and size; None for MaskablePPO.
+        ratio: ratio of decisions learned from to the fastest MaskablePPO with the same network and epochs.
+        default_ratio: the same ratio to MaskablePPO with `THEIR_DEFAULT` sizes.
+        played_ratio: ratio of decisions played to the fastest.
+        cores_busy: CPU time over elapsed time, median; below the number of threads if other processes ran.
+        reference: True for that fastest MaskablePPO.
+        shares: mean share of the time by part.
     """
 
     contender: Contender
@@ -334,12 +334,12 @@ def surroundings() -> dict[str, Any]:
 
 
 def load_average() -> str:
-    """How many threads wanted to run in the last minute, on average; in words where that is not told."""
+    """Return the load average of the last minute, or a note if the system does not report it."""
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def bfloat16_flags() -> list[str]:
-    """What the processor says that it can do with bfloat16 (Linux only)."""
+    """Return the bfloat16 flags of the processor (Linux only)."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -394,12 +394,12 @@ def draw_parts(axes: Any, lines: Sequence[Line]) -> None:
 
 
 def learner_name(one: Contender) -> str:
-    """Who computes, and in what precision."""
+    """Return the learner and its precision."""
     return f"{one.learner} {one.precision}"
 
 
 def bar_name(line: Line) -> str:
-    """How a bar is labelled."""
+    """Return the label of a bar."""
     one = line.contender
     epochs = f"{one.epochs} epoch" + ("s" if one.epochs > 1 else "")
     return (

@@ -55,7 +55,7 @@ AGAIN: Final = 8
 """Times as many redeals for what is looked at again."""
 _ANOTHER_SEED: Final = 1 << 32
 _REACHED: Final = 1e-8
-"""What the opponent lets happen more rarely, it hardly ever plans for: it is counted by itself."""
+"""Information sets that the opponent reaches more rarely are counted separately."""
 _EVER: Final = 1e-12
 _TINY: Final = 1e-6
 
@@ -83,7 +83,7 @@ def parts(options: Args) -> list[Part]:
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """What claiming wins more than declining."""
+    """Measure the gain of claiming over declining."""
     if "deck" in part.config:
         return of_deck(part.config["deck"])
     return of_full_game(part.config, part.seed, on_progress)
@@ -115,12 +115,12 @@ def of_deck(deck: str) -> dict[str, Any]:
 
 
 def claims_against(found: Solved, weights: tuple[Float64Array, Float64Array]) -> dict[str, Any]:
-    """What claiming wins more than declining, against an opponent that plays by these weights.
+    """Compute the gain of claiming over declining, against an opponent that plays these weights.
 
     Returns:
-        `sets`: information sets with the choice; `reached`: those that the opponent lets happen; of these the
-        `least`, `mean` (by how probable the opponent and the cards make them) and `most`; and at how many
-        declining is `better`; and at how many of those that are reached too rarely to count, `rare`.
+        `sets`: number of information sets with the choice; `reached`: those that the opponent reaches; of
+        these the `least`, `mean` (weighted by the reach of opponent and chance) and `most` gain, and at how
+        many declining is `better`; and `rare`, the same for those that are reached too rarely to count.
     """
     kinds = len(found.game.deck.cards)
     both = 3 << (2 * kinds)
@@ -204,7 +204,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
 
 
 def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
-    """What claiming wins more, exactly."""
+    """Build the table of the exact gain of claiming."""
     rows = []
     for deck in decks:
         for name in OPPONENTS:
@@ -231,7 +231,7 @@ def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def table_of_full_game(full: Sequence[Mapping[str, Any]]) -> Table:
-    """What claiming brings more in full games, by safety and by the cards left."""
+    """Build the table of the gain of claiming in full games, by safety and by cards left."""
     gains = merged(one["gains"] for one in full)
     groups = [*sorted(over(gains, 0).items()), *sorted(over(gains, 1).items(), key=_first_number)]
     groups.append((("all",), over(gains)[()]))
@@ -246,7 +246,7 @@ def _first_number(item: tuple[tuple[str, ...], Any]) -> int:
 
 
 def table_of_checks(full: Sequence[Mapping[str, Any]]) -> Table:
-    """Whether declining was better anywhere."""
+    """Build the table of the cases in which declining was better."""
     positions = sum(len(one["means"]) for one in full)
     declined = sum(one["declined_by_agent"] * len(one["means"]) for one in full) / positions
     again, better = (sum(one[name] for one in full) for name in ("looked_at_again", "better"))

@@ -1,4 +1,4 @@
-"""What can be wrong with a question's options, files or pages."""
+"""Errors in a question's options, files or pages."""
 
 from __future__ import annotations
 

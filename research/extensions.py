@@ -135,11 +135,10 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 def gains_of_extending(
     who: Player, found: Decisions, config: Mapping[str, Any], seed: int, on_progress: OnProgress
 ) -> tuple[Float64Array, dict[tuple[int, int], Float64Array]]:
-    """What extending wins more than finishing, in points, and in shares of a match at some scores.
+    """Estimate the gain of extending over finishing, in points, and in match wins at some scores.
 
     Returns:
-        float64[N]; and the same for each of `SCORES`, at which the agent plays on as it did at the score of
-        its own match.
+        float64[N]; and the same for each of `SCORES`. The agent plays as at the score of its own match.
     """
     actions = np.tile(np.array([EXTEND, FINISH]), (len(found.states), 1))
     points = roll_out(who, found.states, actions, config["redeals"], seed, on_progress=on_progress)
@@ -165,19 +164,19 @@ def bands_of(states: StateArray) -> tuple[Bands, ...]:
 
 
 def names_of(ends: Sequence[int], bands: Bands) -> list[str]:
-    """What a band is called: its lower end."""
+    """Return the names of bands: their lower ends."""
     return [str(ends[band]) for band in bands.tolist()]
 
 
 def threshold_grid(gains: Float64Array, bands: Sequence[Bands]) -> Grid:
-    """Where to extend: in the bands in which it wins more in the mean, neighbours counting a half.
+    """Compute the bands in which extending wins more on average, with neighbours at half weight.
 
     Args:
-        gains: float64[N], of extending.
-        bands: one int64[N] or more, of the first of `BANDS`.
+        gains: float64[N], gains of extending.
+        bands: one int64[N] or more, bands of the first of `BANDS`.
 
     Returns:
-        A bool for each combination of bands; False where there was nothing like it.
+        A bool for each combination of bands; False without any data.
     """
     sums = np.zeros([len(ends) for ends in BANDS[: len(bands)]])
     np.add.at(sums, tuple(bands), gains)
@@ -268,7 +267,7 @@ def by_rules(records: Sequence[Record]) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """How the policies fare, and for each set of rules the surface."""
+    """Build the table of policies, and the table of the surface for each set of rules."""
     found = [table_of_policies(by_rules(records))]
     for name, results in by_rules(records).items():
         by_cards, by_hand = (merged(one[key] for one in results) for key in ("by_cards", "by_hand"))
@@ -298,14 +297,14 @@ def table_of_policies(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
 def table_of_surface(
     title: str, surface: Mapping[tuple[str, ...], Tally], what: str, columns: Sequence[int]
 ) -> Table:
-    """What extending wins more, in points, by the opponent's kilometres and something else."""
+    """Build the table of the gain of extending in points, by the opponent's km and a second feature."""
     rows = tuple((km_band(km), *(cell(surface, str(km), str(column)) for column in columns)) for km in KM)
     headings = ("opponent's km", *(f"{column}+ {what}" for column in columns))
     return Table(headings, rows, f"Extending - finishing, points, {title}")
 
 
 def km_band(lower: int) -> str:
-    """What a band of kilometres is called; the first one is no kilometre at all."""
+    """Return the name of a band of kilometres; the first band is 0 km."""
     return f"{lower}+" if lower else "0"
 
 

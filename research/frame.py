@@ -1,4 +1,4 @@
-"""What all questions share: the command line, the parts and their folder, and what is printed and written.
+"""The frame of all questions: the command line, the parts and their folder, and the output.
 
 `research/README.md` shows how a question is written.
 """
@@ -47,7 +47,7 @@ OnProgress = Callable[[float], None]
 
 
 def by_default(words: str) -> object:
-    """What --help says that an option is if it is left out, where the value itself says nothing."""
+    """Set the words for the default of an option in --help, if the value itself says nothing."""
     return tyro.conf.arg(help_behavior_hint=f"(default: {words})")
 
 
@@ -316,7 +316,7 @@ def _drawn(question: Question[OptionsT], records: Sequence[Record]) -> Figure:
 def _run_in_words(
     question: Question[OptionsT], options: OptionsT, records: Sequence[Record], parts: int
 ) -> str:
-    """Which run it was."""
+    """Describe the run."""
     seeds = sorted({record.part.seed for record in records})
     days = sorted({str(record.about["day"]) for record in records})
     which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"

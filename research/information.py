@@ -1,4 +1,4 @@
-"""What is hidden information worth: to a player, and to a critic while learning?
+"""Measure the value of hidden information: to a player, and to a critic while learning.
 
     python -m research.information            # four minutes of processor time
     python -m research.information --quick
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SEES: Final = {"what the seat sees": "", "the other hand": "hands", "all cards": "all"}
-"""What a searcher sees, and the value of its option."""
+"""Cards that a searcher sees, and the value of its option `sees`."""
 LEVELS: Final = 50
 """The level to be reached is a multiple of so many points a round."""
 CRITICS: Final = {"what the policy sees": False, "all cards": True}
@@ -117,7 +117,7 @@ def of_searcher(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 
 
 def of_learner(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """How a policy plays after so many decisions: its curve.
+    """Measure the learning curve of a policy.
 
     Raises:
         MissingExtraError: PyTorch is not installed.
@@ -208,7 +208,7 @@ def leads_of(records: Sequence[Record]) -> dict[str, npt.NDArray[np.float64]]:
 
 
 def worth(searchers: Mapping[str, npt.NDArray[np.float64]], sees: str) -> str:
-    """What a searcher wins more than the honest one on the same deals."""
+    """Format the gain of a searcher over the honest one on the same deals."""
     honest = searchers.get(next(iter(SEES)))
     if honest is None or sees == next(iter(SEES)) or len(honest) != len(searchers[sees]):
         return ""

@@ -1,4 +1,4 @@
-"""What is a lead worth in a match, and what does a player gain who knows?
+"""Measure the value of a lead in a match, and the gain of a player who uses it.
 
     python -m research.match_equity            # ten minutes of processor time
     python -m research.match_equity --quick
@@ -126,16 +126,16 @@ def share_of(on_progress: OnProgress, place: int) -> OnProgress:
 
 
 def law_of_rounds(agent: str, edition: str, deals: int, seed: int) -> Float64Array:
-    """How often a round between equal players ends with so many points for both.
+    """Estimate the joint distribution of points in a round between equal players.
 
     Args:
-        agent: that plays both.
-        edition: that counts points.
-        deals: two rounds each, seats exchanged.
-        seed: of the deals.
+        agent: the agent in both seats.
+        edition: an edition that counts points.
+        deals: number of deals, two rounds each with seats exchanged.
+        seed: seed of the deals.
 
     Returns:
-        float64[P, P], the same mirrored; rows are own points in steps of `UNIT`, columns the other's.
+        float64[P, P], symmetric; rows are own points in steps of `UNIT`, columns the other's.
     """
     points = play([agent, agent], MatchConfig(edition, 2, episode="round", seed=seed), deals).points
     steps = np.maximum(np.rint(points.reshape(-1, 2) / UNIT).astype(np.int64), 0)
@@ -182,13 +182,13 @@ def equity_after(
 
 
 def hundred_more(table: Float64Array) -> Float64Array:
-    """What 100 points more are worth at each score: a share of a match."""
+    """Return the value of 100 more points at each score, in match wins."""
     ahead = np.vstack([table[HUNDRED:], np.ones((HUNDRED, len(table)))])
     return ahead - table
 
 
 def rounds_in_a_match(law: Float64Array, goal: int) -> float:
-    """How many rounds a match takes, from 0 to 0."""
+    """Return the expected number of rounds of a match from 0 to 0."""
     size, reach = -(-goal // UNIT), len(law)
     chances = law / law.sum()
     left = np.zeros((size + reach, size + reach))
@@ -203,7 +203,7 @@ def rounds_in_a_match(law: Float64Array, goal: int) -> float:
 
 
 def is_extension(states: StateArray) -> BoolArray:
-    """Whether to extend the trip is to be decided."""
+    """Return True for states in which a seat decides on extending the trip."""
     asked: BoolArray = states["phase"] == EXTENSION
     return asked
 
@@ -217,17 +217,17 @@ def is_other(states: StateArray) -> BoolArray:
 def gain_of_knowing(
     who: Player, found: Decisions, table: Float64Array, drawn: tuple[int, int], on_progress: OnProgress
 ) -> dict[str, Any]:
-    """What choosing by the chance to win the match brings more than choosing by points.
+    """Estimate the gain of choosing by the chance to win the match over choosing by points.
 
     Args:
-        who: plays on, and does what is done where nothing looks better.
-        found: decisions out of matches.
-        table: from `equity_table`.
-        drawn: how many redeals, and their seed.
-        on_progress: told how far it is.
+        who: the player that plays on, and whose action is the default.
+        found: decisions from matches.
+        table: result of `equity_table`.
+        drawn: number of redeals, and their seed.
+        on_progress: called with the progress.
 
     Returns:
-        `gain`: mean over all decisions, in shares of a match; `differ`: how often the two choose differently.
+        `gain`: mean over all decisions, in match wins; `differ`: share of decisions with different choices.
     """
     redeals, seed = drawn
     actions = worth_trying(who, found)
@@ -343,7 +343,7 @@ def at(values: Float64Array, own: int, other: int) -> Interval:
 
 
 def table_of_gains(results: Sequence[Mapping[str, Any]]) -> Table:
-    """What choosing by equity wins more than choosing by points, in per cent of matches."""
+    """Build the table of the gain of choosing by equity over choosing by points, in per cent of matches."""
     rows = [gains_row(kind, [kind], results) for kind in KINDS]
     rows.append(gains_row("a match", KINDS, results))
     headings = ("decisions", "in a match", "choices differ, %", "matches won more, %")

@@ -1,4 +1,4 @@
-"""How many bits one thing tells about another, given a third: conditional mutual information of counts.
+"""Conditional mutual information of counts, in bits.
 
 The plug-in estimate is too high by about (values - 1) * (values - 1) * strata / (2 n ln 2) bits. Here that is
 taken off as it is found: the mean of the same estimate after the first thing was shuffled within each
@@ -17,12 +17,12 @@ Float64Array = npt.NDArray[np.float64]
 
 
 class Bits(NamedTuple):
-    """What was found.
+    """An estimate of mutual information.
 
     Attributes:
-        bits: the estimate, with its bias taken off; may be below 0.
-        bias: what was taken off.
-        p: share of the shuffled estimates, the true one counted among them, that are as high or higher.
+        bits: the estimate after bias correction; may be negative.
+        bias: the bias that was subtracted.
+        p: share of the shuffled estimates, including the true one, that are at least as high.
     """
 
     bits: float

@@ -1,4 +1,4 @@
-"""What a question writes into the docs: its block of a page, between two marks."""
+"""Output of a question in the docs: its block of a page, between two marks."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Int64Array = npt.NDArray[np.int64]
 
 SEEN, PARTNER, OTHERS = "nothing", "the partner's", "as many others"
 HIDDEN: Final = (SEEN, PARTNER, OTHERS)
-"""Whose discards are hidden."""
+"""The players whose discards are hidden."""
 
 
 class Partners(Team):

@@ -62,10 +62,10 @@ class RolloutOptions(Options):
     """of each decision"""
 
     def rollouts(self, few: int) -> dict[str, Any]:
-        """What they are, as the config of a part.
+        """Return the settings of rollouts as the config of a part.
 
         Args:
-            few: decisions with `quick`, which takes a quarter of the redeals too.
+            few: number of decisions with `quick`, which also takes a quarter of the redeals.
         """
         return {
             "agent": self.agent,
@@ -92,7 +92,7 @@ class Player:
         return self.table.edition
 
     def shown(self, states: StateArray) -> tuple[Int8Array, Int8Array]:
-        """What the deciding seats see, and what is legal: int8[N, D] and int8[N, A]."""
+        """Return the observations int8[N, D] and action masks int8[N, A] of the acting seats."""
         env = vector_env(len(states), self.edition, players=2)
         observations = env.set_states(states)
         return observations["observation"], observations["action_mask"]
@@ -224,7 +224,7 @@ def _play(
 
 
 class Rollout(NamedTuple):
-    """Who plays on, and where."""
+    """Settings of rollouts, for kernels."""
 
     choose: int  # address of the agent's function
     options: Int64Array  # [MAX_OPTIONS] of the agent
@@ -234,7 +234,7 @@ class Rollout(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where one thread plays."""
+    """Scratch arrays of one thread."""
 
     games: StateArray  # [2] after the redeal, and being played
     memories: Int16Array  # [2, MEMORY]
@@ -251,19 +251,19 @@ def roll_out(
     threads: int = 2,
     on_progress: OnProgress | None = None,
 ) -> Points:
-    """What comes of actions, on the same redeals for all actions of a position.
+    """Play rounds to the end after each action, on the same redeals for all actions of a position.
 
     Args:
-        player: who plays on after them, in both seats.
-        states: STATE[N], left as they are.
-        actions: int64[N, A], legal ones of the seat that decides, or NOTHING.
-        redeals: R, for each position.
-        seed: of the redeals.
-        threads: that share the positions; they change no result.
-        on_progress: told how far it is.
+        player: the player in both seats after the action.
+        states: STATE[N], not modified.
+        actions: int64[N, A], legal actions of the acting seat, or NOTHING.
+        redeals: R, number of redeals per position.
+        seed: seed of the redeals.
+        threads: number of threads; results do not depend on it.
+        on_progress: called with the progress.
 
     Returns:
-        int32[N, A, R, 2], points of the round of the deciding seat and of the other one; 0 without an action.
+        int32[N, A, R, 2], points of the round of the acting seat and of the other one; 0 without an action.
     """
     found = np.zeros((*actions.shape, redeals, 2), np.int32)
     agent = player.agent

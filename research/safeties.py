@@ -1,4 +1,4 @@
-"""What is it worth to hold a safety, instead of laying it at once?
+"""Measure the value of holding a safety instead of playing it at once.
 
     python -m research.safeties            # some minutes of two cores
     python -m research.safeties --quick
@@ -100,18 +100,18 @@ def may_lay_a_safety(states: StateArray) -> BoolArray:
 def gains_of_holding(
     who: Player, found: Decisions, redeals: int, seed: int, on_progress: OnProgress
 ) -> dict[str, Any]:
-    """What the best other play brings more than laying the safety, in points of the round.
+    """Estimate the gain of the best other play over playing the safety, in points of the round.
 
     Args:
-        who: plays on.
+        who: the player that plays on.
         found: decisions with a safety in hand.
-        redeals: of each.
-        seed: of the redeals.
-        on_progress: told how far it is.
+        redeals: number of redeals per decision.
+        seed: seed of the redeals.
+        on_progress: called with the progress.
 
     Returns:
-        The gains tallied by safety, whether it would help now, the cards left and whether the opponent moves;
-        and in the same groups how often the agent held it.
+        Tallies of the gains by safety, use of it now, cards left and whether the opponent can move; and for
+        the same groups, tallies of the agent's own choice to hold it.
     """
     hands = found.of(found.own, "hand")
     actions = np.full((len(hands), NUM_SAFETIES + 1), NOTHING, np.int64)
@@ -139,7 +139,7 @@ def gains_of_holding(
 
 
 def best_other_plays(who: Player, states: StateArray) -> Int64Array:
-    """What the policy thinks best of all plays without a safety; NOTHING where there is none."""
+    """Return the policy's best play that is not a safety; NOTHING if there is none."""
     agent: object = who.agent
     if not isinstance(agent, PolicyAgent):
         raise ResearchError(
@@ -156,7 +156,7 @@ def best_other_plays(who: Player, states: StateArray) -> Int64Array:
 
 
 def would_help(who: Player, states: StateArray) -> BoolArray:
-    """Whether each safety would end what stops or slows its holder: bool[N, NUM_SAFETIES]."""
+    """Return True for each safety that would remove its holder's hazard or limit: bool[N, NUM_SAFETIES]."""
     rules, helps = compiled_rules(who.table.rules), np.zeros((len(states), NUM_SAFETIES), np.bool_)
     for number, state in enumerate(for_kernels(states)):
         own = int(state["seat"])
@@ -172,7 +172,7 @@ def would_help(who: Player, states: StateArray) -> BoolArray:
 
 
 def opponent_moves(who: Player, states: StateArray) -> BoolArray:
-    """Whether the opponent of the deciding seat may lay distance cards: bool[N]."""
+    """Return True if the opponent of the acting seat may play distance cards: bool[N]."""
     rules = compiled_rules(who.table.rules)
     return np.array(
         [is_moving(state, rules, 1 - int(state["seat"])) for state in for_kernels(states)], np.bool_
@@ -230,7 +230,7 @@ def order(labels: Labels) -> tuple[tuple[int, str], ...]:
 
 
 def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
-    """How often an equilibrium holds what it could lay."""
+    """Build the table of the rate at which an equilibrium holds a safety."""
     rows = tuple(
         (f"`{deck['deck']}`", f"{deck['sets']:,}", f"{deck['turns']:.3f}", f"{100 * deck['held']:.1f}",
          f"{deck['holding']:+.1f}")

@@ -1,4 +1,4 @@
-"""What does search gain by the millisecond? `python -m research.scaling`.
+"""Measure the gain of search per millisecond: `python -m research.scaling`.
 
 Search looks one action ahead: it redeals the hidden cards again and again, and plays each candidate out with
 the agent that it searches over (docs/agents.md). Varied are
@@ -218,16 +218,16 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Gain:
-    """What a variant won.
+    """Result of one variant.
 
     Attributes:
         over: the agent that it searched over.
-        family: of the variant.
-        options: of the searcher.
-        rollouts: redeals for each action.
-        deals: played, two rounds each.
-        points: a round over that agent.
-        ms: processor time of a decision; None: not timed.
+        family: family of the variant.
+        options: options of the searcher.
+        rollouts: redeals per action.
+        deals: number of deals, two rounds each.
+        points: mean points per round over that agent.
+        ms: CPU time per decision in milliseconds; None if not timed.
     """
 
     over: str

@@ -120,7 +120,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 
 
 def bits_of_agent(part: Part, config: MatchConfig, on_progress: OnProgress) -> dict[str, Any]:
-    """What the cards that an agent uses say about its hand, with all four seats its own."""
+    """Measure the bits about an agent's hand in the cards that it uses, with the agent in all seats."""
     rounds, agent = int(part.config["rounds"]), part.config["agent"]
     # With the cards of one deal in all rotations an agent would play the same round against itself twice.
     plain = replace(config, plain=True)
@@ -167,11 +167,11 @@ def points_of_pair(part: Part, config: MatchConfig, on_progress: OnProgress) -> 
 
 
 Told = dict[tuple[str, str], dict[str, Any]]
-"""What `bits_of_rows` found, by agent and kind of play, seeds taken together."""
+"""Results of `bits_of_rows` by agent and kind of play, over all seeds."""
 
 
 def told_by(records: Sequence[Record]) -> Told:
-    """What the records say of bits: means over the seeds."""
+    """Return the bits in the records: means over the seeds."""
     by_kind: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in records:
         if record.part.config["kind"] == "bits":
@@ -209,7 +209,7 @@ Points = dict[tuple[str, str, str], Float64Array]
 
 
 def points_of(records: Sequence[Record]) -> Points:
-    """What pairs won, all seeds one behind the other."""
+    """Return the points of pairs, with all seeds concatenated."""
     found: dict[tuple[str, str, str], list[float]] = {}
     for record in records:
         if record.part.config["kind"] == "pair":
@@ -219,9 +219,9 @@ def points_of(records: Sequence[Record]) -> Points:
 
 
 def losses(points: Points) -> dict[str, Interval]:
-    """What is lost, in points a round: by partners of two kinds, and by those who are shown other discards.
+    """Compute losses in points per round: of mixed partners, and of partners who see other discards.
 
-    Partners of two kinds are compared with the mean of both by themselves; who sits first does not matter.
+    Mixed partners are compared with the mean of both kinds by themselves; their order does not matter.
     """
     agents = list(dict.fromkeys(one for one, _, _ in points))
     found: dict[str, Interval] = {}
@@ -236,7 +236,7 @@ def losses(points: Points) -> dict[str, Interval]:
 
 
 def losses_of_blind(points: Points, agents: Sequence[str]) -> dict[str, Interval]:
-    """What is lost, in points a round, by those who are shown other cards in place of discards."""
+    """Compute the loss in points per round of agents that see other cards in place of discards."""
     found: dict[str, Interval] = {}
     more: dict[tuple[str, ...], Float64Array] = {}
     for agent in agents:

@@ -1,4 +1,4 @@
-"""What an equilibrium does with safeties, on decks that are solved exactly."""
+"""The play of safeties in an equilibrium, on decks that are solved exactly."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ def solved(deck: str) -> Solved:
 
 
 def how_often_held(found: Solved) -> dict[str, Any]:
-    """How often a safety is held that could be laid, both seats playing the policy.
+    """Measure the rate at which a playable safety is held, with both seats playing the policy.
 
     Args:
-        found: of a deck with one safety.
+        found: solution of a deck with one safety.
 
     Returns:
-        `sets`: information sets at which it could be laid; `turns`: how often in a round that comes up;
-        `held`: the share of them in which it is not laid; `holding`: what the best other play would win
-        more than laying it, in points, weighed by how often each set is reached.
+        `sets`: number of information sets with a playable safety; `turns`: mean number of them per round;
+        `held`: share of them in which it is not played; `holding`: gain of the best other play over playing
+        it, in points, weighted by the reach of each set.
     """
     tree = found.tree
     kind = next(place for place, card in enumerate(tree.game.deck.cards) if is_safety(int(card)))
@@ -127,17 +127,17 @@ def highest_but(values: Float64Array, first: Int64Array, counts: Int64Array, but
 def continued(
     tree: Tree, number: int, weights: Weights, *, best: bool = False
 ) -> tuple[Float64Array, Float64Array]:
-    """What each choice of a seat wins, counted with how probable the other seat and the cards make it.
+    """Compute the counterfactual value of each choice of a seat.
 
     Args:
-        tree: of the whole game.
-        number: of the seat.
-        weights: of both seats; the other one plays so.
-        best: whether the seat itself goes on with a best response, instead of its weights.
+        tree: tree of the whole game.
+        number: the seat.
+        weights: weights of both seats.
+        best: if True, the seat itself continues with a best response instead of its weights.
 
     Returns:
-        float64[size] each: what is won, and how probable the other seat and the cards make the
-        choice's place; their quotient is in points.
+        Counterfactual values and reach of the other seat and chance, float64[size] each; their quotient is
+        in points.
     """
     seat = tree.seats[number]
     reach = reach_of(tree.seats[1 - number], weights[1 - number])
@@ -150,7 +150,7 @@ def continued(
 
 
 def chances_of(tree: Tree, number: int, reach: Float64Array) -> Float64Array:
-    """How probable the other seat and the cards make each choice's place, the seat going there."""
+    """Return the counterfactual reach of each choice: the probability of the other seat and of chance."""
     seat = tree.seats[number]
     chances = np.zeros(seat.size)
     meet(tree.end_sequences[number], tree.end_sequences[1 - number], tree.end_chances, 1.0, reach, chances)

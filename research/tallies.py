@@ -12,7 +12,7 @@ import numpy.typing as npt
 from millebornes_env.arena.intervals import NORMAL_QUANTILE, Interval
 
 Tally = tuple[float, float, float]
-"""How many, their sum, and the sum of their squares."""
+"""Number of values, their sum, and the sum of their squares."""
 Labels = tuple[str, ...]
 """Of a group: one for each thing that it is grouped by."""
 NONE: Final[Tally] = (0.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""What a card that is discarded or played tells about the hand that it came from.
+"""Information about a hand in the cards that are discarded or played from it.
 
 Each card is noted with what is left of the hand and what everybody sees, in strata. What the strata leave out
 would pass for something told: it is measured by hands that are dealt anew from all unseen cards, of which no
@@ -29,7 +29,7 @@ from research.mutual_information import Int64Array, conditional_bits, draw_cards
 from research.watching import BoolArray, StateArray, Watcher
 
 KINDS: Final = ("discard", "play")
-"""What a card can be used for."""
+"""The uses of a card."""
 
 KIND_OF_CARD: Final = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 5, 6, 7, 7, 7, 7])
 """Kinds of cards that are told apart in what is played: small and large distances, battle hazards, Speed
@@ -43,7 +43,7 @@ FEATURES: Final[dict[str, tuple[slice, int]]] = {
     "rolls": (slice(ROLL, END_OF_LIMIT), 2),
     "safeties": (slice(DRIVING_ACE, NUM_CARD_TYPES), 1),
 }
-"""What of a hand is asked about: how many of these cards it holds, up to a number."""
+"""Features of a hand: the number of these cards in it, up to a limit."""
 
 PILE_STRATA: Final = 4
 UNSEEN_STRATA: Final = 6
@@ -97,7 +97,7 @@ class Noted(Watcher):
 
 
 def _needs(battle: Int64Array, speed: Int64Array) -> Int64Array:
-    """What a team needs, by its piles: to begin, a remedy, a Roll, nothing; and whether it is limited."""
+    """Return the need of a team (to begin, a remedy, a Roll or nothing) and its speed limit, as one code."""
     state = np.full(len(battle), 2)
     state[battle == NO_CARD] = 0
     state[np.isin(battle, [card for card in range(NUM_CARD_TYPES) if is_battle_hazard(card)])] = 1
@@ -141,7 +141,7 @@ def bits_of_rows(rows: dict[str, Int64Array], shuffles: int, rng: np.random.Gene
 
 
 def strata(rows: dict[str, Int64Array], cards: slice) -> Int64Array:
-    """What everybody sees, roughly: what the team needs, cards left to draw, how many of these are unseen."""
+    """Return strata of the public state: the team's need, cards left to draw, and unseen `cards`."""
     unseen = rows["hidden"][:, cards].sum(axis=1)
     ends = np.unique(np.quantile(unseen, np.linspace(0, 1, UNSEEN_STRATA + 1)[1:-1]))
     of_unseen = np.searchsorted(ends, unseen, side="right")

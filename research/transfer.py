@@ -1,4 +1,4 @@
-"""What does a policy learn for other editions? `python -m research.transfer`.
+"""Measure the transfer of policies to other editions: `python -m research.transfer`.
 
 For each edition that two can play a small network learns that edition alone, by `train.selfplay`, and one
 that sees the rules learns all of them: once from as many decisions as each specialist, and once from as many

@@ -1,4 +1,4 @@
-"""How many deals does a result take, by how the cards are dealt and how luck is taken off?
+"""Measure the number of deals that a result takes, by the way of dealing and of luck correction.
 
     python -m research.variance
     python -m research.variance --pairs "champion vs strategist" --deals 50_000
@@ -202,14 +202,14 @@ class Way:
     seconds: float
 
     def saved(self, plain: Way) -> tuple[float, float]:
-        """How many times fewer rounds than another way, and half the width of the 95 % interval."""
+        """Return the factor of rounds saved over another way, and half the width of its 95 % interval."""
         ratio = plain.rounds / self.rounds
         errors = [way.rounds_error / way.rounds for way in (self, plain)]
         return ratio, NORMAL_QUANTILE * ratio * math.hypot(*errors) if self is not plain else 0.0
 
 
 def ways(records: Sequence[Record]) -> list[Way]:
-    """What the records say, seeds taken together."""
+    """Return the results in the records, over all seeds."""
     by_way: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         pair = _BETWEEN.join(record.part.config["pair"])

@@ -1,4 +1,4 @@
-"""How soon learners of other libraries beat `random`, as docs/works_with.md shows it.
+"""Measure how soon learners of other libraries beat `random`, for docs/works_with.md.
 
     make works-with          # installs the libraries into .venv-works-with, then runs this
     python -m benchmarks.works_with --only torchrl
@@ -89,16 +89,16 @@ class Args:
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of a library.
+    """Measurements of one library.
 
     Attributes:
         library: its name in `LIBRARIES`.
-        title: of the learner.
-        version: of the package.
-        lines: statements from the import to the environment.
-        seconds: of learning until the goal was reached, or all there were.
-        share_won: of the rounds after them.
-        updates: until then.
+        title: name of the learner.
+        version: version of the package.
+        lines: number of statements from the import to the environment.
+        seconds: training time until the goal was reached, or in total.
+        share_won: win rate afterwards.
+        updates: number of updates until then.
     """
 
     library: str

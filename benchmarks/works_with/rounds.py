@@ -1,4 +1,4 @@
-"""What all learners of `benchmarks.works_with` share: the game, and how a policy is measured."""
+"""The game and the evaluation that all learners of `benchmarks.works_with` share."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class OtherSearchAgent(SearchAgent):
     name = "other search"
 
     def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
-        """What is played at a decision that has been begun."""
+        """Return the action to play at a started decision."""
         raise NotImplementedError
 
     def _search(
@@ -184,7 +184,7 @@ class Epimc(TreeSearchAgent):
 
 
 def at_root(tree: Tree) -> tuple[Int64Array, Float64Array]:
-    """How often each action was taken at the root, int64[A], and its mean, float64[A]: -inf if never."""
+    """Return visits, int64[A], and mean, float64[A], of each action at the root: -inf if not visited."""
     visits, totals = tree.visits[ROOT], tree.totals[ROOT]
     means: Float64Array = np.full(len(visits), -np.inf)
     np.divide(totals, visits, out=means, where=visits > 0)
@@ -245,11 +245,11 @@ class Mds(OtherSearchAgent):
         return best
 
     def prior(self, roots: StateArray, number: int, actions: Int64Array) -> Float64Array:
-        """How probable actions are to the agent that is searched over.
+        """Return the probabilities of actions under the agent that is searched over.
 
         Args:
             roots: STATE[N], games as their seats know them.
-            number: which of them.
+            number: index of the game.
             actions: int64[n], the agent's own choice first.
 
         Returns:
@@ -272,13 +272,13 @@ def network_prior(
     actions: Int64Array,
     found: Float64Array,
 ) -> None:
-    """How probable a network thinks actions of its seat to be.
+    """Compute the probabilities that a network gives to actions of its seat.
 
     Args:
         roots: STATE[N], games as their seats know them.
-        number: which of them.
-        rules: the table's.
-        options: of the network.
+        number: index of the game.
+        rules: rules of the table.
+        options: options of the network.
         actions: int64[n].
         found: float64[n], overwritten.
     """

@@ -40,7 +40,7 @@ _HALF: Final = 31
 
 
 class Growth(NamedTuple):
-    """How a tree grows."""
+    """Settings of tree growth."""
 
     redeals: int
     alike: int  # so many redeals that follow each other are the same: one for each action of the root, or 1
@@ -183,7 +183,7 @@ def go_down(  # noqa: PLR0913, PLR0917 - a place in the search, and the keys of 
 def asked(
     searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, key_0: int, key_1: int
 ) -> int:
-    """What the rollout agent does in the seat whose turn it is."""
+    """Return the rollout agent's action in the acting seat."""
     game = decisions.games[number]
     seat = int(game.seat)
     memory = decisions.memories[number, seat]
@@ -235,13 +235,13 @@ def node_here(tree: Tree, plies: int) -> int:
 
 @rule
 def is_worth_trying(mask: Int8Array, action: int) -> bool:
-    """Whether an action is legal, and does not throw a safety away."""
+    """Return True if an action is legal and does not discard a safety."""
     return mask[action] == 1 and not (is_discard(action) and is_safety(card_of(action)))
 
 
 @rule
 def picked(tree: Tree, growth: Growth, node: int, is_own: bool, word: int) -> int:
-    """Which action a redeal takes: one not taken yet, else by UCB1; or in EPIMC the one taken least often."""
+    """Select the action of a redeal: an untried one, else by UCB1; in EPIMC the least visited one."""
     best, highest, ties = -1, -inf, 0
     for action in range(len(tree.mask)):
         if not is_worth_trying(tree.mask, action):

@@ -1,1 +1,1 @@
-"""How far learners come from an equilibrium: what is run, and how it is judged."""
+"""Distance of learners from an equilibrium: the plan of runs, and their evaluation."""

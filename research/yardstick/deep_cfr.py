@@ -59,7 +59,7 @@ class DeepCfrOptions:
 
 @dataclass
 class Memory:
-    """What a network is fitted to; a row for each information set that an iteration came to.
+    """Training data of a network: a row for each information set that an iteration visited.
 
     Attributes:
         places: int64 arrays of information sets.

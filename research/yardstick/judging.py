@@ -43,7 +43,7 @@ def small_tree(deck: str) -> Tree:
 
 
 def is_small(game: Solvable) -> bool:
-    """Whether its policies are kept, for the matrix of who wins how much from whom."""
+    """Return True if the policies of the deck are kept, for the matrix of head-to-head results."""
     return game.cards <= SMALL
 
 
@@ -55,7 +55,7 @@ def marks(game: Solvable, samples: int) -> list[int]:
 
 
 def part_name(method: str, deck: str, seed: int) -> str:
-    """What the part of a method, a deck and a seed is called, and its files."""
+    """Return the name of the part of a method, a deck and a seed, and of its files."""
     return f"{method}_on_{deck}_seed_{seed}"
 
 
@@ -138,12 +138,12 @@ class Task:
 
 
 def policy_path(folder: Path, name: str) -> Path:
-    """Where the policy of a part is kept."""
+    """Return the path of the policy of a part."""
     return folder / "policies" / f"{name}.npz"
 
 
 def read_table(path: Path) -> Weights:
-    """What `keep_policy` wrote.
+    """Read a policy that `keep_policy` wrote.
 
     Raises:
         ResearchError: the file is damaged.
@@ -157,7 +157,7 @@ def read_table(path: Path) -> Weights:
 
 
 def head_to_head(tree: Tree, one: Weights, other: Weights) -> float:
-    """What one policy wins from another a round, the mean over both seats: exact expected points."""
+    """Return the exact expected points per round of one policy against another, averaged over both seats."""
     reach = [
         [reach_of(seat, weights[number]) for number, seat in enumerate(tree.seats)]
         for weights in (one, other)

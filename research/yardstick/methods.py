@@ -1,4 +1,4 @@
-"""What carries methods out: each learns a deck, and has its policy judged on the way."""
+"""The methods: each learns a deck, and its policy is evaluated on the way."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def learn_by_selfplay(task: Task, options: SelfplayOptions) -> None:
 
 
 def network_folder(folder: Path, name: str) -> Path:
-    """Where the network of a part is kept."""
+    """Return the folder of the network of a part."""
     return folder / "networks" / name
 
 

@@ -58,7 +58,7 @@ class NfspOptions:
 
 
 class Eyes:
-    """What OpenSpiel's agents see of a game: who they are, and an observation, scaled."""
+    """The view of OpenSpiel's agents: the seat, and a scaled observation."""
 
     def __init__(self, game: Solvable) -> None:
         """Look at the table."""

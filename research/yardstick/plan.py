@@ -77,7 +77,7 @@ def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = 
 
 
 def _check_over(where: str, options: Any, method: Method, above: Sequence[Method]) -> None:
-    """What takes the network of another method comes after that, on the same decks."""
+    """Check that the method whose network is reused comes earlier, on the same decks."""
     over = getattr(options, "over", None)
     if over is None:
         return

@@ -41,12 +41,12 @@ def decks_of(records: Sequence[Record]) -> list[str]:
 
 
 def last(records: Sequence[Record], what: str) -> list[float]:
-    """What each seed came to in the end."""
+    """Return the final value of each seed."""
     return [record.result["curve"][-1][what] for record in records]
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """How far each method came; and on the small decks, who wins how much from whom."""
+    """Build the tables of the results of each method; for small decks, the head-to-head matrices too."""
     cells, rows = by_cell(records), []
     for deck in decks_of(records):
         for (its_deck, method), found in cells.items():
@@ -65,7 +65,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
 
 
 def _over_decks(records: Sequence[Record]) -> list[Table]:
-    """How far each method came on the first two decks together, on the first three, and so on."""
+    """Build the tables of the results on the first two decks together, on the first three, and so on."""
     cells, decks = by_cell(records), decks_of(records)
     methods = list(dict.fromkeys(method for _, method in cells))
     rows = {
@@ -86,7 +86,7 @@ def _over_decks(records: Sequence[Record]) -> list[Table]:
 
 
 def _over(cells: Cells, decks: Sequence[str], method: str) -> str:
-    """What a method came to on all of these decks together, each deck weighing alike; "" if it misses one."""
+    """Return the mean result of a method over these decks, with equal weights; "" if one is missing."""
     found = [cells.get((deck, method), []) for deck in decks]
     if not all(found) or len({len(records) for records in found}) > 1:
         return ""
@@ -123,7 +123,7 @@ def _digits(value: float) -> str:
 
 
 def matrix(records: Sequence[Record], deck: str) -> tuple[list[str], Float64Array]:
-    """What the final policies win from each other, the mean over seeds; exact.
+    """Return the exact head-to-head points of the final policies, averaged over seeds.
 
     Returns:
         The methods whose policies were kept, and float64[M, M]: points a round of the row from the column.

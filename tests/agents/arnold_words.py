@@ -32,7 +32,7 @@ from tests.agents.arnold_cards import (
 
 @dataclass
 class Side:
-    """What everybody sees of one side."""
+    """The public cards of one side."""
 
     miles: int = 0
     battle: str | None = None

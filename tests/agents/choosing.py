@@ -15,7 +15,7 @@ from millebornes_env.millebornes.state import StateArray
 def chosen_by_state(
     agent: CompiledAgent, env: VectorEnv, states: StateArray, draws: np.ndarray | None = None
 ) -> np.ndarray:
-    """What the agent chooses if it is handed the games themselves."""
+    """Return the agent's choices when it is given the states themselves."""
     count = len(states)
     actions = np.empty(count, np.int64)
     agent_kernels_of(Table.of(env).rulebook).choose_each(

@@ -28,7 +28,7 @@ Layers = list[tuple[np.ndarray, np.ndarray]]
 
 
 def size_of(env: VectorEnv, shown: ObservationSpec = DEFAULT_SPEC, features: bool = False) -> int:
-    """How many numbers a policy is shown."""
+    """Return the number of inputs of a policy."""
     more = num_features(rules_record(env.rules), shown) if features else 0
     return sections(env.rules, shown)[-1].stop + more
 
@@ -97,7 +97,7 @@ def write_run(
 def rows_by_state(
     env: VectorEnv, states: StateArray, shown: ObservationSpec, features: bool = False
 ) -> np.ndarray:
-    """What the seats that decide are shown."""
+    """Return the inputs of the acting seats."""
     rows = np.zeros((len(states), size_of(env, shown)), np.int8)
     rules = compiled_rules(env.rules)
     for state, row in zip(for_kernels(states), rows, strict=True):
@@ -106,7 +106,7 @@ def rows_by_state(
 
 
 def features_by_hand(env: VectorEnv, shown: ObservationSpec, row: np.ndarray) -> list[int]:
-    """What `agents.policy.features` says of itself, from the named sections of an observation."""
+    """Compute the features of `agents.policy.features` from the named sections of an observation."""
     part = {one.name: row[one.start : one.start + one.size].tolist() for one in sections(env.rules, shown)}
     numbers: list[int] = []
     for team, km in enumerate(part["km"]):

@@ -61,7 +61,7 @@ def position(
 
 
 def answer(spec: str, made: Position) -> int:
-    """What the agent of that name does in a position."""
+    """Return the action of the agent of that name in a position."""
     env = vector_env(1, players=made.rules.players)
     observations, _ = env.reset(seed=1)
     made.check()

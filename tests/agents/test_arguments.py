@@ -1,4 +1,4 @@
-"""What agents are handed that is not of their table: refused in words, and nothing is remembered of it."""
+"""Arguments that do not fit the table: agents raise a clear error and remember nothing."""
 
 from __future__ import annotations
 

@@ -89,9 +89,9 @@ class Chooser:
 
 
 def side(state: Any, rules: Any, team: int) -> Side:
-    """What lies before a team, as the restatement is told it.
+    """Return the cards in front of a team, in the form that the restatement takes.
 
-    A hazard that a safety has cancelled but that still asks for a Roll counts like a remedy (E22).
+    A hazard that a safety has cancelled but that still requires a Roll counts as a remedy (E22).
     """
     top = int(state["battle"][team])
     safeties = {NAMES[card] for card in range(15, 19) if state["tableau"][team, card]}
@@ -184,7 +184,7 @@ def compared_decisions(
 
 
 def assert_agreement(rules: Edition, variant: str, opponent: str, games: int, seed: int) -> int:
-    """How many decisions were compared; all are equal."""
+    """Assert that all decisions are equal, and return their number."""
     compared = 0
     for action, expected, state, slots in compared_decisions(rules, variant, opponent, games, seed):
         assert action == expected, (compared, slots, state)

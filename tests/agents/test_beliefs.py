@@ -42,7 +42,7 @@ def known_agents(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Asked(NamedTuple):
-    """What a belief was asked, and what it read."""
+    """A call of a belief and the plays that it read."""
 
     slot: int
     root: StateArray
@@ -207,7 +207,7 @@ class Enumeration:
         self.is_possible &= (self.observations["observation"] == row).all(axis=1)
 
     def let_pass(self, observer: int, claims: bool) -> None:
-        """Who was asked for a coup fourré and did not lay it has let the hazard stand."""
+        """A seat that was asked for a coup fourré and did not play it has accepted the hazard."""
         states = self.env.get_states()
         asked = (states["phase"] == CLAIM) & (states["seat"] != observer) & self.is_possible
         if claims or not asked.any():
@@ -306,7 +306,7 @@ def asked_in_small_games(count: int) -> Iterator[tuple[StateArray, list[Decision
 
 
 def has_refusal(asked: Asked) -> bool:
-    """Whether a hazard was laid that nobody has parried."""
+    """Return True if a hazard was laid and not parried."""
     return any(bool((reading.actions == PASS).any()) for one in asked.windows for reading in one)
 
 
@@ -353,7 +353,7 @@ def test_weights_are_the_posterior_of_all_orders_of_a_small_deck() -> None:
 
 
 def apart(one: dict[tuple[int, ...], float], other: dict[tuple[int, ...], float]) -> float:
-    """How far two distributions are apart, from 0 to 1."""
+    """Return the total variation distance of two distributions."""
     return sum(abs(one.get(hand, 0.0) - other.get(hand, 0.0)) for hand in {*one, *other}) / 2
 
 
@@ -391,7 +391,7 @@ QUICK = "greedy+search:belief=policy,candidates=16,rollouts=6,z=0.3"
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_a_belief_sees_no_hidden_cards(players: int) -> None:
-    """Who is shown the same games with other hidden cards plays alike; so does who is shown observations."""
+    """Other hidden cards in the same games change no action, nor does playing from observations."""
     env = vector_env(8, players=players)
     one, other, by_rows = (agents.load(QUICK, env) for _ in range(3))
     observations, _ = env.reset(seed=3)

@@ -1,4 +1,4 @@
-"""How agents are called: one game or many, one thread at a time, arrays and no dictionaries."""
+"""Calls of agents: one game or many, one thread at a time, arrays and no dictionaries."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def with_scores(states: Any, teams: int, chance: np.random.Generator) -> Any:
 
 
 def move(spec: str, position: Position) -> str:
-    """What the character does in a position, in words."""
+    """Return the name of the character's action in a position."""
     rules = position.rules
     env = vector_env(1, "parker", players=rules.players, teams=rules.teams)
     observations, _ = env.reset(seed=1)

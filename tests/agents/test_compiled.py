@@ -35,7 +35,7 @@ VISIBLE = (
     *("draw_pile", "phase", "pending_hazard", "target", "discard_pile", "hidden"),
     *("km", "battle", "opening"),
 )
-"""What the observer sees unchanged, but for the order of teams."""
+"""Fields that the observer sees unchanged, apart from the order of teams."""
 
 
 def choose_by_count(

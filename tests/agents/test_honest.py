@@ -40,7 +40,7 @@ GAMES = 16
 def choices(
     spec: str, env: VectorEnv, states: StateArray, memories: np.ndarray, draws: np.ndarray
 ) -> np.ndarray:
-    """What the agent chooses in those games, each time made anew; `memories` are written to."""
+    """Return the choices of a new agent in those games; `memories` are overwritten."""
     agent: Agent = agents.load(spec, env, seed=5)
     seats = states["seat"].astype(np.int32)
     if isinstance(agent, StateAgent):

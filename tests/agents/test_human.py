@@ -35,7 +35,7 @@ def env_in(position: Position) -> VectorEnv:
 
 
 def asked(position: Position, answers: str) -> tuple[int, str]:
-    """What the person chose by these answers, and all that was shown."""
+    """Return the action chosen by these answers, and the whole output."""
     env = env_in(position)
     agent, sink = person(env, answers)
     shown = env.set_states(env.get_states())
@@ -62,7 +62,7 @@ def test_it_shows_what_the_seat_sees() -> None:
 
 
 def test_it_does_not_show_other_hands() -> None:
-    """What the other seat holds in place of a card of the draw pile changes nothing."""
+    """Exchanging a card of the other hand with one of the draw pile changes nothing."""
     one = asked(at_25(), "1\n")[1]
     assert asked(at_25().hand(1, "100", "gasoline"), "1\n")[1] == one
 

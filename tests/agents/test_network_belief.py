@@ -255,7 +255,7 @@ def test_it_says_what_pytorch_says() -> None:
 
 
 def shown(known: Known) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What the network is shown: the plays, the table of now, the unseen cards."""
+    """Return the inputs of the network: the plays, the current table, the unseen cards."""
     games = for_kernels(new_states(1))
     rows = [np.zeros((0, EVENT_SIZE), np.int8)]
     for window in reversed(known.windows):

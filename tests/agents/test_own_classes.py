@@ -183,7 +183,7 @@ def test_a_fingerprint_covers_the_file_and_what_lies_beside_it(env: VectorEnv) -
 
 
 def test_the_commands_of_the_page_play_the_example(capsys: pytest.CaptureFixture[str]) -> None:
-    """What docs/agents.md tells to type, beginning in the checkout."""
+    """The commands in docs/agents.md work in the checkout."""
     section = PAGE[PAGE.index("## Your own") :]
     written("agents/cautious.py", EXAMPLE)
     commands = {

@@ -78,7 +78,7 @@ def bias_only(env: VectorEnv, bias: np.ndarray) -> Layers:
 
 
 def by_hand(layers: Layers, row: list[float], squash: Callable[[float], float]) -> list[float]:
-    """What the network says about one row, number by number."""
+    """Compute the network's outputs for one row, number by number."""
     for depth, (weight, bias) in enumerate(layers):
         sums = [
             sum(w * x for w, x in zip(ws, row, strict=True)) + b

@@ -1,4 +1,4 @@
-"""What an agent may have beside `act`: it says so, is asked accordingly, and contradictions are refused."""
+"""Optional methods of agents beside `act`: declared, used as declared, and contradictions raise."""
 
 from __future__ import annotations
 

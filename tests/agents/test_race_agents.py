@@ -52,7 +52,7 @@ racers = pytest.mark.parametrize("spec", RACERS)
 def chosen_by_state(
     agent: CompiledAgent, states: StateArray, rules: Any, memories: np.ndarray | None = None
 ) -> np.ndarray:
-    """What the agent chooses if it is handed the races themselves."""
+    """Return the agent's choices when it is given the states themselves."""
     count = len(states)
     if memories is None:
         memories = np.zeros((count, MEMORY), np.int16)
@@ -78,14 +78,14 @@ def agent_for(spec: str, label: str, players: int) -> Any:
 
 
 def move(spec: str, race: Race, **changes: int) -> str:
-    """What the agent does in a position, in words."""
+    """Return the name of the agent's action in a position."""
     label = edition("arc_en_ciel").replace(**changes).label
     agent = agent_for(spec, label, race.rules.players)
     return action_name(int(chosen_by_state(agent, race.states, race.rules)[0]))
 
 
 def bid(spec: str, race: Race) -> int:
-    """How much it bids, 0: it passes."""
+    """Return the agent's bid; 0 if it passes."""
     said = move(spec, race)
     assert said == "pass" or said.startswith("bid "), said
     return 0 if said == "pass" else int(said.removeprefix("bid "))
@@ -356,9 +356,9 @@ def fill_table(
 
 
 def places_before_the_line(race: Race, energy: float) -> dict[tuple[str, int], float]:
-    """What a place (0: in front) or a lead is worth to seat 0 on square 38, at the end of a rainbow lap.
+    """Return the value of each position (0: in front) or lead to seat 0 on square 38.
 
-    To lead over the line is worth 1, that somebody else does costs a half.
+    The race is at the end of a rainbow lap. Leading over the line is worth 1; another leader costs a half.
     """
     worth, values = np.zeros(stakes.SIZE_OF_STAKES), np.zeros(laps.SIZE)
     worth[RAINBOW], worth[stakes.OTHERS + RAINBOW], worth[stakes.ENERGY] = 1.0, -0.5, energy

@@ -90,7 +90,7 @@ def mixed(total: int, number: int) -> int:
 
 @rule
 def all_of_a_team(state: Any, other: int, total: int) -> int:
-    """What everybody sees of one team, in one number."""
+    """Encode the public cards of one team in one number."""
     total = mixed(mixed(total, int(state.energy[other])), int(state.off_board[other]))
     total = mixed(mixed(total, int(state.retired[other])), int(state.out[other]))
     for kind in range(NUM_SETS):

@@ -1,4 +1,4 @@
-"""What agents are named by: any folder, options within their ranges, and errors in one sentence."""
+"""Agent specs: any folder, options within their ranges, and errors in one sentence."""
 
 from __future__ import annotations
 

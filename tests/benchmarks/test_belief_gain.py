@@ -26,7 +26,7 @@ LIGHT = Args(
 
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """Who has played from which deal on; searchers are taken away, so that nothing is searched."""
+    """Record the agents and first deals that are played, without searching."""
     found: list[tuple[str, int]] = []
 
     def play(agents: Any, config: MatchConfig, deals: int, *, first_deal: int = 0) -> Any:

@@ -1,4 +1,4 @@
-"""What `benchmarks.beliefs` makes of decisions: bits with an error over rounds, and a reliability table."""
+"""Tests of `benchmarks.beliefs`: bits with an error over rounds, and a reliability table."""
 
 from __future__ import annotations
 

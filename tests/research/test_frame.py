@@ -67,7 +67,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refused(question: Question[Any], *arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said; it must be one sentence, with exit status 2."""
+    """Return the error message; it must be one sentence, with exit status 2."""
     assert main(question, arguments) == 2
     said = capsys.readouterr().err.strip().splitlines()
     assert len(said) == 1
@@ -210,7 +210,7 @@ def test_the_example_of_the_readme_works(
 
 
 def test_an_interval_over_tasks_draws_the_seeds_of_each_task() -> None:
-    """What tasks differ by is no noise: only seeds are drawn."""
+    """Differences between tasks are not noise: only seeds are resampled."""
     far_apart = [[1.0, 1.2, 1.1], [101.0, 101.2, 101.1]]
     mean, low, high = over_tasks(far_apart, np.mean)
     assert mean == pytest.approx(51.1)

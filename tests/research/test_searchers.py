@@ -50,14 +50,14 @@ def base(tree: Tree) -> Weights:
 
 
 def first_decisions(tree: Tree) -> list[int]:
-    """Where seat 0 begins: the other seat has done nothing, so that every deal that fits is as probable."""
+    """Return the first decisions of seat 0: with no play of the other seat, all deals are equally likely."""
     own = np.flatnonzero(tree.asked_seat == 0)
     full = tree.asked["draw_pile"][own]
     return own[full == full.max()].tolist()
 
 
 def exact(tree: Tree, weights: Weights, row: int, *, best: bool) -> dict[int, float]:
-    """What each action of seat 0 is worth against the weights; it goes on by them too, or as best it can."""
+    """Return the value of each action of seat 0, which then plays the weights or a best response."""
     gains, chances = continued(tree, 0, weights, best=best)
     seat, deck, at = tree.seats[0], tree.game.deck, int(tree.asked_index[row])
     sequence, found = int(seat.operations.firsts[at]), {}

@@ -44,7 +44,10 @@ def test_a_safety_is_held_as_often_as_the_policy_says(mini7: Solved, lays: bool,
 
 
 def times_taken(found: Solved, choice: int) -> float:
-    """How often in a round: plays of each type of card, discards, to claim or extend, not to."""
+    """Return the mean number of times per round that a choice is taken.
+
+    Choices are plays by card type, discards by card type, claiming or extending, and declining.
+    """
     times = 0.0
     for taken, seat in zip(visits(found.tree, found.weights), found.tree.seats, strict=True):
         at = np.flatnonzero((seat.choices >> choice) & 1)

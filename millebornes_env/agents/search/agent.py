@@ -87,7 +87,7 @@ from millebornes_env.millebornes.sections import sections
 from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray, new_states
 
 SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
-"""What a searcher may see of the hidden cards, by the value of `sees`."""
+"""Hidden cards that a searcher may see, by the value of `sees`."""
 
 VALUE_IN_POINTS: Final = "points"
 """The kind of a policy's value that can stand for the points of a round."""
@@ -249,11 +249,11 @@ class SearchAgent(BaseAgent):
 
     @alone
     def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[Known]:
-        """What the seats may know, for `Belief.weigh`: to ask the belief without searching.
+        """Return the knowledge of the acting seats for `Belief.weigh`, without searching.
 
         Args:
-            states: STATE[N], left as they are.
-            seats: int32[N], who decides.
+            states: STATE[N], not modified.
+            seats: int32[N], the acting seats.
             slot_ids: int64[N].
 
         Raises:
@@ -265,7 +265,7 @@ class SearchAgent(BaseAgent):
         return self._known(decisions, memory_of)
 
     def _known(self, decisions: Decisions, memory_of: Int64Array) -> list[Known]:
-        """What the seats know."""
+        """Return the knowledge of the acting seats."""
         found = []
         for number, slot in enumerate(memory_of.tolist()):
             windows = self._past.look(slot, decisions.roots[number : number + 1], self.belief.window)
@@ -344,14 +344,14 @@ class SearchAgent(BaseAgent):
 
     @alone
     def last_gains(self, number: int = 0) -> list[tuple[int, float, float]]:
-        """What the last search found for one of its decisions; fewer than 40 rollouts drop no action.
+        """Return the result of the last search for a decision; fewer than 40 rollouts drop no action.
 
         Args:
-            number: of the decision.
+            number: index of the decision.
 
         Returns:
-            Of each action that was tried to the end: its id, its mean gain over
-            what the rollout agent would do, the standard error; that agent's action first, with a gain of 0.
+            The id, the mean gain over the rollout agent's action and the standard error of each action that
+            was tried to the end. The rollout agent's action comes first, with a gain of 0.
         """
         decisions = self._last
         if decisions is None or not 0 <= number < len(decisions.base) or decisions.base[number] < 0:
@@ -447,10 +447,10 @@ def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:
 
 
 def can_judge(agent: CompiledFunction, table: Table) -> bool:
-    """Whether the agent can say what a round is worth to the seat that is to decide, as search counts it.
+    """Return True if the agent estimates the value of a round to the acting seat, in the unit of search.
 
-    Rewards in points are the own ones less the mean of the others', as in search, however many play. Without
-    points the reward of a lost round depends on how many have lost, so it is what search counts for two only.
+    Rewards in points are the own points less the mean of the others', as in search. Without points the
+    reward of a lost round depends on the number of losers, so the units agree only for two players.
     """
     knows_points = isinstance(agent, PolicyAgent) and agent.value == VALUE_IN_POINTS
     return knows_points and (table.rules.teams == _TWO or table.rules.count_points == 1)

@@ -15,7 +15,7 @@ BELIEFS: Final = (UNIFORM, POLICY, NETWORK)
 
 
 def is_belief(name: str) -> bool:
-    """Whether search's option may have this value."""
+    """Return True if search accepts this value of its option `belief`."""
     return name in BELIEFS or is_hand_network(name)
 
 

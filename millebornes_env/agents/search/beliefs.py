@@ -1,4 +1,4 @@
-"""What a seat believes of the hidden hands: how probable each of several deals is that fit what it sees.
+"""Beliefs about hidden hands: the probability of each of several deals that fit what a seat sees.
 
 A `Belief` weighs hands that were drawn by uniform redeals; search then deals hands as often as they weigh.
 There are three: `UniformBelief` (all alike), `PolicyBelief`, which asks how probable the others' last plays
@@ -47,13 +47,13 @@ LEAST_TRUST: Final = -6.0
 
 
 class Known(NamedTuple):
-    """What a seat may know when it is to decide; it is seat 0 here, and nothing hidden is in it.
+    """The knowledge of an acting seat, which is seat 0 here. It contains nothing hidden.
 
     Attributes:
-        rules: the table's.
-        root: the game as it sees it; the hidden cards lie in some order.
-        windows: what the others have played, from own decision to own decision, the newest first.
-        slot: of the seat.
+        rules: rules of the table.
+        root: the game as the seat sees it; hidden cards lie in an arbitrary order.
+        windows: plays of the others between own decisions, the newest window first.
+        slot: slot id of the seat.
     """
 
     rules: RulesRecord
@@ -63,12 +63,12 @@ class Known(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """What a belief says of hands.
+    """Hands weighed by a belief.
 
     Attributes:
-        weights: float64[C], how probable each is, up to a common factor.
-        windows: own decisions back to which the others' plays were weighed.
-        evidence: float64[K], what the newest plays say of who the others are; for `Belief.learn`.
+        weights: float64[C], probability of each, up to a common factor.
+        windows: number of own decisions back to which the others' plays were weighed.
+        evidence: float64[K], evidence of the newest plays for each kind of player; for `Belief.learn`.
     """
 
     weights: Float64Array
@@ -177,7 +177,7 @@ class PolicyBelief:
         self.trust = np.zeros((0, KINDS), np.float64)
 
     def players(self) -> Players:
-        """How others may choose, as kernels take it."""
+        """The models of other players, for the kernels."""
         return Players(
             self._rollout.address,
             self._rollout.options,

@@ -71,7 +71,7 @@ def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
 
 
 def has_hand_network(table: Table) -> bool:
-    """Whether a network that comes with the project foretells hands at the table."""
+    """Return True if a shipped network predicts hands at the table."""
     return any(_is_for(description, table) for _, description in _shipped())
 
 
@@ -83,7 +83,7 @@ def _shipped() -> tuple[tuple[Path, dict[str, Any]], ...]:
 
 
 def is_hand_network(folder: str) -> bool:
-    """Whether it is a folder that holds such a network."""
+    """Return True if the folder contains a hand network."""
     try:
         return (Path(folder) / DESCRIPTION_FILE).is_file()
     except (OSError, ValueError):  # a name that no file can have
@@ -91,7 +91,7 @@ def is_hand_network(folder: str) -> bool:
 
 
 def _is_for(description: dict[str, Any], table: Table) -> bool:
-    """Whether it was fitted to games by these rules; a sheet of another name may have the same ones."""
+    """Return True if the network was trained on these rules; another rule sheet may have the same rules."""
     rules = table.rules
     if (description.get("game"), description.get("players")) != (table.game, rules.players):
         return False

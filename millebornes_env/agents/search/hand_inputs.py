@@ -1,4 +1,4 @@
-"""What a network that foretells a hidden hand is shown: the other player's plays, and the table as it is now.
+"""Inputs of the network that predicts a hidden hand: the other player's plays, and the current table.
 
 For two players. Everything here can be seen by the seat that asks: cards in hidden hands are not looked at.
 A play is shown with the table on which it was made, and with all that could have been laid there by whoever
@@ -45,7 +45,7 @@ EVENT_SIZE: Final = NUM_ACTIONS + _OF_A_TABLE
 NOW_SIZE: Final = _OF_A_TABLE + 2 * NUM_CARD_TYPES + 2
 """Numbers that show the table of now."""
 NOW_SCALE: Final = 0.25
-"""What the numbers of the table of now are multiplied by: counts of unseen cards are larger than 1."""
+"""Scale of the inputs of the current table: counts of unseen cards are larger than 1."""
 
 
 @rule

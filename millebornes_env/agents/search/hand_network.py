@@ -60,7 +60,7 @@ class HandNetwork(NamedTuple):
 
 
 class Posterior(NamedTuple):
-    """How probable each hand of `size` cards out of the unseen ones is; K components."""
+    """Distribution over hands of `size` cards out of the unseen ones: a mixture of K components."""
 
     unseen: Int64Array  # [NUM_CARD_TYPES]
     size: int
@@ -90,12 +90,12 @@ def read_events(network: HandNetwork, events: Int8Array, memory: Float32Array) -
 
 @float_kernel
 def conclude(network: HandNetwork, memory: Float32Array, now: Int8Array, outputs: Float32Array) -> None:
-    """What the network says.
+    """Compute the outputs of the network.
 
     Args:
         network: the weights.
-        memory: float32[H], what it remembers of the other's plays.
-        now: int8[NOW_SIZE], the table of now.
+        memory: float32[H], hidden state after the other's plays.
+        now: int8[NOW_SIZE], the current table.
         outputs: float32[K * OUTPUTS], overwritten.
     """
     units, width = network.hidden.shape
@@ -236,7 +236,7 @@ def sum_component(unseen: Int64Array, logs: Float64Array, size: int, sums: Float
 
 @rule
 def ways_to_take(cards: int, size: int) -> float:
-    """How many ways there are to take so many of the cards."""
+    """Return the number of ways to choose `size` of the cards."""
     ways = 1.0
     for taken in range(1, size + 1):
         ways = ways * (cards - taken + 1) / taken
@@ -245,12 +245,12 @@ def ways_to_take(cards: int, size: int) -> float:
 
 @kernel
 def weigh(posterior: Posterior, hands: Int8Array, seat: int, weights: Float64Array) -> None:
-    """How much more probable hands are than under uniform redeals.
+    """Weigh hands by their probability relative to uniform redeals.
 
     Args:
-        posterior: of the hands.
+        posterior: distribution over hands.
         hands: int8[C, S, NUM_CARD_TYPES].
-        seat: whose hands are meant.
+        seat: the seat that holds the hands.
         weights: float64[C], overwritten; their mean over uniform redeals is 1.
     """
     for number in range(len(hands)):
@@ -298,14 +298,14 @@ def random_share(key_0: int, key_1: int, counter: int) -> float:
 
 @rule
 def number_held(posterior: Posterior, component: int, card: int, left: int, share: float) -> int:
-    """How many cards of a type a hand holds, of which so many cards are left to choose.
+    """Sample the number of cards of one type in a hand, given the number of cards still to choose.
 
     Args:
-        posterior: of the hands.
-        component: which was drawn.
-        card: the type.
-        left: cards of this type and of later ones.
-        share: a random number from 0 to below 1.
+        posterior: distribution over hands.
+        component: the component that was sampled.
+        card: the type of card.
+        left: number of cards of this type and of later ones.
+        share: random number in [0, 1).
     """
     later = posterior.sums[component, card + 1]
     unseen = int(posterior.unseen[card])

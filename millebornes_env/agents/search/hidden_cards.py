@@ -129,7 +129,7 @@ def redeal(
 
 @rule
 def hands_for(believed: Believed, turn: int) -> int:
-    """Which of the hands a redeal takes: each as often as it is probable, as evenly as that can be."""
+    """Return the index of the hand for a redeal: each hand in proportion to its probability."""
     place = 0.5 + _GOLDEN * turn
     place -= int(place)
     low, high = 0, len(believed.reached) - 1

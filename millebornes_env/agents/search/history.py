@@ -1,4 +1,4 @@
-"""What the others have played since a seat's own decisions, read from what it saw there.
+"""Plays of the others since a seat's own decisions, reconstructed from its observations.
 
 An agent is asked only when its seat is to decide. So it remembers the game as it knew it at its last
 decision and what it did there, and at the next one looks for the plays of the others that lead from one to
@@ -60,7 +60,7 @@ OWN: Final = 0
 """The seat that remembers."""
 
 MAX_READINGS: Final = 8
-"""Where more readings are left than these, the others' plays say nothing."""
+"""Most readings that are used; with more of them, the others' plays are ignored."""
 _MAX_DEPTH: Final = 12
 """Plays between two own decisions: seven others play once, and again after a safety."""
 _MOST_TRIES: Final = 1_000
@@ -68,10 +68,10 @@ _MOST_TRIES: Final = 1_000
 
 
 class Reading(NamedTuple):
-    """What the others may have done between two own decisions, E events, the oldest first.
+    """A possible sequence of the others' E events between two own decisions, the oldest first.
 
-    An event is a decision of a seat whose hand is hidden. In its record that seat is to decide, and its hand
-    is anything. PASS says that a hazard was laid and not parried: who held the safety let it stand.
+    An event is a decision of a seat with a hidden hand. In its record that seat is to decide, and its hand is
+    arbitrary. PASS means that a hazard was laid and not parried by a holder of the safety.
     """
 
     states: StateArray  # [E] the game as everybody could see it
@@ -83,12 +83,12 @@ Window = tuple[Reading, ...]
 
 
 class Remembered(NamedTuple):
-    """What a seat remembers of its last decision.
+    """A seat's memory of its last decision.
 
     Attributes:
         root: STATE[1], the game as the seat knew it.
-        action: what it did.
-        windows: what the others had done before, the newest first, as far back as it is readable.
+        action: the action that it chose.
+        windows: earlier plays of the others, the newest window first, as far back as they are readable.
     """
 
     root: StateArray
@@ -97,7 +97,7 @@ class Remembered(NamedTuple):
 
 
 class Past:
-    """What the seats remember that an agent plays, by slot; of a new round it begins anew."""
+    """Memory of the seats that an agent plays, by slot; it is cleared with each new round."""
 
     def __init__(self, rules: Rules) -> None:
         """Remember nothing yet, at a table of these rules."""
@@ -105,12 +105,12 @@ class Past:
         self._reader = Reader(rules)
 
     def look(self, slot: int, root: StateArray, window: int) -> tuple[Window, ...]:
-        """What the others have done up to now, the newest window first.
+        """Return the others' plays up to now, the newest window first.
 
         Args:
-            slot: of the seat.
-            root: STATE[1], the game as it knows it now.
-            window: own decisions back to which it is asked.
+            slot: slot id of the seat.
+            root: STATE[1], the game as the seat knows it now.
+            window: number of own decisions to look back.
         """
         last = self._last.get(slot)
         if last is None or int(root["phase"][0]) == ROUND_OVER:
@@ -274,13 +274,13 @@ def card_shown_by(state: State, action: int) -> int:
 
 @kernel
 def looks_like(path: StateArray, place: int, end: StateArray, rules: RulesRecord, rows: Int8Array) -> bool:
-    """Whether everybody sees the same; the own hand, and what it leaves unseen, are not asked about.
+    """Return True if the public parts of two states are equal; the own hand and the unseen cards are ignored.
 
     Args:
         path: STATE[M].
-        place: of the game in it.
+        place: index of the game in it.
         end: STATE[1].
-        rules: the table's.
+        rules: rules of the table.
         rows: int8[2, D], scratch.
     """
     for number in range(2):

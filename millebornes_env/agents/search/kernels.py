@@ -68,7 +68,7 @@ DROP_BELOW: Final = 1.0
 LEAST_VARIANCE: Final = 1e-4
 """Of the gains in different redeals: that they were all the same does not prove that they always are."""
 MOST_TIMES: Final = 4
-"""What is saved on dropped actions goes to the others, up to so many times their own redeals."""
+"""Largest number of redeals of an action, as a multiple of its own, when dropped actions save theirs."""
 
 _DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
 _LONGEST_PLAYOUT: Final = 4096  # only an agent that breaks the rules can take so many decisions
@@ -78,7 +78,7 @@ _DRAW_TAG: Final = 0x64726177
 
 
 class Searcher(NamedTuple):
-    """Who searches, and how."""
+    """Settings of a searcher."""
 
     choose: int  # address of the rollout agent's function
     options: Int64Array  # [MAX_OPTIONS] of the rollout agent
@@ -261,9 +261,9 @@ def list_actions(searcher: Searcher, rules: RulesRecord, decisions: Decisions, n
 
 @rule
 def is_worth_trying(root: State, action: int, base: int) -> bool:
-    """Whether a legal action could be better than the base.
+    """Return True if a legal action could be better than the base.
 
-    Not: throwing a safety away, or letting a hazard stand when the agent itself would parry it.
+    Discarding a safety could not, nor accepting a hazard that the agent itself would parry.
     """
     if action == base or (int(root.phase) == CLAIM and base == CLAIM_COUP_FOURRE):
         return False
@@ -294,7 +294,7 @@ def search_on(
 
 @rule
 def is_decided(searcher: Searcher, decisions: Decisions, number: int) -> bool:
-    """Whether nothing is left to try, or no playouts to try it with."""
+    """Return True if no other action or no playouts are left to try."""
     tried = int(decisions.num_tried[number])
     if tried == 0 or int(decisions.playouts[number]) + tried + 1 > int(decisions.budget[number]):
         return True
@@ -337,7 +337,7 @@ def play_out(
     key_0: int,
     key_1: int,
 ) -> float:
-    """What the round is worth to the own team if the rollout agent plays everybody after this action."""
+    """Return the value of an action to the own team if the rollout agent plays all seats after it."""
     decisions.games[number] = decisions.dealt[number]
     game, memories = decisions.games[number], decisions.memories[number]
     memories[:, :] = 0
@@ -372,10 +372,9 @@ def value_of_round(game: State, rules: RulesRecord) -> float:
 
 @rule
 def judged_value(game: State, rules: RulesRecord, options: Int64Array) -> float:
-    """What the rollout agent's network thinks that the round is worth to the own team.
+    """Return the value of the round to the own team, as estimated by the rollout agent's network.
 
-    It has learned that of a seat that is to decide, so it is asked when that is the own seat; its value is in
-    the unit of rewards.
+    The network estimates the value for the acting seat, so it is asked when the own seat is acting.
     """
     value = network_value(rulebook, features, ObservationSpec, game, rules, OWN, options)
     return POINTS_PER_REWARD * value if rules.count_points == 1 else value

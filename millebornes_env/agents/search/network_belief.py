@@ -41,12 +41,12 @@ class Read(NamedTuple):
 
 
 class NetworkBelief:
-    """What a network says of the other hand, for two players.
+    """A belief about the other hand from a network, for two players.
 
-    Nothing is learned from round to round: the network infers from the round's plays who it faces.
+    Nothing is kept from round to round: the network infers the kind of opponent from the plays of the round.
 
     Attributes:
-        window: own decisions back to which plays are read: all of the round.
+        window: number of own decisions back to which plays are read: all of the round.
         network: the weights.
     """
 
@@ -67,7 +67,7 @@ class NetworkBelief:
         self._read: dict[int, Read] = {}
 
     def posterior(self, known: Known) -> Posterior:
-        """How probable the other's hands are."""
+        """Return the distribution over the other's hands."""
         return posterior_of(self.network, known.root, known.rules, _OWN, self._memory_of(known))
 
     def weigh(self, known: Known, hands: Int8Array, key: tuple[int, int], counted: int = 0) -> Weighed:
@@ -90,9 +90,9 @@ class NetworkBelief:
         self._read = {}
 
     def _memory_of(self, known: Known) -> Float32Array:
-        """What the network remembers of all windows.
+        """Return the hidden state of the network after all windows.
 
-        Of the slot's last decision that is known already: then only the newest window is read.
+        The state of the slot's last decision is cached: then only the newest window is read.
         """
         before = self._read.get(known.slot)
         if before is None or not _same(before.windows, known.windows[1:]):
@@ -108,7 +108,7 @@ class NetworkBelief:
 
 
 def _same(one: tuple[Window, ...], other: tuple[Window, ...]) -> bool:
-    """Whether the same was read; of what a seat remembers most is the same object."""
+    """Return True if the windows are equal; most of a seat's memory is the same object."""
     return len(one) == len(other) and all(map(_is_same, one, other))
 
 
@@ -133,14 +133,14 @@ def _read_window(network: HandNetwork, window: Window, rules: RulesRecord, memor
 def posterior_of(
     network: HandNetwork, root: State, rules: RulesRecord, viewer: int, memory: Float32Array
 ) -> Posterior:
-    """How probable the other's hands are to a seat.
+    """Return the distribution over the other's hands, as a seat sees it.
 
     Args:
         network: the weights.
-        root: the game, left as it is; hidden hands and cards to come are not looked at.
-        rules: the table's.
+        root: the game, not modified; hidden hands and the draw pile are not read.
+        rules: rules of the table.
         viewer: the seat.
-        memory: float32[H], what the network remembers of the other's plays.
+        memory: float32[H], hidden state of the network after the other's plays.
     """
     now, unseen = np.zeros(NOW_SIZE, np.int8), np.zeros(NUM_CARD_TYPES, np.int64)
     size = show_now(root, rules, viewer, for_kernels(new_states(1)), now, unseen)

@@ -1,4 +1,4 @@
-"""What the others have played, from the record of a game instead of what one seat remembers of it.
+"""Plays of the others, read from the record of a game instead of the memory of one seat.
 
 Who sits at a table sees who discards what, and so does everybody who has the record. A page that shows what
 an agent believes has it at hand; nothing need be guessed then, as `history` must. That a hazard was let stand
@@ -36,24 +36,24 @@ WINDOW: Final = 6
 CANDIDATES: Final = 256
 EPSILON: Final = 0.15
 TEMPERATURE: Final = 1.0
-"""How the belief is asked whose plays are shown; as `search:belief=policy` asks it."""
+"""Temperature of the belief whose plays are shown, as in `search:belief=policy`."""
 
 PastPlay = tuple[StateArray, int]
 """STATE[1] before a decision, and what was decided."""
 
 
 def windows_seen(plays: Sequence[PastPlay], rules: RulesRecord, viewer: int) -> tuple[Window, ...]:
-    """What the others have done since each of a seat's last decisions of the round, the newest first.
+    """Return the others' plays since each of a seat's last decisions of the round, the newest first.
 
-    Seats are those of the record, not counted from the viewer's as in `history`.
+    Seats are numbered as in the record, not relative to the viewer as in `history`.
 
     Args:
         plays: all decisions of the round, the oldest first.
-        rules: the table's.
-        viewer: the seat whose belief is asked for.
+        rules: rules of the table.
+        viewer: the seat whose belief is computed.
 
     Returns:
-        At most WINDOW of them, each with its one reading.
+        At most WINDOW windows, each with its one reading.
     """
     events, actions = for_kernels(new_states(EVENTS_OF_A_PLAY)), np.zeros(EVENTS_OF_A_PLAY, np.int64)
     windows: list[list[tuple[StateArray, Int64Array]]] = [[]]

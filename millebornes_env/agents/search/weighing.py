@@ -1,4 +1,4 @@
-"""How probable hands are by what their holders have played: the compiled part of `beliefs.PolicyBelief`.
+"""Probability of hands given the plays of their holders: the compiled part of `beliefs.PolicyBelief`.
 
 Given the hands of now, the plays are gone back through, the newest first: the card that was played returns to
 its hand, and as many cards as were drawn since leave it, each with the same probability. (For given plays all
@@ -50,7 +50,7 @@ _READING_TAG: Final = 0x72656164
 
 
 class Players(NamedTuple):
-    """How others may choose."""
+    """Models of the other players."""
 
     rollout: int  # address of the rollout agent's function
     rollout_options: Int64Array
@@ -62,7 +62,7 @@ class Players(NamedTuple):
 
 
 class Plays(NamedTuple):
-    """What the others may have done, W windows with up to K readings each, one after the other."""
+    """Possible plays of the others: W windows with up to K readings each, concatenated."""
 
     states: StateArray  # [E] of all events
     actions: Int64Array  # [E]
@@ -71,7 +71,7 @@ class Plays(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What is to be weighed, and what is known besides."""
+    """The hands to weigh, and the known facts."""
 
     hands: Int8Array  # [C, S, NUM_CARD_TYPES], drawn by uniform redeals
     counted: int  # so many of them, from the first on, stand for all; more may be weighed besides
@@ -82,7 +82,7 @@ class Question(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What comes of weighing C hands; K kinds."""
+    """Results of weighing C hands, for K kinds of players."""
 
     weights: Float64Array  # [C], their mean is 1
     logs: Float64Array  # [K, C] of the weights by each kind of player
@@ -92,10 +92,10 @@ class Weights(NamedTuple):
 
 
 def plays_of(windows: Sequence[Window]) -> Plays:
-    """What the others may have done, as kernels take it.
+    """Convert windows for the kernels.
 
     Args:
-        windows: the newest first.
+        windows: possible plays of the others, the newest window first.
     """
     readings = [reading for window in windows for reading in window]
     most = max((len(window) for window in windows), default=0)
@@ -275,7 +275,7 @@ def add_probabilities(
 
 @rule
 def rollout_probability(players: Players, rules: RulesRecord, state: State, seat: int, action: int) -> float:
-    """How probable the play was to the rollout agent."""
+    """Return the probability of the play under the rollout agent."""
     options = players.rollout_options
     if players.has_logits == 1:
         play = Play(action, players.temperature)
@@ -285,7 +285,7 @@ def rollout_probability(players: Players, rules: RulesRecord, state: State, seat
 
 @rule
 def chosen_by(choose: int, options: Int64Array, rules: RulesRecord, state: State, seat: int) -> int:
-    """What a compiled agent without a memory of the round would play."""
+    """Return the action of a compiled agent without a memory of the round."""
     memory = stack_array(np.int16, MEMORY)
     for slot in range(MEMORY):
         memory[slot] = 0
