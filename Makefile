@@ -86,7 +86,7 @@ test-ray: $(RAY_VENV)/.installed ## RLlib and clusters, in an environment of the
 
 works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries beat random, in an environment of their own
 	$(WORKS_WITH)/bin/python -m pytest tests/works_with -m "slow or not slow"
-	$(WORKS_WITH)/bin/python -m benchmarks.works_with
+	$(WORKS_WITH)/bin/python -m research.measurements.works_with
 
 check: $(VENV)/.installed-dev ## formatting, lint, types, import order and lengths of files
 	$(PY) -m ruff format --check .
@@ -155,10 +155,10 @@ $(VENV)/.installed-build: $(VENV)/.created constraints.txt
 	@$(PY) -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) --constraint constraints.txt build
 	@touch $@
 
-$(WORKS_WITH)/.installed: pyproject.toml benchmarks/works_with/constraints.txt
+$(WORKS_WITH)/.installed: pyproject.toml research/measurements/works_with/constraints.txt
 	$(PYTHON) -m venv $(WORKS_WITH)
 	$(WORKS_WITH)/bin/python -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) \
-		--constraint benchmarks/works_with/constraints.txt --editable '.[works-with]' pytest hypothesis
+		--constraint research/measurements/works_with/constraints.txt --editable '.[works-with]' pytest hypothesis
 	@touch $@
 
 $(VENV)/.created:

@@ -12,7 +12,7 @@ import numpy as np
 from millebornes_env.agents import BaseAgent, Table
 from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Actions, Masks, Observations, best_legal
-from millebornes_env.millebornes.cards import ACCIDENT, SPEED_LIMIT
+from millebornes_env.games.millebornes.cards import ACCIDENT, SPEED_LIMIT
 
 
 class Cautious(BaseAgent):

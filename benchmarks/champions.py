@@ -25,12 +25,12 @@ from rich.table import Table as Printed
 
 from benchmarks.results import PIPED_WIDTH, environment_info
 from millebornes_env import edition, editions
+from millebornes_env._util.command_line import run_command, warn
+from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
 from millebornes_env.agents.champion import champion_for
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.command_line import carry_out, warn
-from millebornes_env.files import new_figure, save_picture, write_json_atomically
-from millebornes_env.render.editions import table_name
+from millebornes_env.render.millebornes.editions import table_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -241,7 +241,7 @@ def draw(lines: Sequence[Line]) -> Figure:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out(_command)
+    return run_command(_command)
 
 
 def _command() -> None:

@@ -26,8 +26,8 @@ from rich.table import Table
 from tqdm import tqdm
 
 from benchmarks.results import environment_info
-from millebornes_env.command_line import warn
-from millebornes_env.files import new_figure, replacing, save_picture
+from millebornes_env._util.command_line import warn
+from millebornes_env._util.files import new_figure, replacing, save_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

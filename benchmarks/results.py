@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from millebornes_env.files import new_figure, replacing, save_picture
+from millebornes_env._util.files import new_figure, replacing, save_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -42,7 +42,7 @@ from benchmarks.results import (
     save_results,
 )
 from millebornes_env import __version__, millebornes_v0, vector_env, wielerspel_v0
-from millebornes_env.command_line import warn
+from millebornes_env._util.command_line import warn
 
 BATCHES = (1, 64, 1024, 4096, 16_384)
 THREADS = (1, 2)

@@ -20,7 +20,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from torch import nn
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.compile import for_kernels
+from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
 from train.common.games import features_of
 from train.common.progress import timed
@@ -224,7 +224,7 @@ class TimedGames(SelfPlayVecEnv):
     def __init__(self, games: VectorEnv) -> None:
         super().__init__(games)
         self.seconds = 0.0
-        features = features_of(games.game) if games.game.has("features") else None
+        features = features_of(games.game) if games.game.has("agents.features") else None
         rulebook: Any = games.game.module()
         self._write_rows = None if features is None else features.write_rows
         self._rules = for_kernels(rulebook.rules_array(games.rules))[0]

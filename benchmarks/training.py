@@ -47,11 +47,11 @@ from benchmarks.trainers import (
     make,
     usual_options,
 )
-from millebornes_env.command_line import warn
-from millebornes_env.commands.console import table_console
+from millebornes_env._util.command_line import warn
+from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
+from millebornes_env._util.versions import versions
+from millebornes_env.cli.console import table_console
 from millebornes_env.envs.options import USUAL
-from millebornes_env.files import new_figure, save_picture, write_json_atomically
-from millebornes_env.versions import versions
 
 OUR_SIZES: Final = (Size(1024, 64, 1024), Size(4096, 64, 8192))
 """The defaults of `train.selfplay`, and more at once."""

@@ -7,13 +7,20 @@ from collections import Counter
 from pathlib import Path
 
 from millebornes_env import Edition, edition, editions, vector_env
-from millebornes_env.games import GAMES
-from millebornes_env.layout import Section
-from millebornes_env.millebornes.actions import action_name, num_actions
-from millebornes_env.millebornes.observation import OBSERVATION_VERSION
-from millebornes_env.millebornes.rules import FIELDS, Rules
-from millebornes_env.millebornes.sections import ObservationSpec, full_state_sections, sections
-from millebornes_env.render.editions import CHAPTERS, LEGEND, agreement, cell, table_name, tables_row
+from millebornes_env.engine.layout import Section
+from millebornes_env.games.millebornes.actions import action_name, num_actions
+from millebornes_env.games.millebornes.observation import OBSERVATION_VERSION
+from millebornes_env.games.millebornes.rules import FIELDS, Rules
+from millebornes_env.games.millebornes.sections import ObservationSpec, full_state_sections, sections
+from millebornes_env.games.registry import GAMES
+from millebornes_env.render.millebornes.editions import (
+    CHAPTERS,
+    LEGEND,
+    agreement,
+    cell,
+    table_name,
+    tables_row,
+)
 from website import rulings
 
 FOLDER = Path(__file__).parent
@@ -150,9 +157,10 @@ def rulebook_page() -> str:
     lines = [
         "# The rulebook, edition by edition",
         "",
-        "Made from the rule sheets in `millebornes_env/millebornes/sheets` by `python docs/generate.py`; in "
-        "a terminal: `python -m millebornes_env editions`. Below each value stands its source: the line of a "
-        "rule text (`000:219`), another sheet by its name, a section of our comparison (`rules 1.4`) or a "
+        "Made from the rule sheets in `millebornes_env/games/millebornes/sheets` by "
+        "`python docs/generate.py`; in a terminal: `python -m millebornes_env editions`. Below each value "
+        "stands its source: the line of a rule text (`000:219`), another sheet by its name, a section of our "
+        "comparison (`rules 1.4`) or a "
         "ruling where the sheets are silent (`E34`): [rulings.md](rulings.md) explains them. Every rule can "
         'be overridden by its name: `edition("parker").replace(max_200=4)`. A sheet of your own: '
         "[add_an_edition.md](add_an_edition.md).",

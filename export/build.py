@@ -88,8 +88,8 @@ def _write(folder: Path) -> None:
     # In the new process only: these import Numba, which reads its environment then.
     from export.kernels import examples  # noqa: PLC0415
     from export.module import module_of  # noqa: PLC0415
-    from millebornes_env.compile_cache import source_digest  # noqa: PLC0415
-    from millebornes_env.machine_code import FORMAT, NUMBA_PREFIX, PREFIX, checksum  # noqa: PLC0415
+    from millebornes_env.engine.numba.cache import source_digest  # noqa: PLC0415
+    from millebornes_env.engine.numba.machine_code import FORMAT, NUMBA_PREFIX, PREFIX, checksum  # noqa: PLC0415
 
     print("compiling the kernels for the wheel (half a minute) ...", file=sys.stderr, flush=True)
     module = module_of(examples())

@@ -26,7 +26,7 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[misc]  # it has no ty
             return
         self._files = tempfile.TemporaryDirectory()
         for file in build(self._files.name):
-            build_data["force_include"][str(file)] = f"millebornes_env/machine_code/{file.name}"
+            build_data["force_include"][str(file)] = f"millebornes_env/engine/numba/machine_code/{file.name}"
         build_data["pure_python"] = False
         build_data["tag"] = LINUX_TAG
 

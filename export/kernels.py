@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from export.module import Example
-from millebornes_env.compile import for_kernels
 from millebornes_env.engine import kernels, sampling
-from millebornes_env.engine.games import Games
+from millebornes_env.engine.batch import Batch
 from millebornes_env.engine.kernels import SAME_STEP, Settings, kernels_of
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.audit import soundness
-from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.replay import play_until_refused
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.sections import ObservationSpec
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.audit import soundness
+from millebornes_env.games.millebornes.editions import edition
+from millebornes_env.games.millebornes.replay import play_until_refused
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.games.millebornes.sections import ObservationSpec
 
 
 def examples() -> list[Example]:
@@ -29,7 +29,7 @@ def examples() -> list[Example]:
         episode=0, reward=0, autoreset=SAME_STEP, observation_spec=ObservationSpec(), punish_illegal=0
     )
     table_rules = edition("parker").table(2, None)
-    games = Games(rulebook, 1, table_rules, settings)
+    games = Batch(rulebook, 1, table_rules, settings)
     states, rules, buffers = for_kernels(games.states), compiled_rules(table_rules), games.buffers
     actions = np.zeros(1, np.int64)
     scratch = np.zeros(1, np.int64)

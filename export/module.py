@@ -3,7 +3,7 @@
 For each kernel the module has one function, `int32 NAME(int64 *words)`: the caller writes the arguments into
 `words`, an array of 64-bit words, and finds the result in its first words. The function returns 0, or another
 number where the kernel raised. Beside it, compiled code finds the kernel itself, as Numba calls it
-(`compile.call_at`). `Kernel` says which argument takes which words:
+(`engine.numba.compiling.call_at`). `Kernel` says which argument takes which words:
 
 | argument | words |
 |---|---|
@@ -29,7 +29,7 @@ import numba.core.types
 from numba.np.numpy_support import as_dtype
 
 from export.platforms import ExportError
-from millebornes_env.machine_code import NUMBA_PREFIX, PREFIX
+from millebornes_env.engine.numba.machine_code import NUMBA_PREFIX, PREFIX
 
 _numba: Any = numba  # it has no type hints worth the name
 types: Any = numba.core.types

@@ -19,9 +19,7 @@ from export.page_kernels import FACTS, agents_of, table_of
 from export.platforms import ExportError
 from millebornes_env.agents.champion import CHAMPIONS, PREFERRED, ChampionAgent, champion_for
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, MEMORY
-from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.options import defaults_of
-from millebornes_env.agents.policy.agent import RunFolderError
 from millebornes_env.agents.policy.files import WEIGHTS_FILE
 from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES, with_zeros
 from millebornes_env.agents.protocol import Table
@@ -30,7 +28,7 @@ from millebornes_env.agents.search.kernels import CHUNK, FEWEST_REDEALS, new_dec
 from millebornes_env.agents.search.over import OVER_A_JUDGE
 from millebornes_env.agents.search.seen_plays import CANDIDATES, EVENTS_OF_A_PLAY, WINDOW
 from millebornes_env.agents.search.weighing import KINDS
-from millebornes_env.engine.games import new_buffers
+from millebornes_env.engine.batch import new_buffers
 from millebornes_env.engine.kernels import (
     BEGIN,
     CHECK,
@@ -42,8 +40,9 @@ from millebornes_env.engine.kernels import (
     STEP,
     Settings,
 )
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.actions import (
+from millebornes_env.errors import AgentError, UnknownAgentError
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
     FINISH,
@@ -55,8 +54,8 @@ from millebornes_env.millebornes.actions import (
     opponent_of,
     target_team,
 )
-from millebornes_env.millebornes.audit import MESSAGES, SCRATCH_SIZE
-from millebornes_env.millebornes.cards import (
+from millebornes_env.games.millebornes.audit import MESSAGES, SCRATCH_SIZE
+from millebornes_env.games.millebornes.cards import (
     CARD_NAMES,
     DECK_SIZE,
     KM,
@@ -67,16 +66,21 @@ from millebornes_env.millebornes.cards import (
     is_remedy,
     safety_against,
 )
-from millebornes_env.millebornes.editions import Edition, edition, editions, mini_decks
-from millebornes_env.millebornes.reasons import REASONS, where_roll_goes
-from millebornes_env.millebornes.rule_checks import LONGEST_TRIP, PROBLEMS, limits
-from millebornes_env.millebornes.rules import FIELDS, RULES, TABLE_FIELDS, Rules, rules_array
-from millebornes_env.millebornes.sections import ObservationSpec, sections
-from millebornes_env.millebornes.state import MAX_SEATS, MAX_TEAMS, PHASE_NAMES, SCORE_LINES, STATE
+from millebornes_env.games.millebornes.editions import Edition, edition, editions, mini_decks
+from millebornes_env.games.millebornes.reasons import REASONS, where_roll_goes
+from millebornes_env.games.millebornes.rule_checks import LONGEST_TRIP, PROBLEMS, limits
+from millebornes_env.games.millebornes.rules import FIELDS, RULES, TABLE_FIELDS, Rules, rules_array
+from millebornes_env.games.millebornes.sections import ObservationSpec, sections
+from millebornes_env.games.millebornes.state import MAX_SEATS, MAX_TEAMS, PHASE_NAMES, SCORE_LINES, STATE
 from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, NOTHING
-from millebornes_env.notation.position_reader import COUP_FOURRE, LINE_NAMES, OPENING_WORDS, TOP_UNKNOWN
-from millebornes_env.notation.positions import PLAYS, RESULT
-from millebornes_env.notation.records import DEAL, write_action
+from millebornes_env.notation.millebornes.position_reader import (
+    COUP_FOURRE,
+    LINE_NAMES,
+    OPENING_WORDS,
+    TOP_UNKNOWN,
+)
+from millebornes_env.notation.millebornes.positions import PLAYS, RESULT
+from millebornes_env.notation.millebornes.records import DEAL, write_action
 
 CHAMPION: Final = "champion"
 
@@ -294,7 +298,7 @@ def _table(sheet: Edition, players: int, teams: int) -> dict[str, Any]:
 def _champion_of(table: Table, preferred: str | None = None) -> str | None:
     try:
         return champion_for(table, preferred=preferred)
-    except (RunFolderError, AgentArgumentError):
+    except (UnknownAgentError, AgentError):
         return None
 
 

@@ -24,8 +24,8 @@ from millebornes_env.agents.compiled.agent import (
     _examples,
     agent_kernels_of,
 )
-from millebornes_env.agents.observation_reader import Starts
-from millebornes_env.agents.policy import features
+from millebornes_env.agents.millebornes import features
+from millebornes_env.agents.millebornes.observation_reader import Starts
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import (
     _ROOM,
@@ -52,19 +52,19 @@ from millebornes_env.agents.search.weighing import (
     plays_of,
     weigh_hands,
 )
-from millebornes_env.chance import random_word
-from millebornes_env.compile import for_kernels, kernel, stack_array
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
-from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.motion import is_cured_by_safety, is_limited, is_moving
-from millebornes_env.millebornes.observation import OBSERVATION_VERSION
-from millebornes_env.millebornes.reasons import reason_of
-from millebornes_env.millebornes.rule_checks import problem_of
-from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules
-from millebornes_env.millebornes.sections import BySection, ObservationSpec, sections
-from millebornes_env.millebornes.state import MAX_TEAMS, ROUND_OVER, STATE, StateArray
-from millebornes_env.millebornes.winning import has_won_match, has_won_round, is_match_over
+from millebornes_env.engine.chance import random_word
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, stack_array
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
+from millebornes_env.games.millebornes.editions import edition
+from millebornes_env.games.millebornes.motion import is_cured_by_safety, is_limited, is_moving
+from millebornes_env.games.millebornes.observation import OBSERVATION_VERSION
+from millebornes_env.games.millebornes.reasons import reason_of
+from millebornes_env.games.millebornes.rule_checks import problem_of
+from millebornes_env.games.millebornes.rules import Rules, RulesRecord, compiled_rules
+from millebornes_env.games.millebornes.sections import BySection, ObservationSpec, sections
+from millebornes_env.games.millebornes.state import MAX_TEAMS, ROUND_OVER, STATE, StateArray
+from millebornes_env.games.millebornes.winning import has_won_match, has_won_round, is_match_over
 
 NETWORK: Final = "network"
 """Name of the trained policies' function, among those of the agents."""
@@ -124,7 +124,7 @@ def preferred_champion(rules: RulesRecord) -> int:
 
 @kernel
 def random_number(key_0: int, key_1: int, counter: int) -> int:
-    """A random number from 0 to 2**32 - 1 (`chance.random_word`), for the draws of agents."""
+    """A random number from 0 to 2**32 - 1 (`engine.chance.random_word`), for the draws of agents."""
     return random_word(key_0, key_1, counter)
 
 

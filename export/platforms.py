@@ -37,7 +37,7 @@ class Platform(NamedTuple):
 
 LINUX: Final = Platform("x86_64-unknown-linux-gnu", "x86-64")
 LINUX_NAME: Final = "linux-x86_64"
-"""The name that the loader gives such a machine (`millebornes_env.machine_code`)."""
+"""The name that the loader gives such a machine (`millebornes_env.engine.numba.machine_code`)."""
 LINUX_TAG: Final = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"
 """Of a wheel with its object: it runs with every Python 3, whichever Numba it has."""
 

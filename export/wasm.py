@@ -6,8 +6,8 @@
     NAME.bin            the weights of a champion's network, rounded to 8 bits (`page_data.network_file`)
 
 A record, an array or a function has an address in all of it: of functions, `mb_address_of_NAME` gives the
-place in the module's table, which is what `compile.call_at` calls in WebAssembly. `engine.json` carries the
-digest of all sources: `stale` compares it.
+place in the module's table, which is what `engine.numba.compiling.call_at` calls in WebAssembly.
+`engine.json` carries the digest of all sources: `stale` compares it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from typing import Any, Final
 
 from export.build import ROOT, compile_apart
 from export.platforms import ExportError, Platform, object_code
-from millebornes_env.files import write_bytes_atomically
+from millebornes_env._util.files import write_bytes_atomically
 
-FOLDER: Final = ROOT / "millebornes_env" / "web" / "engine"
+FOLDER: Final = ROOT / "millebornes_env" / "play" / "web" / "engine"
 """Folder of the built files in a checkout."""
 
 MODULE_FILE: Final = "engine.wasm"
@@ -45,8 +45,8 @@ WASM: Final = Platform(
     cpu="generic",
     relocation="static",
 )
-"""Without WebAssembly's vectors: LLVM 22 cannot compile sets of numbers (`millebornes_env.at_once`) with them
-("SETCC operands must have the same type")."""
+"""Without WebAssembly's vectors: LLVM 22 cannot compile sets of numbers (`millebornes_env.engine.numba.simd`)
+with them ("SETCC operands must have the same type")."""
 
 IMPORTS: Final = ("expf", "tanhf", "exp", "log")
 """Functions that the module imports from its host: of a float32 for networks that sample or have tanh units,
@@ -56,18 +56,11 @@ _STACK: Final = 1 << 20
 """Bytes; networks and agents lay arrays of some kB on it."""
 
 _SOURCES: Final = ("millebornes_env", "export")
-_NOT_COMPILED: Final = (
-    "arena",
-    "commands",
-    "envs",
-    "recording",
-    "single_agent",
-    "testing",
-    "text",
-    "web",
-    "wielerspel",
+_NOT_COMPILED: Final = tuple(
+    f"millebornes_env/{folder}/"
+    for folder in ("arena", "cli", "engine/numba/machine_code", "envs", "games/wielerspel", "play", "testing")
 )
-"""Folders of the package of which nothing comes into the built files."""
+"""Folders of which nothing comes into the built files."""
 _SUFFIXES: Final = (".py", ".toml", ".safetensors", ".json")
 _TOOLS: Final = ("numba", "llvmlite", "numpy", "ziglang")
 
@@ -81,9 +74,9 @@ def digest() -> str:
     found = hashlib.sha256()
     for folder in _SOURCES:
         for file in sorted((ROOT / folder).rglob("*")):
-            parts = file.relative_to(ROOT).parts
-            if file.suffix in _SUFFIXES and parts[1] not in (*_NOT_COMPILED, "machine_code"):
-                found.update("/".join(parts).encode())
+            path = file.relative_to(ROOT).as_posix()
+            if file.suffix in _SUFFIXES and not path.startswith(_NOT_COMPILED):
+                found.update(path.encode())
                 found.update(file.read_bytes())
     return found.hexdigest()[:16]
 

@@ -7,24 +7,24 @@ environment, which `pettingzoo.make("aec", "millebornes/millebornes-v0")` finds 
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-
 import gymnasium
 import pettingzoo
 
 from millebornes_env import millebornes_v0, wielerspel_v0
-from millebornes_env.all_sheets import edition, editions, mini_decks
+from millebornes_env._util.plugins import AGENT_MODULES
+from millebornes_env._util.versions import __version__
 from millebornes_env.envs.vector import VectorEnv, vector_env
-from millebornes_env.games import register_game
-from millebornes_env.millebornes.actions import action_name
-from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.editions import Edition
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.games.editions import edition, editions, mini_decks
+from millebornes_env.games.millebornes.actions import action_name
+from millebornes_env.games.millebornes.cards import Card
+from millebornes_env.games.millebornes.editions import Edition
+from millebornes_env.games.millebornes.rules import Rules
+from millebornes_env.games.registry import register_game
 
-try:
-    __version__ = version("millebornes-env")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0+unknown"
+# The agents of higher rooms, which `millebornes_env.agents` registers by importing these modules.
+AGENT_MODULES.extend(
+    ["millebornes_env.solving.equilibrium.agent", "millebornes_env.play.terminal.human.agent"]
+)
 
 for _id, _module in (("millebornes-v0", "millebornes_v0"), ("wielerspel-v0", "wielerspel_v0")):
     if f"millebornes/{_id}" not in pettingzoo.aec_registry:  # a module that is loaded again would warn
@@ -35,8 +35,8 @@ for _id, _options in (("MilleBornes-v0", {}), ("Wielerspel-v0", {"edition": "arc
     if f"millebornes/{_id}" not in gymnasium.registry:
         gymnasium.register(
             f"millebornes/{_id}",
-            entry_point="millebornes_env.single_agent.env:SingleAgentEnv",
-            vector_entry_point="millebornes_env.single_agent.vector:SingleAgentVectorEnv",
+            entry_point="millebornes_env.envs.single_agent.env:SingleAgentEnv",
+            vector_entry_point="millebornes_env.envs.single_agent.vector:SingleAgentVectorEnv",
             kwargs=_options,
         )
 

@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from millebornes_env import __version__
-from millebornes_env.all_sheets import edition
-from millebornes_env.command_line import carry_out, complain, program, sentence
-from millebornes_env.commands import editions, export
-from millebornes_env.compile import plain
+from millebornes_env._util.command_line import complain, program, run_command, sentence
+from millebornes_env._util.signals import exit_code_of
+from millebornes_env._util.texts import text_of_file
+from millebornes_env._util.versions import __version__
+from millebornes_env.cli import editions, export
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MissingExtraError, NotationError
-from millebornes_env.games import Game, game
-from millebornes_env.stopping import exit_code_of
-from millebornes_env.texts import text_of_file
+from millebornes_env.games.editions import edition
+from millebornes_env.games.registry import Game, game
 
 PLAYING: Final = {
     "play": "play against agents: at a table in the browser, or on the terminal",
@@ -32,7 +32,7 @@ PLAYING: Final = {
     "train": "train an agent, with a script of the checkout",
     "solve": "solve a mini deck, or judge agents exactly on it",
 }
-"""Commands that read their own options (`COMMAND --help`), each in a file of `millebornes_env.commands`."""
+"""Commands that read their own options (`COMMAND --help`): `play.command`, the others in files of `cli`."""
 
 EXTRAS: Final = {
     name: {"record": "data", "train": "train", "solve": ""}.get(name, "arena") for name in PLAYING
@@ -42,7 +42,7 @@ EXTRAS: Final = {
 
 def list_agents(names: Sequence[str]) -> None:
     """Print the agents of these names, or all, with their options."""
-    from millebornes_env.commands.agents import listing  # noqa: PLC0415 - agents take a second to import
+    from millebornes_env.cli.agents import listing  # noqa: PLC0415 - agents take a second to import
 
     print(listing(names))
 
@@ -70,8 +70,8 @@ def drawing(played: Game, end: StateArray, rules: Any) -> str:
     """Where a game ends: its table, and below it, if it is over, what the game has to say of the end."""
     rulebook, state = played.module(), end[0]
     is_over = bool(plain(rulebook.is_round_over)(state))
-    if played.has("draw"):
-        text = str(played.part("draw", "replay")(state, rules))
+    if played.has("render.draw"):
+        text = str(played.hook("render.draw", "replay")(state, rules))
         return text + (played.end_of_drawing(state, rules) if is_over else "")
     return f"The {rulebook.EPISODES[0]} is over." if is_over else f"seat {int(state.seat)} is to act."
 
@@ -102,10 +102,15 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def module_of(name: str) -> str:
+    """Return the name of the module that runs one of `PLAYING`."""
+    return f"millebornes_env.{'play.command' if name == 'play' else f'cli.{name}'}"
+
+
 def play(name: str, arguments: Sequence[str]) -> int:
     """Carry out one of the commands that play."""
     try:
-        command = importlib.import_module(f"millebornes_env.commands.{name}")
+        command = importlib.import_module(module_of(name))
     except ModuleNotFoundError as error:
         if str(error.name).startswith("millebornes_env"):
             raise
@@ -131,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked = parser().parse_args(given)
         asked.run(asked)
 
-    return carry_out(command)
+    return run_command(command)
 
 
 def _look_in_the_current_folder() -> None:

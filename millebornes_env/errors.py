@@ -1,4 +1,4 @@
-"""What a caller can get wrong: one exception for each way, all of them `ValueError`.
+"""All exceptions of the package: one for each kind of mistake, all of them `ValueError`.
 
 Every message says what was wrong, where (which game, seat, play) and what to do about it.
 """
@@ -12,44 +12,28 @@ class MilleBornesError(ValueError):
     """The common base: `except MilleBornesError` catches every complaint of this package."""
 
 
-class UnknownEditionError(MilleBornesError):
+class EditionError(MilleBornesError):
+    """A rule sheet, or a change of its rules, makes no game; the message names file, entry or rule."""
+
+
+class UnknownEditionError(EditionError):
     """No edition of that name; the message lists the editions there are."""
-
-
-class EditionFileError(MilleBornesError):
-    """A file describes no edition; the message names the file and the entry."""
 
 
 class PlayersError(MilleBornesError):
     """The edition has no table for that number of seats; the message lists those it has."""
 
 
-class RulesError(MilleBornesError):
-    """A rule was overridden with a value, or a combination of values, that makes no game."""
-
-
-class RulebookError(MilleBornesError):
-    """A module lacks what the engine asks of a game (`engine.rulebook.Rulebook`)."""
-
-
-class UnknownGameError(MilleBornesError):
-    """No game of that name; the message lists the games there are."""
-
-
 class GameError(MilleBornesError):
-    """An entry that the table of games cannot take."""
+    """No such game, or one that cannot be registered or lacks a part of its rulebook."""
 
 
 class OptionError(MilleBornesError, TypeError):
-    """An option of a constructor or of `reset` that does not exist, or has a value it cannot have.
+    """An argument or option that is unknown, has an impossible value, or needs what the game lacks.
 
     It is a `TypeError` as well: libraries that try an option (Stable-Baselines3 `render_mode`, TorchRL
     `frameskip`) go on without it after one, as after an unexpected keyword argument.
     """
-
-
-class GamePartError(OptionError):
-    """A call needs something that a game may have, and this one has not; the message names both."""
 
 
 class MissingExtraError(ModuleNotFoundError, OptionError):
@@ -70,36 +54,16 @@ class MissingExtraError(ModuleNotFoundError, OptionError):
         )
 
 
-class NumEnvsError(MilleBornesError):
-    """`num_envs` is not a whole number of at least 1."""
-
-
-class SeedError(MilleBornesError):
-    """The seed is not a whole number from 0 to 2**64 - 1."""
-
-
-class ActionShapeError(MilleBornesError):
-    """The array of actions has the wrong shape or is not of integers."""
-
-
-class ActionRangeError(MilleBornesError):
-    """An action id that names no play at this table."""
-
-
 class IllegalActionError(MilleBornesError):
     """A play that the rules do not allow now; the message names the game, the seat and the play."""
 
 
-class BufferShapeError(MilleBornesError):
-    """A buffer of the caller has the wrong shape, dtype or memory layout."""
+class ActionError(MilleBornesError):
+    """The actions have the wrong shape or type, or name no play at this table."""
 
 
 class ArenaError(MilleBornesError):
-    """A match or tournament that cannot be played, or a folder that holds another; the message says why."""
-
-
-class ClusterError(MilleBornesError):
-    """A Ray cluster that is not there, or that lost a task for good; the message says what to do."""
+    """A match, tournament or recording that cannot be played, kept or read; the message says why."""
 
 
 class ResetNeededError(MilleBornesError):
@@ -127,6 +91,37 @@ class ConformanceError(MilleBornesError, AssertionError):
 
 class NotationError(MilleBornesError):
     """A text is no position or no game; the message names the line or the play, and what is wrong."""
+
+
+class AgentError(MilleBornesError):
+    """An agent was asked about something that is not of its table, raised, or gave no legal action.
+
+    The message says which agent, what was wrong and where; the agent is as it was before the call.
+    """
+
+
+class UnknownAgentError(AgentError):
+    """No such agent or option, or a run folder that cannot be played; the message says what there is."""
+
+
+class AgentFaultError(MilleBornesError):
+    """An agent raised, or chose what it must not, while the arena played; the message says when."""
+
+
+class SolvingError(MilleBornesError):
+    """A game that cannot be solved, or a policy, checkpoint or export that cannot be read or made."""
+
+
+class PlayError(MilleBornesError):
+    """A table, server, study or view that cannot be made or asked; the message says why."""
+
+
+class JournalError(PlayError):
+    """The journal of a study's session cannot be written."""
+
+
+class MessageError(PlayError):
+    """A message from a page that no page of this server sends."""
 
 
 # How a message shows what was given -----------------------------------------------------------------------

@@ -18,10 +18,9 @@ from typing import Annotated, Any
 
 import tyro
 
-from millebornes_env.command_line import carry_out, complain, sentence
-from millebornes_env.commands.console import read_options
+from millebornes_env._util.command_line import complain, run_command, sentence
+from millebornes_env.cli.console import read_options
 from millebornes_env.errors import MilleBornesError, shown
-from research.errors import ResearchError
 from research.frame import STOPPED, Question, answer
 from research.questions import QUESTIONS
 
@@ -52,10 +51,10 @@ def chosen(args: Args) -> tuple[str, ...]:
     """The names of the questions to be answered.
 
     Raises:
-        ResearchError: there is no question of that name.
+        MilleBornesError: there is no question of that name.
     """
     if unknown := [name for name in args.only if name not in QUESTIONS]:
-        raise ResearchError(f"--only {shown(unknown[0])}: the questions are {', '.join(QUESTIONS)}")
+        raise MilleBornesError(f"--only {shown(unknown[0])}: the questions are {', '.join(QUESTIONS)}")
     return args.only or QUESTIONS
 
 
@@ -77,7 +76,7 @@ def ask(args: Args) -> int:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out(
+    return run_command(
         lambda: 2 if ask(read_options(Args, "python -m research.all", description=__doc__)) else 0,
         stopped=STOPPED,
     )

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, PASS
-from millebornes_env.millebornes.cards import CARD_NAMES, safety_against
-from millebornes_env.millebornes.state import CLAIM, StateArray
+from millebornes_env.errors import MilleBornesError
+from millebornes_env.games.millebornes.actions import CLAIM_COUP_FOURRE, PASS
+from millebornes_env.games.millebornes.cards import CARD_NAMES, safety_against
+from millebornes_env.games.millebornes.state import CLAIM, StateArray
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.values import Uniform
-from research.errors import ResearchError
 from research.frame import OnProgress, Question, main
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
@@ -99,10 +99,10 @@ def of_deck(deck: str) -> dict[str, Any]:
         deck: that can be solved; without an extension.
 
     Raises:
-        ResearchError: it has an extension, whose decisions cannot be told from claims here.
+        MilleBornesError: it has an extension, whose decisions cannot be told from claims here.
     """
     if solvable(deck).rules.extended_target:
-        raise ResearchError(f"{deck!r} has an extension; override it with extended_target=0")
+        raise MilleBornesError(f"{deck!r} has an extension; override it with extended_target=0")
     found = solved(deck)
     weights = {"equilibrium": found.weights, "uniform": Uniform().weights(found.tree)}
     rows = {name: claims_against(found, weights[name]) for name in OPPONENTS}

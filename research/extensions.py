@@ -23,11 +23,11 @@ import numpy.typing as npt
 
 from millebornes_env import vector_env
 from millebornes_env.arena.match import agent_seed
-from millebornes_env.millebornes.actions import EXTEND, FINISH
-from millebornes_env.millebornes.cards import KM as KM_OF_CARDS
-from millebornes_env.millebornes.cards import NUM_DISTANCES
-from millebornes_env.millebornes.state import EXTENSION, StateArray
-from research.errors import ResearchError
+from millebornes_env.errors import MilleBornesError
+from millebornes_env.games.millebornes.actions import EXTEND, FINISH
+from millebornes_env.games.millebornes.cards import KM as KM_OF_CARDS
+from millebornes_env.games.millebornes.cards import NUM_DISTANCES
+from millebornes_env.games.millebornes.state import EXTENSION, StateArray
 from research.frame import OnProgress, Question, main
 from research.intervals import mean_interval, over_seeds
 from research.match_equity import equity_after, equity_table, is_extension, law_of_rounds
@@ -105,7 +105,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     who = player(config["agent"], RULES[config["rules"]], part.seed)
     rules = who.table.rules
     if not rules.extended_target or not rules.count_points:
-        raise ResearchError(f"{who.edition!r} has no extension that is worth points: take another sheet")
+        raise MilleBornesError(f"{who.edition!r} has no extension that is worth points: take another sheet")
     found = find_decisions(who, is_extension, config["positions"], 2 * config["positions"], part.seed)
     points, equities = gains_of_extending(who, found, config, part.seed, lambda share: on_progress(share / 2))
     bands = bands_of(found.states)

@@ -21,12 +21,11 @@ import tyro
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks.results import environment_info
-from millebornes_env.command_line import carry_out, option_name, say, warn
-from millebornes_env.commands.console import progress_console, read_options
-from millebornes_env.errors import MissingExtraError
-from millebornes_env.files import locked, new_figure, remove_drafts, save_picture, write_json_atomically
-from millebornes_env.versions import versions
-from research.errors import ResearchError
+from millebornes_env._util.command_line import option_name, run_command, say, warn
+from millebornes_env._util.files import locked, new_figure, remove_drafts, save_picture, write_json_atomically
+from millebornes_env._util.versions import versions
+from millebornes_env.cli.console import progress_console, read_options
+from millebornes_env.errors import MilleBornesError, MissingExtraError
 from research.pages import write_block
 from research.parts import Part, Parts, Record
 from research.tables import Table
@@ -128,7 +127,7 @@ def main(question: Question[Any], arguments: Sequence[str] | None = None) -> int
         answer(question, read_options(question.options, prog, given, about))
         return 0
 
-    return carry_out(command, stopped=STOPPED)
+    return run_command(command, stopped=STOPPED)
 
 
 def answer(question: Question[OptionsT], options: OptionsT) -> list[Record]:
@@ -142,16 +141,18 @@ def answer(question: Question[OptionsT], options: OptionsT) -> list[Record]:
         The records of the parts that are done.
 
     Raises:
-        ResearchError: an option or a file is not what it should be.
+        MilleBornesError: an option or a file is not what it should be.
         OSError: a file could not be read or written.
     """
     check(options)
     parts = list(question.parts(options))
     if twice := {part.name for part in parts if [other.name for other in parts].count(part.name) > 1}:
-        raise ResearchError(f"two parts of {question.name} are called {min(twice)!r}: give each its own name")
+        raise MilleBornesError(
+            f"two parts of {question.name} are called {min(twice)!r}: give each its own name"
+        )
     folder = options.out or RESULTS / (question.name + ("-quick" if options.quick else ""))
     parts = [dataclasses.replace(part, folder=folder) for part in parts]
-    refusal = ResearchError(
+    refusal = MilleBornesError(
         f"{str(folder)!r}: another process measures into this folder: wait for it, or give another --out"
     )
     with contextlib.nullcontext() if options.dry_run else locked(folder / LOCK_FILE, refusal):
@@ -171,12 +172,12 @@ def check(options: Options) -> None:
     """Refuse what makes no run.
 
     Raises:
-        ResearchError: an option is out of range.
+        MilleBornesError: an option is out of range.
     """
     if options.seeds < 1:
-        raise ResearchError(f"--seeds is {options.seeds}; there must be 1 or more")
+        raise MilleBornesError(f"--seeds is {options.seeds}; there must be 1 or more")
     if options.minutes is not None and not options.minutes > 0:
-        raise ResearchError(f"--minutes is {options.minutes}; it must be more than 0")
+        raise MilleBornesError(f"--minutes is {options.minutes}; it must be more than 0")
 
 
 def command_of(question: Question[OptionsT], options: OptionsT) -> str:
@@ -277,7 +278,7 @@ def write_docs(
         parts: how many parts there are.
 
     Raises:
-        ResearchError: the page has no place for the block.
+        MilleBornesError: the page has no place for the block.
         OSError: a file could not be written.
     """
     figures = DOCS / "research" / f"{question.name}.json"

@@ -23,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.millebornes.actions import FIRST_DISCARD
-from millebornes_env.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
-from millebornes_env.millebornes.state import EXTENSION, ROUND_OVER, StateArray
-from research.errors import ResearchError
+from millebornes_env.errors import MilleBornesError
+from millebornes_env.games.millebornes.actions import FIRST_DISCARD
+from millebornes_env.games.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
+from millebornes_env.games.millebornes.state import EXTENSION, ROUND_OVER, StateArray
 from research.frame import OnProgress, Question, main
 from research.intervals import Interval, over_seeds
 from research.parts import Part, Record
@@ -95,7 +95,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     who = player(config["agent"], config["edition"], part.seed)
     rules = who.table.rules
     if rules.count_points == 0:
-        raise ResearchError(
+        raise MilleBornesError(
             f"{config['edition']!r} counts no points: a match is won by rounds, take another sheet"
         )
     law = law_of_rounds(config["agent"], config["edition"], config["deals"], part.seed)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.pages import END, with_block
-from millebornes_env.files import write_text_atomically
-from research.errors import ResearchError
+from millebornes_env._util.files import write_text_atomically
+from millebornes_env.errors import MilleBornesError
 
 BEGIN: Final = "<!-- {name}: written by python -m research.{name} --docs -->\n"
 
@@ -21,7 +21,7 @@ def write_block(page: Path, name: str, block: str) -> None:
         block: Markdown, ending in a line end.
 
     Raises:
-        ResearchError: the page has no such marks; nothing is written.
+        MilleBornesError: the page has no such marks; nothing is written.
         OSError: the page cannot be read or written.
     """
     begin = BEGIN.format(name=name)
@@ -29,7 +29,7 @@ def write_block(page: Path, name: str, block: str) -> None:
     try:
         text = with_block(text, begin, block)
     except ValueError:
-        raise ResearchError(
+        raise MilleBornesError(
             f"{str(page)!r} has no place for {name}: write the lines {begin.strip()!r} and {END.strip()!r} "
             "there"
         ) from None

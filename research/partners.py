@@ -7,11 +7,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.cross_play import Team
 from millebornes_env.agents.protocol import Actions, Agent, Masks, Observations, SlotIds, Table
-from millebornes_env.millebornes.actions import is_discard
-from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
-from research.errors import ResearchError
+from millebornes_env.errors import MilleBornesError
+from millebornes_env.games.millebornes.actions import is_discard
+from millebornes_env.games.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
+from research.measurements.cross_play import Team
 from research.mutual_information import draw_cards
 
 Int64Array = npt.NDArray[np.int64]
@@ -50,12 +50,12 @@ class Partners(Team):
             seed: of what is shown instead of hidden discards.
 
         Raises:
-            ResearchError: the table has other teams.
+            MilleBornesError: the table has other teams.
         """
         try:
             super().__init__(table, agents)
         except ValueError as error:
-            raise ResearchError(str(error)) from None
+            raise MilleBornesError(str(error)) from None
         self._hides, self._seed = hides, seed
         self._begin()
 

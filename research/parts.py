@@ -12,10 +12,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from millebornes_env.errors import shown
-from millebornes_env.files import write_json_atomically
-from millebornes_env.texts import json_of_file
-from research.errors import ResearchError
+from millebornes_env._util.files import write_json_atomically
+from millebornes_env._util.texts import json_of_file
+from millebornes_env.errors import MilleBornesError, shown
 
 
 @dataclass(frozen=True)
@@ -79,12 +78,12 @@ class Parts:
         """The record of a part; None if it was not measured yet.
 
         Raises:
-            ResearchError: the file is damaged, or it was measured with another seed or configuration.
+            MilleBornesError: the file is damaged, or it was measured with another seed or configuration.
             OSError: the file cannot be read.
         """
         path = self.path(part)
         try:
-            found = json_of_file(path, ResearchError)
+            found = json_of_file(path, MilleBornesError)
             kept = found["part"]
             record = Record(
                 part,
@@ -97,13 +96,13 @@ class Parts:
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-            raise ResearchError(
+            raise MilleBornesError(
                 f"{str(path)!r} is damaged ({error!r}): remove it, and the part is measured again"
             ) from None
         wanted = {"seed": part.seed, **json.loads(json.dumps(part.config))}
         for name in sorted({*measured, *wanted}):
             if measured.get(name) != wanted.get(name):
-                raise ResearchError(
+                raise MilleBornesError(
                     f"{str(path)!r} was measured with {name} {shown(measured.get(name))}, and now it is "
                     f"{shown(wanted.get(name))}: give another --out, or --no-resume to measure "
                     "everything again"
@@ -115,17 +114,17 @@ class Parts:
         """Write a record, whole or not at all.
 
         Raises:
-            ResearchError: earlier records were removed meanwhile, or a number of the result is not finite,
+            MilleBornesError: earlier records were removed meanwhile, or a number of the result is not finite,
                 which JSON cannot hold.
             OSError: it could not be written.
         """
         if gone := sorted(path for path in self._known if not path.exists()):
-            raise ResearchError(
+            raise MilleBornesError(
                 f"{str(gone[0])!r} was removed while other parts were measured: the work stops, and nothing "
                 "more is written there; the same command measures again what is missing"
             )
         try:
             write_json_atomically(self.path(record.part), record.content())
         except ValueError as error:
-            raise ResearchError(f"the result of part {record.part.name} cannot be kept: {error}") from None
+            raise MilleBornesError(f"the result of part {record.part.name} cannot be kept: {error}") from None
         self._known.add(self.path(record.part))

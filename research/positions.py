@@ -16,21 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import agents, vector_env
-from millebornes_env.agents import observation_reader as seen
 from millebornes_env.agents.compiled.agent import MEMORY, Int16Array, Int64Array, decide, decisions_taken
+from millebornes_env.agents.millebornes import observation_reader as seen
 from millebornes_env.agents.protocol import Agent, CompiledFunction, Table, is_compiled
 from millebornes_env.arena.match import agent_seed
-from millebornes_env.chance import random_word
-from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed
+from millebornes_env.engine.numba.compiling import for_kernels, kernel
 from millebornes_env.envs.vector import VectorEnv
-from millebornes_env.millebornes.cards import DECK_SIZE
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
-from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, StateArray, new_states
-from millebornes_env.millebornes.turn import step
-from research.errors import ResearchError
+from millebornes_env.errors import MilleBornesError
+from millebornes_env.games.millebornes.cards import DECK_SIZE
+from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.games.millebornes.rules import RulesRecord, compiled_rules
+from millebornes_env.games.millebornes.scoring import round_score
+from millebornes_env.games.millebornes.state import ROUND_OVER, Int8Array, StateArray, new_states
+from millebornes_env.games.millebornes.turn import step
 from research.frame import Options
 
 BoolArray = npt.NDArray[np.bool_]
@@ -150,13 +150,13 @@ def player(spec: str, edition: str, seed: int = 0) -> Player:
         seed: of the agent.
 
     Raises:
-        ResearchError: it is not compiled, so that it cannot play rollouts.
+        MilleBornesError: it is not compiled, so that it cannot play rollouts.
         ValueError: there is no such agent or table; the message says what there is.
     """
     table = Table.of(vector_env(1, edition, players=2))
     agent: Agent = agents.make(spec, table, seed)
     if not is_compiled(agent):
-        raise ResearchError(
+        raise MilleBornesError(
             f"the agent {spec!r} is not compiled, so it cannot play rollouts; take a rule agent or a policy, "
             "such as 'strategist' or 'champion'"
         )

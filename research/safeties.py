@@ -20,19 +20,19 @@ import numpy as np
 
 from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.actions import FIRST_DISCARD
-from millebornes_env.millebornes.cards import (
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.errors import MilleBornesError
+from millebornes_env.games.millebornes.actions import FIRST_DISCARD
+from millebornes_env.games.millebornes.cards import (
     CARD_NAMES,
     DRIVING_ACE,
     NUM_SAFETIES,
     RIGHT_OF_WAY,
     safety_against,
 )
-from millebornes_env.millebornes.motion import is_limited, is_moving, is_stopped_by_hazard
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.state import PLAY, StateArray
-from research.errors import ResearchError
+from millebornes_env.games.millebornes.motion import is_limited, is_moving, is_stopped_by_hazard
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.games.millebornes.state import PLAY, StateArray
 from research.frame import OnProgress, Question, main
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
@@ -142,7 +142,7 @@ def best_other_plays(who: Player, states: StateArray) -> Int64Array:
     """Return the policy's best play that is not a safety; NOTHING if there is none."""
     agent: object = who.agent
     if not isinstance(agent, PolicyAgent):
-        raise ResearchError(
+        raise MilleBornesError(
             f"--agent {who.agent.name!r} cannot say which of some plays is best; take a policy, such as "
             "'champion'"
         )

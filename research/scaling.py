@@ -25,18 +25,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.search import Args as CostArgs
-from benchmarks.search import cost_of, spec_of
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.agent import can_judge
 from millebornes_env.agents.search.beliefs import UNIFORM
 from millebornes_env.agents.search.over import OVER_A_JUDGE
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.errors import shown
-from research.errors import ResearchError
+from millebornes_env.errors import MilleBornesError, shown
 from research.frame import OnProgress, Options, Question, main
 from research.intervals import Interval, mean_interval
+from research.measurements.search import Args as CostArgs
+from research.measurements.search import cost_of, spec_of
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
 from research.tables import Table
@@ -124,12 +123,12 @@ def variants(over: str, rollouts: Sequence[int], others: Sequence[int] = ()) -> 
         others: the same of other searchers.
 
     Raises:
-        ResearchError: it is no agent that can be searched over.
+        MilleBornesError: it is no agent that can be searched over.
     """
     table = MatchConfig(EDITION).table()
     agent = agents.make(over, table)
     if not is_compiled(agent):
-        raise ResearchError(f"--over {shown(over)}: search needs a compiled agent, which it is not")
+        raise MilleBornesError(f"--over {shown(over)}: search needs a compiled agent, which it is not")
     judges = can_judge(agent, table)
     sure = 1 if judges else 2
     judged = f",depth={USUAL_DEPTH}" if judges else ""
@@ -165,11 +164,11 @@ def variants(over: str, rollouts: Sequence[int], others: Sequence[int] = ()) -> 
 def parts(options: Args) -> list[Part]:
     """One for each agent, variant and seed."""
     if not options.rollouts:
-        raise ResearchError("--rollouts is empty: give numbers of 2 or more")
+        raise MilleBornesError("--rollouts is empty: give numbers of 2 or more")
     for name in ("rollouts", "others"):
         if min(getattr(options, name), default=2) < 2:
             given = " ".join(map(str, getattr(options, name)))
-            raise ResearchError(f"--{name} {given}: give numbers of 2 or more")
+            raise MilleBornesError(f"--{name} {given}: give numbers of 2 or more")
     rollouts = (10, 30) if options.quick else options.rollouts
     others = (10,) if options.quick else options.others
     found = []

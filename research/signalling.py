@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.cross_play import lead_of_team
 from millebornes_env.agents import make
 from millebornes_env.agents.specs import is_path
 from millebornes_env.arena.intervals import NORMAL_QUANTILE
 from millebornes_env.arena.match import MatchConfig, agent_seed
-from research.errors import ResearchError
+from millebornes_env.errors import MilleBornesError
 from research.frame import OnProgress, Options, Question, main
 from research.intervals import Interval, mean_interval
+from research.measurements.cross_play import lead_of_team
 from research.mutual_information import Float64Array, Int64Array
 from research.partners import HIDDEN, OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
@@ -78,19 +78,19 @@ def parts(options: Args) -> list[Part]:
     """Bits of each agent and of random play; all pairs of partners; all blindfolds.
 
     Raises:
-        ResearchError: agents, an edition or numbers that make no measurement.
+        MilleBornesError: agents, an edition or numbers that make no measurement.
     """
     if not MatchConfig(options.edition, 4, 2).has_points:
-        raise ResearchError(
+        raise MilleBornesError(
             f"--edition {options.edition} counts no points, and partners are compared by them"
         )
     if len(set(options.agents)) != len(options.agents):
-        raise ResearchError("--agents names an agent twice: name each once")
+        raise MilleBornesError("--agents names an agent twice: name each once")
     deals, rounds = (GROUPS, 400) if options.quick else (options.deals, options.rounds)
     if deals < GROUPS or deals % GROUPS:
-        raise ResearchError(f"--deals is {deals}; it must be a multiple of {GROUPS}, for the intervals")
+        raise MilleBornesError(f"--deals is {deals}; it must be a multiple of {GROUPS}, for the intervals")
     if rounds < BLOCKS:
-        raise ResearchError(f"--rounds is {rounds}; the intervals need {BLOCKS} or more")
+        raise MilleBornesError(f"--rounds is {rounds}; the intervals need {BLOCKS} or more")
     table = {"edition": options.edition}
     met = {**table, "deals": deals, "opponent": options.opponent}
     found = []

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.equilibrium.agent import FOLDER
-from millebornes_env.millebornes.cards import is_safety
+from millebornes_env.games.millebornes.cards import is_safety
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.deck import Solvable, solvable
+from millebornes_env.solving.equilibrium.agent import FOLDER
 from millebornes_env.solving.passes import best_backward, expected_backward, meet
 from millebornes_env.solving.policies import read_policy
 from millebornes_env.solving.tree import Grower, SeatTree, Tree

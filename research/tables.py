@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich import table as rich_table
 from rich.text import Text
 
-from millebornes_env.commands.console import table_console
+from millebornes_env.cli.console import table_console
 
 PIPED_WIDTH = 160  # columns of the table when it goes into a file or a pipe
 

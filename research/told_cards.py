@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from millebornes_env.millebornes.actions import FIRST_DISCARD
-from millebornes_env.millebornes.cards import (
+from millebornes_env.games.millebornes.actions import FIRST_DISCARD
+from millebornes_env.games.millebornes.cards import (
     ACCIDENT,
     DISTANCE_100,
     DRIVING_ACE,
@@ -24,7 +24,7 @@ from millebornes_env.millebornes.cards import (
     SPEED_LIMIT,
     is_battle_hazard,
 )
-from millebornes_env.millebornes.state import MAX_SEATS, PLAY
+from millebornes_env.games.millebornes.state import MAX_SEATS, PLAY
 from research.mutual_information import Int64Array, conditional_bits, draw_cards, jackknife_error, plug_in
 from research.watching import BoolArray, StateArray, Watcher
 

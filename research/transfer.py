@@ -26,8 +26,7 @@ from millebornes_env import edition, editions
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.arena.intervals import NORMAL_QUANTILE
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.errors import shown
-from research.errors import ResearchError
+from millebornes_env.errors import MilleBornesError, shown
 from research.frame import OnProgress, Options, Question, by_default, main
 from research.intervals import Interval, over_seeds
 from research.parts import Part, Record
@@ -81,12 +80,12 @@ def parts(options: Args) -> list[Part]:
     """One for each seed: the networks of a seed play each other.
 
     Raises:
-        ResearchError: fewer than two editions, or one twice.
+        MilleBornesError: fewer than two editions, or one twice.
         ValueError: an edition, a network or a number of games that cannot be.
     """
     names = options.editions or tuple(name for name in editions() if (_TWO, _TWO) in edition(name).tables)
     if len(set(names)) != len(names) or len(names) < _TWO:
-        raise ResearchError(f"--editions {shown(' '.join(names))}: give two or more, each once")
+        raise MilleBornesError(f"--editions {shown(' '.join(names))}: give two or more, each once")
     decisions, deals = (20_000, 20) if options.quick else (options.decisions, options.deals)
     check(training_args(names, decisions, options.hidden, options.num_envs, options.seed))
     config = {

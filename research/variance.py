@@ -31,8 +31,7 @@ from millebornes_env.arena.estimates import corrected
 from millebornes_env.arena.intervals import NORMAL_QUANTILE, Float64Array
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import Outcome
-from millebornes_env.errors import shown
-from research.errors import ResearchError
+from millebornes_env.errors import MilleBornesError, shown
 from research.frame import OnProgress, Options, Question, main
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
@@ -74,11 +73,11 @@ def pair_of(text: str) -> tuple[str, str]:
     """The two agents of an option.
 
     Raises:
-        ResearchError: it is no pair.
+        MilleBornesError: it is no pair.
     """
     one, found, other = text.partition(_BETWEEN)
     if not (found and one.strip() and other.strip()):
-        raise ResearchError(f"--pairs {shown(text)} is no pair: write it as 'champion vs arnold'")
+        raise MilleBornesError(f"--pairs {shown(text)} is no pair: write it as 'champion vs arnold'")
     return one.strip(), other.strip()
 
 
@@ -86,7 +85,7 @@ def parts(options: Args) -> list[Part]:
     """One for each pair, way to deal and seed.
 
     Raises:
-        ResearchError: a pair or a number of deals that cannot be.
+        MilleBornesError: a pair or a number of deals that cannot be.
         ArenaError: the edition counts no points, or there is no network that values luck at its table.
     """
     config = MatchConfig(options.edition, 2, episode="round", aivat=True)
@@ -94,7 +93,7 @@ def parts(options: Args) -> list[Part]:
     config.network()
     deals = 200 if options.quick else options.deals
     if deals < _WARM_UP:
-        raise ResearchError(f"--deals is {deals}; a spread needs {_WARM_UP} or more")
+        raise MilleBornesError(f"--deals is {deals}; a spread needs {_WARM_UP} or more")
     return [
         Part(
             f"pair{number}-{cards.replace(' ', '-')}-{seed}",

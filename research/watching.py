@@ -21,7 +21,7 @@ from millebornes_env.arena.faults import illegal_action
 from millebornes_env.arena.match import MatchConfig, agent_seed, by_deal
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.stepping import SteppedGames
-from millebornes_env.millebornes.cards import NO_CARD
+from millebornes_env.games.millebornes.cards import NO_CARD
 
 Int64Array = npt.NDArray[np.int64]
 StateArray = npt.NDArray[Any]
@@ -104,7 +104,7 @@ def play_watched(
     watcher.begun(batch.states)
     while batch.live.any():
         watcher.chosen(batch.states, batch.live, games.choose())
-        games.carry_out()
+        games.apply_action()
         watcher.stepped(batch.states)
     _refuse_faults(roles, batch, config, first_deal)
     return _outcome(batch, config)

@@ -32,7 +32,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 @pytest.fixture(autouse=True)
 def _threads_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let threads share every loop that asks for them, also where one would be faster (on a busy machine)."""
-    monkeypatch.setattr("millebornes_env.threads.Pace.shares", lambda self: True)
+    monkeypatch.setattr("millebornes_env.engine.numba.threads.Pace.shares", lambda self: True)
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def _usual_signals() -> Iterator[None]:
 
     Under `nohup` or a shell's `&` some are ignored, also in the processes that tests start and interrupt.
     """
-    from millebornes_env.stopping import SIGNALS  # noqa: PLC0415 - libraries are loaded after `pytest_configure`
+    from millebornes_env._util.signals import SIGNALS  # noqa: PLC0415 - libraries are loaded after `pytest_configure`
 
     before = {number: signal.getsignal(number) for number in SIGNALS}
     for number in SIGNALS:

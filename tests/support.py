@@ -19,23 +19,23 @@ from functools import cache
 
 import numpy as np
 
-from millebornes_env.compile import for_kernels
-from millebornes_env.engine.games import Games, Settings
-from millebornes_env.millebornes import editions, rulebook
-from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.cards import KM, Card
-from millebornes_env.millebornes.legality import is_legal, write_mask
-from millebornes_env.millebornes.motion import is_moving
-from millebornes_env.millebornes.rules import Rules, compiled_rules, rules_record
-from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.sections import ObservationSpec
-from millebornes_env.millebornes.state import NO_TEAM, PHASE_NAMES, PLAY, SCORE_LINES
-from millebornes_env.millebornes.turn import start_next_round, step
-from millebornes_env.millebornes.winning import match_winner, round_winner
-from millebornes_env.notation.deal_rest import usual_opening
+from millebornes_env.engine.batch import Batch, Settings
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes import editions, rulebook
+from millebornes_env.games.millebornes.actions import num_actions
+from millebornes_env.games.millebornes.cards import KM, Card
+from millebornes_env.games.millebornes.legality import is_legal, write_mask
+from millebornes_env.games.millebornes.motion import is_moving
+from millebornes_env.games.millebornes.rules import Rules, compiled_rules, rules_record
+from millebornes_env.games.millebornes.scoring import round_score
+from millebornes_env.games.millebornes.sections import ObservationSpec
+from millebornes_env.games.millebornes.state import NO_TEAM, PHASE_NAMES, PLAY, SCORE_LINES
+from millebornes_env.games.millebornes.turn import start_next_round, step
+from millebornes_env.games.millebornes.winning import match_winner, round_winner
 from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, cards_named, named_line
-from millebornes_env.notation.positions import read_position
-from millebornes_env.notation.records import read_action, write_action
+from millebornes_env.notation.millebornes.deal_rest import usual_opening
+from millebornes_env.notation.millebornes.positions import read_position
+from millebornes_env.notation.millebornes.records import read_action, write_action
 
 CARDS = CARD_WORDS
 DISTANCES = ("25", "50", "75", "100", "200")
@@ -110,7 +110,7 @@ class Position:
         is_shipped = edition in editions.editions()  # another one is a file, which may change
         table_of = _table_of if is_shipped else _table_of.__wrapped__
         self.edition, self.rules = table_of(edition, players, teams, **changes)
-        self.games = Games(rulebook, 1, self.rules, _SETTINGS)
+        self.games = Batch(rulebook, 1, self.rules, _SETTINGS)
         self.games.seed(seed)
         self.games.start()
         self.state = self.games.states[0]

@@ -24,12 +24,12 @@ from tests.patience import SECONDS_OF_A_HANG
 ROOT = Path(__file__).parent.parent
 MODEL_CARDS = [
     *(ROOT / "millebornes_env" / "agents" / "champions").glob("*/README.md"),
-    ROOT / "millebornes_env" / "agents" / "equilibrium" / "README.md",
+    ROOT / "millebornes_env" / "solving" / "equilibrium" / "README.md",
 ]
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "agents" / "README.md", *MODEL_CARDS]
 )
-SHEETS = ROOT / "millebornes_env" / "millebornes" / "sheets"
+SHEETS = ROOT / "millebornes_env" / "games" / "millebornes" / "sheets"
 LONGEST_README = 150
 PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
     "README.md",
@@ -226,7 +226,7 @@ def test_the_first_change_is_still_there_to_make() -> None:
     page = text_of("CONTRIBUTING.md")
     line, name = "return not is_limited(state, team)", "test_no_speed_limit_on_a_speed_limit"
     assert f"`{line}`" in page
-    assert text_of("millebornes_env/millebornes/hazards.py").count(line) == 1
+    assert text_of("millebornes_env/games/millebornes/hazards.py").count(line) == 1
     assert f"`{name}`" in page
     assert f"def {name}()" in text_of("tests/rules/test_hazards.py")
 

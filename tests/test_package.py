@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import millebornes_env
-from millebornes_env.errors import UnknownEditionError, UnknownGameError
-from millebornes_env.millebornes.rules import RULES, Rules
-from millebornes_env.millebornes.state import STATE, State
+from millebornes_env.errors import GameError, UnknownEditionError
+from millebornes_env.games.millebornes.rules import RULES, Rules
+from millebornes_env.games.millebornes.state import STATE, State
 from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,7 +73,7 @@ def test_the_sheets_of_all_games_are_found_by_their_names() -> None:
     assert "parker" in millebornes_env.editions()
     assert millebornes_env.editions("wielerspel") == ("arc_en_ciel",)
     assert millebornes_env.editions(None) == (*millebornes_env.editions(), "arc_en_ciel")
-    with pytest.raises(UnknownGameError, match="there is no game 'chess'; the games are: millebornes"):
+    with pytest.raises(GameError, match="there is no game 'chess'; the games are: millebornes"):
         millebornes_env.editions("chess")
     with pytest.raises(UnknownEditionError, match="Of other games: arc_en_ciel"):
         millebornes_env.edition("ducth")

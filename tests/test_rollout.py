@@ -1,4 +1,4 @@
-"""`millebornes_env.rollout`: each seat is credited with what its own decisions brought it."""
+"""`millebornes_env.envs.rollout`: each seat is credited with what its own decisions brought it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.errors import BufferShapeError, MilleBornesError, OptionError
-from millebornes_env.rollout import advantages_of, transitions_of
+from millebornes_env.envs.rollout import advantages_of, transitions_of
+from millebornes_env.errors import MilleBornesError, OptionError
 from train.common.ppo import new_rollout, new_seat_memory, write_advantages
 
 GAMMA, LAMBDA = 0.9, 0.8
@@ -143,16 +143,16 @@ def test_it_is_what_train_selfplay_learns_from() -> None:
     [
         (
             {"seats": np.zeros((2, 3), np.float64)},
-            BufferShapeError,
+            OptionError,
             "seats are float64[2, 3]; they must be whole",
         ),
         ({"seats": np.full((2, 3), 2)}, OptionError, "no seat 2; the rewards have a column for seats 0 to 1"),
         ({"seats": np.full((2, 3), -1)}, OptionError, "no seat -1"),
-        ({"seats": [[0], [0, 1]]}, BufferShapeError, "of which no array can be made"),
-        ({"rewards": np.zeros((2, 3))}, BufferShapeError, "must be floats [T, N, S]"),
-        ({"rewards": np.zeros((0, 3, 2))}, BufferShapeError, "must be floats [T, N, S]"),
-        ({"terminations": np.zeros((3, 2), bool)}, BufferShapeError, "terminations are bool[3, 2]"),
-        ({"decided": np.zeros((2, 3))}, BufferShapeError, "decided are float64[2, 3]; they must be bool"),
+        ({"seats": [[0], [0, 1]]}, OptionError, "of which no array can be made"),
+        ({"rewards": np.zeros((2, 3))}, OptionError, "must be floats [T, N, S]"),
+        ({"rewards": np.zeros((0, 3, 2))}, OptionError, "must be floats [T, N, S]"),
+        ({"terminations": np.zeros((3, 2), bool)}, OptionError, "terminations are bool[3, 2]"),
+        ({"decided": np.zeros((2, 3))}, OptionError, "decided are float64[2, 3]; they must be bool"),
     ],
 )
 def test_arrays_that_do_not_fit(wrong: dict[str, Any], error: type[MilleBornesError], told: str) -> None:
@@ -168,7 +168,7 @@ def test_arrays_that_do_not_fit(wrong: dict[str, Any], error: type[MilleBornesEr
 
 def test_values_and_coefficients_that_cannot_be() -> None:
     found = transitions_of(np.zeros((2, 1), np.int64), np.zeros((2, 1, 1)), np.zeros((2, 1), np.bool_))
-    with pytest.raises(BufferShapeError, match="values are"):
+    with pytest.raises(OptionError, match="values are"):
         advantages_of(found, np.zeros(2))
     with pytest.raises(OptionError, match=r"gamma is 1\.5; it must be a number from 0 to 1"):
         advantages_of(found, np.zeros((2, 1)), gamma=1.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from millebornes_env.web.table import CardTable
+from millebornes_env.play.web.table import CardTable
 from tests.each import each
 from website.rulings import Shown, rulings, shown
 

@@ -23,6 +23,6 @@ def _stop_at_once(number: int, frame: FrameType | None) -> None:
 
 
 # While `python -m train.selfplay` looks for the script, its name is "-m". The script then imports PyTorch for
-# seconds; Ctrl-C meanwhile ends in a sentence, not in a traceback. Later `carry_out` handles it.
+# seconds; Ctrl-C meanwhile ends in a sentence, not in a traceback. Later `apply_action` handles it.
 if sys.argv[:1] == ["-m"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, _stop_at_once)

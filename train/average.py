@@ -23,11 +23,11 @@ import torch
 import tyro
 from torch import Tensor
 
+from millebornes_env._util.command_line import run_command
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import WEIGHTS_FILE, read_description
 from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.command_line import carry_out
 from train.common.checkpoints import read_tensors, recorded_config, with_prefix
 from train.common.options import check_counts, parse_options
 from train.selfplay import CHECKPOINT_KIND, Trainer
@@ -59,7 +59,7 @@ def average_policies(folders: Sequence[Path], out: Path) -> None:
 
     Raises:
         ValueError: too few, or one is of another table, network or input than the first.
-        RunFolderError: a folder holds no policy, or a damaged one.
+        UnknownAgentError: a folder holds no policy, or a damaged one.
         OSError: it could not be written.
     """
     if len(folders) < 2:
@@ -145,7 +145,7 @@ def mean_of(snapshots: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out(_command)
+    return run_command(_command)
 
 
 def _command() -> None:

@@ -3,7 +3,7 @@
     python -m train.belief --out runs/belief
     python -m train.belief --out runs/quick --decisions 100000 --epochs 2
     python -m train.belief --out runs/more --start runs/belief --seed 2 --learning-rate 1e-3
-    python -m benchmarks.beliefs --belief runs/belief
+    python -m research.measurements.beliefs --belief runs/belief
 
 Compiled agents play rounds and matches, the first of them against each. At every decision of either seat the
 network is told what that seat has seen, and learns to make the hand that the other one really holds probable:
@@ -30,6 +30,9 @@ from rich.table import Table
 from torch import Tensor
 
 from millebornes_env import agents
+from millebornes_env._util.command_line import run_command
+from millebornes_env._util.files import check_writable, locked
+from millebornes_env._util.versions import versions
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.hand_files import (
     DESCRIPTION_FILE,
@@ -46,11 +49,8 @@ from millebornes_env.agents.search.hand_network import (
     HandNetwork,
 )
 from millebornes_env.arena.match import MatchConfig, agent_seed
-from millebornes_env.command_line import carry_out
-from millebornes_env.files import check_writable, locked
-from millebornes_env.games import DEFAULT_GAME, find_sheet
-from millebornes_env.games import game as find_game
-from millebornes_env.versions import versions
+from millebornes_env.games.registry import DEFAULT_GAME, find_sheet
+from millebornes_env.games.registry import game as find_game
 from train.common.errors import LossError
 from train.common.hand_games import Rounds, collect
 from train.common.hand_model import HandModel, log_weights
@@ -266,7 +266,7 @@ def new_model(args: Args) -> HandModel:
     """The network to begin with.
 
     Raises:
-        HandNetworkError: the one to go on from is missing, damaged, or of another table.
+        UnknownAgentError: the one to go on from is missing, damaged, or of another table.
     """
     if args.start is None:
         return HandModel(args.units, args.memory, args.hidden, args.components)
@@ -364,7 +364,7 @@ def check(args: Args) -> None:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out(_command)
+    return run_command(_command)
 
 
 def _command() -> None:

@@ -27,13 +27,13 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from millebornes_env._util.command_line import sentence
+from millebornes_env._util.files import write_json_atomically
 from millebornes_env.agents.champion import CHAMPIONS, champion_for
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.command_line import sentence
-from millebornes_env.commands.leaderboard import POINTS, gain_of, measure_of
+from millebornes_env.cli.leaderboard import POINTS, gain_of, measure_of
 from millebornes_env.errors import MilleBornesError, shown
-from millebornes_env.files import write_json_atomically
 from train import exploit
 from train.common.checkpoints import read_progress
 from train.common.command import carry_out_training
@@ -217,7 +217,7 @@ def _with_interval(result: Mapping[str, Any]) -> str:
 # Training --------------------------------------------------------------------------------------------------
 
 
-def carry_out_run(run: exploit.Args) -> str | None:
+def run_training(run: exploit.Args) -> str | None:
     """Train one best response to its end, from where it was stopped; what could not be written, or None."""
     if result_of(run) is not None:
         return None
@@ -277,7 +277,7 @@ def _command() -> str | None:
                 left = run.total_timesteps - decisions_of(run)
                 if left:
                     print(f"{entry.name}, seed {run.seed}: {left:,} decisions to go", flush=True)
-                if (problem := carry_out_run(run)) is not None:
+                if (problem := run_training(run)) is not None:
                     return problem
             _finish(entry, args)
     Console(width=None if sys.stdout.isatty() else 120).print(table_of(entries))

@@ -5,8 +5,8 @@
 One network plays all seats and learns from every decision of each. What differs from CleanRL's ppo.py:
 
 * illegal actions get no probability (`masked`);
-* a transition leads from a seat's decision to the same seat's next one (`millebornes_env.rollout`); the last
-  decision of each seat in a rollout has no successor yet and is left out of the loss.
+* a transition leads from a seat's decision to the same seat's next one (`millebornes_env.envs.rollout`); the
+  last decision of each seat in a rollout has no successor yet and is left out of the loss.
 
 For speed and strength see train/selfplay.py; docs/gymnasium.md has a measurement of this file.
 """
@@ -27,12 +27,12 @@ import tyro
 from torch import Tensor, nn
 
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env._util.command_line import run_command
+from millebornes_env._util.files import write_bytes_atomically
 from millebornes_env.agents import make
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.command_line import carry_out
+from millebornes_env.envs.rollout import advantages_of, transitions_of
 from millebornes_env.errors import OptionError
-from millebornes_env.files import write_bytes_atomically
-from millebornes_env.rollout import advantages_of, transitions_of
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ def main() -> int:
             share = evaluate(agent, args)
             print(f"won {100 * share:.1f} % of {args.eval_matches} matches against {args.eval_opponent}")
 
-    return carry_out(command)
+    return run_command(command)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ another card was drawn, and almost all else is the same (`train.common.luck_game
 hands learns to foretell by how much the branches differ and, less exactly, what they come to. In the first
 stage branches are played to the end of the round. In later ones the network of the stage before values them
 after `--horizon` more draws, which is quicker and has far less noise. A network that was fitted to some
-agents is right for all, as `millebornes_env.arena.aivat` proves; others only gain less.
+agents is right for all, as `millebornes_env.arena.luck.aivat` proves; others only gain less.
 """
 
 from __future__ import annotations
@@ -28,19 +28,24 @@ import tyro
 from torch import Tensor, nn
 
 from millebornes_env import agents
+from millebornes_env._util.command_line import run_command
+from millebornes_env._util.files import locked
 from millebornes_env.agents.protocol import Agent, is_compiled
-from millebornes_env.arena.aivat import INPUTS_VERSION, POINTS_OF_VALUE, num_inputs
 from millebornes_env.arena.batch import roles_of
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
 from millebornes_env.arena.estimates import luck_reduction, variance_reduction
+from millebornes_env.arena.luck.aivat import INPUTS_VERSION, POINTS_OF_VALUE, num_inputs
+from millebornes_env.arena.luck.value_files import (
+    DESCRIPTION_FILE,
+    network_for,
+    read_description,
+    save_network,
+)
+from millebornes_env.arena.luck.value_network import MAX_UNITS, ValueNetwork
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
-from millebornes_env.arena.value_files import DESCRIPTION_FILE, network_for, read_description, save_network
-from millebornes_env.arena.value_network import MAX_UNITS, ValueNetwork
-from millebornes_env.command_line import carry_out
-from millebornes_env.files import locked
-from millebornes_env.games import find_sheet
-from millebornes_env.games import game as find_game
-from millebornes_env.millebornes.cards import DECK_SIZE
+from millebornes_env.games.millebornes.cards import DECK_SIZE
+from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import game as find_game
 from train.common.luck_games import MOVED, SIGNS, Branches, Plan, collect, lineups_of
 from train.common.options import check_counts, check_shares, parse_options
 
@@ -371,12 +376,12 @@ def measure(args: Args) -> None:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out(_command)
+    return run_command(_command)
 
 
 def _command() -> None:
     args = parse_options(Args, __doc__)
-    find_game(find_sheet(args.edition).game).part("aivat", "train.luck_value")
+    find_game(find_sheet(args.edition).game).hook("arena.luck", "train.luck_value")
     layers = [name for name in ("hidden", "second") if getattr(args, name) is not None]
     check_counts(args, "draws", "stages", *layers, "epochs", "batch_size", "deals", "threads", "players")
     if (args.hidden or 0) > MAX_UNITS:

@@ -32,14 +32,14 @@ from stable_baselines3.common.logger import KVWriter, Logger
 from torch import Tensor
 
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env._util.signals import Stops
 from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description, read_description
 from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.sb3 import SelfPlayVecEnv
-from millebornes_env.stopping import Stops
 from train.common.checkpoints import tensors_of_optimizer, tensors_to_optimizer, with_prefix
-from train.common.command import carry_out_run
+from train.common.command import run_training
 from train.common.errors import LossError
 from train.common.options import TrainingOptions, check_training, linear_schedule
 from train.common.runs import Run
@@ -317,7 +317,7 @@ def _train(run: Run, learner: Learner, stops: Stops) -> None:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out_run(Args, __doc__, lambda args: train(args).problem, lambda args: args.run_dir)
+    return run_training(Args, __doc__, lambda args: train(args).problem, lambda args: args.run_dir)
 
 
 if __name__ == "__main__":

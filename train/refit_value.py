@@ -21,19 +21,14 @@ import numpy as np
 import numpy.typing as npt
 import tyro
 
+from millebornes_env._util.command_line import run_command
+from millebornes_env._util.files import check_writable, write_bytes_atomically, write_json_atomically
 from millebornes_env.agents.policy.agent import ACTIVATIONS, PolicyAgent
-from millebornes_env.agents.policy.files import (
-    DESCRIPTION_FILE,
-    WEIGHTS_FILE,
-    RunFolderError,
-    check_layers,
-    read_description,
-)
+from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE, check_layers, read_description
 from millebornes_env.agents.policy.rounding import MOST_LEVELS, restored, rounded
 from millebornes_env.agents.protocol import Table
-from millebornes_env.command_line import carry_out
 from millebornes_env.envs.options import USUAL
-from millebornes_env.files import check_writable, write_bytes_atomically, write_json_atomically
+from millebornes_env.errors import UnknownAgentError
 from train.common import selfplay_options
 from train.common.games import ManyGames
 from train.common.options import check_amounts, check_counts, parse_options
@@ -130,7 +125,8 @@ class SelfPlay:
         """Begin the games.
 
         Raises:
-            RunFolderError: there is no policy, or one that does not see games as `train.selfplay` shows them.
+            UnknownAgentError: there is no policy, or one that does not see games as `train.selfplay` shows
+                them.
             ValueError: an option cannot be.
         """
         options = self_play(args, read_description(args.folder), seed)
@@ -138,7 +134,7 @@ class SelfPlay:
         self._games = ManyGames(args.num_envs, selfplay_options.table_options(options))
         self.policy = policy_at(args.folder, self._games.tables[0])
         if self.policy.input_spec != self._games.input_spec:
-            raise RunFolderError(
+            raise UnknownAgentError(
                 f"the policy in {str(args.folder)!r} sees games in another way than train.selfplay shows "
                 "them: its value cannot be fitted here"
             )
@@ -368,7 +364,7 @@ def refit(args: Args) -> list[str]:
         Lines that say how well both heads foretell the reward.
 
     Raises:
-        RunFolderError: there is no policy, or one whose games cannot be played here.
+        UnknownAgentError: there is no policy, or one whose games cannot be played here.
         ValueError: an option cannot be.
         OSError: it could not be written.
     """
@@ -413,7 +409,7 @@ def refit(args: Args) -> list[str]:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out(_command)
+    return run_command(_command)
 
 
 def _command() -> None:

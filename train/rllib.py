@@ -15,7 +15,7 @@ own checkpoints (`Algorithm.save_to_path`) are pickles, which can run any code w
 #
 #   the loop, the loss, sampling, restarted workers   RLlib; algorithm_config() below
 #   the networks, and who plays which seat            common/rllib_module.py
-#   what RLlib is shown of a game                     millebornes_env/rllib.py   RLlibEnv
+#   what RLlib is shown of a game                     millebornes_env/envs/rllib.py   RLlibEnv
 #   evaluation, checkpoints, logging                  common/runs.py             Run.after_update
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ import torch
 from torch import Tensor
 
 from millebornes_env import vector_env
+from millebornes_env._util.signals import Stops
 from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description, read_description
 from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Table
-from millebornes_env.cluster import connected
-from millebornes_env.rllib import RLlibEnv
-from millebornes_env.stopping import Stops
+from millebornes_env.arena.cluster.ray import connected
+from millebornes_env.envs.rllib import RLlibEnv
 from train.common.checkpoints import tensors_of_optimizer, tensors_to_optimizer, with_prefix
-from train.common.command import carry_out_run
+from train.common.command import run_training
 from train.common.errors import LossError
 from train.common.options import (
     TrainingOptions,
@@ -341,7 +341,7 @@ def train(args: Args) -> Run:
 
     Raises:
         RunError: the folder cannot be used as asked.
-        ClusterError: there is no such cluster.
+        ArenaError: there is no such cluster.
         ValueError: the table or another option is wrong.
         LossError: a loss became NaN or infinite.
         Stopped: by Ctrl-C, SIGTERM or SIGHUP; a checkpoint was written.
@@ -369,7 +369,7 @@ def train(args: Args) -> Run:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out_run(Args, __doc__, lambda args: train(args).problem, lambda args: args.run_dir)
+    return run_training(Args, __doc__, lambda args: train(args).problem, lambda args: args.run_dir)
 
 
 if __name__ == "__main__":

@@ -19,12 +19,13 @@ import numpy as np
 import tyro
 
 from millebornes_env import vector_env
+from millebornes_env._util.command_line import run_command
+from millebornes_env._util.files import write_bytes_atomically, write_json_atomically
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
     ROUNDED_FORMAT,
     WEIGHTS_FILE,
-    RunFolderError,
     check_layers,
     read_description,
 )
@@ -32,8 +33,7 @@ from millebornes_env.agents.policy.rounding import MOST_LEVELS, restored, rounde
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.command_line import carry_out
-from millebornes_env.files import write_bytes_atomically, write_json_atomically
+from millebornes_env.errors import UnknownAgentError
 from train.common.options import check_counts, parse_options
 
 _GAMES = 256
@@ -67,7 +67,7 @@ def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
         levels: the largest integer, 1 to MOST_LEVELS.
 
     Raises:
-        RunFolderError: there is no policy, or a damaged one.
+        UnknownAgentError: there is no policy, or a damaged one.
         ValueError: there are no such levels, or no such table.
         OSError: it could not be written.
     """
@@ -91,11 +91,11 @@ def _config(description: dict[str, Any], folder: Path, edition: int, seed: int =
     """A table of the policy, by the number of the edition among those that it was trained on.
 
     Raises:
-        RunFolderError: the description names none.
+        UnknownAgentError: the description names none.
     """
     editions = description.get("editions")
     if not (isinstance(editions, list) and editions):
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"{str(folder / DESCRIPTION_FILE)!r} names no edition: restore it, or train again"
         )
     return MatchConfig(
@@ -113,7 +113,7 @@ def changed_decisions(first: Path, second: Path, config: MatchConfig, decisions:
         decisions: that are compared at least, of those with two legal actions or more.
 
     Raises:
-        RunFolderError: a folder holds no policy for the table.
+        UnknownAgentError: a folder holds no policy for the table.
     """
     env = vector_env(_GAMES, config.edition, players=config.players, teams=config.teams, seed=config.seed)
     policies = [PolicyAgent(Table.of(env), folder=str(folder)) for folder in (first, second)]
@@ -150,7 +150,7 @@ def report(args: Args) -> list[str]:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out(_command)
+    return run_command(_command)
 
 
 def _command() -> None:

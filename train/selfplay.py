@@ -33,18 +33,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from millebornes_env._util.command_line import say
+from millebornes_env._util.signals import Stopped, Stops
 from millebornes_env.agents.policy.writing import save_policy_files
-from millebornes_env.chance import random_word
-from millebornes_env.command_line import say
+from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed
-from millebornes_env.stopping import Stopped, Stops
 from train.common.checkpoints import (
     recorded_options,
     tensors_of_optimizer,
     tensors_to_optimizer,
     with_prefix,
 )
-from train.common.command import carry_out_run
+from train.common.command import run_training
 from train.common.errors import LossError, RunError
 from train.common.games import ManyGames
 from train.common.learners import MEANS, Critics, Learner, Policy, TorchLearner, TorchPolicy
@@ -503,7 +503,7 @@ def _command(args: Args) -> str | None:
 
 def main() -> int:
     """The command line; returns the exit status."""
-    return carry_out_run(Args, __doc__, _command, lambda args: args.run_dir)
+    return run_training(Args, __doc__, _command, lambda args: args.run_dir)
 
 
 __all__ = [

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from millebornes_env.notation import read_record, replay
-from millebornes_env.render.svg import draw_picture
+from millebornes_env.render.millebornes.svg import draw_picture
 
 _SYMBOL: Final = re.compile(r'<symbol id="(card-\w+)".*?</symbol>', flags=re.DOTALL)
 

@@ -23,7 +23,7 @@ SOURCES: Final = (
     "docs/**/*.svg",
     "notebooks/*.ipynb",
     "millebornes_env/agents/champions/*/README.md",
-    "millebornes_env/agents/equilibrium/README.md",
+    "millebornes_env/solving/equilibrium/README.md",
 )
 """Files of the checkout that stand in the site."""
 
@@ -35,7 +35,7 @@ def stage(folder: Path) -> None:
         folder: what is in it is removed.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    web = ROOT / "millebornes_env" / "web"
+    web = ROOT / "millebornes_env" / "play" / "web"
     shutil.copytree(HERE / "pages", folder)
     shutil.copytree(web, folder / "extra" / "table", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     (folder / "_static").mkdir()

@@ -7,43 +7,34 @@ ahead with it.
 
 from __future__ import annotations
 
-from millebornes_env.agents.arnold.agent import ArnoldAgent
-from millebornes_env.agents.attacker import AttackerAgent
+import importlib
+
+from millebornes_env._util.plugins import AGENT_MODULES
 from millebornes_env.agents.champion import ChampionAgent
 from millebornes_env.agents.compiled.agent import CompiledAgent
-from millebornes_env.agents.errors import (
-    AgentAnswerError,
-    AgentArgumentError,
-    AgentOptionError,
-    AgentProtocolError,
-    RowError,
-    UnknownAgentError,
-)
-from millebornes_env.agents.greedy import GreedyAgent
-from millebornes_env.agents.hoarder import HoarderAgent
-from millebornes_env.agents.holder import HolderAgent
-from millebornes_env.agents.human.agent import HumanAgent
+from millebornes_env.agents.millebornes.arnold.agent import ArnoldAgent
+from millebornes_env.agents.millebornes.attacker import AttackerAgent
+from millebornes_env.agents.millebornes.greedy import GreedyAgent
+from millebornes_env.agents.millebornes.hoarder import HoarderAgent
+from millebornes_env.agents.millebornes.holder import HolderAgent
+from millebornes_env.agents.millebornes.racer import RacerAgent
+from millebornes_env.agents.millebornes.strategist.agent import StrategistAgent
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.policy.files import RunFolderError
 from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Agent, BaseAgent, Table
-from millebornes_env.agents.race.bidder import BidderAgent
-from millebornes_env.agents.race.escaper import EscaperAgent
-from millebornes_env.agents.race.saver import SaverAgent
-from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
 from millebornes_env.agents.registry import AGENTS, Spec, load, make, name_of, names, register
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.specs import split_search
-from millebornes_env.agents.strategist.agent import StrategistAgent
+from millebornes_env.agents.wielerspel.bidder import BidderAgent
+from millebornes_env.agents.wielerspel.escaper import EscaperAgent
+from millebornes_env.agents.wielerspel.saver import SaverAgent
+from millebornes_env.errors import AgentError, UnknownAgentError
 
 __all__ = [
     "AGENTS",
     "Agent",
-    "AgentAnswerError",
-    "AgentArgumentError",
-    "AgentOptionError",
-    "AgentProtocolError",
+    "AgentError",
     "ArnoldAgent",
     "AttackerAgent",
     "BaseAgent",
@@ -54,12 +45,9 @@ __all__ = [
     "GreedyAgent",
     "HoarderAgent",
     "HolderAgent",
-    "HumanAgent",
     "PolicyAgent",
     "RacerAgent",
     "RandomAgent",
-    "RowError",
-    "RunFolderError",
     "SaverAgent",
     "SearchAgent",
     "Spec",
@@ -75,3 +63,6 @@ __all__ = [
     "save_policy_files",
     "split_search",
 ]
+
+for _module in AGENT_MODULES:  # after the rest: they import agents' modules
+    importlib.import_module(_module)

@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from millebornes_env.agents.policy.agent import PolicyAgent, RunFolderError
+from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, game_of_policy, read_description
 from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import rule
-from millebornes_env.errors import shown
-from millebornes_env.games import game as find_game
-from millebornes_env.millebornes.rules import PLAY_OUT, AnyRules
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.errors import UnknownAgentError, shown
+from millebornes_env.games.millebornes.rules import PLAY_OUT, AnyRules
+from millebornes_env.games.registry import game as find_game
 
 CHAMPIONS: Final = Path(__file__).with_name("champions")
 """The folder that they are in."""
@@ -52,9 +52,9 @@ class ChampionAgent(PolicyAgent):
             mode: "best" or "sample", as for `PolicyAgent`.
 
         Raises:
-            RunFolderError: there is no champion for this table, or not the one that was asked for.
-            AgentOptionError: an unknown mode.
-            AgentArgumentError: the observations do not show what the policy sees.
+            UnknownAgentError: there is no champion for this table, or not the one that was asked for.
+            UnknownAgentError: an unknown mode.
+            AgentError: the observations do not show what the policy sees.
         """
         super().__init__(table, seed, str(CHAMPIONS / champion_for(table, which)), mode)
 
@@ -68,22 +68,22 @@ def champion_for(table: Table, which: str = "", preferred: str | None = None) ->
         preferred: the one that the table's rules prefer, if that is known; None: the game is asked.
 
     Raises:
-        RunFolderError: there is no such champion, or none for this table.
+        UnknownAgentError: there is no such champion, or none for this table.
     """
     known = champions_of(table.game)
     if not known:
-        raise RunFolderError(f"there is no champion of the game {table.game!r} yet")
+        raise UnknownAgentError(f"there is no champion of the game {table.game!r} yet")
     if which not in ("", *known):
-        raise RunFolderError(f"there is no champion {shown(which)}; there {_are(known)}")
+        raise UnknownAgentError(f"there is no champion {shown(which)}; there {_are(known)}")
     fitting = [name for name, description in known.items() if _fits(description, table)]
     if not fitting:
         rules = table.rules
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"there is no champion for {_seats(rules.players, rules.teams)}: {who_plays(known)}"
         )
     if which and which not in fitting:
         seats = _seats(table.rules.players, table.rules.teams)
-        raise RunFolderError(f"the champion {which!r} does not play with {seats}: {who_plays(known)}")
+        raise UnknownAgentError(f"the champion {which!r} does not play with {seats}: {who_plays(known)}")
     return which or _best_of(fitting, known, table, _preferred_at(table) if preferred is None else preferred)
 
 
@@ -101,7 +101,7 @@ def _fits(description: dict[str, Any], table: Table) -> bool:
 def _preferred_at(table: Table) -> str:
     """The one that the game prefers at the table, which may not fit; "": it has no preference."""
     entry = find_game(table.game)
-    return str(entry.part("champion", "the champion")(table)) if entry.has("champion") else ""
+    return str(entry.hook("agents.champion", "the champion")(table)) if entry.has("agents.champion") else ""
 
 
 def _best_of(fitting: Sequence[str], known: dict[str, dict[str, Any]], table: Table, preferred: str) -> str:

@@ -10,10 +10,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError, RowError
 from millebornes_env.agents.protocol import Observations, SlotIds, Table
 from millebornes_env.agents.seen import CHOSE_NOTHING, OUT_OF_RANGE, bounds_of, seen_of
-from millebornes_env.errors import shown
+from millebornes_env.errors import AgentError, UnknownAgentError, shown
 
 MOST_SLOTS: Final = 1 << 24
 """Memories that an agent keeps at most (1.6 GB of them); a number beyond this is surely a mistake."""
@@ -31,12 +30,12 @@ def checked_rows(name: str, observations: Any, size: int) -> Observations:
         size: numbers in an observation of the agent's table.
 
     Raises:
-        AgentArgumentError: they have another shape, or are no whole numbers from -128 to 127.
+        AgentError: they have another shape, or are no whole numbers from -128 to 127.
     """
     is_int8 = isinstance(observations, np.ndarray) and observations.dtype == _INT8
     rows: Observations = observations if is_int8 else _as_int8(name, observations)
     if rows.ndim != 2 or rows.shape[1] != size:
-        raise AgentArgumentError(
+        raise AgentError(
             f"{name!r}: observations have the shape {rows.shape}; at its table they must have (N, {size}): a "
             "row for each game, as the environment shows it that the agent was made for"
         )
@@ -50,26 +49,22 @@ def _as_int8(name: str, observations: Any) -> Observations:
     """Numbers of any type as int8.
 
     Raises:
-        AgentArgumentError: they are no whole numbers from -128 to 127.
+        AgentError: they are no whole numbers from -128 to 127.
     """
     try:
         given = np.asarray(observations)
     except ValueError:
-        raise AgentArgumentError(
-            f"{name!r}: observations are no array: its rows have different lengths"
-        ) from None
+        raise AgentError(f"{name!r}: observations are no array: its rows have different lengths") from None
     except Exception:  # whatever an `__array__` of theirs raises
-        raise AgentArgumentError(
+        raise AgentError(
             f"{name!r}: observations are {shown(observations)}; they must be an array, int8[N, D]"
         ) from None
     if given.dtype.kind not in "iufb":
-        raise AgentArgumentError(
-            f"{name!r}: observations are of {given.dtype}; they must be numbers, as int8"
-        )
+        raise AgentError(f"{name!r}: observations are of {given.dtype}; they must be numbers, as int8")
     with np.errstate(invalid="ignore"):
         rows: Observations = given.astype(np.int8)
     if not np.array_equal(rows, given):
-        raise AgentArgumentError(
+        raise AgentError(
             f"{name!r}: observations of {given.dtype} hold what is no whole number from -128 to 127; agents "
             "take the environment's own, not scaled"
         )
@@ -86,7 +81,7 @@ def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> No
         num_actions: A, of the agent's table.
 
     Raises:
-        AgentArgumentError: they have another shape, or are no whole numbers or booleans.
+        AgentError: they have another shape, or are no whole numbers or booleans.
     """
     try:
         masks = action_masks if isinstance(action_masks, np.ndarray) else np.asarray(action_masks)
@@ -94,12 +89,12 @@ def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> No
         masks = np.zeros(())
     shape = masks.shape
     if shape != (rows, num_actions):
-        raise AgentArgumentError(
+        raise AgentError(
             f"{name!r}: action_masks have the shape {shape}; they must have ({rows}, {num_actions}): a row "
             f"for each of the observations, with the {num_actions} actions of its table"
         )
     if masks.dtype.kind not in "biu":
-        raise AgentArgumentError(
+        raise AgentError(
             f"{name!r}: action_masks are of {masks.dtype}; they must be int8, 1 where an action is legal"
         )
 
@@ -113,7 +108,7 @@ def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
         rows: N.
 
     Raises:
-        AgentArgumentError: they have another shape, are no whole numbers, negative or too large.
+        AgentError: they have another shape, are no whole numbers, negative or too large.
     """
     if slot_ids is None:
         return np.arange(rows)
@@ -122,14 +117,14 @@ def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
     except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
         found = np.zeros((0, 0))
     if found.shape != (rows,):
-        raise AgentArgumentError(
+        raise AgentError(
             f"{name!r}: slot_ids have the shape {found.shape}; they must have ({rows},): a number for each "
             "row of the observations"
         )
     if rows == 0:
         return np.zeros(0, np.int64)
     if found.dtype.kind not in "iu":
-        raise AgentArgumentError(
+        raise AgentError(
             f"{name!r}: slot_ids are of {found.dtype}; they must be whole numbers, such as "
             "game * players + seat"
         )
@@ -137,7 +132,7 @@ def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
     if lowest < 0 or highest >= MOST_SLOTS:
         wrong = lowest if lowest < 0 else highest
         row = int(np.flatnonzero(found == wrong)[0])
-        raise AgentArgumentError(
+        raise AgentError(
             f"{name!r}: the slot id of row {row} is {wrong}; it must be from 0 to {MOST_SLOTS - 1:,}, such "
             "as game * players + seat"
         )
@@ -154,19 +149,19 @@ def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArra
         players: seats at the table.
 
     Raises:
-        AgentArgumentError: they have another shape, are no whole numbers, or the table does not have them.
+        AgentError: they have another shape, are no whole numbers, or the table does not have them.
     """
     try:
         found = np.asarray(seats)
     except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
         found = np.zeros((0, 0))
     if found.shape != (games,) or (games and found.dtype.kind not in "iu"):
-        raise AgentArgumentError(
+        raise AgentError(
             f"{name!r}: seats are {found.dtype}{list(found.shape)}; they must be int32[{games}]: who decides "
             "in each game"
         )
     if games and not 0 <= int(found.min()) <= int(found.max()) < players:
-        raise AgentArgumentError(
+        raise AgentError(
             f"{name!r}: seats go from {found.min()} to {found.max()}; at its table from 0 to {players - 1}"
         )
     return found.astype(np.int32)
@@ -181,7 +176,7 @@ def check_ranges(name: str, table: Table, rows: Observations) -> None:
         rows: int8[N, D], of the right shape.
 
     Raises:
-        RowError: there is such a row.
+        AgentError: there is such a row.
     """
     bounds = bounds_of(table)
     outside = ((rows < bounds[0]) | (rows > bounds[1])).any(axis=1)
@@ -189,7 +184,7 @@ def check_ranges(name: str, table: Table, rows: Observations) -> None:
         raise row_error(name, table, rows, int(outside.argmax()), OUT_OF_RANGE)
 
 
-def row_error(name: str, table: Table, rows: Observations, number: int, oddity: int) -> RowError:
+def row_error(name: str, table: Table, rows: Observations, number: int, oddity: int) -> AgentError:
     """What is told of a row that this table cannot show.
 
     Args:
@@ -200,7 +195,7 @@ def row_error(name: str, table: Table, rows: Observations, number: int, oddity: 
         oddity: what was found there (`agents.seen`).
     """
     if oddity == CHOSE_NOTHING:
-        return RowError(
+        return AgentError(
             f"{name!r} chose a negative number at row {number} of the observations, where it had a choice: "
             "its function has a fault; what it remembers is not to be used any more (`forget`)"
         )
@@ -214,7 +209,7 @@ def row_error(name: str, table: Table, rows: Observations, number: int, oddity: 
         what = (
             f"number {place - section.start} of {section.name!r} is {int(row[place])}, and may be {allowed}"
         )
-    return RowError(
+    return AgentError(
         f"{name!r}: row {number} of the observations is none of its table ({table.edition}, "
         f"{table.rules.players} players): {what}; hand it what the environment shows that it was made for"
     )
@@ -224,7 +219,7 @@ def checked_options(name: str, options: Any) -> npt.NDArray[np.int64]:
     """Settings of a compiled agent as int64.
 
     Raises:
-        AgentOptionError: one of them is no whole number that fits.
+        UnknownAgentError: one of them is no whole number that fits.
     """
     try:
         found = np.asarray(options)
@@ -232,6 +227,6 @@ def checked_options(name: str, options: Any) -> npt.NDArray[np.int64]:
             raise OverflowError
         return found.astype(np.int64)
     except (OverflowError, ValueError):
-        raise AgentOptionError(
+        raise UnknownAgentError(
             f"the options of {name!r} are {options!r}; each must be a whole number from -2**63 to 2**63 - 1"
         ) from None

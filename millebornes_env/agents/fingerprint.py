@@ -14,7 +14,7 @@ from millebornes_env.agents.protocol import Agent, is_compiled, made_for
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.network_belief import NetworkBelief
 from millebornes_env.agents.seen import seen_of
-from millebornes_env.compile_cache import source_digest, sources_on_top
+from millebornes_env.engine.numba.cache import source_digest, sources_on_top
 
 
 def _sources_of_game(agent: Agent) -> frozenset[Path]:

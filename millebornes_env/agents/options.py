@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from millebornes_env.agents.errors import AgentOptionError
-from millebornes_env.errors import shown
+from millebornes_env.errors import UnknownAgentError, shown
 
 
 class Between(NamedTuple):
@@ -31,14 +30,14 @@ def check_ranges(name: str, maker: Callable[..., Any], options: Mapping[str, Any
         options: by name.
 
     Raises:
-        AgentOptionError: there is one.
+        UnknownAgentError: there is one.
     """
     for option, bounds in ranges_of(maker).items():
         if option not in options:
             continue
         value = options[option]
         if not isinstance(value, (int, float, np.number)) or not bounds.least <= value <= bounds.most:
-            raise AgentOptionError(
+            raise UnknownAgentError(
                 f"{shown(name)}: the option {option} is {shown(value)}; it must be from {bounds.least:,} "
                 f"to {bounds.most:,}"
             )
@@ -48,7 +47,7 @@ def check_arguments(maker: type[Any], args: tuple[Any, ...], kwargs: Mapping[str
     """`check_ranges` of what a class is called with; arguments that it does not take it refuses itself.
 
     Raises:
-        AgentOptionError: an option has a value that it cannot have.
+        UnknownAgentError: an option has a value that it cannot have.
     """
     if ranges_of(maker):
         try:

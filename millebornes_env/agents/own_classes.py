@@ -14,12 +14,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from millebornes_env.agents.errors import AgentArgumentError, UnknownAgentError
+from millebornes_env._util.texts import closest, shortened
 from millebornes_env.agents.options import defaults_of, signature_of
 from millebornes_env.agents.protocol import Agent, Table
 from millebornes_env.agents.specs import ClassName, is_file
-from millebornes_env.errors import MilleBornesError, shown
-from millebornes_env.texts import closest, shortened
+from millebornes_env.errors import AgentError, MilleBornesError, UnknownAgentError, shown
 
 HOW_TO_NAME: Final = "a class of your own (my_file.py:Class or module:Class)"
 """What messages say of this way to name an agent."""
@@ -76,7 +75,7 @@ def make_own(
 
     Raises:
         UnknownAgentError: the class does not take a table, a seed and these options.
-        AgentArgumentError: its own code raises.
+        AgentError: its own code raises.
     """
     try:
         signature_of(maker).bind(table, seed, **options)
@@ -89,7 +88,7 @@ def make_own(
         raise
     except Exception as error:
         file = inspect.getsourcefile(maker) if inspect.isclass(maker) else None
-        raise AgentArgumentError(f"{shown(spec)} could not be made: {_reason(error, file)}") from error
+        raise AgentError(f"{shown(spec)} could not be made: {_reason(error, file)}") from error
 
 
 def sources_of_class(module_name: str) -> frozenset[Path]:

@@ -11,17 +11,15 @@ from typing import Any, ClassVar, Protocol, Self, TypeGuard, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env import VectorEnv
-from millebornes_env.agents.errors import AgentAnswerError, AgentArgumentError, AgentProtocolError
+from millebornes_env._util.guard import Guard
 from millebornes_env.agents.options import check_arguments
-from millebornes_env.compile import plain
 from millebornes_env.engine.kernels import SKIP
+from millebornes_env.engine.layout import Section
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import Rulebook, StateArray
-from millebornes_env.envs.guard import Guard
-from millebornes_env.errors import shown
-from millebornes_env.games import DEFAULT_GAME
-from millebornes_env.games import game as find_game
-from millebornes_env.layout import Section
+from millebornes_env.errors import AgentError, UnknownAgentError, shown
+from millebornes_env.games.registry import DEFAULT_GAME
+from millebornes_env.games.registry import game as find_game
 
 Observations = npt.NDArray[np.int8]
 Masks = npt.NDArray[np.int8]
@@ -59,7 +57,7 @@ class BaseAgent:
     """What an agent may have beside a name and `act`, with the defaults.
 
     Derive a class of your own from this one, or declare what you need without it. `agents.load` refuses
-    declarations that contradict each other (`AgentProtocolError`).
+    declarations that contradict each other (`UnknownAgentError`).
 
     Two kinds of agents have members of their own: a `StateAgent` is handed the games instead of observations,
     and a `CompiledAgent` is a function that kernels call.
@@ -79,7 +77,7 @@ class BaseAgent:
 
     game: ClassVar[str | None] = None
     _guard: Guard
-    """For methods that are `alone` (`envs.guard`), and `one_or_many`."""
+    """For methods that are `alone` (`_util.guard`), and `one_or_many`."""
     has_memory: bool = False
     sees_hidden_cards: bool = False
     is_compiled: bool = False
@@ -88,7 +86,7 @@ class BaseAgent:
         """Refuse options outside of the range that their annotations name (`agents.options.Between`).
 
         Raises:
-            AgentOptionError: there is one.
+            UnknownAgentError: there is one.
         """
         check_arguments(cls, args, kwargs)
         agent = super().__new__(cls)
@@ -107,7 +105,7 @@ def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., A
 
     Raises:
         ConcurrentCallError: (the method) another call of the agent is under way; neither is disturbed.
-        AgentArgumentError: (the method) it was given a dictionary instead of two arrays.
+        AgentError: (the method) it was given a dictionary instead of two arrays.
     """
 
     @functools.wraps(act)
@@ -135,10 +133,10 @@ def _is_one_row(agent: Any, observations: Any) -> bool:
     """Return True if something that is no array is a list of numbers.
 
     Raises:
-        AgentArgumentError: it is a dictionary.
+        AgentError: it is a dictionary.
     """
     if isinstance(observations, Mapping):
-        raise AgentArgumentError(
+        raise AgentError(
             f"{agent.name!r}: act takes arrays, not a dictionary: give it observations['observation'] and "
             "observations['action_mask']"
         )
@@ -240,11 +238,11 @@ def check_declarations(agent: Agent, name: str) -> None:
         name: what the message calls it.
 
     Raises:
-        AgentProtocolError: the message says which member is wrong, and what to write.
+        UnknownAgentError: the message says which member is wrong, and what to write.
     """
     problem = _problem_of_members(agent) or _problem_of_act(agent)
     if problem is not None:
-        raise AgentProtocolError(f"{shown(name)}: {problem}")
+        raise UnknownAgentError(f"{shown(name)}: {problem}")
 
 
 def _problem_of_members(agent: Agent) -> str | None:
@@ -318,7 +316,7 @@ def ask(
         int64[N], of which nobody has asked yet whether they are legal.
 
     Raises:
-        AgentAnswerError: it returned something that is no action for each row. And whatever it raises.
+        AgentError: it returned something that is no action for each row. And whatever it raises.
     """
     if get_states is not None and is_state_agent(agent):
         states = get_states()
@@ -347,14 +345,14 @@ def _as_actions(method: str, agent: Agent | StateAgent, returned: Any, count: in
     except ValueError:  # rows of different lengths
         array = np.zeros(0, np.object_)
     if array.shape != (count,) or array.dtype.kind not in "iu":
-        raise AgentAnswerError(
+        raise AgentError(
             f"{shown(agent.name)}: {method} returned {array.dtype}{list(array.shape)} for {count} rows; it "
             f"must be int64[{count}]"
         )
     return array.astype(np.int64)
 
 
-def ask_in(env: VectorEnv, agent: Agent, observations: dict[str, npt.NDArray[Any]]) -> Actions:
+def ask_in(env: GamesInPlay, agent: Agent, observations: dict[str, npt.NDArray[Any]]) -> Actions:
     """What an agent does in all games of an environment; see `ask`.
 
     Args:
@@ -366,7 +364,7 @@ def ask_in(env: VectorEnv, agent: Agent, observations: dict[str, npt.NDArray[Any
         int64[N].
 
     Raises:
-        AgentAnswerError: as in `ask`.
+        AgentError: as in `ask`.
     """
     slot_ids = np.arange(env.num_envs) * env.players + env.agent_selection
     shown_to_seats = observations["observation"], observations["action_mask"]
@@ -388,6 +386,37 @@ def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.
         masks: Masks = np.asarray(action_masks)
         allowed = ended & masks.any(axis=1)
         actions[allowed] = masks[allowed].argmax(axis=1)
+
+
+@runtime_checkable
+class TableSource(Protocol):
+    """An environment, as far as a `Table` is made of it: the vector environment is one."""
+
+    edition: Any
+    rules: Any
+    observation_sections: tuple[Section, ...]
+    observation_version: int
+    single_action_space: Any
+
+    @property
+    def game(self) -> Any:
+        """The game's entry in the registry."""
+
+
+class GamesInPlay(TableSource, Protocol):
+    """An environment, as far as `ask_in` asks an agent in its games: the vector environment is one."""
+
+    num_envs: int
+    players: int
+
+    @property
+    def agent_selection(self) -> npt.NDArray[Any]:
+        """The seat to act in each game, int[N]."""
+        ...
+
+    def get_states(self) -> StateArray:
+        """Return a copy of the games' records, `STATE[N]`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -415,20 +444,20 @@ class Table:
         """The rules of the game, as the engine asks for them.
 
         Raises:
-            UnknownGameError: the game is registered no more.
+            GameError: the game is registered no more.
         """
         return find_game(self.game).module()
 
     @classmethod
-    def of(cls, env: VectorEnv) -> Table:
+    def of(cls, env: TableSource) -> Table:
         """The table of an environment.
 
         Raises:
-            AgentArgumentError: it is no vector environment.
+            AgentError: it says nothing about a table.
         """
         given: object = env
-        if not isinstance(given, VectorEnv):
-            raise AgentArgumentError(f"a Table is that of a vector environment, not of {shown(given)}")
+        if isinstance(given, type) or not isinstance(given, TableSource):
+            raise AgentError(f"a Table is that of a vector environment, not of {shown(given)}")
         return cls(
             edition=env.edition.label,
             rules=env.rules,

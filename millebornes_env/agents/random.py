@@ -17,12 +17,12 @@ from millebornes_env.agents.compiled.agent import (
     legal_by_masks,
 )
 from millebornes_env.agents.compiled.legal import list_legal
-from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
-from millebornes_env.chance import random_word
-from millebornes_env.compile import stack_array
+from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import named_for
+from millebornes_env.engine.numba.compiling import stack_array
 from millebornes_env.engine.rulebook import checked_module
+from millebornes_env.errors import AgentError
 
 MOST_ACTIONS: Final = 4096
 """That a game may have, for which there is room."""
@@ -56,12 +56,12 @@ class RandomAgent(CompiledAgent):
         """The choices are a function of the seed and of the calls made.
 
         Raises:
-            AgentArgumentError: the table has more than `MOST_ACTIONS` actions.
-            SeedError: a seed that is none.
+            AgentError: the table has more than `MOST_ACTIONS` actions.
+            OptionError: a seed that is none.
         """
         count = table.rulebook.action_count(table.rules, None)
         if count > MOST_ACTIONS:
-            raise AgentArgumentError(
+            raise AgentError(
                 f"'random' chooses among {MOST_ACTIONS:,} actions at most; {table.edition} has {count:,}"
             )
         super().__init__(table, seed, (count,), counts_unseen=False)

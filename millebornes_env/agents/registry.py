@@ -8,17 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from millebornes_env import VectorEnv
-from millebornes_env.agents.arnold.agent import ArnoldAgent
-from millebornes_env.agents.attacker import AttackerAgent
+from millebornes_env._util.arguments import checked_seed
 from millebornes_env.agents.champion import ChampionAgent
 from millebornes_env.agents.compiled.agent import CompiledAgent
-from millebornes_env.agents.equilibrium.agent import EquilibriumAgent
-from millebornes_env.agents.errors import AgentArgumentError, UnknownAgentError
-from millebornes_env.agents.greedy import GreedyAgent
-from millebornes_env.agents.hoarder import HoarderAgent
-from millebornes_env.agents.holder import HolderAgent
-from millebornes_env.agents.human.agent import HumanAgent
+from millebornes_env.agents.millebornes.arnold.agent import ArnoldAgent
+from millebornes_env.agents.millebornes.attacker import AttackerAgent
+from millebornes_env.agents.millebornes.greedy import GreedyAgent
+from millebornes_env.agents.millebornes.hoarder import HoarderAgent
+from millebornes_env.agents.millebornes.holder import HolderAgent
+from millebornes_env.agents.millebornes.racer import RacerAgent
+from millebornes_env.agents.millebornes.strategist.agent import StrategistAgent
 from millebornes_env.agents.options import defaults_of, signature_of
 from millebornes_env.agents.own_classes import HOW_TO_NAME, find_class, make_own
 from millebornes_env.agents.policy.agent import PolicyAgent
@@ -26,18 +25,15 @@ from millebornes_env.agents.protocol import (
     Agent,
     CompiledFunction,
     Table,
+    TableSource,
     check_declarations,
     game_of,
     is_compiled,
     made_for,
     plays,
 )
-from millebornes_env.agents.race.bidder import BidderAgent
-from millebornes_env.agents.race.escaper import EscaperAgent
-from millebornes_env.agents.race.saver import SaverAgent
-from millebornes_env.agents.racer import RacerAgent
 from millebornes_env.agents.random import RandomAgent
-from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.over import search_over
 from millebornes_env.agents.specs import (
     POLICY,
@@ -50,10 +46,10 @@ from millebornes_env.agents.specs import (
     split_class,
     split_search,
 )
-from millebornes_env.agents.strategist.agent import StrategistAgent
-from millebornes_env.envs.aec import raw_env
-from millebornes_env.envs.options import checked_seed
-from millebornes_env.errors import shown
+from millebornes_env.agents.wielerspel.bidder import BidderAgent
+from millebornes_env.agents.wielerspel.escaper import EscaperAgent
+from millebornes_env.agents.wielerspel.saver import SaverAgent
+from millebornes_env.errors import AgentError, UnknownAgentError, shown
 
 Spec = str | Path | Agent
 """What says which agent is meant: its name with options, a run folder, or the agent itself."""
@@ -73,8 +69,6 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "search": SearchAgent,
     "policy": PolicyAgent,
     "champion": ChampionAgent,
-    "equilibrium": EquilibriumAgent,
-    "human": HumanAgent,
 }
 """Every agent that has a name."""
 
@@ -112,7 +106,7 @@ def register(name: str, make: Callable[..., Agent]) -> None:
     AGENTS[named] = make
 
 
-def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
+def load(spec: Spec, env: Any, seed: int = 0) -> Agent:
     """Make an agent for the table of an environment.
 
     Args:
@@ -120,7 +114,7 @@ def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
             class of your own as `my_file.py:Class:option=value` or `module:Class:option=value`;
             each of them, if the agent is compiled, with `+search` or `+search:option=value` behind it. A
             `Path` is always a run folder, whatever stands in its name; an agent is handed back as it is.
-        env: the vector or AEC environment whose table it will play at.
+        env: the vector or AEC environment (`VectorEnv`, `raw_env`) whose table it will play at.
         seed: of the agent's own random numbers, 0 to 2**64 - 1.
 
     Returns:
@@ -128,17 +122,17 @@ def load(spec: Spec, env: VectorEnv | raw_env, seed: int = 0) -> Agent:
 
     Raises:
         UnknownAgentError: no such agent or option.
-        AgentProtocolError: an agent whose members contradict each other.
-        AgentOptionError: an option with a value that it cannot have.
-        AgentArgumentError: an agent that plays another game or was made for another table, or an
+        UnknownAgentError: an agent whose members contradict each other.
+        UnknownAgentError: an option with a value that it cannot have.
+        AgentError: an agent that plays another game or was made for another table, or an
             environment that is none.
-        SeedError: a seed that is none.
-        RunFolderError: a run folder that is missing, damaged or for another table.
-        SearchOptionError: `+search` behind an agent that is not compiled, or an option that cannot be.
+        OptionError: a seed that is none.
+        UnknownAgentError: a run folder that is missing, damaged or for another table.
+        UnknownAgentError: `+search` behind an agent that is not compiled, or an option that cannot be.
     """
-    games = env.vector if isinstance(env, raw_env) else env
-    if not isinstance(games, VectorEnv):
-        raise AgentArgumentError(
+    games = getattr(env, "vector", env)  # an AEC environment is a vector environment of one game
+    if isinstance(games, type) or not isinstance(games, TableSource):
+        raise AgentError(
             f"an agent is loaded for a vector or an AEC environment of millebornes_env, not for {shown(env)}"
         )
     return make(spec, Table.of(games), seed)
@@ -148,13 +142,11 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
     """Make an agent for a table; see `load`.
 
     Raises:
-        AgentArgumentError: the table is no `Table`; or as `load`.
+        AgentError: the table is no `Table`; or as `load`.
     """
     given: object = table
     if not isinstance(given, Table):
-        raise AgentArgumentError(
-            f"an agent is made for a Table, such as Table.of(env), not for {shown(given)}"
-        )
+        raise AgentError(f"an agent is made for a Table, such as Table.of(env), not for {shown(given)}")
     seed = checked_seed(seed)
     if isinstance(spec, Path):
         return _named(PolicyAgent(table, seed, folder=str(spec)), str(spec))
@@ -204,10 +196,10 @@ def _check_game(name: str, agent: object, table: Table) -> None:
     """Refuse an agent, or what makes one, that plays another game.
 
     Raises:
-        AgentArgumentError: it does; the message lists those that play this one.
+        AgentError: it does; the message lists those that play this one.
     """
     if not plays(agent, table.game):
-        raise AgentArgumentError(
+        raise AgentError(
             f"{shown(name)} plays {game_of(agent)}, not {table.game}; agents that play it: "
             f"{', '.join(names(table.game))}"
         )
@@ -223,7 +215,7 @@ def _made(agent: Agent, table: Table) -> Agent:
 
     Raises:
         UnknownAgentError: it is none.
-        AgentArgumentError: it was made for another table.
+        AgentError: it was made for another table.
     """
     try:
         has_name, can_act = isinstance(agent.name, str), callable(agent.act)
@@ -237,7 +229,7 @@ def _made(agent: Agent, table: Table) -> Agent:
     _check_game(agent.name, agent, table)
     own = made_for(agent)
     if own is not None and (own.game, own.rules, own.sections) != (table.game, table.rules, table.sections):
-        raise AgentArgumentError(
+        raise AgentError(
             f"{shown(agent.name)} was made for {own.edition}, {own.rules.players} players; "
             f"this table is {table.edition}, {table.rules.players} players, or shows other observations: "
             "make it for this table"
@@ -273,9 +265,9 @@ def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
         seed: of its random numbers.
 
     Raises:
-        SearchOptionError: it is none of the compiled agents.
+        UnknownAgentError: it is none of the compiled agents.
         UnknownAgentError: there is no such agent, or option.
-        RunFolderError: a policy that cannot be played.
+        UnknownAgentError: a policy that cannot be played.
     """
     agent = _compiled_agent(rollout_spec(text), table, seed)
     agent.name = text
@@ -288,14 +280,14 @@ def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledFunction:
     compiled = [known for known in names(table.game) if _makes_compiled(AGENTS[known])]
     is_found_elsewhere = name not in AGENTS and (is_path(spec) or split_class(spec) is not None)
     if name not in compiled and not is_found_elsewhere:
-        raise SearchOptionError(
+        raise UnknownAgentError(
             f"the rollout agent is {shown(spec)}; it must be one of the compiled agents: "
             f"{', '.join(compiled) or 'there are none'} (with options as in 'holder:pile=30'; "
             "between two options of it in the option rollout write + instead of a comma)"
         )
     agent = make(spec, table, seed)
     if not is_compiled(agent):
-        raise SearchOptionError(f"the rollout agent is {shown(spec)}, which makes no compiled agent")
+        raise UnknownAgentError(f"the rollout agent is {shown(spec)}, which makes no compiled agent")
     return agent
 
 
@@ -309,7 +301,7 @@ def _named(agent: Agent, spec: str) -> Agent:
     try:
         agent.name = spec
     except AttributeError:
-        raise AgentArgumentError(
+        raise AgentError(
             f"{shown(spec)}: the name of its agent cannot be set; let name be a plain attribute"
         ) from None
     return agent

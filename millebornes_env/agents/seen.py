@@ -1,13 +1,12 @@
 """How compiled agents read what a seat sees: what they ask of a game, and games that have no answer.
 
 A compiled agent is a function of a game's record. Where it is shown observations instead, each is read back
-into a record first, by a module that the table of games names (`games.Game.seen`). Without one, the game's
-compiled agents are called by kernels that hold the games (the arena), and by nobody else.
+into a record first, by a module that the table of games names (`games.registry.Game.seen`). Without one, the
+game's compiled agents are called by kernels that hold the games (the arena), and by nobody else.
 """
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -17,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.protocol import Observations, Table
-from millebornes_env.compile import rule
+from millebornes_env.engine.numba.compiling import rule
 from millebornes_env.engine.rulebook import Rulebook, StateArray
-from millebornes_env.games import game_of
+from millebornes_env.games.registry import game_of
 
 Int8Array = npt.NDArray[np.int8]
 
@@ -68,7 +67,7 @@ class Seen(Protocol):
         """Where the sections of an observation start, as a named tuple of ints.
 
         Raises:
-            AgentArgumentError: the observations do not show what an agent needs that counts unseen cards.
+            AgentError: the observations do not show what an agent needs that counts unseen cards.
         """
 
     def bounds_of(self, table: Table, /) -> Int8Array:
@@ -119,8 +118,10 @@ def reads_rows(table: Table) -> bool:
 
 
 def _seen_of(entry: Any) -> ModuleType | None:
-    seen = None if entry is None else entry.seen
-    return importlib.import_module(seen) if isinstance(seen, str) else seen
+    if entry is None or not entry.has("agents.decoder"):
+        return None
+    decoder: ModuleType = entry.hook("agents.decoder", "an agent")
+    return decoder
 
 
 def bounds_of(table: Table) -> Int8Array:

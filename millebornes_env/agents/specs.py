@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from millebornes_env.agents.errors import AgentOptionError, UnknownAgentError
 from millebornes_env.agents.options import check_ranges, defaults_of
 from millebornes_env.agents.policy import files as policy_files
-from millebornes_env.errors import shown
+from millebornes_env.errors import UnknownAgentError, shown
 
 SEARCH_SUFFIX: Final = "+search"
 """Behind what a compiled agent is loaded by: search over it, with options of its own behind a colon."""
@@ -126,7 +125,7 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
 
     Raises:
         UnknownAgentError: an option that the agent does not have.
-        AgentOptionError: an option that is given twice, or has a value that it cannot have.
+        UnknownAgentError: an option that is given twice, or has a value that it cannot have.
     """
     known = defaults_of(maker)
     options: dict[str, Any] = {}
@@ -137,11 +136,11 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
                 f"{shown(spec)}: unknown option {shown(name)}; the options are {', '.join(known) or 'none'}"
             )
         if name in options:
-            raise AgentOptionError(f"{shown(spec)}: the option {name} is given twice")
+            raise UnknownAgentError(f"{shown(spec)}: the option {name} is given twice")
         try:
             options[name] = _value(value, known[name], equals)
         except (ValueError, KeyError, OverflowError, TypeError):
-            raise AgentOptionError(
+            raise UnknownAgentError(
                 f"{shown(spec)}: the option {name} is {shown(value)}; it must be like {known[name]!r}"
             ) from None
     check_ranges(spec, maker, options)

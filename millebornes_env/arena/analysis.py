@@ -22,7 +22,7 @@ from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.arena.ratings import REPLICATES, AlphaRank, Ratings, alpha_rank, cycles, ratings
 from millebornes_env.arena.statistics import Statistic
 from millebornes_env.arena.tournament import Tournament
-from millebornes_env.games import game as find_game
+from millebornes_env.games.registry import game as find_game
 
 
 @dataclass(frozen=True)

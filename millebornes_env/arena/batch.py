@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, decide, decisions_taken
 from millebornes_env.agents.protocol import CompiledFunction
+from millebornes_env.arena.luck.value_network import ValueNetwork
 from millebornes_env.arena.statistics import Float64Array, Int64Array
-from millebornes_env.arena.value_network import ValueNetwork
-from millebornes_env.chance import random_word
-from millebornes_env.compile import IS_COMPILED, rule, rule_of_rules
+from millebornes_env.engine.chance import random_word
+from millebornes_env.engine.numba.compiling import IS_COMPILED, rule, rule_of_rules
 from millebornes_env.engine.rulebook import State, StateArray, TableRules
 
 Int8Array = npt.NDArray[np.int8]

@@ -13,8 +13,8 @@ from millebornes_env.arena.estimates import played, roles_of
 from millebornes_env.arena.kernels import counts_of_game
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.statistics import Counts, GameCounts
-from millebornes_env.games import DEFAULT_GAME
-from millebornes_env.games import game as find_game
+from millebornes_env.games.registry import DEFAULT_GAME
+from millebornes_env.games.registry import game as find_game
 
 
 def counted_in(outcomes: Sequence[Outcome]) -> GameCounts:

@@ -7,18 +7,17 @@ import numpy.typing as npt
 
 from millebornes_env.arena.batch import Batch
 from millebornes_env.arena.kernels import ArenaKernels, arena_kernels_of, new_batch
+from millebornes_env.arena.luck.value_network import ValueNetwork
 from millebornes_env.arena.match_config import MatchConfig
-from millebornes_env.arena.value_network import ValueNetwork
-from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import DISABLED, Settings, kernels_of, key_of_seed
+from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
-from millebornes_env.envs.options import observation_spec
 
 
 def settings_of(config: MatchConfig) -> Settings:
     """What the engine is told."""
     game, rulebook = config.game, config.game.module()
-    spec = observation_spec(game, observe_unseen=True, observe_rules=False, padded=False)
+    spec = game.observation_spec()
     return Settings(rulebook.EPISODES.index(config.episode), 0, DISABLED, spec, 0)
 
 

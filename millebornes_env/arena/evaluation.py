@@ -12,18 +12,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from millebornes_env import VectorEnv, agents
-from millebornes_env.agents import RunFolderError, Spec, UnknownAgentError
-from millebornes_env.agents.human.agent import HumanAgent
+from millebornes_env import agents
+from millebornes_env._util.command_line import sentence
+from millebornes_env.agents import Spec
 from millebornes_env.agents.protocol import Agent, ask_in, is_compiled
 from millebornes_env.arena.estimates import corrected, luck_reduction
 from millebornes_env.arena.intervals import mean_interval
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.results import Row
-from millebornes_env.command_line import sentence
-from millebornes_env.envs.vector import Observations
-from millebornes_env.errors import ArenaError
+from millebornes_env.envs.vector import Observations, VectorEnv
+from millebornes_env.errors import ArenaError, UnknownAgentError
 
 OnProgress = Callable[[str, float], None]
 """Is told the opponent and how many episodes of its row have been played, with parts of those going on."""
@@ -82,7 +81,7 @@ def check(agent: Spec, opponents: Sequence[Spec], config: MatchConfig, deals: in
         observations, _ = env.reset(seed=config.seed)
         try:
             _try(agents.load(spec, env), env, observations)
-        except (UnknownAgentError, RunFolderError):
+        except UnknownAgentError:
             raise
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"the agent {agents.name_of(spec)!r} cannot play: {sentence(error)}") from error
@@ -91,8 +90,8 @@ def check(agent: Spec, opponents: Sequence[Spec], config: MatchConfig, deals: in
 
 def _try(agent: Agent, env: VectorEnv, observations: Observations) -> None:
     """Let the agent make one decision, unless that would ask a person, or only kernels can ask it."""
-    is_unread = is_compiled(agent) and not env.game.has("seen")
-    if not isinstance(agent, HumanAgent) and not is_unread:
+    is_unread = is_compiled(agent) and not env.game.has("agents.decoder")
+    if not getattr(agent, "is_person", False) and not is_unread:
         env.step(ask_in(env, agent, observations))
 
 

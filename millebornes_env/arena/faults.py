@@ -7,19 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.errors import AgentAnswerError
 from millebornes_env.agents.protocol import Agent, Table, ask
 from millebornes_env.arena.batch import Batch
 from millebornes_env.arena.kernels import Rows
-from millebornes_env.compile import for_kernels
+from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.engine.rulebook import TableRules
-from millebornes_env.errors import MilleBornesError
+from millebornes_env.errors import AgentError, AgentFaultError
 
 MOST_NAMED = 8
-
-
-class AgentFaultError(MilleBornesError):
-    """An agent raised, or chose what is not legal; the message says in which deal, round and play."""
 
 
 def illegal_action(
@@ -101,6 +96,6 @@ def _fault(
             place = where(batch, int(one.games[0]), rules, first_deal)
             break
     text = " ".join(str(error).split())
-    if not isinstance(error, AgentAnswerError):
+    if not isinstance(error, AgentError):
         text = f"{agent.name} raised {type(error).__name__}: {text}"
     return AgentFaultError(f"{text} ({place})")

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from millebornes_env import agents
+from millebornes_env._util.files import new_figure, save_picture, write_text_atomically
 from millebornes_env.agents import Spec
 from millebornes_env.arena.intervals import NORMAL_QUANTILE, standard_error
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.ratings import bradley_terry
-from millebornes_env.files import new_figure, save_picture, write_text_atomically
-from millebornes_env.games import find_sheet
-from millebornes_env.games import game as find_game
+from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import game as find_game
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

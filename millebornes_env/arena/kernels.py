@@ -7,7 +7,6 @@ arguments, which the compiler knows; `arena_kernels_of` makes the kernels of a g
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final, NamedTuple
@@ -17,22 +16,16 @@ import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY
 from millebornes_env.agents.seen import seen_of
-from millebornes_env.arena import no_luck
-from millebornes_env.arena.batch import (
-    FAULT,
-    NO_ROLE,
-    Batch,
-    Roles,
-    choose_next,
-    role_of_seat,
-)
+from millebornes_env.arena import plain_counters
+from millebornes_env.arena.batch import FAULT, NO_ROLE, Batch, Roles, choose_next, role_of_seat
+from millebornes_env.arena.luck import no_luck
+from millebornes_env.arena.luck.value_network import ValueNetwork, no_network
 from millebornes_env.arena.statistics import GameCounts, GameLuck, Int64Array
-from millebornes_env.arena.value_network import ValueNetwork, no_network
-from millebornes_env.compile import kernel, rule_of_rules, seldom, seldom_rule_of_rules
 from millebornes_env.engine.kernels import Settings, named_for, start_episode
+from millebornes_env.engine.numba.compiling import kernel, rule_of_rules, seldom, seldom_rule_of_rules
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
-from millebornes_env.errors import GamePartError, shown
-from millebornes_env.games import Game
+from millebornes_env.errors import OptionError, shown
+from millebornes_env.games.registry import Game
 
 Int8Array = npt.NDArray[np.int8]
 
@@ -68,7 +61,7 @@ class Rows(NamedTuple):
 
 
 @rule_of_rules
-def carry_out(
+def apply_action(
     rulebook: Rulebook,
     counts: GameCounts,
     luck: Any,
@@ -144,7 +137,7 @@ class ArenaKernels(NamedTuple):
     play_games: Callable[..., None]
     choose_for_role: Callable[..., None]
     write_rows: Callable[..., int]
-    carry_out_all: Callable[..., int]
+    apply_all: Callable[..., int]
 
 
 def arena_kernels_of(game: Game, *, aivat: bool = False) -> ArenaKernels:
@@ -155,8 +148,8 @@ def arena_kernels_of(game: Game, *, aivat: bool = False) -> ArenaKernels:
         aivat: count luck by the game's part `aivat`.
 
     Raises:
-        GamePartError: a part of the game lacks something.
-        RulebookError: the rulebook lacks something that the engine asks for.
+        OptionError: a part of the game lacks something.
+        GameError: the rulebook lacks something that the engine asks for.
     """
     rulebook: Any = game.module()
     luck = luck_of_game(game) if aivat else no_luck
@@ -167,27 +160,28 @@ def counts_of_game(game: Game) -> Any:
     """What the game counts: a module with the members of `GameCounts`.
 
     Raises:
-        GamePartError: it lacks one.
+        OptionError: it lacks one.
     """
-    return _checked(game, "counts", game.counts, GameCounts)
+    counts = game.hook("arena.counts", "the arena") if game.has("arena.counts") else plain_counters
+    return _checked(game, "counts", counts, GameCounts)
 
 
 def luck_of_game(game: Game) -> Any:
     """The game's part `aivat`: a module with the members of `GameLuck`.
 
     Raises:
-        GamePartError: it lacks one.
+        OptionError: it lacks one.
     """
-    return _checked(game, "aivat", game.aivat, GameLuck)
+    return _checked(game, "aivat", game.hook("arena.luck", "aivat"), GameLuck)
 
 
 def _checked(game: Game, part: str, given: object, interface: type) -> ModuleType:
     """A part of the game as the module that it is, with all that the arena asks for."""
-    module: object = importlib.import_module(given) if isinstance(given, str) else given
+    module = given
     missing = [name for name in vars(interface) if not name.startswith("_") and not hasattr(module, name)]
     if not isinstance(module, ModuleType) or missing:
         lacks = f" without {', '.join(missing)}" if isinstance(module, ModuleType) else ", no module"
-        raise GamePartError(
+        raise OptionError(
             f"the part {part!r} of the game {game.name!r} is {shown(given)}{lacks}; "
             f"millebornes_env.arena.statistics.{interface.__name__} says what it must have"
         )
@@ -205,7 +199,7 @@ def _kernels_of_modules(
         _play_games(given, counts, luck, seen),
         _choose_for_role(seen),
         _write_rows(given),
-        _carry_out_all(given, counts, luck),
+        _apply_all(given, counts, luck),
     ]
     return ArenaKernels(*(kernel(named_for(given, loop, counts, luck, seen)) for loop in own))
 
@@ -228,7 +222,7 @@ def _play_games(rulebook: Rulebook, counts: Any, luck: Any, seen: Any) -> Callab
                 role = role_of_seat(batch, rules, game, int(batch.states[game].seat))
                 choose, options = roles.choose[role], roles.options[role]
                 action = choose_next(seen, batch, rules, game, choose, options)
-                carry_out(rulebook, counts, luck, batch, rules, settings, game, action)
+                apply_action(rulebook, counts, luck, batch, rules, settings, game, action)
 
     return play_games
 
@@ -274,17 +268,17 @@ def _write_rows(rulebook: Rulebook) -> Callable[..., int]:
     return write_rows
 
 
-def _carry_out_all(rulebook: Rulebook, counts: Any, luck: Any) -> Callable[..., int]:
-    def carry_out_all(batch: Batch, rules: TableRules, settings: Settings, actions: Int64Array) -> int:
+def _apply_all(rulebook: Rulebook, counts: Any, luck: Any) -> Callable[..., int]:
+    def apply_all(batch: Batch, rules: TableRules, settings: Settings, actions: Int64Array) -> int:
         """Carry out one action in every game that goes on; how many still do."""
         left = 0
         for game in range(len(batch.states)):
             if batch.live[game]:
-                carry_out(rulebook, counts, luck, batch, rules, settings, game, int(actions[game]))
+                apply_action(rulebook, counts, luck, batch, rules, settings, game, int(actions[game]))
                 left += 1 if batch.live[game] else 0
         return left
 
-    return carry_out_all
+    return apply_all
 
 
 def new_batch(

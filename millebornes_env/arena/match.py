@@ -170,7 +170,7 @@ def _play_any(
     left, next_report = len(batch.states), 0.0
     while left:
         games.choose()
-        left = games.carry_out()
+        left = games.apply_action()
         if time.perf_counter() > next_report:
             on_progress(_episodes_played(batch, config))
             next_report = time.perf_counter() + SECONDS_BETWEEN_REPORTS

@@ -6,14 +6,14 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents.protocol import Table
-from millebornes_env.arena.value_files import network_for
-from millebornes_env.arena.value_network import ValueNetwork
+from millebornes_env.arena.luck.value_files import network_for
+from millebornes_env.arena.luck.value_network import ValueNetwork
 from millebornes_env.envs.options import USUAL
+from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.errors import ArenaError, shown
-from millebornes_env.games import Game, find_sheet
-from millebornes_env.games import game as find_game
+from millebornes_env.games.registry import Game, find_sheet
+from millebornes_env.games.registry import game as find_game
 
 _TABLES: dict[tuple[str, int, int | None], tuple[Game, Table]] = {}
 """Those that were asked for, with the game that each is of."""
@@ -32,13 +32,13 @@ class MatchConfig:
         seed: of the deals and of the agents; 0 to 2**64 - 1.
         plain: True: every rotation of a deal has cards of its own; False: the same cards in the same seats.
         aivat: whether luck is valued by a network that sees all hands, to take it off the points
-            (`arena.aivat`).
+            (`arena.luck.aivat`).
         luck_value: folder of that network; "": the one that comes with the project.
         threads: of compiled play; they change no result.
 
     Raises:
         ArenaError: a value that cannot be. Whether there is such a table, `table` says.
-        GamePartError: luck is to be counted or valued in a game that does not say how.
+        OptionError: luck is to be counted or valued in a game that does not say how.
         UnknownEditionError: there is no such rule sheet.
     """
 
@@ -60,7 +60,7 @@ class MatchConfig:
             listed = " or ".join(map(repr, longest_first))
             raise ArenaError(f"episode is {shown(self.episode)}; it must be {listed}")
         if self.aivat:
-            self.game.part("aivat", "aivat")
+            self.game.hook("arena.luck", "aivat")
         if self.luck_value and not self.aivat:
             raise ArenaError(
                 f"luck_value is {shown(self.luck_value)}, which only aivat asks: choose that too"

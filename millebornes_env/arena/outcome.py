@@ -15,7 +15,7 @@ from millebornes_env.arena.intervals import (
     ratio_interval,
     share_interval,
 )
-from millebornes_env.games import DEFAULT_GAME
+from millebornes_env.games.registry import DEFAULT_GAME
 
 Lineup = tuple[int, ...]
 """Agents by number, one for each team of the table; the place in it is the agent's role."""
@@ -35,7 +35,7 @@ class Outcome:
         decisions: int32[B, R], actions of all seats in the episode.
         first: int8[B, R], the role that began the first round.
         counters: int64[T, NUM_COUNTERS], by role, summed over all episodes, of what the game counts
-            (`games.Game.counts`).
+            (`games.registry.Game.counts`).
         luck: float64[B, R, T], points that were luck, by AIVAT (`MatchConfig.aivat`); None: not counted.
         faults: what agents did wrong; with any, there is nothing else (B is 0).
         game: name of the game.

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from millebornes_env._util.files import load_matplotlib, new_figure
 from millebornes_env.arena.estimates import Measure, Payoff
 from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.ratings import Ratings
-from millebornes_env.files import load_matplotlib, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

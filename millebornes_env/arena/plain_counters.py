@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.arena.statistics import Float64Array, Int64Array, Statistic, per, percent
-from millebornes_env.compile import rule, seldom
+from millebornes_env.engine.numba.compiling import rule, seldom
 
 COUNTS: Final = (
     *("decisions", "rounds", "episodes", "episode_wins"),

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from millebornes_env._util.files import save_picture, write_json_atomically, write_text_atomically
+from millebornes_env._util.versions import versions
 from millebornes_env.arena.analysis import Analysis
 from millebornes_env.arena.estimates import Payoff, VarianceReduction
 from millebornes_env.arena.intervals import FEW_DEALS, Interval
@@ -23,9 +25,7 @@ from millebornes_env.arena.outcome import Lineup
 from millebornes_env.arena.pictures import draw_payoff, draw_ratings, payoff_title
 from millebornes_env.arena.results import table_words
 from millebornes_env.arena.tournament import Tournament
-from millebornes_env.files import save_picture, write_json_atomically, write_text_atomically
-from millebornes_env.games import find_sheet
-from millebornes_env.versions import versions
+from millebornes_env.games.registry import find_sheet
 
 if TYPE_CHECKING:
     from rich.table import Table

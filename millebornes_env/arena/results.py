@@ -12,15 +12,15 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
+from millebornes_env._util.files import new_figure, write_json_atomically
+from millebornes_env._util.texts import json_of_file
+from millebornes_env._util.versions import versions
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.match_config import plural
 from millebornes_env.errors import ArenaError, shown
-from millebornes_env.files import new_figure, write_json_atomically
-from millebornes_env.games import find_sheet
-from millebornes_env.games import game as find_game
-from millebornes_env.texts import json_of_file
-from millebornes_env.versions import versions
+from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import game as find_game
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,6 +1,7 @@
 """How agents play, in figures: what a game counts, by name, and the statistics that are made of its counts.
 
-What is counted is a part of the game (`games.Game.counts`): a module with the members of `GameCounts`.
+What is counted is a part of the game (`games.registry.Game.counts`): a module with the members of
+`GameCounts`.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ Float64Array = npt.NDArray[np.float64]
 class GameCounts(Protocol):
     """What a module must have to count what is done in a game; `arena.plain_counters` is the smallest.
 
-    The compiled functions are made by `compile.rule` and `compile.seldom`. A count is a sum over rounds or
-    episodes, kept for each role: `counters` is int64[T, NUM_COUNTERS], `role_of` int8[T] the role that plays
-    each team.
+    The compiled functions are made by `engine.numba.compiling.rule` and `engine.numba.compiling.seldom`. A
+    count is a sum over rounds or episodes, kept for each role: `counters` is int64[T, NUM_COUNTERS],
+    `role_of` int8[T] the role that plays each team.
     """
 
     @property
@@ -60,7 +61,7 @@ class GameCounts(Protocol):
 
 
 class GameLuck(Protocol):
-    """The members of a module that values the luck in a game; `arena.aivat` is one.
+    """The members of a module that values the luck in a game; `arena.luck.aivat` is one.
 
     Luck must have mean 0 however agents play: only then can it be subtracted from the points without bias.
     """

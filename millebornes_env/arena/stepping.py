@@ -12,13 +12,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.guard import Guard, alone
 from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
 from millebornes_env.arena.batch import Batch
 from millebornes_env.arena.dealing import compiled_rules, loops_of, settings_of
 from millebornes_env.arena.faults import ask_about, rows_of
 from millebornes_env.arena.kernels import Rows
 from millebornes_env.arena.match_config import MatchConfig
-from millebornes_env.envs.guard import Guard, alone
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -86,13 +86,13 @@ class SteppedGames:
             self.actions[shown.games] = answers
 
     @alone
-    def carry_out(self) -> int:
+    def apply_action(self) -> int:
         """Carry out what was chosen; an illegal action ends its game, and is noted in `batch.faults`.
 
         Returns:
             How many games go on.
         """
-        return self._loops.carry_out_all(self.batch, self._rules, self._settings, self.actions)
+        return self._loops.apply_all(self.batch, self._rules, self._settings, self.actions)
 
 
 def _new_rows(games: int, table: Table) -> Rows:

@@ -21,19 +21,18 @@ import numpy as np
 
 import millebornes_env.arena.match
 from millebornes_env import agents
+from millebornes_env._util.files import locked, remove_drafts, write_bytes_atomically, write_text_atomically
+from millebornes_env._util.texts import json_of_file, named, shortened
+from millebornes_env._util.versions import versions
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import sees_hidden_cards
 from millebornes_env.arena.estimates import half_width
-from millebornes_env.arena.faults import AgentFaultError
 from millebornes_env.arena.kernels import counts_of_game, luck_of_game
+from millebornes_env.arena.luck.value_files import network_digest
 from millebornes_env.arena.match import MatchConfig, OnProgress, play
 from millebornes_env.arena.outcome import Lineup, Outcome
-from millebornes_env.arena.value_files import network_digest
-from millebornes_env.compile_cache import source_digest, sources_on_top
-from millebornes_env.errors import ArenaError
-from millebornes_env.files import locked, remove_drafts, write_bytes_atomically, write_text_atomically
-from millebornes_env.texts import json_of_file, named, shortened
-from millebornes_env.versions import versions
+from millebornes_env.engine.numba.cache import source_digest, sources_on_top
+from millebornes_env.errors import AgentFaultError, ArenaError
 
 TOURNAMENT_FORMAT: Final = 2
 TOURNAMENT_FILE: Final = "tournament.json"

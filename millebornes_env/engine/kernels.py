@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.chance import MASK_32, random_word
-from millebornes_env.compile import (
+from millebornes_env.engine.chance import MASK_32, random_word
+from millebornes_env.engine.numba.compiling import (
     call_at,
     kernel,
     parallel_kernel,
@@ -152,7 +152,7 @@ def first_illegal(
 
 
 @rule_of_rules
-def carry_out(
+def apply_action(
     rulebook: Rulebook,
     state: State,
     rules: TableRules,
@@ -200,7 +200,7 @@ def end_episode(
 
 
 @seldom_rule_of_rules
-def carry_out_each(  # noqa: PLR0913, PLR0917 - those of `step_range`, and the rulebook
+def apply_each(  # noqa: PLR0913, PLR0917 - those of `step_range`, and the rulebook
     rulebook: Rulebook,
     states: StateArray,
     rules: TableRules,
@@ -222,7 +222,7 @@ def carry_out_each(  # noqa: PLR0913, PLR0917 - those of `step_range`, and the r
         elif action == SKIP:
             continue
         else:
-            carry_out(rulebook, states[game], rules, settings, action, buffers, game)
+            apply_action(rulebook, states[game], rules, settings, action, buffers, game)
         write_decision(rulebook, states[game], rules, settings, buffers, game)
 
 
@@ -243,7 +243,7 @@ def kernels_of(rulebook: Rulebook) -> Kernels:
     """The kernels of a rulebook, made once for each; they are compiled when they are called.
 
     Raises:
-        RulebookError: the module lacks something that the engine asks for.
+        GameError: the module lacks something that the engine asks for.
     """
     return _kernels_of_module(checked_module(rulebook))
 
@@ -332,7 +332,7 @@ def _step_range(rulebook: Rulebook) -> Callable[..., int]:
             illegal = first_illegal(rulebook, states, rules, settings, actions, first, last)
             if illegal != NO_GAME or task == CHECK:
                 return illegal
-        carry_out_each(rulebook, states, rules, settings, actions, buffers, first, last, task)
+        apply_each(rulebook, states, rules, settings, actions, buffers, first, last, task)
         return NO_GAME
 
     return _kernel_of(rulebook, step_range)

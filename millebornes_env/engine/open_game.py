@@ -14,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import rule
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.engine.rewards import reward_of_share
 from millebornes_env.engine.rulebook import NO_TEAM
-from millebornes_env.rewards import reward_of_share
 
 EPISODES: Final = ("game",)
 REWARDS: Final = ("win",)

@@ -1,9 +1,9 @@
 """The interface between the engine and a game: `Rulebook`.
 
-A rulebook is a Python module that has the names below; `millebornes_env.millebornes.rulebook` is one. Its
-compiled functions are made by `compile.rule` and `compile.seldom`: they take one game's record and the record
-of the table's rules, and write to the arrays that they are handed. A kernel is compiled for a rulebook, so a
-call through the interface costs nothing when it runs.
+A rulebook is a Python module that has the names below; `millebornes_env.games.millebornes.rulebook` is one.
+Its compiled functions are made by `engine.numba.compiling.rule` and `engine.numba.compiling.seldom`: they
+take one game's record and the record of the table's rules, and write to the arrays that they are handed. A
+kernel is compiled for a rulebook, so a call through the interface costs nothing when it runs.
 
 Terms: a *round* is played until nobody has to act any more, and is then scored; an *episode* is one round or
 more. A game without rounds has episodes of one round. *Teams* win; if everyone plays for themselves, every
@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.errors import RulebookError, shown
+from millebornes_env.errors import GameError, shown
 
 StateArray = npt.NDArray[np.void]
 """An array of a rulebook's `STATE` records, one for each game."""
@@ -38,7 +38,7 @@ class State(Protocol):
 
     Attributes:
         key: int64[2], written by `Games.seed`. All that is left to chance in a game is a function of it, of
-            `episode` and of what else the record holds (`chance.random_word`).
+            `episode` and of what else the record holds (`engine.chance.random_word`).
         episode: how many episodes the game has begun, minus one; the engine counts.
         seat: who decides now.
     """
@@ -61,7 +61,7 @@ class TableRules(Protocol):
 
 
 class Section(Protocol):
-    """A section of an observation, as the engine and the environments read it (see `layout.Section`)."""
+    """A section of an observation, as the engine and the environments read it (`engine.layout`)."""
 
     @property
     def name(self) -> str:
@@ -124,7 +124,7 @@ class Rulebook(Protocol):
         """A, how many actions a mask has; with None for a spec, how many the table itself has."""
 
     def sections(self, rules: Any, spec: Any, /) -> Sequence[Section]:
-        """The layout of an observation (`layout.Section`); the last one's stop is D."""
+        """The layout of an observation (`engine.layout.Section`); the last one's stop is D."""
 
     def full_state_sections(self, rules: Any, spec: Any, /) -> Sequence[Section]:
         """The layout of a row with everything: the observation, then what is hidden from it."""
@@ -208,17 +208,17 @@ def checked_module(rulebook: Rulebook) -> ModuleType:
     """The rulebook as the module that it is, with all that the engine asks for.
 
     Raises:
-        RulebookError: something is missing; the message says what it would be.
+        GameError: something is missing; the message says what it would be.
     """
     if not isinstance(rulebook, ModuleType):
-        raise RulebookError(
+        raise GameError(
             f"a rulebook is {shown(rulebook)}; it must be a Python module (see engine/rulebook.py)"
         )
     who = f"the rulebook {rulebook.__name__}"
     missing = [name for name in _NAMES if not hasattr(rulebook, name)]
     if missing:
         meaning = str(getattr(Rulebook, missing[0]).__doc__).partition("\n")[0]
-        raise RulebookError(f"{who} has no {', no '.join(missing)}. {missing[0]}: {meaning}")
+        raise GameError(f"{who} has no {', no '.join(missing)}. {missing[0]}: {meaning}")
     for name, shape in RECORD_FIELDS.items():
         _check_field(who, rulebook.STATE, name, shape)
     return rulebook
@@ -229,4 +229,4 @@ def _check_field(who: str, record: np.dtype[np.void], name: str, shape: tuple[in
     if kind is None or kind.shape != shape or kind.base.kind != "i":
         found = f"it is {kind}" if kind is not None else "it has none of that name"
         wanted = "a signed whole number" if shape == () else f"{shape[0]} signed whole numbers"
-        raise RulebookError(f"{who}: the field {name!r} of STATE must be {wanted}; {found}")
+        raise GameError(f"{who}: the field {name!r} of STATE must be {wanted}; {found}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.chance import random_below
-from millebornes_env.compile import kernel, parallel_kernel, prange
+from millebornes_env.engine.chance import random_below
 from millebornes_env.engine.kernels import SKIP
+from millebornes_env.engine.numba.compiling import kernel, parallel_kernel, prange
 
 
 @kernel

@@ -15,24 +15,18 @@ import numpy as np
 import numpy.typing as npt
 from pettingzoo import AECEnv
 
-from millebornes_env.engine.games import NO_GAME
+from millebornes_env._util.arguments import action_number, at_least_one, flag
+from millebornes_env._util.guard import Guard, alone
+from millebornes_env._util.texts import print_text
+from millebornes_env.engine.batch import NO_GAME
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.engine.rulebook import NO_TEAM
-from millebornes_env.envs.guard import Guard, alone
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.envs.options import (
-    MOST_ENVS,
-    USUAL,
-    action_number,
-    at_least_one,
-    checked_mapping,
-    flag,
-)
+from millebornes_env.envs.options import MOST_ENVS, USUAL, checked_mapping
 from millebornes_env.envs.rendering import HUMAN, RGB_ARRAY, SVG, checked_mode, modes_here, modes_of, rendered
 from millebornes_env.envs.vector import VectorEnv
-from millebornes_env.errors import ActionShapeError, OptionError, ResetNeededError, shown
-from millebornes_env.games import Sheet
-from millebornes_env.texts import print_text
+from millebornes_env.errors import ActionError, OptionError, ResetNeededError, shown
+from millebornes_env.games.registry import Sheet
 
 Observation = dict[str, npt.NDArray[np.int8]]
 
@@ -196,7 +190,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
                 not used.
 
         Raises:
-            SeedError: the seed is not one.
+            OptionError: the seed is not one.
             OptionError: the options are no dictionary, or the position is of another table.
             NotationError: the position is none.
             ClosedError: the environment was closed.
@@ -275,8 +269,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
         Raises:
             IllegalActionError: the rules do not allow it; nothing has changed.
-            ActionRangeError: no play has that id.
-            ActionShapeError: it is not a whole number.
+            ActionError: no play has that id.
+            ActionError: it is not a whole number.
             ResetNeededError: before the first `reset`, or after the last agent's episode is over.
             ClosedError: the environment was closed.
         """
@@ -285,12 +279,12 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         agent = self.agent_selection
         if self._is_over(agent):
             if action is not None:
-                raise ActionShapeError(
+                raise ActionError(
                     f"{agent}: its episode is over, so its action must be None; got {shown(action)}"
                 )
             self._was_dead_step(action)
             return
-        self._carry_out(action)
+        self._apply_action(action)
         self._cumulative_rewards[agent] = 0.0
         earned = self._buffers.rewards[0].tolist()
         self.rewards = dict(zip(self.agents, earned, strict=True))
@@ -305,10 +299,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         if self.render_mode == "human":
             self.render()
 
-    def _carry_out(self, action: object) -> None:
+    def _apply_action(self, action: object) -> None:
         number = action_number(action)
         if number is None:
-            raise ActionShapeError(
+            raise ActionError(
                 f"{self.agent_selection}: the action is {shown(action)}; it must be a whole number, an "
                 "action id (None is for agents whose episode is over)"
             )

@@ -7,18 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import plain
 from millebornes_env.engine.kernels import SAME_STEP, SKIP, Buffers, Settings
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import Rulebook, StateArray
-from millebornes_env.errors import (
-    ActionShapeError,
-    BufferShapeError,
-    MilleBornesError,
-    OptionError,
-    StateError,
-    shown,
-)
-from millebornes_env.games import Game
+from millebornes_env.errors import ActionError, MilleBornesError, OptionError, StateError, shown
+from millebornes_env.games.registry import Game
 
 
 def array_of(name: str, given: object, error: type[MilleBornesError]) -> npt.NDArray[Any]:
@@ -38,17 +31,17 @@ def checked_actions(actions: object, num_envs: int, name: str = "actions") -> np
     """The actions as int64[num_envs]; no copy is made of an array that kernels can read as it is.
 
     Raises:
-        ActionShapeError: they are not whole numbers, one for each game.
+        ActionError: they are not whole numbers, one for each game.
     """
-    array = actions if isinstance(actions, np.ndarray) else array_of(name, actions, ActionShapeError)
+    array = actions if isinstance(actions, np.ndarray) else array_of(name, actions, ActionError)
     if array.shape != (num_envs,):
-        raise ActionShapeError(
+        raise ActionError(
             f"{name} have the shape {array.shape}; step needs ({num_envs},): one action for each game"
         )
     if array.dtype == np.int64 and array.flags.carray and type(array) is np.ndarray:
         return array
     if array.dtype.kind not in "iu":
-        raise ActionShapeError(
+        raise ActionError(
             f"{name} have the dtype {array.dtype}; step needs whole numbers, such as int64 "
             f"(an action is an id, not a vector of preferences; {SKIP} leaves a game as it is)"
         )
@@ -78,7 +71,7 @@ def checked_output(name: str, found: object, wanted: npt.NDArray[Any]) -> npt.ND
     Compiled code checks no index: into a shorter array it would write beyond the end.
 
     Raises:
-        BufferShapeError: it is not such an array.
+        OptionError: it is not such an array.
     """
     if (
         isinstance(found, np.ndarray)
@@ -88,7 +81,7 @@ def checked_output(name: str, found: object, wanted: npt.NDArray[Any]) -> npt.ND
         and found.flags.carray
     ):
         return found.view(np.ndarray)
-    raise BufferShapeError(
+    raise OptionError(
         f"{name} must be writeable, aligned, C-contiguous {wanted.dtype}{list(wanted.shape)}; got "
         f"{_kind_of(found)}"
     )
@@ -112,11 +105,11 @@ def checked_buffers(buffers: object, wanted: Buffers) -> Buffers:
     """A caller's buffers, as views that nobody else can reshape.
 
     Raises:
-        BufferShapeError: they are not `Buffers`, one of them has not the shape, dtype or layout of the one
+        OptionError: they are not `Buffers`, one of them has not the shape, dtype or layout of the one
             wanted, or two of them share memory.
     """
     if not isinstance(buffers, Buffers):
-        raise BufferShapeError(
+        raise OptionError(
             f"buffers is {shown(buffers)}; it must be engine.games.Buffers, such as new_buffers makes"
         )
     found = Buffers._make(
@@ -126,7 +119,7 @@ def checked_buffers(buffers: object, wanted: Buffers) -> Buffers:
     for place, name in enumerate(Buffers._fields):
         for other in Buffers._fields[:place]:
             if np.may_share_memory(found[place], getattr(found, other)):
-                raise BufferShapeError(
+                raise OptionError(
                     f"the buffers {other} and {name} share memory; each must have memory of its own"
                 )
     return found
@@ -174,11 +167,11 @@ def checked_states(
         settings: of the environment that is to go on from them; None: it may be any.
 
     Raises:
-        GamePartError: the game has no audit to check them with.
+        OptionError: the game has no audit to check them with.
         StateError: it is not `STATE[count]`, or a record that no game of this table, or of an environment
             with these settings, can be in.
     """
-    audit = game.part("audit", "set_states")
+    audit = game.hook("games.audit", "set_states")
     copied = copied_records(states, count, game.module().STATE)
     problem = audit(copied, rules)
     if problem is not None:

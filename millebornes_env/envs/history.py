@@ -20,14 +20,14 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.engine.games import Games
+from millebornes_env._util.arguments import checked_index, flag, one_of
+from millebornes_env._util.guard import Guard, alone
+from millebornes_env.engine.batch import Batch
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.arrays import checked_seats
-from millebornes_env.envs.guard import Guard, alone
-from millebornes_env.envs.options import checked_index, flag, one_of
 from millebornes_env.errors import OptionError, shown
-from millebornes_env.games import Game
-from millebornes_env.games import game as find_game
+from millebornes_env.games.registry import Game
+from millebornes_env.games.registry import game as find_game
 
 FORMS: Final = ("bytes", "text", "tensor")
 """What a key can be handed out as."""
@@ -60,7 +60,7 @@ class Happened(Protocol):
 
 
 class GameHistory(Protocol):
-    """What a game says of its histories (`games.Game.history`); `millebornes.history` is one."""
+    """The histories of a game; `games.millebornes.history` is one."""
 
     @property
     def EVENTS(self) -> tuple[str, ...]:  # noqa: N802 - a constant of a module
@@ -115,10 +115,10 @@ class Keys:
         """Take the words of a table.
 
         Raises:
-            GamePartError: the game does not say what happens in it.
+            OptionError: the game does not say what happens in it.
             OptionError: it has more events than a key can tell apart.
         """
-        self._part: GameHistory = game.part("history", "a history (`history=True`)")
+        self._part: GameHistory = game.hook("games.history", "a history (`history=True`)")
         self._rules, self._rulebook = rules, game.module()
         self.actions = int(self._rulebook.action_count(rules, None))
         self.players = int(rules.players)
@@ -226,7 +226,7 @@ class History:
         """Keep nothing yet of so many games.
 
         Raises:
-            GamePartError: the game does not say what happens in it.
+            OptionError: the game does not say what happens in it.
         """
         self._game, self._rules = game.name, rules
         self.codes: Codes = np.zeros((num_games, _ROOM_AT_FIRST), _CODE)
@@ -237,7 +237,7 @@ class History:
     def _find(self) -> None:
         game = find_game(self._game)
         self.keys = Keys(game, self._rules)
-        self._part: GameHistory = game.part("history", "a history (`history=True`)")
+        self._part: GameHistory = game.hook("games.history", "a history (`history=True`)")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in {"keys", "_part"}}
@@ -271,7 +271,7 @@ class History:
             )
         return given.copy()
 
-    def begin(self, games: Games, chosen: npt.NDArray[np.bool_], *, is_dealt: bool) -> None:
+    def begin(self, games: Batch, chosen: npt.NDArray[np.bool_], *, is_dealt: bool) -> None:
         """Forget what was, and begin anew.
 
         Args:
@@ -295,7 +295,7 @@ class History:
         for game in places.tolist():
             self.starts[game] = [row[game].tobytes() for row in rows]
 
-    def record(self, before: StateArray, games: Games, actions: npt.NDArray[np.int64]) -> None:
+    def record(self, before: StateArray, games: Batch, actions: npt.NDArray[np.int64]) -> None:
         """Write down a step.
 
         Args:
@@ -378,7 +378,7 @@ class History:
         return rows
 
 
-class WithHistory:
+class HistoryMixin:
     """What an environment with a history can be asked; `VectorEnv` is one.
 
     Attributes:
@@ -387,7 +387,7 @@ class WithHistory:
 
     num_envs: int
     players: int
-    games: Games
+    games: Batch
     history: History | None = None
     _guard: Guard
 
@@ -451,4 +451,4 @@ class WithHistory:
         return [history.keys.words(code) for code in seen.tolist()]
 
 
-__all__ = ["FORMS", "Codes", "GameHistory", "Happened", "History", "Keys", "WithHistory"]
+__all__ = ["FORMS", "Codes", "GameHistory", "Happened", "History", "HistoryMixin", "Keys"]

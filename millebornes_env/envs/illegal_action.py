@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from millebornes_env.compile import plain
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import Rulebook
-from millebornes_env.errors import (
-    ActionRangeError,
-    IllegalActionError,
-    MilleBornesError,
-    ResetNeededError,
-    shown,
-)
+from millebornes_env.errors import ActionError, IllegalActionError, MilleBornesError, ResetNeededError, shown
 
 
 def illegal_action_error(
@@ -30,7 +24,7 @@ def illegal_action_error(
         game: which game of several; None: there is but one, and the message need not say.
 
     Returns:
-        `ResetNeededError` if the game is over, `ActionRangeError` for an id that names no play, else
+        `ResetNeededError` if the game is over, `ActionError` for an id that names no play, else
         `IllegalActionError`.
     """
     if plain(rulebook.is_round_over)(state):
@@ -42,7 +36,7 @@ def illegal_action_error(
     who = names[seat] if game is None else f"game {game}, {names[seat]}"
     count = rulebook.action_count(rules, None)
     if not 0 <= action < count:
-        return ActionRangeError(f"{who}: there is no action {shown(action)}; ids go from 0 to {count - 1}")
+        return ActionError(f"{who}: there is no action {shown(action)}; ids go from 0 to {count - 1}")
     is_legal, record = plain(rulebook.is_legal), rulebook.rules_array(rules)[0]
     choices = ", ".join(
         f"{rulebook.action_name(one, rules, seat)} ({one})"

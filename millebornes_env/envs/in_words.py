@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import plain
-from millebornes_env.engine.games import Games
-from millebornes_env.envs import options as check
-from millebornes_env.envs.guard import Guard, alone
+from millebornes_env._util.arguments import checked_index
+from millebornes_env._util.guard import Guard, alone
+from millebornes_env.engine.batch import Batch
+from millebornes_env.engine.layout import Section, columns_of
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.errors import OptionError, shown
-from millebornes_env.games import Game
-from millebornes_env.layout import Section, columns_of
+from millebornes_env.games.registry import Game
 
 
-class InWords:
+class DescribeMixin:
     """The part of `VectorEnv` that speaks to people."""
 
     num_envs: int
     players: int
     rules: Any
-    games: Games
+    games: Batch
     observation_sections: tuple[Section, ...]
     _guard: Guard
 
@@ -44,13 +44,13 @@ class InWords:
 
         Raises:
             OptionError: there is no such seat or game.
-            GamePartError: for games of this kind there are no such words.
+            OptionError: for games of this kind there are no such words.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("describe")
-        seat = check.checked_index("seat", seat, self.players)
-        row = self.observe(seat)[check.checked_index("game", game, self.num_envs)]
-        return str(self.game.part("describe", "describe")(row, self.observation_sections, self.rules))
+        seat = checked_index("seat", seat, self.players)
+        row = self.observe(seat)[checked_index("game", game, self.num_envs)]
+        return str(self.game.hook("render.describe", "describe")(row, self.observation_sections, self.rules))
 
     @alone
     def legal_actions(self, game: int = 0) -> dict[int, str]:
@@ -61,7 +61,7 @@ class InWords:
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("legal_actions")
-        game = check.checked_index("game", game, self.num_envs)
+        game = checked_index("game", game, self.num_envs)
         if plain(self.games.rulebook.is_round_over)(self.games.states[game]):
             return {}
         seat = int(self.games.buffers.agent_selection[game])

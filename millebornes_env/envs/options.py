@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
-import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from millebornes_env.compile import plain
+from millebornes_env._util.arguments import at_least_one, one_of
+from millebornes_env._util.texts import items_of
 from millebornes_env.engine import kernels
-from millebornes_env.engine.games import new_buffers
+from millebornes_env.engine.batch import new_buffers
 from millebornes_env.engine.kernels import Settings
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.envs.arrays import array_of, copied_records
-from millebornes_env.errors import (
-    MilleBornesError,
-    NotationError,
-    NumEnvsError,
-    OptionError,
-    SeedError,
-    StateError,
-    shown,
-)
-from millebornes_env.games import Game, Sheet
-from millebornes_env.texts import items_of
+from millebornes_env.errors import NotationError, OptionError, StateError, shown
+from millebornes_env.games.registry import Game, Sheet
 
 ILLEGAL_ACTIONS = {"error": 0, "terminate": 1}
 AUTORESET_MODES = {
@@ -36,84 +27,25 @@ AUTORESET_MODES = {
     AutoresetMode.NEXT_STEP: kernels.NEXT_STEP,
     AutoresetMode.DISABLED: kernels.DISABLED,
 }
-LARGEST_SEED = 2**64 - 1
 MOST_THREADS = 1024
 """More than any machine has; whoever asks for more has mixed something up."""
 MOST_ENVS = 2**31 - 1
-
-
-def one_of(option: str, value: object, known: Iterable[str]) -> str:
-    """The value, if it is one of the known ones.
-
-    Raises:
-        OptionError: it is not; the message lists them and names the closest.
-    """
-    names = list(known)
-    if isinstance(value, str) and value in names:
-        return value
-    close = difflib.get_close_matches(value[:100], names, n=1) if isinstance(value, str) else []
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise OptionError(f"{option} is {shown(value)}; it may be {', '.join(map(repr, names))}.{hint}")
-
-
-def flag(option: str, value: object) -> bool:
-    """True or False.
-
-    Raises:
-        OptionError: it is neither.
-    """
-    if not isinstance(value, (bool, np.bool_)):
-        raise OptionError(f"{option} is {shown(value)}; it must be True or False")
-    return bool(value)
-
-
-def whole_number(value: object) -> int | None:
-    """The value as an int, if it is a whole number of any type (booleans are none), else None."""
-    if isinstance(value, (bool, np.bool_)):
-        return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        return None
-
-
-def action_number(action: object) -> int | None:
-    """Return an action as an int, also one in an array of one element, as policies return it; else None."""
-    if isinstance(action, np.ndarray) and action.size == 1:
-        action = action.reshape(())[()]
-    return whole_number(action)
-
-
-def at_least_one(name: str, value: object, most: int, error: type[MilleBornesError]) -> int:
-    """Return the value as an int from 1 to `most`.
-
-    Raises:
-        MilleBornesError: of the class `error`: it is not one.
-    """
-    number = whole_number(value)
-    if number is None:
-        raise error(f"{name} is {shown(value)}; it must be a whole number, 1 or more")
-    if number < 1:
-        raise error(f"{name} is {shown(number)}; it must be 1 or more")
-    if number > most:
-        raise error(f"{name} is {shown(number)}; it must be {most:,} or less")
-    return number
 
 
 def checked_num_envs(num_envs: object) -> int:
     """A whole number of at least 1.
 
     Raises:
-        NumEnvsError: it is not.
+        OptionError: it is not.
     """
-    return at_least_one("num_envs", num_envs, MOST_ENVS, NumEnvsError)
+    return at_least_one("num_envs", num_envs, MOST_ENVS, OptionError)
 
 
 def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings: Settings) -> None:
     """Compare what so many games take with the memory of the machine, before it is asked for.
 
     Raises:
-        NumEnvsError: it is more than there is.
+        OptionError: it is more than there is.
     """
     buffers = new_buffers(rulebook, 1, rules, settings)
     needed = num_envs * (rulebook.STATE.itemsize + sum(array.nbytes for array in buffers))
@@ -125,9 +57,9 @@ def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings:
         raise too_many_games(num_envs, f"need {needed / 2**30:,.0f} GiB of {there_is / 2**30:,.0f}")
 
 
-def too_many_games(num_envs: int, why: str) -> NumEnvsError:
+def too_many_games(num_envs: int, why: str) -> OptionError:
     """The error for games that do not fit into memory."""
-    return NumEnvsError(f"num_envs is {num_envs}: so many games {why}; make fewer")
+    return OptionError(f"num_envs is {num_envs}: so many games {why}; make fewer")
 
 
 def checked_num_threads(num_threads: object) -> int:
@@ -137,37 +69,6 @@ def checked_num_threads(num_threads: object) -> int:
         OptionError: it is not.
     """
     return at_least_one("num_threads", num_threads, MOST_THREADS, OptionError)
-
-
-def checked_seed(seed: object, *, or_none: bool = True) -> int:
-    """A whole number from 0 to 2**64 - 1.
-
-    Args:
-        seed: what was given.
-        or_none: whether the caller takes None too; the message then says so.
-
-    Raises:
-        SeedError: it is not.
-    """
-    number = whole_number(seed)
-    if number is None:
-        hint = " (or None to draw one)" if or_none else ", from 0 to 2**64 - 1"
-        raise SeedError(f"seed is {shown(seed)}; it must be a whole number{hint}")
-    if not 0 <= number <= LARGEST_SEED:
-        raise SeedError(f"seed is {shown(number)}; it must be from 0 to 2**64 - 1")
-    return number
-
-
-def checked_index(what: str, value: object, count: int) -> int:
-    """A whole number from 0 to `count` - 1, such as a game or a seat.
-
-    Raises:
-        OptionError: it is not.
-    """
-    number = whole_number(value)
-    if number is None or not 0 <= number < count:
-        raise OptionError(f"there is no {what} {shown(value)}; the {what}s are 0 to {count - 1}")
-    return number
 
 
 def autoreset_mode(mode: object) -> AutoresetMode:
@@ -180,37 +81,6 @@ def autoreset_mode(mode: object) -> AutoresetMode:
         return mode
     name = mode.upper() if isinstance(mode, str) else mode
     return AutoresetMode[one_of("autoreset_mode", name, AutoresetMode.__members__)]
-
-
-OBSERVATION_OPTIONS = {
-    "unseen": ("observe_unseen", True),
-    "rules": ("observe_rules", False),
-    "padded": ("padded", False),
-}
-"""What can be chosen about observations, by the field of a game's spec: the option, and its usual value."""
-
-
-def observation_spec(game: Game, **options: object) -> Any:
-    """What an observation is to show, as the named tuple of ints that the game's kernels take.
-
-    Args:
-        game: that is played.
-        options: `observe_unseen`, `observe_rules` and `padded`.
-
-    Raises:
-        OptionError: one of them is neither True nor False, or is not as usual in a game without it.
-    """
-    kind = game.observation_kind()
-    values = {}
-    for field, (option, usual) in OBSERVATION_OPTIONS.items():
-        chosen = flag(option, options[option])
-        if field in kind._fields:
-            values[field] = int(chosen)
-        elif chosen != usual:
-            raise OptionError(
-                f"{option} is {chosen}; the game {game.name!r} has no such option: leave it out"
-            )
-    return kind(**values)
 
 
 USUAL = "usual"
@@ -293,7 +163,7 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, table: Table
     """The options of `reset`.
 
     Raises:
-        GamePartError: positions, of a game that has none as text.
+        OptionError: positions, of a game that has none as text.
         OptionError: an unknown one, a mask of the wrong shape, or positions that are not those of the table.
         NotationError: a text is no position.
     """
@@ -308,7 +178,7 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, table: Table
     if "positions" not in options:
         return Reset(chosen, [])
     asked, games = options["positions"], int(chosen.sum())
-    notation = table.game.part("positions", "reset's option 'positions'")
+    notation = table.game.hook("notation.positions", "reset's option 'positions'")
     checked = _PositionCheck(table, notation)
     if isinstance(asked, (str, notation.Position)):
         return Reset(chosen, [checked(asked, "positions")] * games)
@@ -360,7 +230,7 @@ class _PositionCheck:
     def __init__(self, table: Table, notation: Any) -> None:
         self._table = table
         self._notation = notation
-        self._audit = table.game.part("audit", "reset's option 'positions'")
+        self._audit = table.game.hook("games.audit", "reset's option 'positions'")
         rulebook = table.game.module()
         self._record = rulebook.STATE
         self._is_round_over = plain(rulebook.is_round_over)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 from typing import Any, Final
 
-from millebornes_env.engine.games import Games
-from millebornes_env.envs import options as check
-from millebornes_env.envs.guard import Guard, alone
+from millebornes_env._util.arguments import checked_index, one_of
+from millebornes_env._util.guard import Guard, alone
+from millebornes_env.engine.batch import Batch
 from millebornes_env.errors import MissingExtraError
-from millebornes_env.games import Game
+from millebornes_env.games.registry import Game
 
 ANSI: Final = "ansi"
 HUMAN: Final = "human"
@@ -19,7 +19,12 @@ RGB_ARRAY: Final = "rgb_array"
 ALL_MODES: Final = [ANSI, HUMAN, SVG, RGB_ARRAY]
 
 _RASTERISER: Final = "resvg_py"
-_PARTS: Final = {ANSI: "draw", HUMAN: "draw", SVG: "picture", RGB_ARRAY: "picture"}
+_HOOKS: Final = {
+    ANSI: "render.draw",
+    HUMAN: "render.draw",
+    SVG: "render.picture",
+    RGB_ARRAY: "render.picture",
+}
 
 
 def modes_here() -> list[str]:
@@ -30,7 +35,7 @@ def modes_here() -> list[str]:
 
 def modes_of(entry: Game) -> list[str]:
     """Those in which the game can be shown."""
-    return [mode for mode in modes_here() if entry.has(_PARTS[mode])]
+    return [mode for mode in modes_here() if entry.has(_HOOKS[mode])]
 
 
 def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
@@ -44,22 +49,22 @@ def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
     Raises:
         OptionError: there is no such mode.
         MissingExtraError: pixels, and no rasteriser is installed.
-        GamePartError: of games of this kind there are no drawings, or no pictures.
+        OptionError: of games of this kind there are no drawings, or no pictures.
     """
     is_pixels = isinstance(value, str) and value == RGB_ARRAY
     if is_pixels and SVG in modes and RGB_ARRAY not in modes:
         missing = ModuleNotFoundError(_RASTERISER, name=_RASTERISER)
         raise MissingExtraError.of('render_mode="rgb_array"', missing, "pictures")
-    mode = check.one_of("render_mode", value, modes)
-    entry.part(_PARTS[mode], "render")
+    mode = one_of("render_mode", value, modes)
+    entry.hook(_HOOKS[mode], "render")
     return mode
 
 
 def rendered(entry: Game, state: Any, rules: Any, mode: str) -> Any:
     """The table of one game: text, a picture in light colours (text, too), or uint8[H, W, 3]."""
     if mode in (ANSI, HUMAN):
-        return str(entry.part("draw", "render")(state, rules))
-    picture = str(entry.part("picture", "render")(state, rules, theme="light"))
+        return str(entry.hook("render.draw", "render")(state, rules))
+    picture = str(entry.hook("render.picture", "render")(state, rules, theme="light"))
     if mode == SVG:
         return picture
     from millebornes_env.envs.pixels import rgb_array  # noqa: PLC0415 - only who asks for pixels
@@ -67,10 +72,10 @@ def rendered(entry: Game, state: Any, rules: Any, mode: str) -> Any:
     return rgb_array(picture)
 
 
-class Shown:
+class RenderMixin:
     """What a vector environment has to show its games."""
 
-    games: Games
+    games: Batch
     rules: Any
     num_envs: int
     _guard: Guard
@@ -96,20 +101,20 @@ class Shown:
 
         Raises:
             OptionError: there is no such game or mode.
-            GamePartError: of games of this kind there are no drawings.
+            OptionError: of games of this kind there are no drawings.
             MissingExtraError: pixels, and no rasteriser is installed.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("render")
-        game = check.checked_index("game", game, self.num_envs)
+        game = checked_index("game", game, self.num_envs)
         modes = [one for one in modes_here() if one != HUMAN]
         return rendered(self.game, self.games.states[game], self.rules, checked_mode(mode, self.game, modes))
 
     def _repr_html_(self) -> str | None:
         """The first game's table as a picture, for notebooks; None where there is nothing to show."""
-        if self.closed or not self._was_reset or not self.game.has("picture"):
+        if self.closed or not self._was_reset or not self.game.has("render.picture"):
             return None
-        return str(self.game.part("picture", "a notebook")(self.games.states[0], self.rules))
+        return str(self.game.hook("render.picture", "a notebook")(self.games.states[0], self.rules))
 
 
 __all__ = [
@@ -118,7 +123,7 @@ __all__ = [
     "HUMAN",
     "RGB_ARRAY",
     "SVG",
-    "Shown",
+    "RenderMixin",
     "checked_mode",
     "modes_here",
     "modes_of",

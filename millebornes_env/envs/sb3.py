@@ -20,22 +20,21 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
+from millebornes_env._util.arguments import checked_index, checked_seed
+from millebornes_env._util.guard import Guard, alone
+from millebornes_env._util.texts import items_of
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.envs.arrays import checked_actions
-from millebornes_env.envs.guard import Guard, alone
-from millebornes_env.envs.options import checked_index, checked_seed
 from millebornes_env.envs.rendering import ANSI, RGB_ARRAY, SVG, checked_mode
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import (
-    ActionRangeError,
-    ActionShapeError,
+    ActionError,
     MilleBornesError,
     MissingExtraError,
     OptionError,
     ResetNeededError,
     shown,
 )
-from millebornes_env.texts import items_of
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -66,7 +65,7 @@ def uniform_policy(seed: int = 0) -> Policy:
         seed: of the choices, 0 to 2**64 - 1.
 
     Raises:
-        SeedError: the seed is not one.
+        OptionError: the seed is not one.
     """
     random = np.random.default_rng(checked_seed(seed, or_none=False))
 
@@ -247,7 +246,7 @@ class OpponentVecEnv(VecEnv):
         """Begin all games; the seed given to `seed()` is used once.
 
         Raises:
-            ActionShapeError: (or `IllegalActionError`, or whatever it raises) an opponent played what it may
+            ActionError: (or `IllegalActionError`, or whatever it raises) an opponent played what it may
                 not; call `reset` again.
             ClosedError: the games were closed.
         """
@@ -289,8 +288,8 @@ class OpponentVecEnv(VecEnv):
         """Keep the learning seats' actions for `step_wait`.
 
         Raises:
-            ActionShapeError: they are not N integers.
-            ActionRangeError: one is negative: a learning seat cannot skip its decision.
+            ActionError: they are not N integers.
+            ActionError: one is negative: a learning seat cannot skip its decision.
             ResetNeededError: before the first `reset`, or after an opponent failed.
             ClosedError: the games were closed.
         """
@@ -308,7 +307,7 @@ class OpponentVecEnv(VecEnv):
         if self.games.settings.punish_illegal == 0:
             row, most = int(rows[skips[0]]), int(self.games.single_action_space.n) - 1
             seat = self.games.possible_agents[int(self.games.agent_selection[row])]
-            raise ActionRangeError(
+            raise ActionError(
                 f"game {row}, {seat}: there is no action {SKIP} here, for every seat that is asked must act; "
                 f"ids go from 0 to {most}"
             )
@@ -323,18 +322,16 @@ class OpponentVecEnv(VecEnv):
             end; dones bool[N]; infos.
 
         Raises:
-            IllegalActionError: (or `ActionRangeError`) an action that the rules do not allow; no game has
+            IllegalActionError: (or `ActionError`) an action that the rules do not allow; no game has
                 been stepped.
-            ActionShapeError: `step_async` has not been called; or an opponent did not return whole numbers,
+            ActionError: `step_async` has not been called; or an opponent did not return whole numbers,
                 one for each game that it was shown.
             ResetNeededError: before the first `reset`, or after an opponent failed.
         """
         self._check_ready()
         actions, self._actions = self._actions, None
         if actions is None:
-            raise ActionShapeError(
-                "step_wait() has no actions: call step_async(actions) first, or step(actions)"
-            )
+            raise ActionError("step_wait() has no actions: call step_async(actions) first, or step(actions)")
         ended: dict[int, dict[str, Any]] = {}
         self.games.step(actions)
         self._decisions += 1
@@ -416,7 +413,7 @@ class OpponentVecEnv(VecEnv):
         """Take the seed for the next `reset`; one seed determines all games.
 
         Raises:
-            SeedError: the seed is not one.
+            OptionError: the seed is not one.
         """
         self._seed = None if seed is None else checked_seed(seed)
         return [seed] * self.num_envs

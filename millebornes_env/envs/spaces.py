@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector.utils import batch_space
 
-from millebornes_env.layout import Section
+from millebornes_env.engine.layout import Section
 
 Spaces = tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]
 """Of observations, and of actions."""

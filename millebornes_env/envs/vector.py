@@ -15,22 +15,23 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from millebornes_env.chance import random_word
-from millebornes_env.engine.games import NO_GAME, Games, new_buffers
+from millebornes_env._util.arguments import checked_seed, flag
+from millebornes_env._util.guard import Guard, alone
+from millebornes_env.engine.batch import NO_GAME, Batch, new_buffers
+from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import SKIP, Buffers, key_of_seed
+from millebornes_env.engine.layout import Section
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs import arrays
 from millebornes_env.envs import options as check
-from millebornes_env.envs.guard import Guard, alone
-from millebornes_env.envs.history import History, WithHistory
+from millebornes_env.envs.history import History, HistoryMixin
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.envs.in_words import InWords
-from millebornes_env.envs.rendering import HUMAN, Shown, modes_of
+from millebornes_env.envs.in_words import DescribeMixin
+from millebornes_env.envs.rendering import HUMAN, RenderMixin, modes_of
 from millebornes_env.envs.spaces import batched, spaces_of_one
 from millebornes_env.errors import ClosedError, OptionError, ResetNeededError
-from millebornes_env.games import Game, Sheet, find_sheet
-from millebornes_env.games import game as find_game
-from millebornes_env.layout import Section
+from millebornes_env.games.registry import Game, Sheet, find_sheet
+from millebornes_env.games.registry import game as find_game
 
 Observations = dict[str, npt.NDArray[Any]]
 """`observation` int8[N, D], `action_mask` int8[N, A] and `agent_selection` int32[N]."""
@@ -49,7 +50,7 @@ class Step(NamedTuple):
     infos: Infos
 
 
-class VectorEnv(Shown, InWords, WithHistory):
+class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     """N games of Mille Bornes, or of another game, in one object.
 
     Each game waits for one seat's decision. `step` takes an action for every game, carries it out and returns
@@ -125,7 +126,7 @@ class VectorEnv(Shown, InWords, WithHistory):
             illegal_action: "error" raises one that names the game, the seat and the play; "terminate" ends
                 the game with a reward of -1 to the offender.
             num_threads: CPU threads to share the games among, up to 1,024; results do not depend on it.
-            buffers: arrays of your own that steps write to (`engine.games.new_buffers` shows the shapes);
+            buffers: arrays of your own that steps write to (`engine.batch.new_buffers` shows the shapes);
                 no two may share memory.
             history: keep the events of each game, for `information_states` (docs/histories.md).
 
@@ -140,8 +141,8 @@ class VectorEnv(Shown, InWords, WithHistory):
         self.players, self.teams = self.rules.players, self.rules.teams
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
         mode = check.autoreset_mode(autoreset_mode)
-        self.observation_spec = check.observation_spec(
-            game, observe_unseen=observe_unseen, observe_rules=observe_rules, padded=padded
+        self.observation_spec = game.observation_spec(
+            observe_unseen=observe_unseen, observe_rules=observe_rules, padded=padded
         )
         self.settings = check.settings(
             rulebook,
@@ -159,7 +160,7 @@ class VectorEnv(Shown, InWords, WithHistory):
         spec, sections = self.observation_spec, cast("Any", rulebook)  # sections of any class do
         self.observation_sections: tuple[Section, ...] = tuple(sections.sections(self.rules, spec))
         self.state_sections: tuple[Section, ...] = tuple(sections.full_state_sections(self.rules, spec))
-        self._next_seed = None if seed is None else check.checked_seed(seed)
+        self._next_seed = None if seed is None else checked_seed(seed)
         threads = check.checked_num_threads(num_threads)
         check.check_memory(rulebook, self.num_envs, self.rules, self.settings)
         try:
@@ -169,8 +170,8 @@ class VectorEnv(Shown, InWords, WithHistory):
                 ours = arrays.checked_buffers(buffers, ours)
                 # NumPy resizes no array, whose memory kernels write to, that is weakly referenced.
                 self._pins = [weakref.ref(array) for array in buffers]
-            self.games = Games(rulebook, self.num_envs, self.rules, self.settings, ours, threads)
-            is_kept = check.flag("history", history)
+            self.games = Batch(rulebook, self.num_envs, self.rules, self.settings, ours, threads)
+            is_kept = flag("history", history)
             self.history = History(game, self.rules, self.num_envs) if is_kept else None
         except MemoryError:
             raise check.too_many_games(self.num_envs, "need more memory than there is") from None
@@ -237,16 +238,16 @@ class VectorEnv(Shown, InWords, WithHistory):
             Observations and infos, as from `step`.
 
         Raises:
-            SeedError: the seed is not one.
+            OptionError: the seed is not one.
             OptionError: an unknown option, a mask of the wrong shape, or positions that are not the table's.
             NotationError: a text that is no position.
-            GamePartError: positions, of a game that has none as text.
+            OptionError: positions, of a game that has none as text.
             ClosedError: the environment was closed.
         """
         self._check_open()
         begun = check.reset_options(options, self.num_envs, check.Table(self.game, self.edition, self.rules))
         if seed is not None:
-            seed = check.checked_seed(seed)
+            seed = checked_seed(seed)
             if not begun.chosen.all():
                 raise OptionError("a seed begins all games anew: give either seed or reset_mask, not both")
         elif not self._was_reset:
@@ -278,12 +279,12 @@ class VectorEnv(Shown, InWords, WithHistory):
         Returns:
             Observations of the seats that decide next; rewards float32[N, S] of this step to every seat;
             terminations bool[N], whether the episode ended in this step; truncations bool[N], never;
-            infos: `final_score` int16[N, T], `final_winner` int8[N] (team, -1: shared: `games.win_shares`)
-            and `final_obs` int8[N, S, D], valid where `terminations`.
+            infos: `final_score` int16[N, T], `final_winner` int8[N] (team, -1: shared:
+            `games.registry.win_shares`) and `final_obs` int8[N, S, D], valid where `terminations`.
 
         Raises:
-            ActionShapeError: the actions are not N integers.
-            IllegalActionError: an action that the rules do not allow (or `ActionRangeError`, one that names
+            ActionError: the actions are not N integers.
+            IllegalActionError: an action that the rules do not allow (or `ActionError`, one that names
                 no play); no game has been stepped.
             ResetNeededError: before the first `reset`, or (autoreset disabled) in a game that has ended.
             ClosedError: the environment was closed.
@@ -312,7 +313,7 @@ class VectorEnv(Shown, InWords, WithHistory):
             out: int64[N] to write to, C-contiguous; None makes a new array.
 
         Raises:
-            BufferShapeError: `out` is no such array.
+            OptionError: `out` is no such array.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("sample_actions")
@@ -361,12 +362,12 @@ class VectorEnv(Shown, InWords, WithHistory):
 
         Raises:
             OptionError: a seat that the table does not have.
-            SeedError: the seed is not one.
+            OptionError: the seed is not one.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("determinize")
         checked = arrays.checked_seats(seats, self.num_envs, self.players)
-        return self.games.determinize(checked, key_of_seed(check.checked_seed(seed, or_none=False)))
+        return self.games.determinize(checked, key_of_seed(checked_seed(seed, or_none=False)))
 
     @alone
     def state(self) -> npt.NDArray[np.int8]:
@@ -400,7 +401,7 @@ class VectorEnv(Shown, InWords, WithHistory):
 
         Raises:
             StateError: not such an array, or a record that no game of this table can be in.
-            GamePartError: the game has no audit to check them with.
+            OptionError: the game has no audit to check them with.
             OptionError: a history of other games, or where the environment keeps none.
             ClosedError: the environment was closed.
         """

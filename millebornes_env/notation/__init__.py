@@ -5,7 +5,7 @@ takes any game of the table; `positions`, `records` and `replays` are those of M
 are those of the race, `game_records` and `openings` serve every game that has none of its own.
 """
 
-from millebornes_env.millebornes.replay import NEXT_ROUND
+from millebornes_env.games.millebornes.replay import NEXT_ROUND
 from millebornes_env.notation.any_game import (
     read_position,
     read_record,
@@ -15,8 +15,8 @@ from millebornes_env.notation.any_game import (
     write_record,
 )
 from millebornes_env.notation.jsonl import read_jsonl, write_jsonl
+from millebornes_env.notation.millebornes.records import Play, Record, read_action, write_action
 from millebornes_env.notation.position import Position
-from millebornes_env.notation.records import Play, Record, read_action, write_action
 
 __all__ = [
     "NEXT_ROUND",

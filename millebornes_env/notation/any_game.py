@@ -8,10 +8,10 @@ from typing import Any
 
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import NotationError
-from millebornes_env.games import Sheet
+from millebornes_env.games.registry import Sheet
 from millebornes_env.notation.lines import line_of, text_lines
+from millebornes_env.notation.millebornes.records import Record, checked_record, records_of
 from millebornes_env.notation.position import Position, notation_of, sheet_meant
-from millebornes_env.notation.records import Record, checked_record, records_of
 
 USUAL_EDITION = "parker"
 USUAL_PLAYERS = 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from millebornes_env._util.texts import closest
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.texts import closest
 
 FORMAT_VERSION: Final = 1
 """Goes up when files of an older version can no longer be read."""

@@ -21,21 +21,27 @@ from typing import Any, Final
 
 import numpy as np
 
-from millebornes_env.compile import plain
-from millebornes_env.engine.games import NO_GAME, Games, Settings
+from millebornes_env._util.texts import items_of
+from millebornes_env.engine.batch import NO_GAME, Batch, Settings
 from millebornes_env.engine.kernels import DISABLED
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import NO_TEAM, StateArray
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.games import Game
-from millebornes_env.games import game as find_game
+from millebornes_env.games.registry import Game
+from millebornes_env.games.registry import game as find_game
 from millebornes_env.notation.entries import FORMAT_VERSION, checked_entries
 from millebornes_env.notation.lines import NOTHING, Line, lines_of, named_line, number_of, seat_of, team_named
+from millebornes_env.notation.millebornes.positions import PLAYS, RESULT
+from millebornes_env.notation.millebornes.records import (
+    Play,
+    Record,
+    checked_record,
+    parts_of_record,
+    whole_number,
+)
 from millebornes_env.notation.openings import words_of_beginning
 from millebornes_env.notation.play_words import PlayWords, listed
 from millebornes_env.notation.position import Position, notation_of, sheet_meant
-from millebornes_env.notation.positions import PLAYS, RESULT
-from millebornes_env.notation.records import Play, Record, checked_record, parts_of_record, whole_number
-from millebornes_env.texts import items_of
 
 CHANCE: Final = "chance"
 WINNER: Final = "winner"
@@ -243,18 +249,22 @@ class _Played:
         self.rulebook = self.entry.module()
         if position.state.dtype != self.rulebook.STATE or position.state.shape != (1,):
             raise NotationError("a position holds one record of its game, STATE[1]")
-        if self.entry.has("audit"):
-            problem = self.entry.part("audit", "a record")(position.state, self.rules)
+        if self.entry.has("games.audit"):
+            problem = self.entry.hook("games.audit", "a record")(position.state, self.rules)
             if problem is not None:
                 raise NotationError(f"the position is no game of this table: {problem[1]}")
         spec = self.entry.observation_kind()()
         settings = Settings(episode=0, reward=0, autoreset=DISABLED, observation_spec=spec, punish_illegal=0)
-        self.games = Games(self.rulebook, 1, self.rules, settings)
+        self.games = Batch(self.rulebook, 1, self.rules, settings)
         self.games.states[:] = position.state
         self.games.write_decisions()
         self.words = PlayWords(self.rulebook, self.rules)
         self._is_over = plain(self.rulebook.is_round_over)
-        self._chance: Any = self.entry.part("fallen", "a record") if self.entry.has("fallen") else None
+        self._chance: Any = (
+            self.entry.hook("notation.describe_chance", "a record")
+            if self.entry.has("notation.describe_chance")
+            else None
+        )
 
     @property
     def state(self) -> Any:

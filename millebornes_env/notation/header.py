@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from millebornes_env.chance import MASK_32
-from millebornes_env.compile import plain
+from millebornes_env.engine.chance import MASK_32
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MilleBornesError, NotationError, PlayersError, StateError
-from millebornes_env.games import find_sheet
-from millebornes_env.games import game as find_game
+from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import game as find_game
 from millebornes_env.notation.lines import Line, number_of, table_words
 
 HEADER: Final = ("edition", "table", "key", "episode")

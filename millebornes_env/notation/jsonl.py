@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from millebornes_env._util.files import replacing
+from millebornes_env._util.texts import MOST_BYTES, decoded, undecodable
 from millebornes_env.errors import MilleBornesError, NotationError, shown
-from millebornes_env.files import replacing
-from millebornes_env.games import GAMES, Sheet, game
+from millebornes_env.games.registry import GAMES, Sheet, game
+from millebornes_env.notation.millebornes.records import Record, checked_record, records_of, records_of_game
 from millebornes_env.notation.position import sheet_meant
-from millebornes_env.notation.records import Record, checked_record, records_of, records_of_game
-from millebornes_env.texts import MOST_BYTES, decoded, undecodable
 
 
 def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:

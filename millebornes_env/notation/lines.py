@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from millebornes_env._util.texts import closest, shortened
 from millebornes_env.engine.rulebook import TableRules
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.millebornes.cards import DECK_SIZE, NUM_DISTANCES, Card
-from millebornes_env.texts import closest, shortened
+from millebornes_env.games.millebornes.cards import DECK_SIZE, NUM_DISTANCES, Card
 
 CARD_WORDS: Final = tuple(card.name.lower().removeprefix("distance_") for card in Card)
 """What a text calls each card, by card id: `25`, `out_of_gas`, `right_of_way`."""

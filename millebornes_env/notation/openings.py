@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from millebornes_env._util.texts import closest
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.games import find_sheet
-from millebornes_env.games import game as find_game
+from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import game as find_game
 from millebornes_env.notation.header import (
     HEADER,
     begun,
@@ -24,7 +25,6 @@ from millebornes_env.notation.header import (
 )
 from millebornes_env.notation.lines import Line, by_key, line_of, named_line, text_lines
 from millebornes_env.notation.position import Position
-from millebornes_env.texts import closest
 
 
 def read_position(text: str, *, edition: Any, players: int = 2, teams: int | None = None) -> Position:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from millebornes_env._util.texts import closest
 from millebornes_env.engine.rulebook import Rulebook
 from millebornes_env.errors import NotationError, shown
 from millebornes_env.notation.lines import Line
-from millebornes_env.texts import closest
 
 LONG_RUN: Final = 4
 """Names that differ in their number only are written as a range from so many on."""

@@ -1,20 +1,19 @@
 """`Position`: one game as it stands, of any game of the table; and where its notation is found.
 
-A game says in the table of games (`games.Game.positions`) which module writes and reads its positions; of
-one that has none, only the beginning of an episode can be written (`openings`).
+A game says in the table of games (`games.registry.Game.positions`) which module writes and reads its
+positions; of one that has none, only the beginning of an episode can be written (`openings`).
 """
 
 from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, Final
 
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MilleBornesError
-from millebornes_env.games import Game, find_sheet
-from millebornes_env.games import game as find_game
+from millebornes_env.games.registry import Game, find_sheet
+from millebornes_env.games.registry import game as find_game
 
 OPENINGS: Final = "millebornes_env.notation.openings"
 """The notation of games that have none of their own."""
@@ -47,9 +46,9 @@ class Position:
     def _repr_html_(self) -> str | None:
         """The table as a picture, for notebooks; None: of games of this kind there are none."""
         entry = game_of(self.edition)
-        if not entry.has("picture"):
+        if not entry.has("render.picture"):
             return None
-        return str(entry.part("picture", "a notebook")(self.state[0], self.rules))
+        return str(entry.hook("render.picture", "a notebook")(self.state[0], self.rules))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Position):
@@ -107,9 +106,8 @@ def notation_of(edition: object) -> Any:
 
 def notation_of_game(entry: Game) -> Any:
     """The module that writes and reads the positions of a game; `openings` if it has none that can."""
-    given: Any = entry.positions
-    if given is not None:
-        module = given if isinstance(given, ModuleType) else importlib.import_module(given)
+    if entry.has("notation.positions"):
+        module = entry.hook("notation.positions", "a position")
         if all(hasattr(module, name) for name in _NEEDED):
             return module
     return importlib.import_module(OPENINGS)

@@ -20,9 +20,9 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.errors import SolvingError
 from millebornes_env.solving.checkpoints import identity_of, read_checkpoint, write_checkpoint
 from millebornes_env.solving.deck import Solvable
-from millebornes_env.solving.errors import CheckpointError, SolvingError
 from millebornes_env.solving.passes import match_forward, meet, regret_backward, weights_of_reach
 from millebornes_env.solving.pruning import Piece, PrunedGame
 from millebornes_env.solving.tree import Counts, Grower, SeatTree, Tree
@@ -180,7 +180,7 @@ class Cfr(ABC):
         """Go on from a checkpoint.
 
         Raises:
-            CheckpointError: it is damaged, or of another game, or of the other algorithm; what was learned
+            SolvingError: it is damaged, or of another game, or of the other algorithm; what was learned
                 before is lost, and the solver as new.
             OSError: it could not be read; likewise.
         """
@@ -188,7 +188,7 @@ class Cfr(ABC):
         arrays = self._arrays()
         try:
             about = read_checkpoint(path, own, arrays, predictive=self.predictive)
-        except (CheckpointError, OSError):
+        except (SolvingError, OSError):
             self.iteration, self.seconds = 0, 0.0
             for array in arrays.values():
                 array[:] = 0.0

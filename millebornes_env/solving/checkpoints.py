@@ -11,11 +11,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.errors import shown
-from millebornes_env.files import replacing
+from millebornes_env._util.files import replacing
+from millebornes_env.errors import SolvingError, shown
 from millebornes_env.solving.archives import name_of_game, opened_archive, read_about, read_array
 from millebornes_env.solving.deck import Solvable
-from millebornes_env.solving.errors import CheckpointError
 from millebornes_env.solving.tree import Counts, Tree
 
 Float64Array = npt.NDArray[np.float64]
@@ -70,7 +69,7 @@ def read_checkpoint(
         What the file says of itself.
 
     Raises:
-        CheckpointError: it is damaged, or of another game, or of the other variant.
+        SolvingError: it is damaged, or of another game, or of the other variant.
         OSError: it could not be read.
     """
     try:
@@ -80,26 +79,26 @@ def read_checkpoint(
             for name, array in arrays.items():
                 array[:] = _checked(path, name, read_array(found, name, array.shape, np.float64))
     except (ValueError, KeyError) as error:
-        raise CheckpointError(f"{path} is no checkpoint of a solver, or damaged ({error})") from None
+        raise SolvingError(f"{path} is no checkpoint of a solver, or damaged ({error})") from None
     return dict(about)
 
 
 def _checked(path: Path, name: str, found: Float64Array) -> Float64Array:
     if not np.isfinite(found).all():
-        raise CheckpointError(f"{path} is damaged: {name} holds what is no number")
+        raise SolvingError(f"{path} is damaged: {name} holds what is no number")
     return found
 
 
 def _check(path: Path, about: Any, own: dict[str, Any], predictive: bool) -> None:
     if not isinstance(about, dict) or about.get("format") != CHECKPOINT_FORMAT:
-        raise CheckpointError(f"{path} is no checkpoint that this version can read; begin anew elsewhere")
+        raise SolvingError(f"{path} is no checkpoint that this version can read; begin anew elsewhere")
     if about.get("game") != own:
-        raise CheckpointError(
+        raise SolvingError(
             f"{path} is a checkpoint of {shown(name_of_game(about))}, and not of {own['name']!r} with "
             "the same rules; give another file, or remove this one"
         )
     if about.get("predictive") != predictive:
-        raise CheckpointError(f"{path} was made by the other variant of CFR+; give the same option")
+        raise SolvingError(f"{path} was made by the other variant of CFR+; give the same option")
     iteration, seconds = about.get("iteration"), about.get("seconds")
     if not isinstance(iteration, int) or iteration < 0 or not isinstance(seconds, float | int):
-        raise CheckpointError(f"{path} is damaged: it does not say after how many iterations it was made")
+        raise SolvingError(f"{path} is damaged: it does not say after how many iterations it was made")

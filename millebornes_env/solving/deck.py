@@ -10,16 +10,15 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import for_kernels, plain
-from millebornes_env.errors import shown
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES
-from millebornes_env.millebornes.deal import deal_round
-from millebornes_env.millebornes.editions import Edition
-from millebornes_env.millebornes.editions import edition as find_edition
-from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules, rules_record
-from millebornes_env.millebornes.state import StateArray, new_states
-from millebornes_env.millebornes.turn import begin_turn
-from millebornes_env.solving.errors import SolvingError
+from millebornes_env.engine.numba.compiling import for_kernels, plain
+from millebornes_env.errors import SolvingError, shown
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.games.millebornes.deal import deal_round
+from millebornes_env.games.millebornes.editions import Edition
+from millebornes_env.games.millebornes.editions import edition as find_edition
+from millebornes_env.games.millebornes.rules import Rules, RulesRecord, compiled_rules, rules_record
+from millebornes_env.games.millebornes.state import StateArray, new_states
+from millebornes_env.games.millebornes.turn import begin_turn
 
 BITS: Final = 4
 """Of a hand's code for each type of card; the highest is free, so that hands can be compared at once."""

@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.chance import random_word
-from millebornes_env.compile import for_kernels, kernel, rule, seldom
-from millebornes_env.millebornes.deal import deal_round
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import CLAIM, ROUND_OVER, State, StateArray, new_states
-from millebornes_env.millebornes.turn import begin_turn
+from millebornes_env.engine.chance import random_word
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule, seldom
+from millebornes_env.errors import SolvingError
+from millebornes_env.games.millebornes.deal import deal_round
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import CLAIM, ROUND_OVER, State, StateArray, new_states
+from millebornes_env.games.millebornes.turn import begin_turn
 from millebornes_env.solving.deck import Deck, Solvable
-from millebornes_env.solving.errors import SolvingError
 from millebornes_env.solving.nodes import (
     FIRST_CHAIN,
     MASK_ROOM,
@@ -34,7 +34,7 @@ from millebornes_env.solving.nodes import (
 from millebornes_env.solving.passes import weights_of_reach
 from millebornes_env.solving.tree import Grower, SeatTree, Tree
 from millebornes_env.solving.values import WHOLE, Judgement, Weights, judge_tree
-from millebornes_env.solving.walk import action_of, carry_out, choices_of, payoff
+from millebornes_env.solving.walk import action_of, apply_action, choices_of, payoff
 
 Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
@@ -126,7 +126,7 @@ def play(state: State, deck: Deck, rules: RulesRecord, trail: Trail, depth: int,
     seat = int(state.seat)
     if int(state.phase) != CLAIM:  # that a hazard was let stand is no part of the public history
         trail.chains[depth, seat] = mixed(trail.chains[depth, seat], choice)
-    carry_out(state, rules, action_of(deck, int(state.phase), choice))
+    apply_action(state, rules, action_of(deck, int(state.phase), choice))
 
 
 @seldom

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from millebornes_env.solving.errors import SolvingError
+from millebornes_env.errors import SolvingError
 
 _PROC: Final = Path("/proc/meminfo")
 _GROUP: Final = Path("/sys/fs/cgroup")

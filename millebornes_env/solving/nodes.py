@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import rule
-from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.cards import DRIVING_ACE, NUM_SAFETIES, SPEED_LIMIT
-from millebornes_env.millebornes.observation import battle_top_code
-from millebornes_env.millebornes.state import NO_TEAM, Int8Array, State, StateArray
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.games.millebornes.actions import num_actions
+from millebornes_env.games.millebornes.cards import DRIVING_ACE, NUM_SAFETIES, SPEED_LIMIT
+from millebornes_env.games.millebornes.observation import battle_top_code
+from millebornes_env.games.millebornes.state import NO_TEAM, Int8Array, State, StateArray
 from millebornes_env.solving.deck import BITS, Deck
 
 Int32Array = npt.NDArray[np.int32]

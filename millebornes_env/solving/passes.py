@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import kernel, rule
+from millebornes_env.engine.numba.compiling import kernel, rule
 
 Int32Array = npt.NDArray[np.int32]
 Float64Array = npt.NDArray[np.float64]

@@ -12,18 +12,17 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import kernel
-from millebornes_env.errors import shown
-from millebornes_env.files import replacing
-from millebornes_env.millebornes.actions import action_name, num_actions
-from millebornes_env.millebornes.cards import CARD_NAMES
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import PHASE_NAMES, StateArray
+from millebornes_env._util.files import replacing
+from millebornes_env.engine.numba.compiling import kernel
+from millebornes_env.errors import SolvingError, shown
+from millebornes_env.games.millebornes.actions import action_name, num_actions
+from millebornes_env.games.millebornes.cards import CARD_NAMES
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import PHASE_NAMES, StateArray
 from millebornes_env.solving.archives import name_of_game, opened_archive, read_about, read_array
 from millebornes_env.solving.checkpoints import identity
 from millebornes_env.solving.deck import Deck
-from millebornes_env.solving.errors import PolicyError, PolicyFileError
 from millebornes_env.solving.passes import weights_of_reach
 from millebornes_env.solving.tree import Tree
 from millebornes_env.solving.values import Weights, reach_of
@@ -63,7 +62,7 @@ class AskedPolicy:
         """Ask for each information set of the tree with more than one choice.
 
         Raises:
-            PolicyError: an answer is no probability of legal actions; the message names the place.
+            SolvingError: an answer is no probability of legal actions; the message names the place.
         """
         first, second = (np.ones(seat.size) for seat in tree.seats)
         for start in range(0, len(tree.asked), _BATCH):
@@ -87,7 +86,7 @@ class AskedPolicy:
         except (TypeError, ValueError):
             array = np.zeros(0)
         if array.shape != masks.shape:
-            raise PolicyError(
+            raise SolvingError(
                 f"the policy {self.name!r} returned {shown(np.shape(answer))} for {len(masks)} information "
                 f"sets; it must be float[{masks.shape[0]}, {masks.shape[1]}], a row of probabilities for each"
             )
@@ -104,11 +103,11 @@ class AskedPolicy:
         where = f"{tree.game.name}, {_place(states[row])}"
         if illegal[row].any():
             action = int(illegal[row].argmax())
-            raise PolicyError(
+            raise SolvingError(
                 f"the policy {self.name!r} gives {action_name(action)!r} the weight {answer[row, action]:g} "
                 f"where it is not legal ({where}); weights of illegal actions must be 0"
             )
-        raise PolicyError(
+        raise SolvingError(
             f"the policy {self.name!r} has weights that are no probabilities: their sum is "
             f"{answer[row].sum():g}, the lowest is {answer[row].min():g} ({where})"
         )
@@ -173,17 +172,17 @@ class TablePolicy:
         """The table, if it is one of this game.
 
         Raises:
-            PolicyError: it is of another game, or its weights are no probabilities.
+            SolvingError: it is of another game, or its weights are no probabilities.
         """
         game = self.about.get("game")
         if game is not None and game != identity(tree):
-            raise PolicyError(
+            raise SolvingError(
                 f"the policy {self.name!r} is one of {shown(game.get('name'))}, and not of "
                 f"{tree.game.name!r} with the same rules"
             )
         for number, (seat, weights) in enumerate(zip(tree.seats, self.table, strict=True)):
             if weights.shape != (seat.size,):
-                raise PolicyError(
+                raise SolvingError(
                     f"the policy {self.name!r} has {len(weights)} weights for seat {number}; the tree of "
                     f"{tree.game.name} has {seat.size} sequences"
                 )
@@ -195,18 +194,18 @@ def check_weights(name: str, tree: Tree, seat: int, weights: Float64Array) -> No
     """Refuse weights that are no probabilities at some decision.
 
     Raises:
-        PolicyError: the message says which decision.
+        SolvingError: the message says which decision.
     """
     own = tree.seats[seat].operations
     decisions = np.flatnonzero(own.counts > 0)
     if not ((weights >= 0) & np.isfinite(weights)).all():
-        raise PolicyError(f"the policy {name!r} has weights below 0, or no numbers, for seat {seat}")
+        raise SolvingError(f"the policy {name!r} has weights below 0, or no numbers, for seat {seat}")
     sums = np.concatenate([[0.0], np.cumsum(weights)])
     first, count = own.firsts[decisions], own.counts[decisions]
     totals = sums[first + count] - sums[first]
     wrong = np.flatnonzero(np.abs(totals - 1) > _TOLERANCE)
     if len(wrong):
-        raise PolicyError(
+        raise SolvingError(
             f"the policy {name!r} has weights that sum up to {totals[wrong[0]]:g} at decision {wrong[0]} of "
             f"seat {seat}; they must be probabilities"
         )
@@ -249,7 +248,7 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
     """Read what `write_policy` has written.
 
     Raises:
-        PolicyFileError: the file holds no policy, or one of another game.
+        SolvingError: the file holds no policy, or one of another game.
         OSError: it could not be read.
     """
     try:
@@ -260,19 +259,19 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
                 read_array(found, f"seat_{number}", (seat.size,), np.uint16)
                 for number, seat in enumerate(tree.seats)
             ]
-    except PolicyFileError:
+    except SolvingError:
         raise
     except ValueError as error:
-        raise PolicyFileError(f"{path} holds no policy of a game that was solved ({error})") from None
+        raise SolvingError(f"{path} holds no policy of a game that was solved ({error})") from None
     return TablePolicy(path.stem, _weights_of(tree, steps), about)
 
 
 def _check_about(path: Path, about: dict[str, Any], tree: Tree) -> None:
     """Refuse the policy of another game or version."""
     if about.get("format") != POLICY_FORMAT:
-        raise PolicyFileError(f"{path} holds no policy that this version can read")
+        raise SolvingError(f"{path} holds no policy that this version can read")
     if about.get("game") != identity(tree):
-        raise PolicyFileError(
+        raise SolvingError(
             f"{path} holds a policy of {shown(name_of_game(about))}, and not of "
             f"{tree.game.name!r} with the same rules"
         )

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import kernel
+from millebornes_env.engine.numba.compiling import kernel
 from millebornes_env.solving.passes import Operations, meet
 from millebornes_env.solving.tree import SeatTree, Tree
 from millebornes_env.solving.values import Weights, gains_at_ends, reach_of

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import kernel
+from millebornes_env.engine.numba.compiling import kernel
 from millebornes_env.solving.passes import Operations
 from millebornes_env.solving.tree import Tree
 

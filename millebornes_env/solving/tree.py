@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.state import StateArray, new_states
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.state import StateArray, new_states
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.nodes import (
     ASKED,

@@ -13,8 +13,8 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.errors import SolvingError
 from millebornes_env.solving.deck import Solvable
-from millebornes_env.solving.errors import SolvingError
 from millebornes_env.solving.passes import (
     best_backward,
     expected_backward,
@@ -58,7 +58,7 @@ class Policy(Protocol):
         """The probability of each choice: float64[size] for each seat, at the choice's sequence.
 
         Raises:
-            PolicyError: an illegal action has a weight, or it is a policy of another game.
+            SolvingError: an illegal action has a weight, or it is a policy of another game.
         """
         ...
 
@@ -274,7 +274,7 @@ def judge(
         All of it, exact but for rounding.
 
     Raises:
-        PolicyError: the policy is none of this game.
+        SolvingError: the policy is none of this game.
         SolvingError: it is a table of a game whose tree does not fit in memory.
     """
     if not policy.in_parts or (game.cards <= SMALL and not policy.asks):

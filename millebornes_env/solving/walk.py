@@ -15,8 +15,8 @@ allow. A hazard that stands tells nobody whether the attacked seat could have pa
 
 from __future__ import annotations
 
-from millebornes_env.compile import kernel, rule, seldom
-from millebornes_env.millebornes.actions import (
+from millebornes_env.engine.numba.compiling import kernel, rule, seldom
+from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
     FINISH,
@@ -25,14 +25,14 @@ from millebornes_env.millebornes.actions import (
     card_of,
     is_discard,
 )
-from millebornes_env.millebornes.cards import NO_CARD, is_hazard, safety_against
-from millebornes_env.millebornes.coup_fourre import can_claim
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, Int8Array, State
-from millebornes_env.millebornes.turn import step
-from millebornes_env.millebornes.winning import has_won_round
+from millebornes_env.games.millebornes.cards import NO_CARD, is_hazard, safety_against
+from millebornes_env.games.millebornes.coup_fourre import can_claim
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.scoring import round_score
+from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, Int8Array, State
+from millebornes_env.games.millebornes.turn import step
+from millebornes_env.games.millebornes.winning import has_won_round
 from millebornes_env.solving.deck import BITS, Deck
 from millebornes_env.solving.nodes import (
     ASKED,
@@ -367,7 +367,7 @@ def card_shown(state: State, deck: Deck, choice: int) -> int:
 
 
 @seldom
-def carry_out(state: State, rules: RulesRecord, action: int) -> None:
+def apply_action(state: State, rules: RulesRecord, action: int) -> None:
     """What the rulebook does: compiled once, and called."""
     step(state, rules, action)
 
@@ -394,7 +394,7 @@ def enter(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: i
     elif phase == CLAIM and kind < 0:
         state.hand[seat, safety_against(int(here.pending_hazard))] = 1
     own_cards, other_cards = int(here.hand_count[seat]), int(here.hand_count[other])
-    carry_out(state, rules, action_of(deck, phase, choice))
+    apply_action(state, rules, action_of(deck, phase, choice))
     own_draws = int(state.hand_count[seat]) - own_cards + (0 if kind < 0 else 1)
     other_draws = int(state.hand_count[other]) - other_cards
     hidden = code_of(state.hidden, deck)

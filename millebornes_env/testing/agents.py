@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import agents
+from millebornes_env._util.arguments import checked_seed
 from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
-from millebornes_env.agents.errors import AgentAnswerError
 from millebornes_env.agents.own_classes import make_own
 from millebornes_env.agents.protocol import (
     Agent,
@@ -24,14 +24,13 @@ from millebornes_env.agents.protocol import (
     rounds_over,
     sees_hidden_cards,
 )
-from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import SKIP
+from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.engine.rulebook import StateArray
-from millebornes_env.envs.options import checked_seed
 from millebornes_env.envs.vector import VectorEnv, vector_env
-from millebornes_env.errors import ConformanceError, OptionError, shown
-from millebornes_env.games import Sheet, find_sheet
-from millebornes_env.games import game as find_game
+from millebornes_env.errors import AgentError, ConformanceError, OptionError, shown
+from millebornes_env.games.registry import Sheet, find_sheet
+from millebornes_env.games.registry import game as find_game
 
 Actions = npt.NDArray[np.int64]
 Given = str | Path | Agent | Callable[..., Agent]
@@ -228,7 +227,7 @@ class _Check:
         games = np.arange(len(moment.seats))[rows]
         try:
             actions = ask(agent, *handed, lambda: states, self._table.rulebook)
-        except AgentAnswerError as error:
+        except AgentError as error:
             raise ConformanceError(f"{error} [{moment.where(int(games[0]))}]") from None
         except Exception as error:
             raise self._failed(

@@ -1,7 +1,7 @@
 """Random play of many styles, every law checked at every step.
 
-The laws are those of `millebornes.audit` for a record and of `step_laws` for a decision and a step. What
-concerns the engine is here.
+The laws are those of `games.millebornes.audit` for a record and of `step_laws` for a decision and a step.
+What concerns the engine is here.
 """
 
 from __future__ import annotations
@@ -11,36 +11,23 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import for_kernels, kernel, rule
-from millebornes_env.engine.games import new_buffers
-from millebornes_env.engine.kernels import (
-    DISABLED,
-    Buffers,
-    Settings,
-    kernels_of,
-    key_of_seed,
-    start_episode,
-)
-from millebornes_env.laws import NO_VIOLATION, are_equal, require
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.actions import (
-    CLAIM_COUP_FOURRE,
-    EXTEND,
-    num_actions,
-)
-from millebornes_env.millebornes.audit import SCRATCH_SIZE, violation_of
-from millebornes_env.millebornes.cards import (
-    DECK_SIZE,
-)
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.ending import are_hands_played_out
-from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.rulebook import POINTS, WIN, is_episode_over
-from millebornes_env.millebornes.rules import Rules, RulesRecord
-from millebornes_env.millebornes.scoring import blank_opponents
-from millebornes_env.millebornes.sections import DEFAULT_SPEC, sections
-from millebornes_env.millebornes.state import (
+from millebornes_env.engine.batch import new_buffers
+from millebornes_env.engine.chance import random_below, random_word
+from millebornes_env.engine.kernels import DISABLED, Buffers, Settings, kernels_of, key_of_seed, start_episode
+from millebornes_env.engine.laws import NO_VIOLATION, are_equal, require
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.actions import CLAIM_COUP_FOURRE, EXTEND, num_actions
+from millebornes_env.games.millebornes.audit import SCRATCH_SIZE, violation_of
+from millebornes_env.games.millebornes.cards import DECK_SIZE
+from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.games.millebornes.ending import are_hands_played_out
+from millebornes_env.games.millebornes.motion import team_of
+from millebornes_env.games.millebornes.rulebook import POINTS, WIN, is_episode_over
+from millebornes_env.games.millebornes.rules import Rules, RulesRecord
+from millebornes_env.games.millebornes.scoring import blank_opponents
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, sections
+from millebornes_env.games.millebornes.state import (
     MAX_TEAMS,
     NO_TEAM,
     ROUND_OVER,
@@ -49,7 +36,7 @@ from millebornes_env.millebornes.state import (
     StateArray,
     new_states,
 )
-from millebornes_env.millebornes.turn import start_next_round, step
+from millebornes_env.games.millebornes.turn import start_next_round, step
 from millebornes_env.testing.auditing import (
     FOUND,
     MOST_FOUND,
@@ -172,7 +159,7 @@ def play_on(play: Play, rules: RulesRecord, steps: int) -> None:
                 violation = judge_redeal(play, rules, game)
             if violation == NO_VIOLATION:
                 action = chosen_action(play, rules, state, game)
-                carry_out(state, rules, action)
+                apply_action(state, rules, action)
                 count_step(play, state, game, action)
                 violation = judge_state(state, rules, play.scratch)
             if violation == NO_VIOLATION:
@@ -196,7 +183,7 @@ def judge_decision(state: State, rules: RulesRecord, mask: Int8Array, row: Int8A
 
 
 @kernel
-def carry_out(state: State, rules: RulesRecord, action: int) -> None:
+def apply_action(state: State, rules: RulesRecord, action: int) -> None:
     """`step`."""
     step(state, rules, action)
 

@@ -1,6 +1,6 @@
 """Random races of many styles, every law checked at every step.
 
-The laws are those of `wielerspel.audit` for a record and of `race_laws` for a decision and a step. What
+The laws are those of `games.wielerspel.audit` for a record and of `race_laws` for a decision and a step. What
 concerns the engine is here. `audited_play` does the same for Mille Bornes.
 """
 
@@ -11,18 +11,43 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import for_kernels, kernel, rule
-from millebornes_env.engine.games import new_buffers
-from millebornes_env.engine.kernels import (
-    DISABLED,
-    Buffers,
-    Settings,
-    kernels_of,
-    key_of_seed,
-    start_episode,
+from millebornes_env.engine.batch import new_buffers
+from millebornes_env.engine.chance import random_below, random_word
+from millebornes_env.engine.kernels import DISABLED, Buffers, Settings, kernels_of, key_of_seed, start_episode
+from millebornes_env.engine.laws import NO_VIOLATION, are_equal, require
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
+from millebornes_env.games.wielerspel import rulebook
+from millebornes_env.games.wielerspel.actions import (
+    ESCAPE,
+    EXCHANGE_GREEN,
+    EXCHANGE_POLKA_DOT,
+    FIRST_RETIRE_FROM,
+    GIVE_UP,
+    NUM_ACTIONS,
+    PASS,
+    PAY,
+    RETIRE,
+    STAY,
+    bid_action,
+    bid_of,
+    is_move,
+    is_retirement,
 )
-from millebornes_env.laws import NO_VIOLATION, are_equal, require
+from millebornes_env.games.wielerspel.audit import violation_of
+from millebornes_env.games.wielerspel.determinize import redeal_hidden
+from millebornes_env.games.wielerspel.rules import MAX_PLAYERS, Rules
+from millebornes_env.games.wielerspel.sections import DEFAULT_SPEC, sections
+from millebornes_env.games.wielerspel.state import (
+    BY_EXHAUSTION,
+    BY_INNER_TRACK,
+    BY_JERSEYS,
+    BY_TURNS,
+    RACE_OVER,
+    STATE,
+    Int8Array,
+    State,
+)
+from millebornes_env.games.wielerspel.turn import step
 from millebornes_env.testing.auditing import (
     FOUND,
     MOST_FOUND,
@@ -44,38 +69,6 @@ from millebornes_env.testing.race_laws import (
     decision_violation,
     step_violation,
 )
-from millebornes_env.wielerspel import rulebook
-from millebornes_env.wielerspel.actions import (
-    ESCAPE,
-    EXCHANGE_GREEN,
-    EXCHANGE_POLKA_DOT,
-    FIRST_RETIRE_FROM,
-    GIVE_UP,
-    NUM_ACTIONS,
-    PASS,
-    PAY,
-    RETIRE,
-    STAY,
-    bid_action,
-    bid_of,
-    is_move,
-    is_retirement,
-)
-from millebornes_env.wielerspel.audit import violation_of
-from millebornes_env.wielerspel.determinize import redeal_hidden
-from millebornes_env.wielerspel.rules import MAX_PLAYERS, Rules
-from millebornes_env.wielerspel.sections import DEFAULT_SPEC, sections
-from millebornes_env.wielerspel.state import (
-    BY_EXHAUSTION,
-    BY_INNER_TRACK,
-    BY_JERSEYS,
-    BY_TURNS,
-    RACE_OVER,
-    STATE,
-    Int8Array,
-    State,
-)
-from millebornes_env.wielerspel.turn import step
 
 Int64Array = npt.NDArray[np.int64]
 StateArray = npt.NDArray[np.void]
@@ -218,7 +211,7 @@ def play_on(play: Play, rules: Any, steps: int) -> None:
                 violation = judge_redeal(play, rules, game)
             if violation == NO_VIOLATION:
                 action = chosen_action(play, state, game)
-                carry_out(state, rules, action)
+                apply_action(state, rules, action)
                 count_step(play, state, game, action)
                 violation = judge_state(state, rules)
             if violation == NO_VIOLATION:
@@ -244,7 +237,7 @@ def judge_decision(state: State, rules: Any, mask: Int8Array, row: Int8Array, hi
 
 
 @kernel
-def carry_out(state: State, rules: Any, action: int) -> None:
+def apply_action(state: State, rules: Any, action: int) -> None:
     """`step`."""
     step(state, rules, action)
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import rule, rule_of_rules
-from millebornes_env.engine.kernels import Buffers, Settings, carry_out, write_decision
+from millebornes_env.engine.kernels import Buffers, Settings, apply_action, write_decision
+from millebornes_env.engine.laws import is_within_bounds
+from millebornes_env.engine.numba.compiling import rule, rule_of_rules
 from millebornes_env.engine.rulebook import Rulebook, State
-from millebornes_env.laws import is_within_bounds
 
 Int8Array = npt.NDArray[np.int8]
 Int64Array = npt.NDArray[np.int64]
@@ -89,7 +89,7 @@ def step_by_engine(
     """Carry out an action as the engine does, with all that it writes; `buffers` are those of one game."""
     buffers.rewards[0, :] = 0.0
     buffers.terminations[0] = False
-    carry_out(rulebook, state, rules, settings, action, buffers, 0)
+    apply_action(rulebook, state, rules, settings, action, buffers, 0)
     write_decision(rulebook, state, rules, settings, buffers, 0)
 
 

@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import for_kernels, kernel
-from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules
-from millebornes_env.millebornes.state import STATE, StateArray, new_states
-from millebornes_env.millebornes.turn import step
+from millebornes_env.engine.numba.compiling import for_kernels, kernel
+from millebornes_env.games.millebornes.actions import num_actions
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.rules import Rules, RulesRecord, compiled_rules
+from millebornes_env.games.millebornes.state import STATE, StateArray, new_states
+from millebornes_env.games.millebornes.turn import step
 
 CHUNK: Final = 1024
 """Positions that are expanded at once: memory grows with it and with the depth, not with the count."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from millebornes_env.envs.options import checked_seed, whole_number
+from millebornes_env._util.arguments import checked_seed, whole_number
 from millebornes_env.errors import ConformanceError, OptionError, shown
-from millebornes_env.millebornes.actions import action_name
-from millebornes_env.millebornes.audit import message_of
-from millebornes_env.millebornes.editions import Edition
-from millebornes_env.millebornes.editions import edition as find_edition
-from millebornes_env.millebornes.rules import Rules, compiled_rules
+from millebornes_env.games.millebornes.actions import action_name
+from millebornes_env.games.millebornes.audit import message_of
+from millebornes_env.games.millebornes.editions import Edition
+from millebornes_env.games.millebornes.editions import edition as find_edition
+from millebornes_env.games.millebornes.rules import Rules, compiled_rules
 from millebornes_env.testing.audited_play import COUNTS, FOUND, NO_ACTION, begin, new_play, play_on
 from millebornes_env.testing.step_laws import ALL_MESSAGES
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import for_kernels, plain
+from millebornes_env._util.arguments import checked_seed, whole_number
 from millebornes_env.engine.kernels import SKIP
-from millebornes_env.envs.options import checked_seed, whole_number
+from millebornes_env.engine.numba.compiling import for_kernels, plain
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ConformanceError, IllegalActionError, OptionError, shown
 
@@ -36,7 +36,7 @@ def check_env(env: VectorEnv, *, steps: int = 200, seed: int = 0) -> None:
     Raises:
         ConformanceError: something is not as it must be; the message says what, and in which step and game.
         OptionError: no vector environment, or steps that are not a whole number of at least 1.
-        SeedError: the seed is none.
+        OptionError: the seed is none.
     """
     given: object = env
     if not isinstance(given, VectorEnv):
@@ -171,7 +171,7 @@ class _EnvCheck:
         other.step(other.sample_actions())
         if env.get_states().tobytes() != states.tobytes():
             raise self._failed("a step of clone() changed the environment that it is a copy of")
-        if not env.game.has("audit"):
+        if not env.game.has("games.audit"):
             return
         other.set_states(states)
         if not np.array_equal(other.observe(0), before):

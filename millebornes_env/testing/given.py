@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from millebornes_env.errors import OptionError, StateError, shown
-from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.state import STATE, StateArray
-from millebornes_env.notation.positions import Position
+from millebornes_env.games.millebornes.rules import Rules
+from millebornes_env.games.millebornes.state import STATE, StateArray
+from millebornes_env.notation.millebornes.positions import Position
 
 States = Position | StateArray | np.void
 """A position (`notation.read_position`), `STATE[N]` (`env.get_states()`), or one record of such an array."""

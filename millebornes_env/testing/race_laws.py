@@ -1,29 +1,35 @@
 """The laws of a decision and of a step of a race: what the mask and the observation say, what may change.
 
-The laws of a single record are those of `wielerspel.audit`; these need more than that: the record before the
-step, the action, or another way to ask the same question.
+The laws of a single record are those of `games.wielerspel.audit`; these need more than that: the record
+before the step, the action, or another way to ask the same question.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from millebornes_env.compile import rule
-from millebornes_env.laws import NO_VIOLATION, Register, is_within_bounds, mask_is_what_is_legal, require
-from millebornes_env.wielerspel import legality
-from millebornes_env.wielerspel.actions import (
+from millebornes_env.engine.laws import (
+    NO_VIOLATION,
+    Register,
+    is_within_bounds,
+    mask_is_what_is_legal,
+    require,
+)
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.games.wielerspel import legality
+from millebornes_env.games.wielerspel.actions import (
     ESCAPE,
     EXCHANGE_GREEN,
     EXCHANGE_POLKA_DOT,
     bid_of,
     is_retirement,
 )
-from millebornes_env.wielerspel.audit import MESSAGES
-from millebornes_env.wielerspel.dice import FACES
-from millebornes_env.wielerspel.legality import write_mask
-from millebornes_env.wielerspel.observation import write_observation
-from millebornes_env.wielerspel.sections import DEFAULT_SPEC
-from millebornes_env.wielerspel.state import (
+from millebornes_env.games.wielerspel.audit import MESSAGES
+from millebornes_env.games.wielerspel.dice import FACES
+from millebornes_env.games.wielerspel.legality import write_mask
+from millebornes_env.games.wielerspel.observation import write_observation
+from millebornes_env.games.wielerspel.sections import DEFAULT_SPEC
+from millebornes_env.games.wielerspel.state import (
     BID,
     DOUBLES,
     GREENS,

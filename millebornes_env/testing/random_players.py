@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.millebornes.actions import (
+from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
     FINISH,
@@ -16,8 +16,14 @@ from millebornes_env.millebornes.actions import (
     PASS,
     num_actions,
 )
-from millebornes_env.millebornes.cards import ACCIDENT, DRIVING_ACE, NUM_CARD_TYPES, NUM_DISTANCES, REPAIRS
-from millebornes_env.millebornes.state import MAX_TEAMS
+from millebornes_env.games.millebornes.cards import (
+    ACCIDENT,
+    DRIVING_ACE,
+    NUM_CARD_TYPES,
+    NUM_DISTANCES,
+    REPAIRS,
+)
+from millebornes_env.games.millebornes.state import MAX_TEAMS
 
 Weights = npt.NDArray[np.int64]
 

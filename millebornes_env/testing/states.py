@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from millebornes_env.compile import for_kernels
+from millebornes_env._util.arguments import whole_number
+from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.envs.arrays import checked_states
-from millebornes_env.envs.options import whole_number
-from millebornes_env.errors import ActionRangeError, ConformanceError, OptionError, shown
-from millebornes_env.games import GAMES
-from millebornes_env.millebornes.actions import action_name, num_actions
-from millebornes_env.millebornes.audit import NO_VIOLATION, SCRATCH_SIZE, first_violation, message_of
-from millebornes_env.millebornes.editions import GAME
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import Rules, compiled_rules
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.errors import ActionError, ConformanceError, OptionError, shown
+from millebornes_env.games.millebornes.actions import action_name, num_actions
+from millebornes_env.games.millebornes.audit import NO_VIOLATION, SCRATCH_SIZE, first_violation, message_of
+from millebornes_env.games.millebornes.editions import GAME
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.rules import Rules, compiled_rules
+from millebornes_env.games.millebornes.state import StateArray
+from millebornes_env.games.registry import GAMES
 from millebornes_env.testing.audited_play import judge_state, judge_step
 from millebornes_env.testing.counting import count_sequences
 from millebornes_env.testing.given import States, states_and_rules
@@ -67,7 +67,7 @@ def check_step(before: States, action: int, after: States, rules: Rules | None =
     Raises:
         ConformanceError: the action was illegal, or the step broke a law.
         StateError: they are no records of games, or not one each.
-        ActionRangeError: the action is none of this table.
+        ActionError: the action is none of this table.
         OptionError: the rules are missing.
     """
     first, table = states_and_rules(before, rules)
@@ -77,7 +77,7 @@ def check_step(before: States, action: int, after: States, rules: Rules | None =
     number = whole_number(action)
     mask = np.zeros(num_actions(table.teams), np.int8)
     if number is None or not 0 <= number < len(mask):
-        raise ActionRangeError(f"action is {shown(action)}; this table has the actions 0 to {len(mask) - 1}")
+        raise ActionError(f"action is {shown(action)}; this table has the actions 0 to {len(mask) - 1}")
     state, later = for_kernels(first)[0], for_kernels(second)[0]
     write_mask(state, compiled_rules(table), mask)
     seat = int(first["seat"][0])

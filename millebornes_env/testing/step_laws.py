@@ -1,17 +1,23 @@
 """The laws of a decision and of a step: what the mask and the observation say, what an action may change.
 
-The laws of a single record are those of `millebornes.audit`; these need more than that: the record before the
-step, the action, or another way to ask the same question.
+The laws of a single record are those of `games.millebornes.audit`; these need more than that: the record
+before the step, the action, or another way to ask the same question.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from millebornes_env.compile import rule
-from millebornes_env.laws import NO_VIOLATION, Register, is_within_bounds, mask_is_what_is_legal, require
-from millebornes_env.millebornes import legality
-from millebornes_env.millebornes.actions import (
+from millebornes_env.engine.laws import (
+    NO_VIOLATION,
+    Register,
+    is_within_bounds,
+    mask_is_what_is_legal,
+    require,
+)
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.games.millebornes import legality
+from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     FIRST_FURTHER_HAZARD,
     PASS,
@@ -19,8 +25,8 @@ from millebornes_env.millebornes.actions import (
     card_of,
     is_discard,
 )
-from millebornes_env.millebornes.audit import MESSAGES
-from millebornes_env.millebornes.cards import (
+from millebornes_env.games.millebornes.audit import MESSAGES
+from millebornes_env.games.millebornes.cards import (
     ACCIDENT,
     NO_CARD,
     NUM_CARD_TYPES,
@@ -31,21 +37,14 @@ from millebornes_env.millebornes.cards import (
     km_of,
     safety_against,
 )
-from millebornes_env.millebornes.ending import are_hands_played_out
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.motion import has_safety, team_of
-from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import RulesRecord, deck_size
-from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
-from millebornes_env.millebornes.state import (
-    CLAIM,
-    EXTENSION,
-    PLAY,
-    ROUND_OVER,
-    Int8Array,
-    State,
-)
+from millebornes_env.games.millebornes.ending import are_hands_played_out
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.motion import has_safety, team_of
+from millebornes_env.games.millebornes.observation import write_observation
+from millebornes_env.games.millebornes.rules import RulesRecord, deck_size
+from millebornes_env.games.millebornes.scoring import round_score
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, Int8Array, State
 
 _register = Register(MESSAGES)
 _named = _register.name

@@ -23,8 +23,8 @@ from typing import Annotated, Final
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Int64Array
+from millebornes_env.agents.millebornes import features
 from millebornes_env.agents.options import Between
-from millebornes_env.agents.policy import features
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.likelihood import Play, network_probability
 from millebornes_env.agents.protocol import CompiledFunction, Table
@@ -32,11 +32,11 @@ from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import Known, Weighed
 from millebornes_env.agents.search.hidden_cards import OWN, Float64Array, nothing_believed
 from millebornes_env.agents.search.kernels import Decisions, Searcher, search_on
-from millebornes_env.compile import kernel
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.sections import ObservationSpec
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.engine.numba.compiling import kernel
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.sections import ObservationSpec
+from millebornes_env.games.millebornes.state import StateArray
 from research.searchers.tree import MOST_PLIES, NOT_LIMITED, ROOT, Growth, Tree, grow, new_tree
 
 _ALL_REDEALS: Final = 1 << 40

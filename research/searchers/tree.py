@@ -12,18 +12,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from millebornes_env.agents import observation_reader as seen
 from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, decide, decisions_taken
+from millebornes_env.agents.millebornes import observation_reader as seen
 from millebornes_env.agents.search.hidden_cards import OWN, Believed, Float64Array, redeal
 from millebornes_env.agents.search.kernels import Decisions, Searcher, play_out, value_of_round
-from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import kernel, rule
-from millebornes_env.millebornes.actions import card_of, is_discard
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES, is_safety
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import ROUND_OVER, Int8Array, State
-from millebornes_env.millebornes.turn import step
+from millebornes_env.engine.chance import random_below, random_word
+from millebornes_env.engine.numba.compiling import kernel, rule
+from millebornes_env.games.millebornes.actions import card_of, is_discard
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES, is_safety
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import ROUND_OVER, Int8Array, State
+from millebornes_env.games.millebornes.turn import step
 
 ROOT: Final = 0
 MOST_PLIES: Final = 256

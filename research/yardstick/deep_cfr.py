@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.as_policy import write_rows
 from millebornes_env.envs.vector import vector_env
-from millebornes_env.errors import MissingExtraError
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.errors import MilleBornesError, MissingExtraError
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.solving.as_policy import write_rows
 from millebornes_env.solving.mccfr import Sampler, Side
 from millebornes_env.solving.tree import Tree
 from millebornes_env.solving.values import Weights
-from research.errors import ResearchError
 from research.yardstick.judging import Task, is_small, marks, small_tree
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def learn_by_deep_cfr(task: Task, options: DeepCfrOptions) -> None:
     """Deep CFR; decisions are those of the sampled rounds.
 
     Raises:
-        ResearchError: the deck has more than 8 cards.
+        MilleBornesError: the deck has more than 8 cards.
         MissingExtraError: PyTorch is not installed.
     """
     try:
@@ -161,7 +160,7 @@ def learn_by_deep_cfr(task: Task, options: DeepCfrOptions) -> None:
     except ModuleNotFoundError as missing:
         raise MissingExtraError.of("Deep CFR", missing, "research") from None
     if not is_small(task.game):
-        raise ResearchError(
+        raise MilleBornesError(
             f"Deep CFR asks its networks about the whole tree, and {task.game.name} has {task.game.cards} "
             "cards: give it decks of up to 8 cards"
         )

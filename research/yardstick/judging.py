@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from millebornes_env.files import write_bytes_atomically
+from millebornes_env._util.files import write_bytes_atomically
+from millebornes_env.errors import MilleBornesError
 from millebornes_env.solving.archives import opened_archive
 from millebornes_env.solving.deck import Solvable, solvable
 from millebornes_env.solving.tree import Grower, Tree
@@ -28,7 +29,6 @@ from millebornes_env.solving.values import (
     reach_of,
     total,
 )
-from research.errors import ResearchError
 
 POINTS: Final = 8
 """Times that a learner of a small deck is judged, each after twice as many decisions as the one before."""
@@ -146,14 +146,16 @@ def read_table(path: Path) -> Weights:
     """Read a policy that `keep_policy` wrote.
 
     Raises:
-        ResearchError: the file is damaged.
+        MilleBornesError: the file is damaged.
         OSError: there is no such file.
     """
     try:
         with opened_archive(path) as found:
             return found["seat_0"].astype(np.float64), found["seat_1"].astype(np.float64)
     except ValueError as error:
-        raise ResearchError(f"{str(path)!r} is damaged ({error}): remove it, and it is made again") from None
+        raise MilleBornesError(
+            f"{str(path)!r} is damaged ({error}): remove it, and it is made again"
+        ) from None
 
 
 def head_to_head(tree: Tree, one: Weights, other: Weights) -> float:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from millebornes_env.agents.as_policy import policy_of
-from millebornes_env.errors import MissingExtraError
+from millebornes_env.errors import MilleBornesError, MissingExtraError
+from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.mccfr import Sampler
 from millebornes_env.solving.values import Policy
-from research.errors import ResearchError
 from research.yardstick.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
 from research.yardstick.judging import Task, is_small, part_name, small_tree
 from research.yardstick.nfsp import NfspOptions, learn_by_nfsp
@@ -166,7 +165,7 @@ def search_over(task: Task, options: SearchOptions) -> None:
 def _network_of(task: Task, options: BestOptions) -> Path:
     base = network_folder(task.folder, part_name(options.over, task.deck, task.seed))
     if not (base / "policy.json").is_file():
-        raise ResearchError(
+        raise MilleBornesError(
             f"it needs the network of {options.over} with the same seed, and {str(base)!r} holds no "
             f"network: measure {options.over} too, or first"
         )

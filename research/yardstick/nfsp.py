@@ -12,13 +12,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.as_policy import write_rows
 from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.vector import vector_env
 from millebornes_env.errors import MissingExtraError
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.games.millebornes.state import StateArray
+from millebornes_env.solving.as_policy import write_rows
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.nodes import PLAYERS
 from millebornes_env.solving.policies import AskedPolicy, Masks
@@ -93,7 +93,7 @@ def learn_by_nfsp(task: Task, options: NfspOptions) -> None:
         from open_spiel.python import rl_environment  # noqa: PLC0415
         from open_spiel.python.pytorch import nfsp  # noqa: PLC0415
 
-        import millebornes_env.openspiel  # noqa: F401, PLC0415 - registers the game
+        import millebornes_env.solving.openspiel  # noqa: F401, PLC0415 - registers the game
     except ModuleNotFoundError as missing:
         raise MissingExtraError.of("NFSP", missing, "research,openspiel") from None
     import torch  # noqa: PLC0415 - slow to load

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from millebornes_env.command_line import sentence
+from millebornes_env._util.command_line import sentence
 from millebornes_env.errors import MilleBornesError, MissingExtraError, shown
-from millebornes_env.games import find_sheet
-from millebornes_env.games import game as game_of
-from research.errors import ResearchError
+from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import game as game_of
 
 T = TypeVar("T")
 _OF_A_METHOD: Final = ("run", "decks", "seeds", "options")
@@ -49,7 +48,7 @@ def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = 
         learners: those of them that need decisions to look at.
 
     Raises:
-        ResearchError: it is no plan; the message says where, and what is possible.
+        MilleBornesError: it is no plan; the message says where, and what is possible.
         MissingExtraError: PyYAML is not installed.
     """
     try:
@@ -59,17 +58,17 @@ def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = 
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ResearchError(f"the plan {str(path)!r} cannot be read ({sentence(error)})") from None
+        raise MilleBornesError(f"the plan {str(path)!r} cannot be read ({sentence(error)})") from None
     methods = content.get("methods") if isinstance(content, dict) else None
     if not isinstance(methods, dict) or not methods:
-        raise ResearchError(
+        raise MilleBornesError(
             f"the plan {str(path)!r} has no entry 'methods': write one, and in it the methods"
         )
     found = [_method(str(path), str(name), given, runs) for name, given in methods.items()]
     for number, method in enumerate(found):
         where = f"{path}, method {shown(method.name)}"
         if method.run in learners and 0 in method.decks.values():
-            raise ResearchError(
+            raise MilleBornesError(
                 f"{where}: a deck has 0 decisions; {method.run} learns from them, give it some"
             )
         _check_over(where, checked(runs[method.run], method.options, where), method, found[:number])
@@ -83,12 +82,12 @@ def _check_over(where: str, options: Any, method: Method, above: Sequence[Method
         return
     learned = {deck: one.seeds[deck] for one in above if one.name == over for deck in one.decks}
     if missing := [deck for deck in method.decks if deck not in learned]:
-        raise ResearchError(
+        raise MilleBornesError(
             f"{where}: over is {shown(over)}; it must be a method that stands above it in the plan, and "
             f"learns {missing[0]} too"
         )
     if fewer := [deck for deck in method.decks if learned[deck] < method.seeds[deck]]:
-        raise ResearchError(
+        raise MilleBornesError(
             f"{where}: it has {method.seeds[fewer[0]]} seeds on {fewer[0]}, and {over}, whose networks it "
             f"takes, {learned[fewer[0]]}: give it as many or fewer"
         )
@@ -97,18 +96,18 @@ def _check_over(where: str, options: Any, method: Method, above: Sequence[Method
 def _method(path: str, name: str, given: Any, runs: Mapping[str, type]) -> Method:
     where = f"{path}, method {shown(name)}"
     if not _NAME.fullmatch(name):
-        raise ResearchError(f"{where}: a name has letters, digits, and _ + = . - between them")
+        raise MilleBornesError(f"{where}: a name has letters, digits, and _ + = . - between them")
     if not isinstance(given, dict):
-        raise ResearchError(f"{where}: it is {shown(given)}; it needs 'run' and 'decks'")
+        raise MilleBornesError(f"{where}: it is {shown(given)}; it needs 'run' and 'decks'")
     if unknown := sorted(set(map(str, given)) - set(_OF_A_METHOD)):
-        raise ResearchError(
+        raise MilleBornesError(
             f"{where}: there is no entry {shown(unknown[0])}; there are {', '.join(_OF_A_METHOD)}"
         )
     run, decks, seeds = given.get("run"), given.get("decks"), given.get("seeds", 10)
     if not isinstance(run, str) or run not in runs:
-        raise ResearchError(f"{where}: run is {shown(run)}; it may be {', '.join(runs)}")
+        raise MilleBornesError(f"{where}: run is {shown(run)}; it may be {', '.join(runs)}")
     if not isinstance(decks, dict) or not decks:
-        raise ResearchError(
+        raise MilleBornesError(
             f"{where}: decks is {shown(decks)}; it needs decks and decisions, as 'mini7: 100000'"
         )
     of_decks = {deck: _of_deck(where, deck, given, seeds) for deck, given in decks.items()}
@@ -122,15 +121,15 @@ def _of_deck(where: str, deck: Any, given: Any, seeds: Any) -> tuple[int, int]:
     """Decisions and seeds on a deck: `mini7: 1000`, or `mini7: {samples: 1000, seeds: 3}`."""
     try:
         sheet = find_sheet(deck)
-        game_of(sheet.game).part("solvable", "the exploitability of policies")(sheet)
+        game_of(sheet.game).hook("solving.solvable", "the exploitability of policies")(sheet)
     except (MilleBornesError, TypeError) as error:
-        raise ResearchError(f"{where}, deck {shown(deck)}: {sentence(error)}") from None
+        raise MilleBornesError(f"{where}, deck {shown(deck)}: {sentence(error)}") from None
     if isinstance(given, dict) and set(given) <= {"samples", "seeds"}:
         given, seeds = given.get("samples", 0), given.get("seeds", seeds)
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-        raise ResearchError(f"{where}, deck {deck}: seeds is {shown(seeds)}; it must be 1 or more")
+        raise MilleBornesError(f"{where}, deck {deck}: seeds is {shown(seeds)}; it must be 1 or more")
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-        raise ResearchError(f"{where}, deck {deck}: {shown(given)} is no number of decisions, 0 or more")
+        raise MilleBornesError(f"{where}, deck {deck}: {shown(given)} is no number of decisions, 0 or more")
     return given, seeds
 
 
@@ -143,21 +142,21 @@ def checked(options: type[T], given: Any, where: str) -> T:
         where: they stand, for the message.
 
     Raises:
-        ResearchError: there is no such option, or its value is of another kind than the default.
+        MilleBornesError: there is no such option, or its value is of another kind than the default.
     """
     if not isinstance(given, Mapping):
-        raise ResearchError(f"{where}: options is {shown(given)}; it must be names and values")
+        raise MilleBornesError(f"{where}: options is {shown(given)}; it must be names and values")
     fields = {field.name: field for field in dataclasses.fields(options)}  # type: ignore[arg-type]
     values = {}
     for name, value in given.items():
         if name not in fields:
-            raise ResearchError(
+            raise MilleBornesError(
                 f"{where}: there is no option {shown(name)}; there are {', '.join(sorted(fields))}"
             )
         default = fields[name].default
         values[name] = tuple(value) if isinstance(default, tuple) and isinstance(value, list) else value
         if not _is_like(values[name], default):
-            raise ResearchError(
+            raise MilleBornesError(
                 f"{where}: {name} is {shown(value)}; it must be {_kind(default)}, such as {default!r}"
             )
     return options(**values)

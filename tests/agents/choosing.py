@@ -7,9 +7,9 @@ import numpy as np
 from millebornes_env import VectorEnv
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
 from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.games.millebornes.state import StateArray
 
 
 def chosen_by_state(

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv
-from millebornes_env.agents.policy import features as features_module
-from millebornes_env.agents.policy.features import num_features
+from millebornes_env.agents.millebornes import features as features_module
+from millebornes_env.agents.millebornes.features import num_features
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import for_kernels, kernel
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import RulesRecord, compiled_rules, rules_record
-from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.engine.numba.compiling import for_kernels, kernel
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.observation import write_observation
+from millebornes_env.games.millebornes.rules import RulesRecord, compiled_rules, rules_record
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
+from millebornes_env.games.millebornes.state import StateArray
 
 safetensors = pytest.importorskip("safetensors.numpy")
 
@@ -106,7 +106,7 @@ def rows_by_state(
 
 
 def features_by_hand(env: VectorEnv, shown: ObservationSpec, row: np.ndarray) -> list[int]:
-    """Compute the features of `agents.policy.features` from the named sections of an observation."""
+    """Compute the features of `agents.millebornes.features` from the named sections of an observation."""
     part = {one.name: row[one.start : one.start + one.size].tolist() for one in sections(env.rules, shown)}
     numbers: list[int] = []
     for team, km in enumerate(part["km"]):

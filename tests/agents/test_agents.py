@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, edition, editions, vector_env
-from millebornes_env.agents import AGENTS, Table, UnknownAgentError, load, names, register
-from millebornes_env.millebornes.cards import remedy_for
+from millebornes_env.agents import AGENTS, Table, load, names, register
+from millebornes_env.errors import UnknownAgentError
+from millebornes_env.games.millebornes.cards import remedy_for
 from tests.each import each
 from tests.support import CARDS, Position
 

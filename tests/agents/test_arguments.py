@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.agents import AgentArgumentError, RowError, load
-from millebornes_env.agents.human.agent import HumanAgent
-from millebornes_env.agents.observation_reader import ODDITIES
+from millebornes_env.agents import load
+from millebornes_env.agents.millebornes.observation_reader import ODDITIES
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.compile import IS_COMPILED
-from millebornes_env.errors import StateError
+from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.errors import AgentError, StateError
+from millebornes_env.play.terminal.human.agent import HumanAgent
 from tests.agents.policies import network_for, write_run
 from tests.each import each
 
@@ -69,7 +69,7 @@ def test_observations_of_another_shape_or_type_are_refused(env: VectorEnv, spec:
     rows, masks = shown(env)
     spoil, words = WRONG_ROWS[kind]
     agent = agent_of(spec, env)
-    with pytest.raises(AgentArgumentError, match=words) as refused:
+    with pytest.raises(AgentError, match=words) as refused:
         agent.act(spoil(rows), masks)
     assert agent.name in str(refused.value)
     chosen = agent.act(rows, masks)
@@ -99,7 +99,7 @@ def test_masks_of_another_shape_are_refused(env: VectorEnv, spec: str) -> None:
     rows, masks = shown(env)
     agent = agent_of(spec, env)
     for wrong in (masks[:-1], masks[:, :-1], masks[0], np.zeros((GAMES, 52), np.int8), 7, [[1, 2], [3]]):
-        with pytest.raises(AgentArgumentError, match=r"action_masks have the shape .* must have \(6, 42\)"):
+        with pytest.raises(AgentError, match=r"action_masks have the shape .* must have \(6, 42\)"):
             agent.act(rows, wrong)
 
 
@@ -122,7 +122,7 @@ WRONG_SLOT_IDS: dict[str, tuple[Any, str]] = {
 def test_places_that_are_none_are_refused(env: VectorEnv, spec: str, kind: str) -> None:
     rows, masks = shown(env)
     slot_ids, words = WRONG_SLOT_IDS[kind]
-    with pytest.raises(AgentArgumentError, match=words):
+    with pytest.raises(AgentError, match=words):
         agent_of(spec, env).act(rows, masks, slot_ids=slot_ids)
 
 
@@ -175,7 +175,7 @@ def test_each_oddity_is_told(env: VectorEnv) -> None:
         for words, wrong in odd.items():
             shown_rows = rows.copy()
             shown_rows[2] = wrong
-            with pytest.raises(RowError) as refused:
+            with pytest.raises(AgentError) as refused:
                 agent.act(shown_rows, masks)
             assert "row 2 of the observations" in str(refused.value)
             assert words in str(refused.value), str(refused.value)
@@ -190,13 +190,13 @@ def test_rows_of_other_tables_are_refused() -> None:
     ):
         env = vector_env(4, name, players=players, seed=1)
         env.reset()
-        with pytest.raises(AgentArgumentError, match=words):
+        with pytest.raises(AgentError, match=words):
             agent.act(*shown(env))
     shows_rules = vector_env(4, seed=1, observe_rules=True)
     by_rules = load("greedy", shows_rules)
     by_rules.act(shows_rules.reset()[0]["observation"], None)  # type: ignore[arg-type]
     other = vector_env(4, "parker+goal=1000", seed=1, observe_rules=True)
-    with pytest.raises(RowError, match="of 'rules' is 10, and may be 50"):
+    with pytest.raises(AgentError, match="of 'rules' is 10, and may be 50"):
         by_rules.act(other.reset()[0]["observation"], None)  # type: ignore[arg-type]
 
 
@@ -204,7 +204,7 @@ def test_rows_of_other_tables_are_refused() -> None:
 def test_random_bytes_are_refused(env: VectorEnv, spec: str) -> None:
     rows, masks = shown(env)
     bytes_of_chance = np.random.default_rng(1).integers(-128, 128, rows.shape, np.int8)
-    with pytest.raises(RowError, match="row 0 of the observations is none of its table"):
+    with pytest.raises(AgentError, match="row 0 of the observations is none of its table"):
         agent_of(spec, env).act(bytes_of_chance, masks)
 
 
@@ -213,12 +213,12 @@ def test_a_policy_refuses_them_too(env: VectorEnv, tmp_path: Path) -> None:
     rows, masks = shown(env)
     bytes_of_chance = np.random.default_rng(1).integers(-128, 128, rows.shape, np.int8)
     for call in (lambda: agent.act(bytes_of_chance, masks), lambda: agent.inputs(bytes_of_chance)):
-        with pytest.raises(RowError, match="row 0"):
+        with pytest.raises(AgentError, match="row 0"):
             call()
-    with pytest.raises(AgentArgumentError, match=r"must have \(N, 119\)"):
+    with pytest.raises(AgentError, match=r"must have \(N, 119\)"):
         agent.inputs(rows[:, :-2])
     for wrong in (agent.inputs(rows)[:, :-1], agent.inputs(rows)[0]):
-        with pytest.raises(AgentArgumentError, match=r"its network takes \(N, 119\)"):
+        with pytest.raises(AgentError, match=r"its network takes \(N, 119\)"):
             agent.logits(wrong)
 
 
@@ -240,7 +240,7 @@ def test_a_changed_number_is_refused_or_harmless(name: str, players: int) -> Non
             agent = choosers[number % len(choosers)]
             try:
                 (action,) = agent.act(rows[number : number + 1], masks[number : number + 1])
-            except RowError:
+            except AgentError:
                 refused += 1
             else:
                 answered += 1
@@ -258,7 +258,7 @@ def test_after_an_error_an_agent_is_as_it_was(env: VectorEnv, spec: str) -> None
     for _ in range(4):
         assert np.array_equal(agent.act(rows, masks), twin.act(rows, masks))
         for wrong, slot_ids in ((rows[:, 1:], None), (odd, None), (rows, np.full(GAMES, -1))):
-            with pytest.raises(AgentArgumentError):
+            with pytest.raises(AgentError):
                 agent.act(wrong, masks, slot_ids=slot_ids)
     agent.forget()
     agent.forget()
@@ -300,10 +300,10 @@ def test_search_refuses_seats_and_slot_ids_that_are_none(env: VectorEnv, searche
         (seats + 2, "seats go from 2 to 3; at its table from 0 to 1"),
         (1 - seats, "is to choose, but it is the turn of seat"),
     ):
-        with pytest.raises(AgentArgumentError, match=words):
+        with pytest.raises(AgentError, match=words):
             searcher.act_on(states, wrong, slot_ids)
     for wrong in (slot_ids[:2], slot_ids - 1, slot_ids + 0.5, slot_ids * 10**11):
-        with pytest.raises(AgentArgumentError, match="slot"):
+        with pytest.raises(AgentError, match="slot"):
             searcher.act_on(states, seats, wrong)
 
 

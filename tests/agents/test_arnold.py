@@ -9,30 +9,30 @@ import numpy as np
 import pytest
 
 from millebornes_env import Edition, VectorEnv, edition, editions, vector_env
-from millebornes_env.agents.arnold.agent import ArnoldAgent, from_1_to_10
 from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
-from millebornes_env.agents.observation_reader import read_observation, starts_of
+from millebornes_env.agents.millebornes.arnold.agent import ArnoldAgent, from_1_to_10
+from millebornes_env.agents.millebornes.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import for_kernels
 from millebornes_env.engine.kernels import SKIP
-from millebornes_env.millebornes.actions import (
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
     card_of,
     discard_action,
     play_action,
 )
-from millebornes_env.millebornes.cards import (
+from millebornes_env.games.millebornes.cards import (
     NO_CARD,
     Card,
     is_battle_hazard,
     remedy_for,
     safety_against,
 )
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.motion import is_limited, is_moving
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, new_states
+from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.games.millebornes.motion import is_limited, is_moving
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, new_states
 from tests.agents.arnold_words import Arnold, Side
 from tests.each import each
 

@@ -24,12 +24,12 @@ from millebornes_env.agents.search.weighing import (
     plays_of,
     weigh_hands,
 )
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES, Card
-from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import rules_record
-from millebornes_env.millebornes.sections import DEFAULT_SPEC
-from millebornes_env.millebornes.state import CLAIM, STATE, StateArray
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES, Card
+from millebornes_env.games.millebornes.observation import write_observation
+from millebornes_env.games.millebornes.rules import rules_record
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.games.millebornes.state import CLAIM, STATE, StateArray
 from tests.agents.test_search import redealt, seats_of
 from tests.arena.players import AGENTS
 

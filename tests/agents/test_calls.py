@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.arena.dealing import dealt_batch
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.stepping import SteppedGames
-from millebornes_env.errors import ConcurrentCallError
+from millebornes_env.errors import AgentError, ConcurrentCallError
 
 SPECS = {
     "greedy": "parker",
@@ -74,7 +73,7 @@ def calls_of(env: VectorEnv) -> dict[str, tuple[Any, Callable[[], object]]]:
         "forget of equilibrium": (solved, solved.forget),
         "begin": (games, games.begin),
         "choose": (games, games.choose),
-        "carry_out": (games, games.carry_out),
+        "apply_action": (games, games.apply_action),
     }
 
 
@@ -122,7 +121,7 @@ def test_a_dictionary_is_refused_with_what_to_write() -> None:
         observations, _ = env.reset(seed=1)
         try:
             agents.load(spec, env).act(observations)
-        except AgentArgumentError as error:
+        except AgentError as error:
             if "observations['observation'] and observations['action_mask']" not in str(error):
                 wrong.append(f"{spec}: {error}")
         else:

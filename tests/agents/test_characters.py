@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents, edition, editions, vector_env
-from millebornes_env.agents.attacker import AttackerAgent
 from millebornes_env.agents.compiled.agent import CompiledAgent
-from millebornes_env.agents.hoarder import HoarderAgent
-from millebornes_env.agents.racer import RacerAgent
-from millebornes_env.agents.strategist.agent import StrategistAgent
+from millebornes_env.agents.millebornes.attacker import AttackerAgent
+from millebornes_env.agents.millebornes.hoarder import HoarderAgent
+from millebornes_env.agents.millebornes.racer import RacerAgent
+from millebornes_env.agents.millebornes.strategist.agent import StrategistAgent
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.millebornes.actions import action_name
+from millebornes_env.games.millebornes.actions import action_name
 from tests.agents.choosing import chosen_by_state
 from tests.support import Position
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents, edition, editions, vector_env
-from millebornes_env.agents import observation_reader as seen
 from millebornes_env.agents.compiled.agent import (
     FIRST_OF_MATCH,
     MAX_OPTIONS,
@@ -19,14 +18,15 @@ from millebornes_env.agents.compiled.agent import (
     agent_kernels_of,
     decisions_taken,
 )
-from millebornes_env.agents.observation_reader import read_observation, starts_of
+from millebornes_env.agents.millebornes import observation_reader as seen
+from millebornes_env.agents.millebornes.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import for_kernels, plain
-from millebornes_env.compile_cache import sources_on_top
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.motion import is_moving
-from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
-from millebornes_env.millebornes.state import State, new_states
+from millebornes_env.engine.numba.cache import sources_on_top
+from millebornes_env.engine.numba.compiling import for_kernels, plain
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.motion import is_moving
+from millebornes_env.games.millebornes.rules import RulesRecord, compiled_rules
+from millebornes_env.games.millebornes.state import State, new_states
 from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
@@ -189,8 +189,11 @@ def test_options_that_stand_alone_are_switches(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> None:
     folder = Path(agents.__file__).parent
-    names = {str(path.relative_to(folder)) for path in sources_on_top("millebornes_env.agents.arnold.agent")}
-    assert {"arnold/agent.py", "arnold/values.py", "arnold/questions.py"} <= names
+    names = {
+        str(path.relative_to(folder))
+        for path in sources_on_top("millebornes_env.agents.millebornes.arnold.agent")
+    }
+    assert {f"millebornes/arnold/{name}.py" for name in ("agent", "values", "questions")} <= names
     assert {"compiled/agent.py", "seen.py"} <= names
-    assert "racer.py" not in names
-    assert not sources_on_top("millebornes_env.millebornes.turn")
+    assert "millebornes/racer.py" not in names
+    assert not sources_on_top("millebornes_env.games.millebornes.turn")

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents, vector_env
-from millebornes_env.agents.as_policy import policy_of
-from millebornes_env.agents.equilibrium.agent import FOLDER
-from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.errors import AgentError, SolvingError
+from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.deck import solvable
-from millebornes_env.solving.errors import PolicyFileError
+from millebornes_env.solving.equilibrium.agent import FOLDER
 from millebornes_env.solving.values import judge
 
 SHIPPED = sorted(path.stem for path in FOLDER.glob("*.npz"))
@@ -82,10 +81,10 @@ def test_in_the_middle_of_a_round_it_plays_on_by_chance() -> None:
 
 
 def test_tables_and_files_that_it_cannot_play(tmp_path: Path) -> None:
-    with pytest.raises(AgentArgumentError, match=r"no policy for 'parker'; it has: mini10-v0, mini7-v0"):
+    with pytest.raises(AgentError, match=r"no policy for 'parker'; it has: mini10-v0, mini7-v0"):
         agents.load("equilibrium", vector_env(1, "parker"))
     path = tmp_path / "mine.npz"
     path.write_bytes((FOLDER / "mini8-v0.npz").read_bytes())
-    with pytest.raises(PolicyFileError, match="'mini8-v0', and not of 'mini7-v0'"):
+    with pytest.raises(SolvingError, match="'mini8-v0', and not of 'mini7-v0'"):
         agents.load(f"equilibrium:file={path}", vector_env(1, "mini7"))
     agents.load(f"equilibrium:file={path}", vector_env(1, "mini8"))

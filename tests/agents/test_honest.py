@@ -14,10 +14,10 @@ import pytest
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
 from millebornes_env.agents.protocol import Agent, StateAgent, is_compiled, sees_hidden_cards
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec
+from millebornes_env.games.millebornes.state import StateArray
 from tests.agents.policies import network_for, write_run
 from tests.each import each
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, edition, editions, vector_env
-from millebornes_env.agents.human.agent import HumanAgent, UndoRequest
-from millebornes_env.agents.human.words import action_words
 from millebornes_env.agents.protocol import Table
-from millebornes_env.millebornes.cards import CARD_NAMES
+from millebornes_env.games.millebornes.cards import CARD_NAMES
+from millebornes_env.play.terminal.human.agent import HumanAgent, UndoRequest
+from millebornes_env.play.terminal.human.words import action_words
 from millebornes_env.render.names import Names
 from tests.each import each
 from tests.support import Position

@@ -15,9 +15,9 @@ from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import Table, ask
 from millebornes_env.agents.search import hand_files
-from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import Known, drawn_hands
-from millebornes_env.agents.search.hand_files import HandNetworkError, hand_network_for
+from millebornes_env.agents.search.hand_files import hand_network_for
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, NOW_SIZE, show_events, show_now
 from millebornes_env.agents.search.hand_network import (
     LEVELS,
@@ -29,9 +29,10 @@ from millebornes_env.agents.search.hand_network import (
     weigh,
 )
 from millebornes_env.agents.search.network_belief import NetworkBelief
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES, Card
-from millebornes_env.millebornes.state import PLAY, StateArray, new_states
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.errors import UnknownAgentError
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES, Card
+from millebornes_env.games.millebornes.state import PLAY, StateArray, new_states
 from tests.agents.test_search import redealt, seats_of
 
 SPEC = "strategist+search:belief=network,rollouts=4,threads=1"
@@ -312,7 +313,7 @@ def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value
     hand_files.save_hand_network(tmp_path, small_network(), PARKER_2)
     path = tmp_path / hand_files.DESCRIPTION_FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | {entry: value}))
-    with pytest.raises(HandNetworkError, match=words):
+    with pytest.raises(UnknownAgentError, match=words):
         hand_network_for(Table.of(vector_env(1)), str(tmp_path))
 
 
@@ -323,13 +324,13 @@ def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value
 def test_damaged_weights_are_refused(tmp_path: Path, place: str, array: object) -> None:
     network = small_network()._replace(**{place: np.array(array, np.float32)})
     hand_files.save_hand_network(tmp_path, network, PARKER_2)
-    with pytest.raises(HandNetworkError, match="damaged"):
+    with pytest.raises(UnknownAgentError, match="damaged"):
         hand_network_for(Table.of(vector_env(1)), str(tmp_path))
 
 
 def test_what_is_no_belief_is_refused_with_what_there_is(tmp_path: Path) -> None:
     env = vector_env(1)
-    with pytest.raises(SearchOptionError, match="'uniform', 'policy', 'network', or the folder"):
+    with pytest.raises(UnknownAgentError, match="'uniform', 'policy', 'network', or the folder"):
         agents.load(f"greedy+search:belief={tmp_path}", env)
-    with pytest.raises(SearchOptionError, match="leave belief=network away"):
+    with pytest.raises(UnknownAgentError, match="leave belief=network away"):
         agents.load("greedy+search:belief=network,sees=hands", env)

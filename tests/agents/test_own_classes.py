@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents import AgentArgumentError, UnknownAgentError, load
+from millebornes_env.agents import load
 from millebornes_env.agents.fingerprint import fingerprint
-from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.specs import ClassName, is_path, split_class
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.match import play as play_lineup
-from millebornes_env.commands.arena import main as arena
-from millebornes_env.commands.evaluate import main as evaluate
-from millebornes_env.commands.evaluate import run_folder
-from millebornes_env.errors import MilleBornesError
+from millebornes_env.cli.arena import main as arena
+from millebornes_env.cli.evaluate import main as evaluate
+from millebornes_env.cli.evaluate import run_folder
+from millebornes_env.errors import AgentError, MilleBornesError, UnknownAgentError
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
@@ -109,7 +109,8 @@ def test_two_files_of_one_name_are_two_agents(env: VectorEnv) -> None:
 def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) -> None:
     written(
         "mine.py",
-        "from millebornes_env.agents.racer import RacerAgent\n\nclass Fast(RacerAgent):\n    pass\n",
+        "from millebornes_env.agents.millebornes.racer import RacerAgent\n\n"
+        "class Fast(RacerAgent):\n    pass\n",
     )
     written("plain.py")
     for spec in (
@@ -120,7 +121,7 @@ def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) ->
         agent = load(spec, env)
         assert isinstance(agent, SearchAgent)
         assert list(agent.rollout_agent.options[:3]) == [1, 9, 300]
-    with pytest.raises(SearchOptionError, match="which makes no compiled agent"):
+    with pytest.raises(UnknownAgentError, match="which makes no compiled agent"):
         load("plain.py:First+search", env)
 
 
@@ -156,7 +157,7 @@ def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) ->
 def test_what_is_wrong_is_told_in_a_sentence(env: VectorEnv, text: str, spec: str, words: str) -> None:
     written("mine.py", text)
     written("broken_module_one.py", text)
-    with pytest.raises((UnknownAgentError, AgentArgumentError), match=words) as refused:
+    with pytest.raises((UnknownAgentError, AgentError), match=words) as refused:
         load(spec, env)
     assert isinstance(refused.value, MilleBornesError)
     assert "\n" not in str(refused.value)
@@ -216,7 +217,7 @@ def test_the_agent_on_the_page_plays_like_the_example(env: VectorEnv) -> None:
     assert np.array_equal(points[0], points[2])
     assert np.array_equal(points[1], points[3])
     assert not np.array_equal(points[0], points[1])
-    with pytest.raises(agents.AgentOptionError, match="patience is -1; it must be from 0 to 1,000"):
+    with pytest.raises(agents.UnknownAgentError, match="patience is -1; it must be from 0 to 1,000"):
         load("example.py:Cautious:patience=-1", env)
 
 

@@ -16,17 +16,17 @@ from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import load
 from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.fingerprint import fingerprint
-from millebornes_env.agents.observation_reader import read_observation, starts_of
-from millebornes_env.agents.policy import features
+from millebornes_env.agents.millebornes import features
+from millebornes_env.agents.millebornes.observation_reader import read_observation, starts_of
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import MAX_UNITS, forward_hidden, output
 from millebornes_env.agents.protocol import Table, is_compiled
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.compile import for_kernels, kernel
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.rules import RulesRecord, compiled_rules
-from millebornes_env.millebornes.sections import ObservationSpec
-from millebornes_env.millebornes.state import StateArray, new_states
+from millebornes_env.engine.numba.compiling import for_kernels, kernel
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.rules import RulesRecord, compiled_rules
+from millebornes_env.games.millebornes.sections import ObservationSpec
+from millebornes_env.games.millebornes.state import StateArray, new_states
 from tests.agents.choosing import chosen_by_state
 from tests.agents.policies import (
     Layers,

@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents import (
-    AgentAnswerError,
-    AgentArgumentError,
-    AgentProtocolError,
-    BaseAgent,
-    UnknownAgentError,
-)
+from millebornes_env.agents import BaseAgent
 from millebornes_env.agents.protocol import (
     ask,
     ask_in,
@@ -25,6 +19,7 @@ from millebornes_env.agents.protocol import (
     is_state_agent,
     sees_hidden_cards,
 )
+from millebornes_env.errors import AgentError, UnknownAgentError
 from tests.each import each
 
 
@@ -149,7 +144,7 @@ def test_what_is_no_action_for_each_row_is_refused(env: VectorEnv, returned: Any
 
     setattr(Wrong, method, lambda self, *batch: returned)
     with pytest.raises(
-        AgentAnswerError, match=rf"^'wrong': {method} returned .* for 2 rows; it must be int64\[2\]"
+        AgentError, match=rf"^'wrong': {method} returned .* for 2 rows; it must be int64\[2\]"
     ):
         ask_in(env, Wrong(), shown(env))
 
@@ -197,7 +192,7 @@ def test_contradictions_are_refused_at_load(
     agent, words = CONTRADICTIONS[kind]
     monkeypatch.setitem(agents.AGENTS, "registered", lambda table, seed=0: agent)
     for spec, name in ((agent, "made"), ("registered", "registered")):
-        with pytest.raises(AgentProtocolError, match=f"^'{name}': {words}") as refused:
+        with pytest.raises(UnknownAgentError, match=f"^'{name}': {words}") as refused:
             agents.load(spec, env)
         assert isinstance(refused.value, UnknownAgentError)
         assert agent.name == "made"
@@ -228,17 +223,17 @@ def test_agents_that_play_another_game_are_refused(
     agents.register("my_class", type("Made", (Racer,), {"__init__": lambda self, table, seed=0: None}))
     for spec in ("greedy", "strategist", "search"):
         words = rf"^'{spec}' plays millebornes, not wielerspel; agents that play it: random, "
-        with pytest.raises(AgentArgumentError, match=words):
+        with pytest.raises(AgentError, match=words):
             agents.load(spec, race)
-    with pytest.raises(AgentArgumentError, match=r"^'search' plays millebornes, not wielerspel"):
+    with pytest.raises(AgentError, match=r"^'search' plays millebornes, not wielerspel"):
         agents.load("random+search", race)
     for own in (Racer(), "mine", "my_class"):
         assert agents.load(own, race).name in {"racer of mine", "mine", "my_class"}
-        with pytest.raises(AgentArgumentError, match=r"plays wielerspel, not millebornes; .*: random, gre"):
+        with pytest.raises(AgentError, match=r"plays wielerspel, not millebornes; .*: random, gre"):
             agents.load(own, env)
     with pytest.raises(UnknownAgentError, match=r"no agent 'nobody'; the agents are random, (?!.*greedy)"):
         agents.load("nobody", race)
-    with pytest.raises(AgentArgumentError, match=r"was made for parker, 2 players; this table is arc_en"):
+    with pytest.raises(AgentError, match=r"was made for parker, 2 players; this table is arc_en"):
         agents.load(agents.load("random", env), race)
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
-from millebornes_env.agents.race import laps, stakes
-from millebornes_env.compile import for_kernels, kernel, plain
+from millebornes_env.agents.wielerspel import laps, stakes
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, plain
 from millebornes_env.engine.rulebook import StateArray
-from millebornes_env.wielerspel import rulebook
-from millebornes_env.wielerspel.actions import action_name, bid_of
-from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.rules import rules_array
-from millebornes_env.wielerspel.state import RAINBOW
+from millebornes_env.games.wielerspel import rulebook
+from millebornes_env.games.wielerspel.actions import action_name, bid_of
+from millebornes_env.games.wielerspel.editions import edition
+from millebornes_env.games.wielerspel.rules import rules_array
+from millebornes_env.games.wielerspel.state import RAINBOW
 from tests.each import each
 from tests.wielerspel.support import (
     CLIMB_4,

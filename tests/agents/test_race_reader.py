@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents import RowError
-from millebornes_env.agents import race_reader as seen
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
 from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import for_kernels, kernel, plain, rule, stack_array
-from millebornes_env.wielerspel import rulebook
-from millebornes_env.wielerspel.actions import NUM_ACTIONS
-from millebornes_env.wielerspel.rules import MAX_PLAYERS
-from millebornes_env.wielerspel.sections import ObservationSpec
-from millebornes_env.wielerspel.squares import MAX_SQUARES
-from millebornes_env.wielerspel.state import NO_CARD, NUM_SETS, STATE
+from millebornes_env.agents.wielerspel import observation_reader as seen
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, plain, rule, stack_array
+from millebornes_env.errors import AgentError
+from millebornes_env.games.wielerspel import rulebook
+from millebornes_env.games.wielerspel.actions import NUM_ACTIONS
+from millebornes_env.games.wielerspel.rules import MAX_PLAYERS
+from millebornes_env.games.wielerspel.sections import ObservationSpec
+from millebornes_env.games.wielerspel.squares import MAX_SQUARES
+from millebornes_env.games.wielerspel.state import NO_CARD, NUM_SETS, STATE
 
 GAMES = 16
 MORE_THAN_ACTIONS = NUM_ACTIONS + 1
@@ -218,7 +218,7 @@ def test_each_oddity_is_told() -> None:
     }
     assert len(odd) == len(seen.ODDITIES) - 1
     for words, row in odd.items():
-        with pytest.raises(RowError) as refused:
+        with pytest.raises(AgentError) as refused:
             agent.act(np.stack([bid, row]), None)  # type: ignore[arg-type]
         assert "row 1 of the observations" in str(refused.value)
         assert words in str(refused.value), (words, str(refused.value))
@@ -237,10 +237,10 @@ def test_any_bytes_are_refused_or_harmless() -> None:
         for game in range(GAMES):
             try:
                 action = agent.act(rows[game : game + 1], masks[game : game + 1])[0]
-            except RowError:
+            except AgentError:
                 refused += 1
             else:
                 assert -1 <= action < NUM_ACTIONS
     assert refused > 100
-    with pytest.raises(RowError, match="row 0 of the observations is none of its table"):
+    with pytest.raises(AgentError, match="row 0 of the observations is none of its table"):
         agent.act(random.integers(-128, 128, rows.shape, np.int8), masks)

@@ -11,8 +11,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from millebornes_env import vector_env
-from millebornes_env.agents import RunFolderError, load
+from millebornes_env.agents import load
 from millebornes_env.agents.policy.rounding import restored, rounded
+from millebornes_env.errors import UnknownAgentError
 from tests.agents.policies import network, network_for, write_run
 from train import round_weights
 
@@ -89,7 +90,7 @@ def test_rounded_weights_that_are_damaged(
     save_file(
         {key: value for key, value in tensors.items() if value is not None}, small / "policy.safetensors"
     )
-    with pytest.raises(RunFolderError, match=words):
+    with pytest.raises(UnknownAgentError, match=words):
         load(small, vector_env(1))
 
 

@@ -11,16 +11,17 @@ from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
-from millebornes_env.agents.search.agent import HiddenCardsError, SearchAgent
+from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import Known, Weighed
 from millebornes_env.agents.search.kernels import search_on, value_of_round
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.compile import IS_COMPILED
-from millebornes_env.millebornes.actions import discard_action
-from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import RulesRecord, rules_record
-from millebornes_env.millebornes.state import State, StateArray
+from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.errors import AgentError
+from millebornes_env.games.millebornes.actions import discard_action
+from millebornes_env.games.millebornes.cards import Card
+from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.games.millebornes.rules import RulesRecord, rules_record
+from millebornes_env.games.millebornes.state import State, StateArray
 from tests.arena.players import AGENTS, first_legal
 from tests.each import each
 from tests.support import Position
@@ -182,7 +183,7 @@ def test_search_says_whether_it_sees_hidden_cards() -> None:
     for sees in ("hands", "all"):
         cheat = searcher(env, sees=sees)
         assert sees_hidden_cards(cheat)
-        with pytest.raises(HiddenCardsError, match=r"sees hidden cards, it plays only where .* the arena"):
+        with pytest.raises(AgentError, match=r"sees hidden cards, it plays only where .* the arena"):
             cheat.act(observations["observation"], observations["action_mask"])
 
 

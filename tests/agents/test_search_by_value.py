@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.agents import AgentOptionError
 from millebornes_env.agents.compiled.agent import MEMORY
-from millebornes_env.agents.policy import features
+from millebornes_env.agents.millebornes import features
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
-from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.hidden_cards import nothing_believed
 from millebornes_env.agents.search.kernels import (
     Decisions,
@@ -24,11 +23,12 @@ from millebornes_env.agents.search.kernels import (
     read_states,
     search_on,
 )
-from millebornes_env.compile import for_kernels, kernel
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.engine.numba.compiling import for_kernels, kernel
+from millebornes_env.errors import UnknownAgentError
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
+from millebornes_env.games.millebornes.state import StateArray
 from tests.agents.policies import Layers, network_for, size_of, write_run
 from tests.agents.test_search import positions, redealt, seats_of
 from tests.support import Position
@@ -189,12 +189,12 @@ def test_only_who_can_judge_is_asked(tmp_path: Path) -> None:
     mute = f"policy:{write_run(tmp_path / 'mute', env, network_for(env))}"
     winner = judging(env, tmp_path / "winner", value="win")
     for rollout in ("arnold", mute, winner):
-        with pytest.raises(SearchOptionError, match=words):
+        with pytest.raises(UnknownAgentError, match=words):
             searcher(env, rollout)
         searcher(env, rollout, depth=0)
     three, pointless = vector_env(1, players=3), vector_env(1, "dujardin", players=3)
     searcher(three, judging(three, tmp_path / "three"))
-    with pytest.raises(SearchOptionError, match=words):
+    with pytest.raises(UnknownAgentError, match=words):
         searcher(pointless, judging(pointless, tmp_path / "pointless"))
-    with pytest.raises(AgentOptionError, match="depth is -1; it must be from 0 to 4,096"):
+    with pytest.raises(UnknownAgentError, match="depth is -1; it must be from 0 to 4,096"):
         searcher(env, "arnold", depth=-1)

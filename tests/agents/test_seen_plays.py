@@ -9,11 +9,11 @@ import numpy as np
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.seen_plays import WINDOW, windows_seen
-from millebornes_env.millebornes.actions import PASS
-from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.web.opinions import belief_about_hands
-from millebornes_env.web.table import CardTable
+from millebornes_env.games.millebornes.actions import PASS
+from millebornes_env.games.millebornes.cards import Card
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.play.web.opinions import belief_about_hands
+from millebornes_env.play.web.table import CardTable
 
 A_STOP_STANDS = """
 battle 0: roll

@@ -10,22 +10,17 @@ from typing import Any
 import pytest
 
 from millebornes_env import VectorEnv, agents, millebornes_v0, vector_env
-from millebornes_env.agents import (
-    AgentArgumentError,
-    AgentOptionError,
-    RunFolderError,
-    UnknownAgentError,
-    load,
-)
+from millebornes_env.agents import load
 from millebornes_env.agents.options import defaults_of, ranges_of
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.search.agent import SearchAgent, SearchOptionError
+from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.specs import split_search
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.gauntlet import Gauntlet
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.commands.evaluate import run_folder
-from millebornes_env.errors import MilleBornesError, SeedError, shown
+from millebornes_env.cli.evaluate import run_folder
+from millebornes_env.errors import AgentError, MilleBornesError, OptionError, UnknownAgentError, shown
+from millebornes_env.play.terminal.human.agent import HumanAgent
 from tests.agents.policies import network_for, write_run
 from tests.each import each
 
@@ -49,7 +44,7 @@ def test_a_run_folder_called_policy_is_found(
     tmp_path: Path, env: VectorEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(RunFolderError, match=r"^the agent 'policy' needs a run folder: policy:FOLDER"):
+    with pytest.raises(UnknownAgentError, match=r"^the agent 'policy' needs a run folder: policy:FOLDER"):
         load("policy", env)
     assert run_folder("policy") is None
     folder = write_run(Path("policy"), env, network_for(env))
@@ -91,12 +86,12 @@ def test_what_is_wrong_with_a_policys_options_is_told(tmp_path: Path, env: Vecto
     run = write_run(tmp_path / "run", env, network_for(env))
     for spec, error, words in (
         (f"policy:{run},speed=3", UnknownAgentError, "unknown option 'speed'; the options are folder, mode"),
-        (f"policy:{run},mode=best,mode=best", AgentOptionError, "the option mode is given twice"),
-        (f"policy:{run},mode=worst", AgentOptionError, "mode is 'worst'; it may be 'best' or 'sample'"),
-        ("champion:mode=", AgentOptionError, "mode is ''"),
-        ("policy:runs/none,b=1", RunFolderError, "there is no run folder 'runs/none,b=1'"),
-        (f"policy:{'a' * 5000}", (RunFolderError, UnknownAgentError), "no "),
-        ("policy:a\0b", (RunFolderError, UnknownAgentError), "no "),
+        (f"policy:{run},mode=best,mode=best", UnknownAgentError, "the option mode is given twice"),
+        (f"policy:{run},mode=worst", UnknownAgentError, "mode is 'worst'; it may be 'best' or 'sample'"),
+        ("champion:mode=", UnknownAgentError, "mode is ''"),
+        ("policy:runs/none,b=1", UnknownAgentError, "there is no run folder 'runs/none,b=1'"),
+        (f"policy:{'a' * 5000}", (UnknownAgentError, UnknownAgentError), "no "),
+        ("policy:a\0b", (UnknownAgentError, UnknownAgentError), "no "),
     ):
         with pytest.raises(error, match=words):
             load(spec, env)
@@ -121,7 +116,7 @@ def test_what_is_wrong_with_a_policys_options_is_told(tmp_path: Path, env: Vecto
     ],
 )
 def test_options_that_cannot_be_are_refused_in_a_sentence(env: VectorEnv, spec: str, words: str) -> None:
-    with pytest.raises((AgentOptionError, SearchOptionError), match=words) as refused:
+    with pytest.raises((UnknownAgentError, UnknownAgentError), match=words) as refused:
         load(spec, env)
     assert isinstance(refused.value, MilleBornesError)
     assert len(str(refused.value)) < 300
@@ -145,10 +140,12 @@ def test_agents_made_by_hand_refuse_the_same_options_in_the_same_sentence(env: V
                 words = (
                     f"^'{name}': the option {option} is {shown(wrong)}; it must be from {bounds.least:,} to"
                 )
-                with pytest.raises(AgentOptionError, match=words):
+                with pytest.raises(UnknownAgentError, match=words):
                     maker(table, 0, **{option: wrong})
     assert tried > 8
-    with pytest.raises(AgentOptionError, match="'holder': the option pile is -1; it must be from 0 to 1,000"):
+    with pytest.raises(
+        UnknownAgentError, match="'holder': the option pile is -1; it must be from 0 to 1,000"
+    ):
         agents.HolderAgent(table, 0, -1)
     with pytest.raises(TypeError, match="pole"):  # what a class does not take, Python says
         agents.HolderAgent(table, pole=3)  # type: ignore[call-arg]
@@ -158,8 +155,8 @@ def test_agents_made_by_hand_refuse_the_same_options_in_the_same_sentence(env: V
 def test_text_is_read_by_load_and_not_by_search(env: VectorEnv) -> None:
     table = agents.Table.of(env)
     assert isinstance(SearchAgent(table).rollout_agent, agents.StrategistAgent)
-    for wrong in ("holder", RandomOfItsOwn(table), agents.HumanAgent(table)):
-        with pytest.raises(SearchOptionError, match="it must be a compiled agent, such as"):
+    for wrong in ("holder", RandomOfItsOwn(table), HumanAgent(table)):
+        with pytest.raises(UnknownAgentError, match="it must be a compiled agent, such as"):
             SearchAgent(table, 0, wrong)  # type: ignore[arg-type]
 
 
@@ -182,7 +179,7 @@ def test_what_is_neither_name_nor_path_nor_agent_is_refused(env: VectorEnv, spec
 @pytest.mark.parametrize("seed", ["x", 1.5, None, -1, 2**64, True, float("nan")])
 def test_seeds_that_are_none_are_refused(env: VectorEnv, seed: Any) -> None:
     for spec in ("random", "human", "search"):
-        with pytest.raises(SeedError, match="seed is"):
+        with pytest.raises(OptionError, match="seed is"):
             load(spec, env, seed)
     assert load("random", env, 2**64 - 1).name == "random"
 
@@ -231,9 +228,7 @@ def test_an_agent_of_another_table_is_refused(env: VectorEnv) -> None:
     for spec in ("greedy", "search"):
         agent = load(spec, env)
         for other in (vector_env(1, players=3), vector_env(1, "dutch"), vector_env(1, observe_rules=True)):
-            with pytest.raises(
-                AgentArgumentError, match=f"'{spec}' was made for parker, 2 players; this table"
-            ):
+            with pytest.raises(AgentError, match=f"'{spec}' was made for parker, 2 players; this table"):
                 load(agent, other)
 
 

@@ -6,13 +6,13 @@ from typing import ClassVar
 
 from millebornes_env.agents.compiled.agent import CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.protocol import Actions, Masks, Observations, SlotIds, Table
-from millebornes_env.chance import random_below
-from millebornes_env.compile import rule
-from millebornes_env.millebornes.actions import discard_action
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES
-from millebornes_env.millebornes.legality import is_legal
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import State
+from millebornes_env.engine.chance import random_below
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.games.millebornes.actions import discard_action
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.games.millebornes.legality import is_legal
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import State
 
 
 @rule

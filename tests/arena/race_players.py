@@ -8,10 +8,10 @@ import numpy as np
 
 from millebornes_env.agents.compiled.agent import CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.protocol import Actions, Masks, Observations, Table
-from millebornes_env.wielerspel.actions import NUM_ACTIONS, PASS, bid_action
-from millebornes_env.wielerspel.legality import is_legal
-from millebornes_env.wielerspel.rules import Rules
-from millebornes_env.wielerspel.state import State
+from millebornes_env.games.wielerspel.actions import NUM_ACTIONS, PASS, bid_action
+from millebornes_env.games.wielerspel.legality import is_legal
+from millebornes_env.games.wielerspel.rules import Rules
+from millebornes_env.games.wielerspel.state import State
 
 
 def choose_first(

@@ -12,16 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from millebornes_env.arena.aivat import INPUTS_VERSION, count_draws, num_inputs
 from millebornes_env.arena.comparison import compare
 from millebornes_env.arena.dealing import dealt_batch
 from millebornes_env.arena.estimates import corrected, luck_reduction
 from millebornes_env.arena.evaluation import evaluate
-from millebornes_env.arena.full_view import NOTHING, list_positions, place_held, place_in_pile
 from millebornes_env.arena.kernels import new_batch
-from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.arena.outcome import own_less_others
-from millebornes_env.arena.value_files import (
+from millebornes_env.arena.luck.aivat import INPUTS_VERSION, count_draws, num_inputs
+from millebornes_env.arena.luck.full_view import NOTHING, list_positions, place_held, place_in_pile
+from millebornes_env.arena.luck.value_files import (
     DESCRIPTION_FILE,
     SHIPPED,
     WEIGHTS_FILE,
@@ -29,19 +27,21 @@ from millebornes_env.arena.value_files import (
     network_for,
     save_network,
 )
-from millebornes_env.arena.value_network import Float32Array, ValueNetwork
-from millebornes_env.commands import arena as arena_command
-from millebornes_env.commands import compare as compare_command
-from millebornes_env.commands import evaluate as evaluate_command
-from millebornes_env.compile import for_kernels
-from millebornes_env.errors import ArenaError, GamePartError
-from millebornes_env.games import game
-from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.state import StateArray
-from millebornes_env.millebornes.turn import step
+from millebornes_env.arena.luck.value_network import Float32Array, ValueNetwork
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.outcome import own_less_others
+from millebornes_env.cli import arena as arena_command
+from millebornes_env.cli import compare as compare_command
+from millebornes_env.cli import evaluate as evaluate_command
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.errors import ArenaError, OptionError
+from millebornes_env.games.millebornes.cards import Card
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.games.millebornes.state import StateArray
+from millebornes_env.games.millebornes.turn import step
+from millebornes_env.games.registry import game
 from millebornes_env.notation import Position, read_position
-from millebornes_env.notation.records import read_action
+from millebornes_env.notation.millebornes.records import read_action
 
 
 def position(*lines: str, players: int = 2) -> Position:
@@ -266,7 +266,7 @@ def test_who_may_know_the_cards_to_come_is_refused(
 def test_options_that_contradict_each_other_are_refused() -> None:
     with pytest.raises(ArenaError, match="luck_value is 'x', which only aivat asks"):
         MatchConfig(luck_value="x")
-    with pytest.raises(GamePartError, match="'wielerspel' has no value of luck, which aivat needs"):
+    with pytest.raises(OptionError, match="'wielerspel' has no value of luck, which aivat needs"):
         MatchConfig("arc_en_ciel", 4, aivat=True)
 
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from millebornes_env.arena import counters as millebornes
+from millebornes_env.arena import millebornes_counters as millebornes
 from millebornes_env.arena.behaviour import behaviour, counts_of
-from millebornes_env.arena.counters import (
-    NUM_COUNTERS,
-    STATISTICS,
-    hazard_actions,
-    index_of,
-)
+from millebornes_env.arena.millebornes_counters import NUM_COUNTERS, STATISTICS, hazard_actions, index_of
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.statistics import Counts
-from millebornes_env.millebornes.actions import play_action
-from millebornes_env.millebornes.cards import ACCIDENT, SPEED_LIMIT, STOP
+from millebornes_env.games.millebornes.actions import play_action
+from millebornes_env.games.millebornes.cards import ACCIDENT, SPEED_LIMIT, STOP
 from tests.arena.simulated import outcome_of
 from tests.each import each
 

@@ -9,14 +9,13 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.arena import dealing
-from millebornes_env.arena.counters import ACTION_COUNTS, ROUND_COUNTS, index_of
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch, role_of_teams
-from millebornes_env.arena.faults import AgentFaultError
 from millebornes_env.arena.kernels import ArenaKernels, arena_kernels_of
 from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
+from millebornes_env.arena.millebornes_counters import ACTION_COUNTS, ROUND_COUNTS, index_of
 from millebornes_env.arena.outcome import Outcome
-from millebornes_env.errors import ArenaError
-from millebornes_env.games import Game
+from millebornes_env.errors import AgentFaultError, ArenaError
+from millebornes_env.games.registry import Game
 from tests.arena.players import RememberingAgent
 from tests.arena.simulated import outcome_of
 from tests.each import each

@@ -11,22 +11,21 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents, vector_env
-from millebornes_env.arena import race_counters
+from millebornes_env.arena import wielerspel_counters as race_counters
 from millebornes_env.arena.behaviour import behaviour
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch
-from millebornes_env.arena.faults import AgentFaultError
 from millebornes_env.arena.kernels import arena_kernels_of
 from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
 from millebornes_env.arena.match_config import plural
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.statistics import Counts
-from millebornes_env.commands.arena import main as play_arena
-from millebornes_env.commands.leaderboard import main as write_leaderboard
-from millebornes_env.commands.leaderboard import read_board
+from millebornes_env.cli.arena import main as play_arena
+from millebornes_env.cli.leaderboard import main as write_leaderboard
+from millebornes_env.cli.leaderboard import read_board
 from millebornes_env.engine.kernels import SKIP
-from millebornes_env.errors import ArenaError
-from millebornes_env.wielerspel.actions import ESCAPE, PASS, bid_of
-from millebornes_env.wielerspel.state import BID, NO_SEAT, RACE_OVER
+from millebornes_env.errors import AgentFaultError, ArenaError
+from millebornes_env.games.wielerspel.actions import ESCAPE, PASS, bid_of
+from millebornes_env.games.wielerspel.state import BID, NO_SEAT, RACE_OVER
 from tests.arena.race_players import AGENTS, lot
 
 SHEET = "arc_en_ciel"

@@ -11,14 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from millebornes_env._util.files import save_figure_atomically
 from millebornes_env.arena.analysis import Analysis, analyse
 from millebornes_env.arena.outcome import Outcome
-from millebornes_env.arena.pictures import (
-    draw_overview,
-    draw_payoff,
-    draw_ratings,
-    signed,
-)
+from millebornes_env.arena.pictures import draw_overview, draw_payoff, draw_ratings, signed
 from millebornes_env.arena.report import (
     Grid,
     behaviour_grid,
@@ -31,7 +27,6 @@ from millebornes_env.arena.report import (
     to_json,
     variance_reduction_sentence,
 )
-from millebornes_env.files import save_figure_atomically
 from tests.arena.simulated import drawn, outcome_of, with_counters
 
 if TYPE_CHECKING:

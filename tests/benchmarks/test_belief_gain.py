@@ -1,4 +1,4 @@
-"""`benchmarks.belief_gain` goes on where it stopped, and merges what two processes have played."""
+"""`research.measurements.belief_gain` goes on where it stopped, and merges what two processes have played."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks import belief_gain
-from benchmarks.belief_gain import TURN, Args, both_leads, check
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.match import play as really_play
+from research.measurements import belief_gain
+from research.measurements.belief_gain import TURN, Args, both_leads, check
 from tests.each import each
 
 LIGHT = Args(

@@ -1,12 +1,12 @@
-"""Tests of `benchmarks.beliefs`: bits with an error over rounds, and a reliability table."""
+"""Tests of `research.measurements.beliefs`: bits with an error over rounds, and a reliability table."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from benchmarks.belief_gain import mean_and_error
-from benchmarks.beliefs import Scores, calibration_error, clustered, draw, reliability, summary
+from research.measurements.belief_gain import mean_and_error
+from research.measurements.beliefs import Scores, calibration_error, clustered, draw, reliability, summary
 
 
 def test_reliability_says_how_often_it_was_so() -> None:

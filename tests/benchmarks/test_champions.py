@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import champions, cross_play
+from benchmarks import champions
 from benchmarks.champions import Line, lines_of, markdown, write_docs
 from millebornes_env import agents
 from millebornes_env.arena.match import MatchConfig
+from research.measurements import cross_play
 from tests.each import each
 
 

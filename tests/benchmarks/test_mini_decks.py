@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import mini_decks
-from benchmarks.mini_decks import PAGE, SOLVED, digits_of, solved
+from research.measurements import mini_decks
+from research.measurements.mini_decks import PAGE, SOLVED, digits_of, solved
 from tests.each import each
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import search
 from benchmarks.others import Case, measure
 from benchmarks.results import (
     OUR_LIBRARY,
@@ -22,6 +21,7 @@ from benchmarks.results import (
     save_bar_chart,
     save_results,
 )
+from research.measurements import search
 from tests.each import each
 
 ROWS: list[Row] = [

@@ -14,9 +14,9 @@ import millebornes_env.arena.tournament
 from millebornes_env import agents
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened_for
-from millebornes_env.commands.arena import main
-from millebornes_env.commands.leaderboard import LIST, read_board
-from millebornes_env.commands.leaderboard import main as write_leaderboard
+from millebornes_env.cli.arena import main
+from millebornes_env.cli.leaderboard import LIST, read_board
+from millebornes_env.cli.leaderboard import main as write_leaderboard
 from millebornes_env.errors import ArenaError
 from tests.each import each
 

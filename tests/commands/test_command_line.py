@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import millebornes_env.arena.tournament
-from millebornes_env.__main__ import PLAYING
-from millebornes_env.command_line import carry_out
+from millebornes_env.__main__ import PLAYING, module_of
+from millebornes_env._util.command_line import run_command
 from tests.each import each
 from train.common.progress import per_second
 
@@ -78,9 +78,9 @@ def test_errors_become_a_sentence(
 ) -> None:
     if exit_code is None:  # a defect of ours keeps its traceback
         with pytest.raises(type(error)):
-            carry_out(raising(error))
+            run_command(raising(error))
         return
-    assert carry_out(raising(error), stopped="stopped; go on with --resume") == exit_code
+    assert run_command(raising(error), stopped="stopped; go on with --resume") == exit_code
     assert words in one_sentence(capsys.readouterr().err)
 
 
@@ -90,7 +90,7 @@ def test_signals_have_their_exit_code(name: str, code: int, capsys: pytest.Captu
         signal.raise_signal(getattr(signal, name))
         return 0
 
-    assert carry_out(command, stopped="stopped; go on with --resume") == code
+    assert run_command(command, stopped="stopped; go on with --resume") == code
     assert one_sentence(capsys.readouterr().err) == "error: stopped; go on with --resume"
 
 
@@ -99,7 +99,7 @@ def test_a_stdout_that_is_full_is_told_and_given_up(
 ) -> None:
     with open("/dev/full", "w", encoding="utf-8") as full:
         monkeypatch.setattr(sys, "stdout", full)
-        assert carry_out(lambda: print("found") or 0) == 2
+        assert run_command(lambda: print("found") or 0) == 2
         print("more")  # goes nowhere: closing would else raise
     assert "standard output could not be written: No space left" in one_sentence(capsys.readouterr().err)
 
@@ -109,25 +109,25 @@ def test_a_closed_stdout_is_told_before_the_work(
 ) -> None:
     done: list[int] = []
     monkeypatch.setattr(sys, "stdout", None)
-    assert carry_out(lambda: done.append(1) or 0) == 2
+    assert run_command(lambda: done.append(1) or 0) == 2
     assert "standard output is closed" in one_sentence(capsys.readouterr().err)
     assert done == []
 
 
 def test_a_closed_stdout_does_not_stop_what_is_written_to_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    assert carry_out(lambda: print("found") or 0, prints=False) == 0
+    assert run_command(lambda: print("found") or 0, prints=False) == 0
 
 
 def test_a_closed_stderr_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    assert carry_out(raising(ValueError("wrong"))) == 2
+    assert run_command(raising(ValueError("wrong"))) == 2
 
 
 def test_a_full_stderr_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with open("/dev/full", "w", encoding="utf-8") as full:
         monkeypatch.setattr(sys, "stderr", full)
-        assert carry_out(raising(ValueError("wrong"))) == 2
+        assert run_command(raising(ValueError("wrong"))) == 2
 
 
 def test_rates_have_digits_that_mean_something() -> None:
@@ -144,8 +144,8 @@ def test_rates_have_digits_that_mean_something() -> None:
 def run(name: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
     """Call a command as the shell would, in this process."""
     monkeypatch.setattr(sys, "argv", [name, *arguments])
-    package = "millebornes_env.commands" if name in PLAYING else "train"
-    result: int = importlib.import_module(f"{package}.{name}").main()
+    module = module_of(name) if name in PLAYING else f"train.{name}"
+    result: int = importlib.import_module(module).main()
     return result
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from millebornes_env.arena import comparison
-from millebornes_env.commands.compare import main
+from millebornes_env.cli.compare import main
 from tests.each import each
 
 

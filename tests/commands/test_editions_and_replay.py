@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import agents, edition, editions, games
+from millebornes_env import agents, edition, editions
 from millebornes_env.__main__ import main
 from millebornes_env.agents.options import defaults_of
-from millebornes_env.commands import editions as own_editions
-from millebornes_env.commands.editions import with_its_game
+from millebornes_env.cli import editions as own_editions
+from millebornes_env.cli.editions import with_its_game
+from millebornes_env.games import registry as games
+from millebornes_env.games.wielerspel.editions import OVERRIDABLE
 from millebornes_env.notation import Position, read_record, record_of, write_jsonl
-from millebornes_env.wielerspel.editions import OVERRIDABLE
 from tests.each import each
 from tests.patience import SECONDS_OF_A_HANG
 from tests.wielerspel.players import decisions, new_race, sober
@@ -90,10 +91,10 @@ def test_agents_are_listed_with_their_options_and_tables(capsys: pytest.CaptureF
 # Games of one's own, and the current folder.
 
 GAME_FILE = """
-from millebornes_env.games import Game, SheetOfTables, register_game
-from millebornes_env.millebornes.editions import edition
+from millebornes_env.games.registry import Game, SheetOfTables, register_game
+from millebornes_env.games.millebornes.editions import edition
 register_game(Game(
-    name="mine", rulebook="millebornes_env.millebornes.rulebook",
+    name="mine", rulebook="millebornes_env.games.millebornes.rulebook",
     sheets=[SheetOfTables("mine", "ours", [edition("parker").table(2)])],
 ))
 """
@@ -346,13 +347,13 @@ def test_ctrl_c_while_a_command_is_imported(
 def test_a_closed_stream_is_replaced_so_that_no_file_takes_its_number() -> None:
     program = (
         "import os, sys\n"
-        "from millebornes_env.command_line import carry_out\n"
+        "from millebornes_env._util.command_line import run_command\n"
         "def command():\n"
         "    print('lost')\n"
         "    file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)\n"
         "    os.write(1, b'noise of a library')\n"
         "    return 7 if file > 2 else 8\n"
-        "sys.exit(carry_out(command, prints=False))\n"
+        "sys.exit(run_command(command, prints=False))\n"
     )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "file"

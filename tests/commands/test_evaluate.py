@@ -14,16 +14,13 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-import millebornes_env.files
+import millebornes_env._util.files
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.arena.results import (
-    load_results,
-    save_results,
-)
-from millebornes_env.commands.evaluate import main
+from millebornes_env.arena.results import load_results, save_results
+from millebornes_env.cli.evaluate import main
 from millebornes_env.errors import ArenaError
 from tests.agents.policies import network_for, write_run
 from tests.each import each
@@ -161,7 +158,7 @@ def test_a_picture_that_cannot_be_drawn_costs_nothing_else(
     assert printed.out.endswith(f"wrote {tmp_path / 'found'}.json\n")
     path = tmp_path / "found.png"
     assert printed.err == f"warning: no picture {path}: drawing it failed (RuntimeError: no font at all)\n"
-    monkeypatch.setattr("millebornes_env.arena.results.new_figure", millebornes_env.files.new_figure)
+    monkeypatch.setattr("millebornes_env.arena.results.new_figure", millebornes_env._util.files.new_figure)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(arguments) == 0
     assert "is not installed (pip install 'millebornes-env[arena]')" in capsys.readouterr().err
@@ -170,14 +167,14 @@ def test_a_picture_that_cannot_be_drawn_costs_nothing_else(
 def test_pictures_need_no_backend(tmp_path: Path) -> None:
     """A notebook's kernel sets MPLBACKEND for the processes that it starts."""
     script = (
-        "import os, sys, pathlib; from millebornes_env.files import new_figure, save_picture;"
+        "import os, sys, pathlib; from millebornes_env._util.files import new_figure, save_picture;"
         "problem = save_picture(pathlib.Path(sys.argv[1]), lambda: new_figure(1, 1));"
         "sys.exit(problem or os.environ['MPLBACKEND'] != 'module://there.is.none')"
     )
     subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "drawn.png")],
         env={**os.environ, "MPLBACKEND": "module://there.is.none"},
-        cwd=Path(millebornes_env.files.__file__).parents[1],
+        cwd=Path(millebornes_env._util.files.__file__).parents[2],
         check=True,
     )
     assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
@@ -185,7 +182,7 @@ def test_pictures_need_no_backend(tmp_path: Path) -> None:
 
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "new" / "file.txt"
-    millebornes_env.files.write_text_atomically(path, "first\n")
+    millebornes_env._util.files.write_text_atomically(path, "first\n")
 
     def fail(*_arguments: object, **_options: object) -> None:
         raise OSError("the disk is full")
@@ -193,7 +190,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", fail)
         with pytest.raises(OSError, match="the disk is full"):
-            millebornes_env.files.write_text_atomically(path, "second\n")
+            millebornes_env._util.files.write_text_atomically(path, "second\n")
     assert path.read_bytes() == b"first\n"
     assert list(path.parent.iterdir()) == [path]
 

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from millebornes_env.commands import arena, compare, evaluate, leaderboard, play, record
+from millebornes_env.cli import arena, compare, evaluate, leaderboard, record
+from millebornes_env.play import command as play
 from tests.each import each
 
 COMMANDS = {

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.protocol import Agent, Table
-from millebornes_env.commands import session as command
-from millebornes_env.commands.card_session import CardSession
-from millebornes_env.commands.play import main
-from millebornes_env.millebornes.actions import PASS
+from millebornes_env.games.millebornes.actions import PASS
+from millebornes_env.play.command import main
+from millebornes_env.play.terminal import session as command
+from millebornes_env.play.terminal.card_session import CardSession
+from millebornes_env.play.terminal.human.agent import HumanAgent
 from tests.each import each
 
 AT_THE_END = "(y/n; undo: back to your last decision)"

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.commands.person import Person
-from millebornes_env.commands.play import main
-from millebornes_env.games import Game, SheetOfTables, register_game
-from millebornes_env.layout import Section
+from millebornes_env.engine.layout import Section
+from millebornes_env.games.registry import Game, SheetOfTables, register_game
+from millebornes_env.play.command import main
+from millebornes_env.play.terminal.person import Person
 from tests.each import each
 from tests.games.conftest import _games_and_agents_as_they_were, pig, pig_file  # noqa: F401 - fixtures
 
@@ -249,7 +249,7 @@ def drawn(state: Any, rules: Any) -> str:
 
 
 def test_a_game_that_hides_nothing_is_drawn(pig: ModuleType) -> None:  # noqa: F811
-    registered(pig, draw=drawn, draw_end=lambda state, rules: "over and out")
+    registered(pig, hooks={"render.draw": drawn, "render.draw_end": lambda state, rules: "over and out"})
     text = played("--edition", "pig", "--seed", "1", answers="1\n2\n" * 2000)
     assert "the drawing of 0\n   1  roll\n" in text
     assert "over and out\nWon so far: " in text
@@ -266,10 +266,14 @@ def test_a_game_that_hides_something_is_told_by_what_the_seat_sees(
         return (*shown, Section("secret", shown[-1].stop, 1, 1, "what is hidden"))
 
     monkeypatch.setattr(pig, "full_state_sections", more)
-    registered(pig, draw=drawn, describe=lambda row, sections, rules: f"turn {row[0]}")
+    registered(
+        pig, hooks={"render.draw": drawn, "render.describe": lambda row, sections, rules: f"turn {row[0]}"}
+    )
     text = played("--edition", "pig", "--seed", "1", answers="1\n" * 20, exit_code=130)
     assert "the drawing of" not in text
     assert "\nturn 0\n   1  roll\n" in text
     assert "player_1: " not in text
-    registered(pig, draw=drawn, view=lambda state, rules, seat: f"seat {seat} sees it")
+    registered(
+        pig, hooks={"render.draw": drawn, "render.view": lambda state, rules, seat: f"seat {seat} sees it"}
+    )
     assert "seat 0 sees it" in played("--edition", "pig", "--seed", "1", answers="1\n", exit_code=130)

@@ -10,15 +10,15 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from millebornes_env.commands import record as command
-from millebornes_env.commands.record import main
-from millebornes_env.recording import check, open_data
+from millebornes_env.arena.recording import check, open_data
+from millebornes_env.cli import record as command
+from millebornes_env.cli.record import main
 from tests.each import each
 from tests.patience import SECONDS_OF_A_HANG
 
 KILLED = """
 import os, signal, sys
-from millebornes_env.recording import folder
+from millebornes_env.arena.recording import folder
 
 written = []
 real = folder.write_bytes_atomically
@@ -33,7 +33,7 @@ def dies(path, content):
 
 
 folder.write_bytes_atomically = dies
-from millebornes_env.commands.record import main
+from millebornes_env.cli.record import main
 
 main(sys.argv[1:])
 """

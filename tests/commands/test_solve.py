@@ -49,7 +49,7 @@ def test_a_small_deck_is_solved_out_and_a_large_one_says_how_sure_its_value_is(
 ) -> None:
     text = printed(capsys, "mini7")
     assert "seat 0, which begins: +26.507937 points, between +26.5079" in text
-    monkeypatch.setattr("millebornes_env.commands.solve.USUAL_UNTIL", {16_204: 1e-4})  # it has one more
+    monkeypatch.setattr("millebornes_env.cli.solve.USUAL_UNTIL", {16_204: 1e-4})  # it has one more
     text = printed(capsys, "mini7")
     found = re.search(r"begins: ([-+.\d]+) points, between ([-+.\d]+) and ([-+.\d]+); ", text)
     assert found is not None

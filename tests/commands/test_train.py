@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from millebornes_env.__main__ import main
-from millebornes_env.command_line import program
+from millebornes_env._util.command_line import program
 from tests.each import each
 
 ROOT = Path(__file__).parents[2]

@@ -14,11 +14,12 @@ import numpy as np
 import pettingzoo  # type: ignore[import-untyped]
 
 import millebornes_env
-from millebornes_env import agents, machine_code, millebornes_v0, notation, vector_env, wielerspel_v0
+from millebornes_env import agents, millebornes_v0, notation, vector_env, wielerspel_v0
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.rollout import transitions_of
-from millebornes_env.text import kaggle, legal_moves, parse, prompt, see, situation
+from millebornes_env.engine.numba import machine_code
+from millebornes_env.envs.rollout import transitions_of
+from millebornes_env.play.language import kaggle, legal_moves, parse, prompt, see, situation
 
 Done = list[str]
 TABLES = {"parker": 2, "arc_en_ciel": 4}

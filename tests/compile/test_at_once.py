@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import at_once
-from millebornes_env.at_once import (
+from millebornes_env.engine.numba import simd as at_once
+from millebornes_env.engine.numba.compiling import kernel
+from millebornes_env.engine.numba.simd import (
     copy_numbers,
     lowest_in,
     set_of_numbers,
@@ -17,7 +18,6 @@ from millebornes_env.at_once import (
     subtract_numbers,
     write_set,
 )
-from millebornes_env.compile import kernel
 
 ROOM = 80
 

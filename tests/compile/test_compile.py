@@ -12,7 +12,8 @@ import pytest
 from numba.core.caching import NullCache
 from numba.core.event import Listener, install_listener
 
-from millebornes_env.compile import (
+from millebornes_env._util.signals import Stopped, Stops
+from millebornes_env.engine.numba.compiling import (
     IS_COMPILED,
     float32_at,
     float_kernel,
@@ -23,7 +24,6 @@ from millebornes_env.compile import (
     seldom,
     stack_array,
 )
-from millebornes_env.stopping import Stopped, Stops
 
 SIZE: Final = 300
 

@@ -20,9 +20,10 @@ import pytest
 from numba.core.caching import NullCache
 
 import millebornes_env
-from millebornes_env import compile_cache, vector_env
-from millebornes_env.compile import IS_COMPILED, kernel, rule
-from millebornes_env.compile_cache import cache_folder_of, source_digest
+from millebornes_env import vector_env
+from millebornes_env.engine.numba import cache as compile_cache
+from millebornes_env.engine.numba.cache import cache_folder_of, source_digest
+from millebornes_env.engine.numba.compiling import IS_COMPILED, kernel, rule
 from tests.each import each
 
 PACKAGE = Path(millebornes_env.__file__).parent
@@ -57,7 +58,7 @@ def test_the_same_sources_at_another_place_are_not_compiled_again(tmp_path: Path
 # A module of one's own -------------------------------------------------------------------------------------
 
 KERNELS = """
-from millebornes_env.compile import kernel
+from millebornes_env.engine.numba.compiling import kernel
 from rules_of_test import factor
 
 @kernel
@@ -69,7 +70,7 @@ def total(pair):
     return pair[0] + pair[1]
 """
 RULES = """
-from millebornes_env.compile import rule
+from millebornes_env.engine.numba.compiling import rule
 
 @rule
 def factor(number):

@@ -17,8 +17,8 @@ import pytest
 from export.build import ROOT, build, holds_machine_code
 from export.module import Module, module_of
 from export.platforms import LINUX, ExportError, object_code
-from millebornes_env.compile import IS_COMPILED
-from millebornes_env.machine_code import _parameter
+from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.engine.numba.machine_code import _parameter
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
 
@@ -50,7 +50,7 @@ def nothing(numbers: Any) -> None:
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """As `compile.kernel` does it, but not kept on disk: what comes from there cannot be exported."""
+    """Compile as `kernel` does, but do not keep it on disk: what comes from there cannot be exported."""
     return numba.njit(_nrt=False, nogil=True, error_model="numpy")(function)
 
 

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import VectorEnv, machine_code, vector_env
-from millebornes_env.compile import IS_BOUNDS_CHECKED, IS_COMPILED
-from millebornes_env.compile_cache import source_digest
+from millebornes_env import VectorEnv, vector_env
 from millebornes_env.engine import kernels
 from millebornes_env.engine.kernels import kernels_of
-from millebornes_env.machine_code import _loaded, _OtherTypeError, _parameter
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.audit import first_violation
+from millebornes_env.engine.numba import machine_code
+from millebornes_env.engine.numba.cache import source_digest
+from millebornes_env.engine.numba.compiling import IS_BOUNDS_CHECKED, IS_COMPILED
+from millebornes_env.engine.numba.machine_code import _loaded, _OtherTypeError, _parameter
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.audit import first_violation
 from tests.each import each
 
 IS_USED = machine_code.status().startswith("used")

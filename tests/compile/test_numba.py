@@ -12,14 +12,14 @@ import numba
 import numpy as np
 import pytest
 
-from millebornes_env.compile import IS_COMPILED
+from millebornes_env.engine.numba.compiling import IS_COMPILED
 from tests.each import each
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FILES: Final = (
     *(
-        f"millebornes_env/{name}.py"
-        for name in ("compile", "compile_cache", "compile_rules", "at_once", "threads")
+        f"millebornes_env/engine/numba/{name}.py"
+        for name in ("compiling", "cache", "compiling_rules", "simd", "threads")
     ),
     "export/module.py",
 )

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import threads
-from millebornes_env.compile import IS_COMPILED
-from millebornes_env.threads import Pace, has_threads, on_threads
+from millebornes_env.engine.numba import threads
+from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.engine.numba.threads import Pace, has_threads, on_threads
 
 ALONE = 0.001  # seconds of a call on one thread
 SHARES = Pace.shares

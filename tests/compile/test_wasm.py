@@ -18,10 +18,10 @@ from export.platforms import ExportError, object_code
 from export.wasm import DATA_FILE, MODULE_FILE, WASM, imports_of, stale
 from millebornes_env.agents.champion import ChampionAgent
 from millebornes_env.agents.policy.network import weights_block
-from millebornes_env.compile import IS_COMPILED
-from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.editions import edition, editions, mini_decks
-from millebornes_env.notation.records import read_action
+from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.games.millebornes.actions import num_actions
+from millebornes_env.games.millebornes.editions import edition, editions, mini_decks
+from millebornes_env.notation.millebornes.records import read_action
 from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
@@ -123,8 +123,12 @@ def test_what_an_earlier_build_wrote_is_removed(tmp_path: Path) -> None:
 
 
 def test_a_changed_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = ("export/wasm.py", "millebornes_env/millebornes/turn.py", "millebornes_env/agents/x.safetensors")
-    for file in (*files, "millebornes_env/arena/match.py", "millebornes_env/millebornes/notes.txt"):
+    files = (
+        "export/wasm.py",
+        "millebornes_env/games/millebornes/turn.py",
+        "millebornes_env/agents/x.safetensors",
+    )
+    for file in (*files, "millebornes_env/arena/match.py", "millebornes_env/games/millebornes/notes.txt"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(file, encoding="utf-8")
     monkeypatch.setattr(wasm, "ROOT", tmp_path)
@@ -135,7 +139,7 @@ def test_a_changed_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return wasm.digest()
 
     try:
-        found = [digest_after("millebornes_env/millebornes/notes.txt")]
+        found = [digest_after("millebornes_env/games/millebornes/notes.txt")]
         assert digest_after("millebornes_env/arena/match.py") == found[0]
         found += [digest_after(file) for file in files]
     finally:

@@ -176,7 +176,7 @@ def test_what_an_extra_brings_is_named(bare: Path, tmp_path: Path) -> None:
         ("from millebornes_env import *; from millebornes_env import agents as a\n"
          "a.load('champion', vector_env(1))", "arena"),
         ("import millebornes_env.envs.sb3", "train"),
-        ("import millebornes_env.text.textarena", "textarena"),
+        ("import millebornes_env.play.language.textarena", "textarena"),
     ):  # fmt: skip
         told = run(bare / "python", "-c", program, cwd=tmp_path, code=1).splitlines()[-1]
         assert told.startswith("millebornes_env.errors.MissingExtraError: "), told
@@ -224,7 +224,7 @@ def test_the_wheel_holds_the_package_only(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as files:
         folders = {name.partition("/")[0] for name in files.namelist()}
-        assert not [name for name in files.namelist() if name.startswith("millebornes_env/web/engine/")]
+        assert not [name for name in files.namelist() if name.startswith("millebornes_env/play/web/engine/")]
     assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"millebornes_env"}
     assert wheel.stat().st_size < LARGEST_WHEEL
     assert wheel.name.partition("-py3-none-")[2].startswith("manylinux_2_17_x86_64")
@@ -235,8 +235,10 @@ def test_the_source_distribution_holds_no_machine_code(built: Path) -> None:
     with tarfile.open(source) as files:
         names = [name.partition("/")[2] for name in files.getnames()]
     assert "export/build.py" in names
-    assert not [name for name in names if name.startswith("millebornes_env/machine_code/kernels")]
-    assert not [name for name in names if name.startswith("millebornes_env/web/engine/")]
+    assert not [
+        name for name in names if name.startswith("millebornes_env/engine/numba/machine_code/kernels")
+    ]
+    assert not [name for name in names if name.startswith("millebornes_env/play/web/engine/")]
 
 
 @pytest.mark.slow  # compiles the kernels once more

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from millebornes_env.chance import random_below
-from millebornes_env.compile import rule
-from millebornes_env.layout import Section
+from millebornes_env.engine.chance import random_below
+from millebornes_env.engine.layout import Section
+from millebornes_env.engine.numba.compiling import rule
 
 NAME: Final = "dice_race"
 EPISODES: Final = ("race",)

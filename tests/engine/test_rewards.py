@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.compile import plain
 from millebornes_env.engine.kernels import SKIP
-from millebornes_env.rewards import reward_of_share
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.engine.rewards import reward_of_share
 from tests.each import each
 
 

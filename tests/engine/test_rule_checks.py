@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from millebornes_env.errors import RulesError
-from millebornes_env.millebornes import rule_checks
-from millebornes_env.millebornes.cards import DISTANCE_200, KM, NUM_DISTANCES
-from millebornes_env.millebornes.editions import edition, editions, mini_decks
-from millebornes_env.millebornes.rule_checks import NO_PROBLEM, limits, validated
-from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
+from millebornes_env.errors import EditionError
+from millebornes_env.games.millebornes import rule_checks
+from millebornes_env.games.millebornes.cards import DISTANCE_200, KM, NUM_DISTANCES
+from millebornes_env.games.millebornes.editions import edition, editions, mini_decks
+from millebornes_env.games.millebornes.rule_checks import NO_PROBLEM, limits, validated
+from millebornes_env.games.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
 from tests.each import each
 
 COPIES = Rules._fields[Rules._fields.index("copies_of_25") :][:NUM_DISTANCES]
@@ -54,5 +54,5 @@ def test_the_values_of_every_sheet_are_within_what_a_form_allows() -> None:
 @each("field", [name for name in FIELDS if name not in TABLE_FIELDS])
 def test_what_a_form_does_not_allow_makes_no_game(field: str) -> None:
     rules = edition("parker").table(2)
-    with pytest.raises(RulesError, match=f"{field}|the deck has"):
+    with pytest.raises(EditionError, match=f"{field}|the deck has"):
         validated(rules._replace(**{field: limits(field).most + limits(field).step}))

@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from millebornes_env import machine_code
-from millebornes_env.compile import IS_COMPILED, plain
-from millebornes_env.compile_cache import cache_folder_of
-from millebornes_env.engine import games as games_module
+from millebornes_env.engine import batch as games_module
 from millebornes_env.engine import kernels
-from millebornes_env.engine.games import NO_GAME, Games, Settings
+from millebornes_env.engine.batch import NO_GAME, Batch, Settings
 from millebornes_env.engine.kernels import DISABLED, SAME_STEP, SKIP, kernels_of
+from millebornes_env.engine.numba import machine_code
+from millebornes_env.engine.numba.cache import cache_folder_of
+from millebornes_env.engine.numba.compiling import IS_COMPILED, plain
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.errors import ActionRangeError, IllegalActionError, ResetNeededError, RulebookError
-from millebornes_env.millebornes import rulebook as millebornes
+from millebornes_env.errors import ActionError, GameError, IllegalActionError, ResetNeededError
+from millebornes_env.games.millebornes import rulebook as millebornes
 from tests.each import each
 from tests.engine import dice_race
 
@@ -27,18 +27,18 @@ ROUNDS_OF_STEPS = 80
 USED = "the boost has been used"
 
 
-def race(num_games: int = 50, players: int = 3, threads: int = 1, **changed: Any) -> Games:
+def race(num_games: int = 50, players: int = 3, threads: int = 1, **changed: Any) -> Batch:
     settings = Settings(
         episode=0, reward=0, autoreset=SAME_STEP, observation_spec=dice_race.Spec(), punish_illegal=0
     )
     rules = dice_race.Rules(players, players)
-    games = Games(dice_race, num_games, rules, settings._replace(**changed), num_threads=threads)
+    games = Batch(dice_race, num_games, rules, settings._replace(**changed), num_threads=threads)
     games.seed(7)
     games.start()
     return games
 
 
-def sampled(games: Games, number: int) -> npt.NDArray[np.int64]:
+def sampled(games: Batch, number: int) -> npt.NDArray[np.int64]:
     actions = np.zeros(len(games), np.int64)
     games.sample((number, 5), actions)
     return actions
@@ -111,7 +111,7 @@ def test_copies_and_pickles_go_on_alike() -> None:
 # What is against the rules ---------------------------------------------------------------------------------
 
 
-def used_up() -> tuple[Games, npt.NDArray[np.int64]]:
+def used_up() -> tuple[Batch, npt.NDArray[np.int64]]:
     """Races in which all have used their boosts, and actions of which game 4's uses one again."""
     games = race(autoreset=DISABLED)
     for _ in range(3):
@@ -133,7 +133,7 @@ def test_an_illegal_action_changes_nothing_and_is_told_in_the_games_words() -> N
         f"game 4, {seat}: 'use the boost' (action 1) is not legal: {USED}. Legal now: roll (0)"
     )
     no_play = illegal_action_error(dice_race, state, rules, names, 2)
-    assert isinstance(no_play, ActionRangeError)
+    assert isinstance(no_play, ActionError)
     assert str(no_play) == f"{seat}: there is no action 2; ids go from 0 to 1"
     state.over = 1
     assert isinstance(illegal_action_error(dice_race, state, rules, names, 0, 4), ResetNeededError)
@@ -238,6 +238,6 @@ def without(*names: str, **changed: Any) -> Any:
     ],
 )
 def test_what_is_missing_is_named(module: Any, told: str) -> None:
-    with pytest.raises(RulebookError) as caught:
-        Games(module, 1, dice_race.Rules(2, 2), Settings(0, 0, 0, dice_race.Spec(), 0))
+    with pytest.raises(GameError) as caught:
+        Batch(module, 1, dice_race.Rules(2, 2), Settings(0, 0, 0, dice_race.Spec(), 0))
     assert told in str(caught.value)

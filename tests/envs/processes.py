@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.compile import parallel_float_kernel, prange
-from millebornes_env.engine.games import GAMES_WORTH_A_THREAD
+from millebornes_env.engine.batch import GAMES_WORTH_A_THREAD
+from millebornes_env.engine.numba.compiling import parallel_float_kernel, prange
 from millebornes_env.errors import ConcurrentCallError, IllegalActionError
-from millebornes_env.millebornes.audit import first_violation
+from millebornes_env.games.millebornes.audit import first_violation
 
 GAMES = 2 * GAMES_WORTH_A_THREAD
 STEPS = 12

@@ -14,14 +14,9 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 from millebornes_env import millebornes_v0, vector_env
 from millebornes_env.envs.aec import raw_env
-from millebornes_env.errors import (
-    ActionRangeError,
-    ActionShapeError,
-    IllegalActionError,
-    ResetNeededError,
-)
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.errors import ActionError, IllegalActionError, ResetNeededError
+from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.games.millebornes.rules import rules_record
 from tests.each import each
 from tests.envs.playing import LIMIT, TEAMS, choose, look, short_match
 from tests.pettingzoo_lists import enter
@@ -235,12 +230,12 @@ def test_a_copy_goes_on_as_the_original_does_and_apart_from_it(
 
 REFUSED_ACTIONS: list[tuple[type[Exception], Any, str]] = [
     (IllegalActionError, CLAIM, r"player_\d.*claim the coup fourré.*Legal now: "),
-    (ActionRangeError, 42, r"player_\d.*no action 42.*0 to 41"),
-    (ActionRangeError, 10**30, r"player_\d.*no action 1000000.*0 to 41"),
-    (ActionShapeError, None, r"player_\d.*None.*whole number"),
-    (ActionShapeError, 1.0, r"player_\d.*1\.0.*whole number"),
-    (ActionShapeError, np.array([True]), r"player_\d.*whole number"),
-    (ActionShapeError, np.array([19, 20]), r"player_\d.*whole number"),
+    (ActionError, 42, r"player_\d.*no action 42.*0 to 41"),
+    (ActionError, 10**30, r"player_\d.*no action 1000000.*0 to 41"),
+    (ActionError, None, r"player_\d.*None.*whole number"),
+    (ActionError, 1.0, r"player_\d.*1\.0.*whole number"),
+    (ActionError, np.array([True]), r"player_\d.*whole number"),
+    (ActionError, np.array([19, 20]), r"player_\d.*whole number"),
 ]
 
 

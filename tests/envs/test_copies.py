@@ -13,7 +13,7 @@ import pytest
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.errors import StateError
-from millebornes_env.millebornes.state import ROUND_OVER
+from millebornes_env.games.millebornes.state import ROUND_OVER
 from tests.envs.playing import TEAMS, choose, is_same_memory, look, rows, short_match, snapshot, started
 
 tables = pytest.mark.parametrize("players", TEAMS)
@@ -173,7 +173,7 @@ def test_states_of_another_table_are_refused(ours: int, theirs: int) -> None:
 @pytest.fixture
 def few_games_are_worth_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Share small batches among threads too, which would not be worth the time."""
-    monkeypatch.setattr("millebornes_env.engine.games.GAMES_WORTH_A_THREAD", 1)
+    monkeypatch.setattr("millebornes_env.engine.batch.GAMES_WORTH_A_THREAD", 1)
 
 
 def on_threads(num_envs: int, threads: int, **options: Any) -> VectorEnv:

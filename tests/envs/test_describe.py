@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, edition, editions, millebornes_v0, vector_env
-from millebornes_env.agents.human.agent import HumanAgent
 from millebornes_env.agents.protocol import Table
-from millebornes_env.render.seat import describe_seat
+from millebornes_env.play.terminal.human.agent import HumanAgent
+from millebornes_env.render.millebornes.seat import describe_seat
 from tests.support import Position
 
 SEEN_FROM_SEAT_1 = f"""\

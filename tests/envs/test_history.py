@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from millebornes_env import millebornes_v0, vector_env
-from millebornes_env.errors import GamePartError, OptionError
-from millebornes_env.extensive import Node, Tree
-from millebornes_env.extensive.spots import CHANCE
-from millebornes_env.millebornes.state import CLAIM
+from millebornes_env.errors import OptionError
+from millebornes_env.games.millebornes.state import CLAIM
+from millebornes_env.solving.extensive import Node, Tree
+from millebornes_env.solving.extensive.spots import CHANCE
 
 FORMS = ("bytes", "text", "tensor")
 
@@ -239,5 +239,5 @@ def test_what_cannot_be_told_is_refused() -> None:
         env.information_states(form="json")
     with pytest.raises(OptionError, match="history is 'yes'; it must be True or False"):
         vector_env(2, history="yes")  # type: ignore[arg-type]
-    with pytest.raises(GamePartError, match="'wielerspel' has no account of what is seen of it"):
+    with pytest.raises(OptionError, match="'wielerspel' has no account of what is seen of it"):
         vector_env(2, "arc_en_ciel", players=3, history=True)

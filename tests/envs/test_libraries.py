@@ -14,8 +14,8 @@ import pettingzoo
 import pytest
 
 from millebornes_env import millebornes_v0, vector_env, wielerspel_v0
+from millebornes_env._util.texts import print_text
 from millebornes_env.errors import MissingExtraError, OptionError
-from millebornes_env.texts import print_text
 
 PARKER = "millebornes_env:millebornes/MilleBornes-v0"
 RACE = "millebornes_env:millebornes/Wielerspel-v0"

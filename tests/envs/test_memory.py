@@ -13,16 +13,12 @@ import numpy.typing as npt
 import pytest
 
 from millebornes_env import VectorEnv, notation, vector_env
-from millebornes_env.engine.games import new_buffers
+from millebornes_env.engine.batch import new_buffers
 from millebornes_env.engine.kernels import Buffers
-from millebornes_env.errors import (
-    BufferShapeError,
-    OptionError,
-    StateError,
-)
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.audit import first_violation
-from millebornes_env.millebornes.state import STATE
+from millebornes_env.errors import OptionError, StateError
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.audit import first_violation
+from millebornes_env.games.millebornes.state import STATE
 from tests.envs.playing import look, refused, snapshot, started
 from tests.hostile.values import far_apart, not_aligned, read_only
 
@@ -47,7 +43,7 @@ def test_samples_are_written_to_nothing_else() -> None:
     for name, change in WRONG.items():
         if name != "None":  # a new array is made
             out = change(np.zeros(8, np.int64))
-            refused(BufferShapeError, ["out must be", "int64[8]", "got "], env.sample_actions, out)
+            refused(OptionError, ["out must be", "int64[8]", "got "], env.sample_actions, out)
     assert snapshot(env) == snapshot(same)
     assert np.array_equal(env.sample_actions(), same.sample_actions()), "a refused call took no draws"
 
@@ -57,7 +53,7 @@ def test_a_mask_that_a_caller_has_written_to_leads_nowhere(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sampling counts the legal actions: with these numbers it would count beyond its array."""
-    monkeypatch.setattr("millebornes_env.engine.games.GAMES_WORTH_A_THREAD", 1)
+    monkeypatch.setattr("millebornes_env.engine.batch.GAMES_WORTH_A_THREAD", 1)
     env = started(4, steps=3, num_threads=threads)
     allowed = look(env)["action_mask"] != 0
     for value in (-128, -1, 2, 100, 127):
@@ -104,8 +100,8 @@ def test_buffers_that_do_not_fit() -> None:
             if change is not_aligned and array.itemsize == 1:
                 continue
             words = [f"the buffer {name} must be", "got "]
-            refused(BufferShapeError, words, vector_env, 4, buffers=good._replace(**{name: change(array)}))
-    refused(BufferShapeError, ["buffers is", "new_buffers"], vector_env, 4, buffers=good._asdict())
+            refused(OptionError, words, vector_env, 4, buffers=good._replace(**{name: change(array)}))
+    refused(OptionError, ["buffers is", "new_buffers"], vector_env, 4, buffers=good._asdict())
 
 
 def test_a_buffer_in_use_cannot_be_resized() -> None:
@@ -127,7 +123,7 @@ def test_buffers_that_overlap() -> None:
         action_mask=one[-buffers.action_mask.nbytes :].reshape(buffers.action_mask.shape),
     )
     words = ["observation and action_mask share memory"]
-    refused(BufferShapeError, words, vector_env, 4, buffers=overlapping)
+    refused(OptionError, words, vector_env, 4, buffers=overlapping)
 
 
 def test_buffers_may_lie_side_by_side_in_one_block() -> None:

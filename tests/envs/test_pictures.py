@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from millebornes_env import millebornes_v0, vector_env, wielerspel_v0
-from millebornes_env.all_sheets import edition, editions
-from millebornes_env.errors import GamePartError, OptionError
+from millebornes_env.errors import OptionError
+from millebornes_env.games.editions import edition, editions
 from millebornes_env.notation import read_position
-from millebornes_env.render.svg import draw_picture
+from millebornes_env.render.millebornes.svg import draw_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -89,7 +89,7 @@ def test_render_modes_of_the_environments() -> None:
     ):
         env.reset(seed=1)
         assert env.render().startswith("<svg")
-    with pytest.raises(GamePartError, match="has no picture of its table"):
+    with pytest.raises(OptionError, match="has no picture of its table"):
         wielerspel_v0.env(render_mode="svg")
     games = vector_env(1, seed=1)
     games.reset()

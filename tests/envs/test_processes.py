@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from millebornes_env.compile import IS_COMPILED
-from millebornes_env.threads import on_threads, unpaced
+from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.engine.numba.threads import on_threads, unpaced
 from tests.envs import processes
 from tests.patience import SECONDS_OF_A_HANG
 

@@ -7,8 +7,8 @@ import pytest
 
 from millebornes_env import millebornes_v0
 from millebornes_env.envs.aec import raw_env
-from millebornes_env.millebornes.state import SCORE_LINES
-from millebornes_env.render.text import draw_game
+from millebornes_env.games.millebornes.state import SCORE_LINES
+from millebornes_env.render.millebornes.text import draw_game
 from tests.envs.playing import LIMIT, choose, look, short_match, started
 from tests.support import Position
 

@@ -7,7 +7,7 @@ import pytest
 
 from millebornes_env import millebornes_v0, vector_env
 from millebornes_env.errors import NotationError, OptionError
-from millebornes_env.notation.positions import read_position
+from millebornes_env.notation.millebornes.positions import read_position
 from tests.each import each
 
 FEW_LINES = "hand 0: 200 roll\nbattle 0: roll\nhand 1: ..."

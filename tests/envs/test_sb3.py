@@ -9,8 +9,8 @@ import pytest
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.errors import OptionError, ResetNeededError
-from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, play_action
-from millebornes_env.millebornes.cards import Card
+from millebornes_env.games.millebornes.actions import CLAIM_COUP_FOURRE, play_action
+from millebornes_env.games.millebornes.cards import Card
 from tests.envs.playing import alone, versus
 from tests.support import Position
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, millebornes_v0, vector_env
-from millebornes_env.millebornes.actions import discard_action
-from millebornes_env.millebornes.cards import Card
+from millebornes_env.games.millebornes.actions import discard_action
+from millebornes_env.games.millebornes.cards import Card
 from tests.each import each
 from tests.envs.playing import MODES, uniform_policy, versus
 from tests.support import Position

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.engine.games import Buffers, new_buffers
-from millebornes_env.millebornes import rulebook
+from millebornes_env.engine.batch import Buffers, new_buffers
+from millebornes_env.games.millebornes import rulebook
 from tests.envs.playing import TEAMS, choose, is_same_memory, look, snapshot, started
 
 NUM_ACTIONS = {2: 42, 3: 47, 4: 42, 6: 47}

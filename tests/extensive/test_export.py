@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from millebornes_env.__main__ import main
-from millebornes_env.extensive import Tree
-from millebornes_env.extensive.export import ExportError, export, guessed_nodes
+from millebornes_env.errors import SolvingError
 from millebornes_env.solving.deck import solvable
+from millebornes_env.solving.extensive import Tree
+from millebornes_env.solving.extensive.export import export, guessed_nodes
 from millebornes_env.solving.values import Uniform, judge
 from tests.extensive.test_tree import FIVE
 
@@ -79,13 +80,15 @@ def uniform_value(nodes: dict[str, list[str]]) -> float:
 def test_a_tree_that_is_too_large_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "large.efg"
     path.write_text("old", encoding="utf-8")
-    with pytest.raises(ExportError, match="the tree of 'parker' has more than 1,000 nodes"):
+    with pytest.raises(SolvingError, match="the tree of 'parker' has more than 1,000 nodes"):
         export(Tree("parker"), path, most_nodes=1_000)
     assert path.read_text(encoding="utf-8") == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["large.efg"]
-    with pytest.raises(ExportError, match=r"more than 5,000,000 nodes, about \de\+\d+ \(\de\+\d+ GB\): take"):
+    with pytest.raises(
+        SolvingError, match=r"more than 5,000,000 nodes, about \de\+\d+ \(\de\+\d+ GB\): take"
+    ):
         export(Tree("parker"), path)
-    with pytest.raises(ExportError, match="the format is 'nfg'; it must be one of efg, game"):
+    with pytest.raises(SolvingError, match="the format is 'nfg'; it must be one of efg, game"):
         export(Tree(FIVE), path, "nfg")
 
 

@@ -8,10 +8,10 @@ from functools import cache
 
 import pytest
 
-from millebornes_env.extensive import Tree
-from millebornes_env.extensive.spots import CHANCE, OVER
-from millebornes_env.extensive.tree import Node
 from millebornes_env.solving.deck import solvable
+from millebornes_env.solving.extensive import Tree
+from millebornes_env.solving.extensive.spots import CHANCE, OVER
+from millebornes_env.solving.extensive.tree import Node
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Uniform, judge
 from tests.extensive.test_tree import FIVE

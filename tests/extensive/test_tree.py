@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from millebornes_env import edition, vector_env
-from millebornes_env.errors import GamePartError, IllegalActionError, OptionError
-from millebornes_env.extensive import Tree, resample
-from millebornes_env.extensive.resample import ResampleError
-from millebornes_env.extensive.sets import next_of_set
-from millebornes_env.extensive.spots import CHANCE, OVER, Deal
-from millebornes_env.extensive.tree import Node
+from millebornes_env.errors import IllegalActionError, OptionError, StateError
 from millebornes_env.solving.deck import solvable
+from millebornes_env.solving.extensive import Tree, resample
+from millebornes_env.solving.extensive.sets import next_of_set
+from millebornes_env.solving.extensive.spots import CHANCE, OVER, Deal
+from millebornes_env.solving.extensive.tree import Node
 from millebornes_env.solving.tree import Grower
 from millebornes_env.testing.states import check_state
 
@@ -213,7 +212,7 @@ def test_resampling_draws_each_history_as_often_as_chance_does() -> None:
 
 
 def test_bad_arguments_are_told() -> None:
-    with pytest.raises(GamePartError, match="'wielerspel' has no account of what is left to chance"):
+    with pytest.raises(OptionError, match="'wielerspel' has no account of what is left to chance"):
         Tree("arc_en_ciel", players=3)
     with pytest.raises(OptionError, match="first is 2; it must be a seat, 0 to 1, or -1"):
         Tree(FIVE, first=2)
@@ -229,7 +228,7 @@ def test_bad_arguments_are_told() -> None:
         node = node.child(node.actions[0])
     with pytest.raises(IllegalActionError, match="player_0 has no action 40 here"):
         node.child(40)
-    with pytest.raises(ResampleError, match="none of 0 histories"):
+    with pytest.raises(StateError, match="none of 0 histories"):
         resample(node, np.random.default_rng(), most_tries=0)
 
 

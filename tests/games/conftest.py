@@ -13,7 +13,7 @@ import pytest
 
 from millebornes_env import agents
 from millebornes_env.agents import registry
-from millebornes_env.games import GAMES
+from millebornes_env.games.registry import GAMES
 
 PAGE = Path(__file__).parents[2] / "docs" / "add_a_game.md"
 
@@ -48,7 +48,7 @@ def pig_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def pig(pig_file: Path) -> ModuleType:
     """The module, its game registered."""
     module = importlib.import_module("pig")
-    from millebornes_env.games import Game, SheetOfTables, register_game  # noqa: PLC0415
+    from millebornes_env.games.registry import Game, SheetOfTables, register_game  # noqa: PLC0415
 
     register_game(Game(name="pig", rulebook="pig", sheets=[SheetOfTables("pig", "pig", module.TABLES)]))
     return module

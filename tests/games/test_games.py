@@ -10,26 +10,12 @@ from typing import Any
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.errors import (
-    EditionFileError,
-    GameError,
-    GamePartError,
-    RulebookError,
-    UnknownEditionError,
-    UnknownGameError,
-)
-from millebornes_env.games import (
-    DEFAULT_GAME,
-    GAMES,
-    Game,
-    SheetOfTables,
-    find_sheet,
-    register_game,
-)
-from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.errors import EditionError, GameError, OptionError, UnknownEditionError
+from millebornes_env.games.millebornes.editions import edition, editions
+from millebornes_env.games.registry import DEFAULT_GAME, GAMES, Game, SheetOfTables, find_sheet, register_game
 
 CHECKOUT = Path(__file__).parents[2]
-PARKER = CHECKOUT / "millebornes_env" / "millebornes" / "sheets" / "parker.toml"
+PARKER = CHECKOUT / "millebornes_env" / "games" / "millebornes" / "sheets" / "parker.toml"
 
 
 def own_sheet(folder: Path, first_line: str) -> Path:
@@ -73,16 +59,16 @@ def test_a_file_says_of_which_game_it_is(tmp_path: Path, line: str) -> None:
 )
 def test_a_file_of_no_game(tmp_path: Path, line: str, told: str) -> None:
     path = own_sheet(tmp_path, line)
-    with pytest.raises(EditionFileError) as caught:
+    with pytest.raises(EditionError) as caught:
         vector_env(1, path)
     assert f"{path}: {told}" in str(caught.value)
-    with pytest.raises(EditionFileError, match="an edition of Mille Bornes says 'millebornes'"):
+    with pytest.raises(EditionError, match="an edition of Mille Bornes says 'millebornes'"):
         edition(path)
 
 
 def test_a_file_of_a_game_that_reads_none(pig: ModuleType, tmp_path: Path) -> None:
     path = own_sheet(tmp_path, 'game = "pig"')
-    with pytest.raises(GamePartError, match="the game 'pig' reads no sheets from files, such as"):
+    with pytest.raises(OptionError, match="the game 'pig' reads no sheets from files, such as"):
         vector_env(1, path)
 
 
@@ -98,7 +84,7 @@ def test_a_game_can_read_files(pig: ModuleType, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["parkr", "missing.toml", "mine.toml+x", 3, None, "", object()])
 def test_what_is_no_sheet_is_told_as_by_the_game_itself(given: Any) -> None:
-    with pytest.raises((UnknownEditionError, EditionFileError)) as ours:
+    with pytest.raises((UnknownEditionError, EditionError)) as ours:
         edition(given)
     with pytest.raises(type(ours.value)) as told:
         find_sheet(given)
@@ -115,7 +101,7 @@ def test_sheets_of_other_games_are_listed_too(pig: ModuleType) -> None:
 
 def test_a_sheet_of_a_game_that_is_not_there(pig: ModuleType) -> None:
     sheet = SheetOfTables("pgi", "pgi", pig.TABLES)
-    with pytest.raises(UnknownGameError, match=r"no game 'pgi'; the games are: .*pig.*Did you mean 'pig'"):
+    with pytest.raises(GameError, match=r"no game 'pgi'; the games are: .*pig.*Did you mean 'pig'"):
         vector_env(1, sheet)
 
 
@@ -131,7 +117,11 @@ def entry(pig: ModuleType, **changes: Any) -> Game:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (lambda pig: "pig", "a game is registered by a millebornes_env.games.Game; got 'pig'"),
+        (lambda pig: "pig", "a game is registered by a millebornes_env.games.registry.Game; got 'pig'"),
+        (
+            lambda pig: entry(pig, hooks={"render.drew": print}),
+            "Did you mean 'render.draw'?",
+        ),
         (lambda pig: entry(pig, name="my game"), "a game cannot be called 'my game': its name is made of"),
         (lambda pig: entry(pig, name=3), "a game cannot be called 3: its name is made of"),
         (lambda pig: entry(pig, name="millebornes"), "the game 'millebornes' comes with the package"),
@@ -145,7 +135,7 @@ def entry(pig: ModuleType, **changes: Any) -> Game:
             "the game 'hog' has a sheet 'parker', and so has the game 'millebornes': the name of",
         ),
     ],
-    ids=["no entry", "name", "number", "shipped", "no sheets", "other game", "taken"],
+    ids=["no entry", "hook", "name", "number", "shipped", "no sheets", "other game", "taken"],
 )
 def test_entries_that_cannot_be(pig: ModuleType, make: Callable[[ModuleType], Any], told: str) -> None:
     before = dict(GAMES)
@@ -159,5 +149,5 @@ def test_a_rulebook_that_lacks_something_is_told_when_it_is_asked_for(pig: Modul
     half = ModuleType("half")
     vars(half).update({name: value for name, value in vars(pig).items() if name != "start"}, __name__="half")
     register_game(entry(pig, rulebook=half))
-    with pytest.raises(RulebookError, match="the rulebook half has no start"):
+    with pytest.raises(GameError, match="the rulebook half has no start"):
         vector_env(1, "hog")

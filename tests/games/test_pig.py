@@ -18,12 +18,11 @@ from pettingzoo.test import api_test, seed_test
 
 from millebornes_env import agents, millebornes_v0, vector_env
 from millebornes_env.agents.compiled.agent import CompiledAgent
-from millebornes_env.agents.errors import AgentArgumentError
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import save_policy_files
-from millebornes_env.errors import GamePartError, IllegalActionError, OptionError, PlayersError, RulesError
-from millebornes_env.games import Everything, Game, SheetOfTables, register_game
+from millebornes_env.errors import AgentError, EditionError, IllegalActionError, OptionError, PlayersError
+from millebornes_env.games.registry import Everything, Game, SheetOfTables, register_game
 from millebornes_env.testing import check_env
 from tests.agents.policies import network
 from tests.games.conftest import PAGE, examples
@@ -51,7 +50,7 @@ def test_the_examples_run_and_print_what_stands_below_them(
 def test_the_page_shows_what_a_missing_part_is_told(pig: ModuleType) -> None:
     env = vector_env(1, "pig")
     env.reset()
-    with pytest.raises(GamePartError) as told:
+    with pytest.raises(OptionError) as told:
         env.render()
     assert f"```\n{told.value}\n```" in PAGE.read_text(encoding="utf-8")
 
@@ -151,7 +150,7 @@ def test_tables_and_overrides_that_it_has_not(pig: ModuleType) -> None:
         vector_env(1, "pig", players=9)
     with pytest.raises(PlayersError, match="no table for 4 players in 2 teams"):
         vector_env(1, "pig", players=4, teams=2)
-    with pytest.raises(RulesError, match=r"'pig\+goal=50': in a sheet of the game 'pig' no rule"):
+    with pytest.raises(EditionError, match=r"'pig\+goal=50': in a sheet of the game 'pig' no rule"):
         vector_env(1, "pig+goal=50")
 
 
@@ -186,7 +185,7 @@ def test_what_it_lacks_is_said_with_its_name(pig: ModuleType, call: Callable[[An
     env = vector_env(3, "pig")
     env.reset(seed=1)
     before = env.get_states().tobytes()
-    with pytest.raises(GamePartError, match=f"the game 'pig' has {told}"):
+    with pytest.raises(OptionError, match=f"the game 'pig' has {told}"):
         call(env)
     assert env.get_states().tobytes() == before
     env.step(env.sample_actions())
@@ -202,10 +201,12 @@ def test_parts_are_used_once_they_are_there(pig: ModuleType) -> None:
             name="pig",
             rulebook=pig,
             sheets=[SheetOfTables("pig", "pig", pig.TABLES)],
-            audit=audit,
-            draw=lambda state, rules: f"turn {state.turn}",
-            draw_end=lambda state, rules: f"won by {state.winner}",
-            describe=lambda row, sections, rules: f"{sections[0].name}: {row[0]}",
+            hooks={
+                "games.audit": audit,
+                "render.draw": lambda state, rules: f"turn {state.turn}",
+                "render.draw_end": lambda state, rules: f"won by {state.winner}",
+                "render.describe": lambda row, sections, rules: f"{sections[0].name}: {row[0]}",
+            },
         )
     )
     env = vector_env(3, "pig", seed=1)
@@ -249,7 +250,7 @@ def test_a_pettingzoo_game_to_its_end(pig: ModuleType) -> None:
         if terminated:
             assert info["final_score"][info["final_winner"]] >= 100
             assert agent in env.possible_agents
-    with pytest.raises(GamePartError, match="the game 'pig' has no drawing of its table, which render needs"):
+    with pytest.raises(OptionError, match="the game 'pig' has no drawing of its table, which render needs"):
         millebornes_v0.env("pig", render_mode="ansi")
 
 
@@ -274,7 +275,7 @@ def test_it_is_learned_by_stable_baselines(pig: ModuleType) -> None:
 def test_random_plays_it_and_agents_of_another_game_say_so(pig: ModuleType) -> None:
     told = "'greedy' plays millebornes, not pig; agents that play it: random"
     for env in (vector_env(1, "pig"), millebornes_v0.env("pig")):
-        with pytest.raises(AgentArgumentError, match=told):
+        with pytest.raises(AgentError, match=told):
             agents.load("greedy", env)
     env = vector_env(3, "pig", players=3, seed=2)
     observations, _ = env.reset()
@@ -285,7 +286,7 @@ def test_random_plays_it_and_agents_of_another_game_say_so(pig: ModuleType) -> N
         chosen.append(np.concatenate(turns).tolist())
     assert chosen[0] == chosen[1]
     assert set(chosen[0]) == {int(action) for action in observations["action_mask"][0].nonzero()[0]}
-    with pytest.raises(AgentArgumentError, match=r"'random' needs action_masks in the game 'pig'"):
+    with pytest.raises(AgentError, match=r"'random' needs action_masks in the game 'pig'"):
         agent.act(observations["observation"], None)  # type: ignore[arg-type]
 
 
@@ -297,7 +298,7 @@ def test_a_compiled_agent_says_that_nothing_reads_its_rows(pig: ModuleType) -> N
     env = vector_env(2, "pig")
     observations, _ = env.reset()
     told = "the game 'pig' has no reading of what a seat sees, which the agent 'bold' needs"
-    with pytest.raises(GamePartError, match=told):
+    with pytest.raises(OptionError, match=told):
         Bold(agents.Table.of(env)).act(observations["observation"], observations["action_mask"])
 
 

@@ -17,10 +17,10 @@ from millebornes_env.arena import plain_counters
 from millebornes_env.arena.behaviour import behaviour, counts_of
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.commands.arena import main as play_arena
-from millebornes_env.commands.evaluate import main as play_evaluation
-from millebornes_env.errors import ArenaError, GamePartError
-from millebornes_env.games import Game, SheetOfTables, register_game
+from millebornes_env.cli.arena import main as play_arena
+from millebornes_env.cli.evaluate import main as play_evaluation
+from millebornes_env.errors import ArenaError, OptionError
+from millebornes_env.games.registry import Game, SheetOfTables, register_game
 from tests.games.conftest import examples
 
 
@@ -113,18 +113,18 @@ def test_a_module_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_part_that_lacks_something_is_told(pig: ModuleType) -> None:
-    register_game(entry(pig, counts=pig))
+    register_game(entry(pig, hooks={"arena.counts": pig}))
     with pytest.raises(
-        GamePartError, match=r"the part 'counts' of the game 'pig' is <.*> without NUM_COUNTERS"
+        OptionError, match=r"the part 'counts' of the game 'pig' is <.*> without NUM_COUNTERS"
     ):
         play(["random"], MatchConfig("pig"), 2)
-    register_game(entry(pig, counts=7))
-    with pytest.raises(GamePartError, match="the part 'counts' of the game 'pig' is 7, no module"):
+    register_game(entry(pig, hooks={"arena.counts": 7}))
+    with pytest.raises(OptionError, match="the part 'counts' of the game 'pig' is 7, no module"):
         play(["random"], MatchConfig("pig"), 2)
 
 
 def test_what_it_has_not_is_refused(pig: ModuleType) -> None:
     with pytest.raises(ArenaError, match="episode is 'round'; it must be 'game'"):
         MatchConfig("pig", episode="round")
-    with pytest.raises(GamePartError, match="the game 'pig' has no value of luck, which aivat needs"):
+    with pytest.raises(OptionError, match="the game 'pig' has no value of luck, which aivat needs"):
         MatchConfig("pig", aivat=True)

@@ -13,9 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np
 
 from millebornes_env import Edition, edition, editions
-from millebornes_env.engine.games import NO_GAME
-from millebornes_env.millebornes.state import NO_TEAM
-from millebornes_env.notation.records import write_action
+from millebornes_env.engine.batch import NO_GAME
+from millebornes_env.games.millebornes.state import NO_TEAM
+from millebornes_env.notation.millebornes.records import write_action
 from tests.golden.trace import FOLDER, dealt, file_of, is_over, player, trace
 
 ROUNDS = 2

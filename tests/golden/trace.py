@@ -23,13 +23,13 @@ from pathlib import Path
 import numpy as np
 
 from millebornes_env import Edition
-from millebornes_env.engine.games import NO_GAME, Games, Settings
+from millebornes_env.engine.batch import NO_GAME, Batch, Settings
 from millebornes_env.engine.kernels import DISABLED
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.sections import ObservationSpec
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, ROUND_OVER
-from millebornes_env.notation.positions import read_position, write_position
-from millebornes_env.notation.records import read_action, write_action
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.sections import ObservationSpec
+from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, ROUND_OVER
+from millebornes_env.notation.millebornes.positions import read_position, write_position
+from millebornes_env.notation.millebornes.records import read_action, write_action
 
 FOLDER = Path(__file__).parent / "games"
 SETTINGS = Settings(
@@ -41,7 +41,7 @@ SETTINGS = Settings(
 )
 INDENT = "  "
 
-Choose = Callable[[Games], int]
+Choose = Callable[[Batch], int]
 
 
 def file_of(edition: Edition, players: int, teams: int) -> Path:
@@ -49,23 +49,23 @@ def file_of(edition: Edition, players: int, teams: int) -> Path:
     return FOLDER / f"{edition.name}-{players}-in-{teams}.txt"
 
 
-def dealt(edition: Edition, players: int, teams: int, seed: int) -> Games:
+def dealt(edition: Edition, players: int, teams: int, seed: int) -> Batch:
     """One game of the table, dealt."""
-    games = Games(rulebook, 1, edition.table(players, teams), SETTINGS)
+    games = Batch(rulebook, 1, edition.table(players, teams), SETTINGS)
     games.seed(seed)
     games.start()
     return games
 
 
-def position_lines(games: Games, edition: Edition) -> list[str]:
+def position_lines(games: Batch, edition: Edition) -> list[str]:
     return write_position(games.states[0], edition, games.rules, checked=False).splitlines()
 
 
-def is_over(games: Games) -> bool:
+def is_over(games: Batch) -> bool:
     return int(games.states[0].phase) == ROUND_OVER
 
 
-def trace(games: Games, edition: Edition, choose: Choose) -> Iterator[str]:
+def trace(games: Batch, edition: Edition, choose: Choose) -> Iterator[str]:
     """Play a round to its end and write it down."""
     before = position_lines(games, edition)
     yield from before
@@ -94,7 +94,7 @@ def trace(games: Games, edition: Edition, choose: Choose) -> Iterator[str]:
         yield f"{INDENT}last seen by seat {seat} {' '.join(f'{place}:{row[place]}' for place in changed)}"
 
 
-def digest(games: Games) -> str:
+def digest(games: Batch) -> str:
     """Of all bytes of the record."""
     return hashlib.sha256(games.states.view(np.ndarray).tobytes()).hexdigest()[:16]
 
@@ -114,7 +114,7 @@ def player(seed: int) -> Choose:
     """Somebody who likes to lay cards, distances above all, but not always."""
     chance = random.Random(seed)
 
-    def choose(games: Games) -> int:
+    def choose(games: Batch) -> int:
         legal = np.flatnonzero(games.buffers.action_mask[0]).tolist()
         phase = int(games.states[0].phase)
         if phase in (CLAIM, EXTENSION):
@@ -143,12 +143,12 @@ def retraced(lines: list[str]) -> list[str]:
     """The lines that the same plays from the same position give now."""
     plays = [line.removeprefix("> ") for line in lines if line.startswith("> ")]
     position = read_position("\n".join(lines[: lines.index(f"> {plays[0]}")]))
-    games = Games(rulebook, 1, position.rules, SETTINGS)
+    games = Batch(rulebook, 1, position.rules, SETTINGS)
     games.states[:] = position.state
     games.write_decisions()
     remaining = iter(plays)
 
-    def choose(games: Games) -> int:
+    def choose(games: Batch) -> int:
         seat, _, play = next(remaining).partition(": ")
         return read_action(play, games.rules, int(seat.removeprefix("seat ")))
 

@@ -11,7 +11,7 @@ import numpy as np
 from millebornes_env import VectorEnv
 from millebornes_env.envs.aec import raw_env
 from millebornes_env.errors import MilleBornesError, ResetNeededError, shown
-from millebornes_env.millebornes.audit import first_violation
+from millebornes_env.games.millebornes.audit import first_violation
 from tests.envs.playing import choose, look, snapshot
 from tests.hostile.values import ARRAYS, EVERYTHING, Spoil, spoiled
 

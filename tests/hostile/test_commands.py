@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from millebornes_env.__main__ import module_of
+
 NUMBERS = ("x", "", "nan", "-1", "1e3", "9" * 5000, "\ud800")
 WHOLE = (*NUMBERS, "1.5", "0x10")
 EDITIONS = (
@@ -74,7 +76,7 @@ def complaint_about(
     before = sorted(folder.rglob("*"))
     monkeypatch.setattr(sys, "argv", [main, *arguments])
     monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))
-    name = "millebornes_env.__main__" if main == "millebornes_env" else f"millebornes_env.commands.{main}"
+    name = "millebornes_env.__main__" if main == "millebornes_env" else module_of(main)
     try:
         code = importlib.import_module(name).main()
     except SystemExit as end:  # as argparse and tyro end

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from millebornes_env import VectorEnv, edition, millebornes_v0, vector_env
-from millebornes_env.engine.games import new_buffers
+from millebornes_env.engine.batch import new_buffers
 from millebornes_env.engine.kernels import Buffers
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.editions import read_sheet
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.editions import read_sheet
 from tests.envs.playing import choose, look
 from tests.hostile.table import Argument, Games, Nothing, OneGame, judge_all, of_arrays
 from tests.hostile.values import SAME_LAYOUTS, SAME_NUMBERS

@@ -1,8 +1,8 @@
 """Mixed players at every table of every edition, every law checked at every step.
 
-Run it with `python -m tests.laws.audit`. The laws are those of `millebornes_env.millebornes.audit` for a game
-record, and of `millebornes_env.testing.step_laws` for what a step may change. How the players play is in
-`testing/random_players.py`. Half of the games are matches, half are rounds.
+Run it with `python -m tests.laws.audit`. The laws are those of `millebornes_env.games.millebornes.audit` for
+a game record, and of `millebornes_env.testing.step_laws` for what a step may change. How the players play is
+in `testing/random_players.py`. Half of the games are matches, half are rounds.
 
 `--game wielerspel` plays the race instead, 2 to 6 players with several options of the text: `audited_games`
 says what differs.
@@ -31,7 +31,7 @@ from tqdm import tqdm
 
 from benchmarks.results import environment_info, format_rate
 from millebornes_env import __version__
-from millebornes_env.files import replacing, write_json_atomically, write_text_atomically
+from millebornes_env._util.files import replacing, write_json_atomically, write_text_atomically
 from tests.laws.audited_games import GAMES, AuditedGame
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -8,13 +8,13 @@ from types import ModuleType
 from typing import Any
 
 from millebornes_env import edition
-from millebornes_env.millebornes import audit as audit_of_millebornes
-from millebornes_env.millebornes.editions import editions
-from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.games.millebornes import audit as audit_of_millebornes
+from millebornes_env.games.millebornes.editions import editions
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.games.wielerspel import audit as audit_of_wielerspel
+from millebornes_env.games.wielerspel.editions import edition as race_sheet
+from millebornes_env.games.wielerspel.rules import rules_array
 from millebornes_env.testing import audited_play, audited_races, race_laws, step_laws
-from millebornes_env.wielerspel import audit as audit_of_wielerspel
-from millebornes_env.wielerspel.editions import edition as race_sheet
-from millebornes_env.wielerspel.rules import rules_array
 
 RACES = (
     "arc_en_ciel",
@@ -72,8 +72,8 @@ GAMES = {
         messages=step_laws.ALL_MESSAGES,
         page="audit",
         title="The audit",
-        about="The laws: [audit](../millebornes_env/millebornes/audit/violations.py) for a game record, "
-        "[step_laws.py](../millebornes_env/testing/step_laws.py) for a step; the players: "
+        about="The laws: [audit](../millebornes_env/games/millebornes/audit/violations.py) for a game "
+        "record, [step_laws.py](../millebornes_env/testing/step_laws.py) for a step; the players: "
         "[random_players.py](../millebornes_env/testing/random_players.py). Half of the games are matches, "
         "half are rounds. The race has [a page of its own](audit_race.md).",
     ),
@@ -85,7 +85,7 @@ GAMES = {
         messages=race_laws.ALL_MESSAGES,
         page="audit_race",
         title="The audit of the race",
-        about="The laws: [audit](../millebornes_env/wielerspel/audit/violations.py) for a record, "
+        about="The laws: [audit](../millebornes_env/games/wielerspel/audit/violations.py) for a record, "
         "[race_laws.py](../millebornes_env/testing/race_laws.py) for a decision and a step; the players: "
         "[audited_races.py](../millebornes_env/testing/audited_races.py). In one race of three all play any "
         "legal action, in one all play soberly, in one each seat has a style of its own.",

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from millebornes_env.engine.games import NO_GAME, Games
-from millebornes_env.millebornes.sections import sections
-from millebornes_env.millebornes.state import SCORE_LINES
+from millebornes_env.engine.batch import NO_GAME, Batch
+from millebornes_env.games.millebornes.sections import sections
+from millebornes_env.games.millebornes.state import SCORE_LINES
 from tests.laws.conversions import (
     CALLS,
     DECISIONS,
@@ -109,7 +109,7 @@ class Comparison:
     def __init__(
         self,
         table: Table,
-        games: Games,
+        games: Batch,
         seed: int,
         mixes: Sequence[int] = range(len(MIXES)),
         options: Mapping[str, int] | None = None,

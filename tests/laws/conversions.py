@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from millebornes_env.engine.games import Games, Settings
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.rules import Rules
-from millebornes_env.millebornes.sections import ObservationSpec
+from millebornes_env.engine.batch import Batch, Settings
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.editions import edition
+from millebornes_env.games.millebornes.rules import Rules
+from millebornes_env.games.millebornes.sections import ObservationSpec
 from tests.oracle import oracle
 from tests.oracle.oracle import FULL_DECK, SAFETY_AGAINST, Action
 from tests.oracle.rules import OracleRules, rules_for, with_options
@@ -134,7 +134,7 @@ def or_minus_one(number: int | None) -> int:
     return -1 if number is None else number
 
 
-def plain(games: Games, chosen: Iterable[int] = (0,), without: str = "") -> dict[int, Record]:
+def plain(games: Batch, chosen: Iterable[int] = (0,), without: str = "") -> dict[int, Record]:
     """Copies of the chosen games' records, by the game's number; a field that is not needed costs time."""
     numbers = sorted(chosen)
     states = games.states.view(np.ndarray)[numbers]
@@ -177,19 +177,19 @@ def checked_rules(table: Table, **changes: int) -> Rules:
 
 def new_games(
     table: Table, count: int = 1, settings: Settings = ROUND, seed: int = 0, **changes: int
-) -> Games:
+) -> Batch:
     """Games that were dealt; `changes` override rules."""
-    games = Games(rulebook, count, checked_rules(table, **changes), settings)
+    games = Batch(rulebook, count, checked_rules(table, **changes), settings)
     games.seed(seed)
     games.start()
     return games
 
 
-def legal_ids(games: Games, game: int = 0) -> list[int]:
+def legal_ids(games: Batch, game: int = 0) -> list[int]:
     return [int(action) for action in np.flatnonzero(games.buffers.action_mask[game])]
 
 
-def observed(games: Games, seat: int) -> list[list[int]]:
+def observed(games: Batch, seat: int) -> list[list[int]]:
     """What the seat sees in each game."""
     rows = np.full_like(games.buffers.observation, -1)
     games.observe(np.full(len(games), seat, np.int32), rows)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from millebornes_env.engine.games import NO_GAME, Games
+from millebornes_env.engine.batch import NO_GAME, Batch
 from tests.laws.conversions import (
     CALLS,
     CLAIM_ID,
@@ -85,7 +85,7 @@ def style_of(mix: int, lead: int, team: int) -> str:
     return MIXES[mix][0 if team == lead else 1]
 
 
-def play_on(games: Games, seed: int, mix: int) -> Iterator[tuple[Record, Log]]:
+def play_on(games: Batch, seed: int, mix: int) -> Iterator[tuple[Record, Log]]:
     """Play game 0 to the end of its round; yields at every decision, and once more when the round is over."""
     teams = games.rules.teams
     chance = random.Random(seed)
@@ -108,7 +108,7 @@ def mix_of(table: Table, seed: int) -> int:
     return random.Random(f"{table}/{seed}").randrange(len(MIXES))
 
 
-def walk(table: Table, seed: int, other: int = 0) -> Iterator[tuple[Games, Record, Log]]:
+def walk(table: Table, seed: int, other: int = 0) -> Iterator[tuple[Batch, Record, Log]]:
     """Play one round from the deal, as `play_on` does; `other` players make other plays."""
     games = new_games(table, seed=seed)
     for record, log in play_on(games, seed, (mix_of(table, seed) + other) % len(MIXES)):

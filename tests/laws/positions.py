@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from millebornes_env.engine.games import Games
+from millebornes_env.engine.batch import Batch
 from tests.laws.conversions import (
     DECISIONS,
     ID_OF,
@@ -82,7 +82,7 @@ def occurs(situation: str, table: Table) -> bool:
 
 
 @cache
-def all_found(table: Table) -> dict[str, tuple[Games, OracleRound]]:
+def all_found(table: Table) -> dict[str, tuple[Batch, OracleRound]]:
     """The first game in each of the situations, in both implementations."""
     missing = {name for name in SITUATIONS if occurs(name, table)}
     positions = {}
@@ -100,7 +100,7 @@ def all_found(table: Table) -> dict[str, tuple[Games, OracleRound]]:
     raise AssertionError(f"{table}: no {missing} in {MOST_ROUNDS} rounds")
 
 
-def found(situation: str, table: Table) -> tuple[Games, OracleRound]:
+def found(situation: str, table: Table) -> tuple[Batch, OracleRound]:
     return all_found(table)[situation]
 
 

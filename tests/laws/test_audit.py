@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from millebornes_env import edition
-from millebornes_env.compile import IS_COMPILED
-from millebornes_env.millebornes.audit import first_violation
-from millebornes_env.millebornes.editions import editions
-from millebornes_env.millebornes.rules import PLAY_OUT
+from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.games.millebornes.audit import first_violation
+from millebornes_env.games.millebornes.editions import editions
+from millebornes_env.games.millebornes.rules import PLAY_OUT
 from millebornes_env.testing import audited_play
 from millebornes_env.testing.audited_play import COUNTS, play_on
 from tests.laws import audit as script

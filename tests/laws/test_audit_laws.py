@@ -11,24 +11,21 @@ import numpy.typing as npt
 import pytest
 
 from millebornes_env import edition
-from millebornes_env.compile import IS_COMPILED
-from millebornes_env.engine.games import Games
+from millebornes_env.engine.batch import Batch
 from millebornes_env.engine.kernels import NEXT_STEP
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.audit import (
+from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.audit import (
     MESSAGES,
     NO_VIOLATION,
     SCRATCH_SIZE,
     first_violation,
     violations,
 )
-from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.rules import Rules, compiled_rules
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, new_states
-from millebornes_env.testing.audited_play import (
-    judge_state,
-    settings_of,
-)
+from millebornes_env.games.millebornes.cards import Card
+from millebornes_env.games.millebornes.rules import Rules, compiled_rules
+from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, new_states
+from millebornes_env.testing.audited_play import judge_state, settings_of
 from millebornes_env.testing.random_players import STYLES, WEIGHTS
 from millebornes_env.testing.step_laws import ALL_MESSAGES
 from tests.each import each
@@ -57,7 +54,7 @@ def record(states: Any) -> State:
 def walk(name: str, players: int) -> tuple[list[State], list[Step]]:
     """The games of mixed play of rounds, after every step, finished rounds included; and the steps."""
     rules = table_of(name, players)
-    games = Games(rulebook, 24, rules, settings_of(0)._replace(autoreset=NEXT_STEP))
+    games = Batch(rulebook, 24, rules, settings_of(0)._replace(autoreset=NEXT_STEP))
     games.seed(3)
     games.start()
     chance = np.random.default_rng(3)

@@ -10,11 +10,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millebornes_env.chance import mixed, random_below, random_word
-from millebornes_env.engine.games import Games
+from millebornes_env.engine.batch import Batch
+from millebornes_env.engine.chance import mixed, random_below, random_word
 from millebornes_env.envs.vector import vector_env
-from millebornes_env.millebornes.deal import shuffle_deck
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.games.millebornes.deal import shuffle_deck
+from millebornes_env.games.millebornes.rules import rules_record
 from tests.each import each
 from tests.laws.conversions import (
     CARDS,
@@ -153,7 +153,7 @@ DEALS = 20_000
 some_tables = each("table", SOME_TABLES)
 
 
-def shuffled_decks(games: Games) -> np.ndarray:
+def shuffled_decks(games: Batch) -> np.ndarray:
     """The decks of rounds that were just dealt, with the cards that lie in the hands now.
 
     They are shuffled once more, which gives the same order, and checked against what is left.
@@ -170,7 +170,7 @@ def shuffled_decks(games: Games) -> np.ndarray:
 
 
 @cache
-def dealt(table: Table) -> Games:
+def dealt(table: Table) -> Batch:
     return new_games(table, DEALS, seed=TABLES.index(table) + 1)
 
 
@@ -311,7 +311,7 @@ def test_sampled_actions_of_the_environment_are_independent_from_game_to_game_an
         assert abs(correlation) < 0.04, name
 
 
-def places_of(games: Games, actions: np.ndarray) -> list[float]:
+def places_of(games: Batch, actions: np.ndarray) -> list[float]:
     """Where among its legal actions each game's action stands, from 0 (the first) to 1."""
     places = []
     for mask, action in zip(games.buffers.action_mask, actions, strict=True):

@@ -7,8 +7,8 @@ import pytest
 
 from millebornes_env import edition, vector_env
 from millebornes_env.errors import StateError
-from millebornes_env.millebornes.audit import first_violation
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.games.millebornes.audit import first_violation
+from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.notation import read_position, write_position
 
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from hypothesis import given
 
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.legality import can_discard, can_lay, is_legal
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.state import SCORE_LINES
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.legality import can_discard, can_lay, is_legal
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.games.millebornes.state import SCORE_LINES
 from tests.laws.conversions import (
     CARDS,
     CLAIM_ID,

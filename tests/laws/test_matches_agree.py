@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 
-from millebornes_env.millebornes.rules import rules_record
-from millebornes_env.millebornes.winning import match_winner as winner_of_match
+from millebornes_env.games.millebornes.rules import rules_record
+from millebornes_env.games.millebornes.winning import match_winner as winner_of_match
 from tests.each import each
 from tests.laws.comparison import play_matches
 from tests.laws.conversions import TABLES, Table, new_games, num_ids, or_minus_one, rules_of, to_id, to_oracle

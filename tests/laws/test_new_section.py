@@ -48,9 +48,9 @@ GAMES = """
 import json
 import numpy as np
 from millebornes_env.agents import load
-from millebornes_env.agents.policy.features import num_features, write_features
+from millebornes_env.agents.millebornes.features import num_features, write_features
 from millebornes_env import vector_env
-from millebornes_env.millebornes.rules import RulesRecord, rules_record
+from millebornes_env.games.millebornes.rules import RulesRecord, rules_record
 
 env = vector_env(3, players=3, episode="match", seed=1)
 observations, _ = env.reset()
@@ -113,7 +113,7 @@ def copied(tmp_path: Path) -> Path:
 
 
 def test_a_section_is_a_line_a_function_and_its_call(copied: Path) -> None:
-    rulebook = copied / "millebornes_env" / "millebornes"
+    rulebook = copied / "millebornes_env" / "games" / "millebornes"
     replaced(rulebook / "sections.py", "\n    draw_pile: Annotated[", LINES + "    draw_pile: Annotated[")
     writing = rulebook / "observation.py"
     for before_it, call in CALLS.items():

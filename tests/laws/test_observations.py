@@ -10,11 +10,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millebornes_env.compile import plain as plain_rule
-from millebornes_env.engine.games import Games
-from millebornes_env.millebornes import observation
-from millebornes_env.millebornes.rules import RULES, Rules, rules_record
-from millebornes_env.millebornes.sections import (
+from millebornes_env.engine.batch import Batch
+from millebornes_env.engine.numba.compiling import plain as plain_rule
+from millebornes_env.games.millebornes import observation
+from millebornes_env.games.millebornes.rules import RULES, Rules, rules_record
+from millebornes_env.games.millebornes.sections import (
     CONTENTS,
     END,
     OFFSETS,
@@ -55,7 +55,7 @@ some_tables = each("table", SOME_TABLES)
 all_specs = each("spec", SPECS)
 
 
-def observing(table: Table, spec: ObservationSpec, **changes: int) -> Games:
+def observing(table: Table, spec: ObservationSpec, **changes: int) -> Batch:
     return new_games(table, settings=ROUND._replace(observation_spec=spec), **changes)
 
 
@@ -223,7 +223,7 @@ def test_every_layout_holds_the_same_numbers(spec: ObservationSpec, table: Table
         assert other.buffers.action_mask[0].tolist() == mask + [0] * (room - len(mask))
 
 
-def check_concealed(games: Games, record: Record, table: Table, spec: ObservationSpec) -> None:
+def check_concealed(games: Batch, record: Record, table: Table, spec: ObservationSpec) -> None:
     """The end of the full state, which is padded for each seat apart."""
     *_, hands, streams = full_state_sections(games.rules, spec)
     room, longest = (SEATS, STREAM) if spec.padded else (table.players, streams.size // table.players)

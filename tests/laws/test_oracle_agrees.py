@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.games.millebornes.editions import edition, editions
 from tests.laws.comparison import play_rounds
 from tests.laws.conversions import TABLES, Table, rules_of
 from tests.laws.positions import is_ever_played_out

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from millebornes_env.millebornes.state import STATE
+from millebornes_env.games.millebornes.state import STATE
 from millebornes_env.testing import counting
 from millebornes_env.testing.counting import count_sequences
 from tests.each import each

@@ -8,10 +8,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from millebornes_env.engine.games import Games
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import rules_record
+from millebornes_env.engine.batch import Batch
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.games.millebornes.rules import rules_record
 from tests.laws.conversions import (
     CARDS,
     DECISIONS,
@@ -33,9 +33,9 @@ from tests.laws.random_rounds import check_cards, examples, places_to_come, roun
 from tests.oracle.oracle import SAFETY_AGAINST
 
 
-def redealt(games: Games, seat: int, keys: list[tuple[int, int]]) -> Games:
+def redealt(games: Batch, seat: int, keys: list[tuple[int, int]]) -> Batch:
     """Copies of game 0 in which the cards that the seat cannot see were dealt anew, one for each key."""
-    copies = Games(rulebook, len(keys), games.rules, games.settings)
+    copies = Batch(rulebook, len(keys), games.rules, games.settings)
     copies.states[:] = games.states[0]
     table = rules_record(games.rules)
     scratch = np.full(106, -1, np.int8)

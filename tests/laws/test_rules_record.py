@@ -6,9 +6,15 @@ from typing import get_type_hints
 
 import numpy as np
 
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.editions import edition, editions
-from millebornes_env.millebornes.rules import RULES, RulesRecord, compiled_rules, rules_array, rules_record
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.editions import edition, editions
+from millebornes_env.games.millebornes.rules import (
+    RULES,
+    RulesRecord,
+    compiled_rules,
+    rules_array,
+    rules_record,
+)
 from tests.each import each
 
 

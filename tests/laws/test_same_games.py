@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from millebornes_env.engine import games as games_module
-from millebornes_env.engine.games import NO_GAME, Games, Settings
+from millebornes_env.engine import batch as games_module
+from millebornes_env.engine.batch import NO_GAME, Batch, Settings
 from millebornes_env.engine.kernels import SKIP
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.sections import ObservationSpec
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.editions import edition
+from millebornes_env.games.millebornes.sections import ObservationSpec
 from tests.laws.conversions import PARKER_2, SOME_TABLES, Table, rules_of
 
 SEED = 2**40 + 12_345
@@ -43,10 +43,10 @@ def settings_of(episode: str) -> Settings:
 
 def seeded(
     table: Table, episode: str, num_games: int = NUM_GAMES, first_game: int = 0, num_threads: int = 1
-) -> Games:
+) -> Batch:
     """Games that were dealt; matches are short, so that some of them end too."""
     rules = edition(table.edition).replace(goal=500).table(table.players, table.teams)
-    games = Games(rulebook, num_games, rules, settings_of(episode), num_threads=num_threads)
+    games = Batch(rulebook, num_games, rules, settings_of(episode), num_threads=num_threads)
     games.seed(SEED, first_game)
     games.start()
     return games
@@ -61,7 +61,7 @@ class Player:
         ended: how many episodes have ended.
     """
 
-    def __init__(self, games: Games, first_game: int = 0) -> None:
+    def __init__(self, games: Batch, first_game: int = 0) -> None:
         self.games = games
         self.numbers = np.arange(first_game, first_game + len(games))
         self.steps = np.zeros(len(games), np.int64)
@@ -205,7 +205,7 @@ def test_games_that_wait_or_begin_again_do_not_change_their_neighbours(table: Ta
     assert not same[numbers % 3 == 1].any()
 
 
-def shown_by(games: Games) -> list[npt.NDArray[np.generic]]:
+def shown_by(games: Batch) -> list[npt.NDArray[np.generic]]:
     buffers = games.buffers
     return [games.states, buffers.observation, buffers.action_mask, buffers.agent_selection]
 

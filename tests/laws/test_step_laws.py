@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env.millebornes.audit import (
-    NO_VIOLATION,
-)
-from millebornes_env.millebornes.rules import PLAY_OUT, compiled_rules
-from millebornes_env.millebornes.state import PLAY, ROUND_OVER
+from millebornes_env.games.millebornes.audit import NO_VIOLATION
+from millebornes_env.games.millebornes.rules import PLAY_OUT, compiled_rules
+from millebornes_env.games.millebornes.state import PLAY, ROUND_OVER
 from millebornes_env.testing import step_laws
 from millebornes_env.testing.audited_play import (
     COUNTS,

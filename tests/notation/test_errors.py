@@ -6,8 +6,8 @@ import pytest
 
 from millebornes_env import edition
 from millebornes_env.errors import NotationError
-from millebornes_env.millebornes.cards import Card
-from millebornes_env.notation.positions import read_position
+from millebornes_env.games.millebornes.cards import Card
+from millebornes_env.notation.millebornes.positions import read_position
 from tests.each import each
 
 

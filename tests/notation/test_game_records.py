@@ -14,8 +14,12 @@ import numpy as np
 import pytest
 
 from millebornes_env import edition, vector_env
-from millebornes_env.compile import plain
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.errors import NotationError
+from millebornes_env.games.wielerspel import rulebook
+from millebornes_env.games.wielerspel.course import course
+from millebornes_env.games.wielerspel.dice import white_die
+from millebornes_env.games.wielerspel.rules import rules_array
 from millebornes_env.notation import (
     Position,
     Record,
@@ -26,10 +30,6 @@ from millebornes_env.notation import (
     write_jsonl,
     write_record,
 )
-from millebornes_env.wielerspel import rulebook
-from millebornes_env.wielerspel.course import course
-from millebornes_env.wielerspel.dice import white_die
-from millebornes_env.wielerspel.rules import rules_array
 from tests.each import each
 from tests.games.conftest import _games_and_agents_as_they_were, pig, pig_file  # noqa: F401 - fixtures
 from tests.wielerspel.players import decisions, sober, step, wild

@@ -19,16 +19,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millebornes_env import edition
-from millebornes_env.errors import EditionFileError, NotationError
-from millebornes_env.millebornes import editions as editions_module
-from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.audit import first_violation
-from millebornes_env.millebornes.editions import read_sheet
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import rules_record
-from millebornes_env.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER
-from millebornes_env.millebornes.turn import start_next_round, step
-from millebornes_env.millebornes.winning import is_match_over
+from millebornes_env.errors import EditionError, NotationError
+from millebornes_env.games.millebornes import editions as editions_module
+from millebornes_env.games.millebornes.actions import num_actions
+from millebornes_env.games.millebornes.audit import first_violation
+from millebornes_env.games.millebornes.editions import read_sheet
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.rules import rules_record
+from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER
+from millebornes_env.games.millebornes.turn import start_next_round, step
+from millebornes_env.games.millebornes.winning import is_match_over
 from millebornes_env.notation import (
     Position,
     read_jsonl,
@@ -40,7 +40,7 @@ from millebornes_env.notation import (
     write_position,
 )
 from millebornes_env.notation.lines import CARD_WORDS
-from millebornes_env.notation.position_reader import LINE_NAMES
+from millebornes_env.notation.millebornes.position_reader import LINE_NAMES
 from tests.notation.test_positions import TABLES, games
 from tests.notation.test_records import played
 
@@ -335,7 +335,7 @@ def test_a_sheet_with_other_words_reads_or_is_refused(edits: list[Edit]) -> None
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         try:
             found = read_sheet(path)
-        except EditionFileError as error:
+        except EditionError as error:
             check_length(error, f"{path}: ")
             return
     assert edition(found) == found

@@ -13,21 +13,21 @@ import pytest
 
 from millebornes_env import edition, editions
 from millebornes_env.errors import NotationError, StateError
-from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.audit import first_violation
-from millebornes_env.millebornes.cards import Card
-from millebornes_env.millebornes.editions import read_sheet
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import Rules, rules_record
-from millebornes_env.millebornes.state import PHASE_NAMES, ROUND_OVER, StateArray, new_states
-from millebornes_env.millebornes.turn import start_match, start_next_round, step
-from millebornes_env.notation.position_reader import LINE_NAMES
-from millebornes_env.notation.positions import Position, read_position, write_position
+from millebornes_env.games.millebornes.actions import num_actions
+from millebornes_env.games.millebornes.audit import first_violation
+from millebornes_env.games.millebornes.cards import Card
+from millebornes_env.games.millebornes.editions import read_sheet
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.rules import Rules, rules_record
+from millebornes_env.games.millebornes.state import PHASE_NAMES, ROUND_OVER, StateArray, new_states
+from millebornes_env.games.millebornes.turn import start_match, start_next_round, step
+from millebornes_env.notation.millebornes.position_reader import LINE_NAMES
+from millebornes_env.notation.millebornes.positions import Position, read_position, write_position
 from tests.each import each
 from tests.support import Position as Table
 
 ROOT = Path(__file__).parents[2]
-SHEETS = ROOT / "millebornes_env" / "millebornes" / "sheets"
+SHEETS = ROOT / "millebornes_env" / "games" / "millebornes" / "sheets"
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 FIRST_DISCARD, LAST_DISCARD = 19, 37
 

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from millebornes_env import edition, vector_env
 from millebornes_env.errors import NotationError, OptionError, StateError
+from millebornes_env.games.wielerspel import rulebook
+from millebornes_env.games.wielerspel.audit import first_violation
+from millebornes_env.games.wielerspel.rules import rules_array
+from millebornes_env.games.wielerspel.state import PHASE_NAMES, RACE_OVER, STATE
 from millebornes_env.notation import Position, read_position, write_position
-from millebornes_env.notation.race_words import LINE_NAMES
-from millebornes_env.wielerspel import rulebook
-from millebornes_env.wielerspel.audit import first_violation
-from millebornes_env.wielerspel.rules import rules_array
-from millebornes_env.wielerspel.state import PHASE_NAMES, RACE_OVER, STATE
+from millebornes_env.notation.wielerspel.words import LINE_NAMES
 from tests.each import each
 from tests.wielerspel.players import decisions, legal_actions, sober, step, wild
 

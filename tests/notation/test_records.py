@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import edition, editions, machine_code, vector_env
-from millebornes_env.errors import NotationError, RulesError, StateError
-from millebornes_env.millebornes.actions import num_actions
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.replay import play_until_refused
-from millebornes_env.millebornes.rules import rules_record
-from millebornes_env.millebornes.state import ROUND_OVER, StateArray, new_states
-from millebornes_env.millebornes.turn import start_match, start_next_round, step
-from millebornes_env.millebornes.winning import is_match_over
-from millebornes_env.notation.positions import Position, read_position
-from millebornes_env.notation.records import (
+from millebornes_env import edition, editions, vector_env
+from millebornes_env.engine.numba import machine_code
+from millebornes_env.errors import EditionError, NotationError, StateError
+from millebornes_env.games.millebornes.actions import num_actions
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.replay import play_until_refused
+from millebornes_env.games.millebornes.rules import rules_record
+from millebornes_env.games.millebornes.state import ROUND_OVER, StateArray, new_states
+from millebornes_env.games.millebornes.turn import start_match, start_next_round, step
+from millebornes_env.games.millebornes.winning import is_match_over
+from millebornes_env.notation.millebornes.positions import Position, read_position
+from millebornes_env.notation.millebornes.records import (
     NEXT_ROUND,
     Play,
     Record,
@@ -28,7 +29,7 @@ from millebornes_env.notation.records import (
     write_action,
     write_record,
 )
-from millebornes_env.notation.replays import record_of, replay
+from millebornes_env.notation.millebornes.replays import record_of, replay
 from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
@@ -279,7 +280,7 @@ def test_a_position_that_nobody_has_read_is_looked_at_first() -> None:
     for call in (lambda: record_of(hostile, [0]), lambda: list(replay(Record(hostile, (Play(0, 0),))))):
         with pytest.raises(NotationError, match="no game of this table: seat is not one of 0 to 1"):
             call()
-    with pytest.raises(RulesError, match="at most 8 players"):
+    with pytest.raises(EditionError, match="at most 8 players"):
         record_of(Position(position.edition, position.rules._replace(players=100), position.state), [0])
 
 

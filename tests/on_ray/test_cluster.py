@@ -10,14 +10,14 @@ import pytest
 
 pytest.importorskip("ray")
 
+from millebornes_env.arena.cluster.match import Player, play_share
+from millebornes_env.arena.cluster.ray import connected
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.on_cluster import Player, play_share
 from millebornes_env.arena.outcome import Outcome
-from millebornes_env.cluster import connected
-from millebornes_env.commands.arena import main as arena
-from millebornes_env.commands.leaderboard import main as leaderboard
-from millebornes_env.commands.record import main as record
-from millebornes_env.errors import ClusterError
+from millebornes_env.cli.arena import main as arena
+from millebornes_env.cli.leaderboard import main as leaderboard
+from millebornes_env.cli.record import main as record
+from millebornes_env.errors import ArenaError
 from tests.on_ray.conftest import ROOT, LocalCluster, wait_until
 from train.exploit import Args as BestResponse
 from train.exploit import respond, respond_on_cluster
@@ -144,7 +144,7 @@ def test_a_lost_node_costs_its_tasks_only(cluster: LocalCluster, tmp_path: Path)
 
 
 def test_an_agent_that_is_another_one_there_is_refused() -> None:
-    with pytest.raises(ClusterError, match="another one on a node"):
+    with pytest.raises(ArenaError, match="another one on a node"):
         play_share(ROUNDS, [Player("greedy", 1, "0" * 16), Player("random", 2)], 0, 16)
 
 

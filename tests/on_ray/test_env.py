@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("ray")
 
 from millebornes_env import vector_env
-from millebornes_env.errors import ActionShapeError, IllegalActionError, OptionError, ResetNeededError
-from millebornes_env.rllib import RLlibEnv
+from millebornes_env.envs.rllib import RLlibEnv
+from millebornes_env.errors import ActionError, IllegalActionError, OptionError, ResetNeededError
 
 pytestmark = pytest.mark.ray
 
@@ -92,7 +92,7 @@ def test_other_actions_than_the_one_asked_for_are_refused() -> None:
     for wrong in ({other: 0}, {agent: first_legal(row), other: 0}, {}, None):
         with pytest.raises(OptionError, match=f"{agent} is to move"):
             env.step(wrong)  # type: ignore[arg-type]
-    with pytest.raises(ActionShapeError, match="whole number"):
+    with pytest.raises(ActionError, match="whole number"):
         env.step({agent: 0.5})
 
 

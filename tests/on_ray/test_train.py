@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("ray")
 
+from millebornes_env._util.signals import Stopped
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.stopping import Stopped
 from tests.on_ray.conftest import LocalCluster
 from train.common.checkpoints import read_progress
 from train.common.rllib_module import MAIN, Casting, in_pool

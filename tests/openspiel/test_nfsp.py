@@ -13,7 +13,7 @@ pyspiel = pytest.importorskip("pyspiel")
 
 from open_spiel.python import rl_environment  # noqa: E402
 
-import millebornes_env.openspiel  # noqa: E402, F401 - registers the game
+import millebornes_env.solving.openspiel  # noqa: E402, F401 - registers the game
 from millebornes_env.solving.deck import solvable  # noqa: E402
 from research.yardstick.judging import Task, small_tree  # noqa: E402
 from research.yardstick.nfsp import Eyes, NfspOptions, learn_by_nfsp  # noqa: E402

@@ -20,12 +20,12 @@ from open_spiel.python import policy as policies  # noqa: E402 - it is skipped w
 from open_spiel.python.algorithms import exploitability, ismcts, mcts  # noqa: E402
 from open_spiel.python.algorithms.get_all_states import get_all_states  # noqa: E402
 
-import millebornes_env.openspiel  # noqa: E402, F401 - registers the game
+import millebornes_env.solving.openspiel  # noqa: E402, F401 - registers the game
 from millebornes_env import vector_env  # noqa: E402
-from millebornes_env.extensive import Tree  # noqa: E402
-from millebornes_env.extensive.export import export  # noqa: E402
 from millebornes_env.solving.cfr import Solver  # noqa: E402
 from millebornes_env.solving.deck import solvable  # noqa: E402
+from millebornes_env.solving.extensive import Tree  # noqa: E402
+from millebornes_env.solving.extensive.export import export  # noqa: E402
 from millebornes_env.solving.values import Uniform, judge  # noqa: E402
 from tests.extensive.test_tree import FIVE  # noqa: E402
 

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from millebornes_env.web.server import HOST, PAGE, TableServer
-from millebornes_env.web.table import CardTable
+from millebornes_env.play.web.server import HOST, PAGE, TableServer
+from millebornes_env.play.web.table import CardTable
 from tests.patience import SECONDS_OF_A_HANG
 
 SETUP = {
@@ -41,7 +41,7 @@ catch {{ /* keeps nothing */ }}
 def _any_port() -> Iterator[None]:
     """Let every server take a free port instead of the usual one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("millebornes_env.web.server.USUAL_PORT", 0)
+        patch.setattr("millebornes_env.play.web.server.USUAL_PORT", 0)
         yield
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from millebornes_env.notation import read_position, read_record
-from millebornes_env.render.filling import filled, text_of, values_of_side
-from millebornes_env.render.table_view import table_view
-from millebornes_env.web.server import PAGE
+from millebornes_env.play.web.server import PAGE
+from millebornes_env.render.millebornes.filling import filled, text_of, values_of_side
+from millebornes_env.render.millebornes.table_view import table_view
 
 Opened = Callable[..., Any]
 Pictured = Callable[[Any, str], None]

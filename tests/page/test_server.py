@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from millebornes_env.commands.play import main
-from millebornes_env.web.server import HOST, MOST_BYTES, TOKEN_HEADER, TableServer
-from millebornes_env.web.table import CardTable
+from millebornes_env.play.command import main
+from millebornes_env.play.web.server import HOST, MOST_BYTES, TOKEN_HEADER, TableServer
+from millebornes_env.play.web.table import CardTable
 from tests.patience import SECONDS_OF_A_HANG
 
 

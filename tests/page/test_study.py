@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from millebornes_env.notation import replay, write_record
-from millebornes_env.study import read_study
+from millebornes_env.play.study import read_study
 from tests.page.test_page import MOST_PLAYS, play_once, until, violations
 from tests.study.served import Served, served
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from millebornes_env import millebornes
-from millebornes_env.all_sheets import mini_decks
 from millebornes_env.errors import MilleBornesError
+from millebornes_env.games import millebornes
+from millebornes_env.games.editions import mini_decks
 from millebornes_env.notation import read_record
-from millebornes_env.web.table import MESSAGES, CardTable
+from millebornes_env.play.web.table import MESSAGES, CardTable
 
 COUP_FOURRE = """
 dealer: 0

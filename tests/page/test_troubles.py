@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from millebornes_env.web.server import PAGE
+from millebornes_env.play.web.server import PAGE
 from tests.page.test_page import RECORD, Opened, deal, load, play_once, record_of, settled, until
 from tests.patience import SECONDS_OF_A_HANG
 

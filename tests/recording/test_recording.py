@@ -15,19 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from millebornes_env import edition, vector_env
-from millebornes_env.arena.faults import AgentFaultError
+from millebornes_env.arena.recording import RecordedData, Recording, check, folder, open_data, record
+from millebornes_env.arena.recording.folder import path_of
+from millebornes_env.arena.recording.tables import read_rows
+from millebornes_env.errors import AgentFaultError, ArenaError
 from millebornes_env.notation import read_record, record_of
-from millebornes_env.recording import (
-    RecordedData,
-    Recording,
-    RecordingError,
-    check,
-    folder,
-    open_data,
-    record,
-)
-from millebornes_env.recording.folder import path_of
-from millebornes_env.recording.tables import read_rows
 from tests.each import each
 
 SMALL = Recording(["greedy", "random"], rounds_per_file=8, hidden=True, seed=3)
@@ -137,7 +129,7 @@ def test_more_rounds_are_added(data: Path) -> None:
     before = path_of(data, "rounds", 1).read_bytes()
     assert record(data, SMALL, 30).rounds == (8, 8, 8, 6)
     assert path_of(data, "rounds", 1).read_bytes() == before
-    with pytest.raises(RecordingError, match="holds more than 20 rounds already"):
+    with pytest.raises(ArenaError, match="holds more than 20 rounds already"):
         record(data, SMALL, 20)
 
 
@@ -145,7 +137,7 @@ def test_a_full_disk_leaves_no_half_file(data: Path, monkeypatch: pytest.MonkeyP
     def full(path: Path, content: bytes) -> None:
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr("millebornes_env.recording.folder.write_bytes_atomically", full)
+    monkeypatch.setattr("millebornes_env.arena.recording.folder.write_bytes_atomically", full)
     with pytest.raises(OSError, match="No space left on device"):
         record(data, SMALL, 40)
     monkeypatch.undo()
@@ -161,7 +153,7 @@ def test_a_half_written_file_is_named(data: Path, table: str, kept: float) -> No
     path.write_bytes(content[: int(len(content) * kept) if isinstance(kept, float) else kept])
     for read in (lambda: open_data(data), lambda: check(data), lambda: record(data, SMALL, 20)):
         with pytest.raises(
-            RecordingError, match=rf"{path.name}: the file is half-written or damaged .*remove it"
+            ArenaError, match=rf"{path.name}: the file is half-written or damaged .*remove it"
         ):
             read()
     path.unlink()
@@ -180,7 +172,7 @@ def test_changed_bytes_are_told_with_the_file(data: Path, table: str) -> None:
         try:
             open_data(data)
             read_rows(path)
-        except RecordingError as error:
+        except ArenaError as error:
             said.append(str(error))
     assert len(said) > 10
     assert all(str(path) in one and len(one) < 600 for one in said)
@@ -208,16 +200,16 @@ def test_an_entry_that_cannot_be_is_named_with_its_file(data: Path, name: str) -
     for value in WRONG_ENTRIES[name]:
         changed = {**content, "recording": {**content["recording"], name: value}}
         file.write_text(json.dumps(changed), encoding="utf-8")
-        with pytest.raises(RecordingError, match=f"recording.json: its entry '{name}' is .*; it must be"):
+        with pytest.raises(ArenaError, match=f"recording.json: its entry '{name}' is .*; it must be"):
             open_data(data)
-    with pytest.raises(RecordingError, match=f"recording.json: its entry '{name}' is .*; it must be"):
+    with pytest.raises(ArenaError, match=f"recording.json: its entry '{name}' is .*; it must be"):
         record(data, SMALL, 20)
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"recording": 3}', "[" * 10**5, "\udcff"])
 def test_a_manifest_that_is_none_is_told(data: Path, text: str) -> None:
     (data / "recording.json").write_text(text, encoding="utf-8", errors="surrogateescape")
-    with pytest.raises(RecordingError, match=r"recording\.json: "):
+    with pytest.raises(ArenaError, match=r"recording\.json: "):
         open_data(data)
 
 
@@ -230,7 +222,7 @@ def test_a_removed_folder_ends_the_recording(tmp_path: Path, gone: str) -> None:
         if done == 8:
             shutil.rmtree(place) if gone == "the folder" else (place / gone).unlink()
 
-    with pytest.raises(RecordingError, match="was removed while it was written to; recording stops"):
+    with pytest.raises(ArenaError, match="was removed while it was written to; recording stops"):
         record(place, SMALL, 40, threads=1, on_progress=remove)
     if gone == "the folder":
         assert not place.exists()
@@ -248,31 +240,31 @@ def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -
         ),
         (Recording(["greedy", "random"], "dujardin", rounds_per_file=8, seed=3), "edition is 'dujardin' now"),
     ):
-        with pytest.raises(RecordingError, match=reason):
+        with pytest.raises(ArenaError, match=reason):
             record(data, other, 40)
     manifest = data / "recording.json"
     found = json.loads(manifest.read_text(encoding="utf-8"))
     found["recording"]["agents"][0]["fingerprint"] = "0" * 16
     manifest.write_text(json.dumps(found), encoding="utf-8")
-    with pytest.raises(RecordingError, match="greedy is another agent now"):
+    with pytest.raises(ArenaError, match="greedy is another agent now"):
         record(data, SMALL, 40)
     found["recording"]["format_version"] = 99
     manifest.write_text(json.dumps(found), encoding="utf-8")
     for read in (lambda: record(data, SMALL, 40), lambda: open_data(data), lambda: check(data)):
         with pytest.raises(
-            RecordingError, match="it is of version 99 of the format, and this release reads version 1"
+            ArenaError, match="it is of version 99 of the format, and this release reads version 1"
         ):
             read()
     manifest.write_text("{", encoding="utf-8")
-    with pytest.raises(RecordingError, match=r"recording\.json: this is no JSON"):
+    with pytest.raises(ArenaError, match=r"recording\.json: this is no JSON"):
         open_data(data)
-    with pytest.raises(RecordingError, match="there is no recording in this folder"):
+    with pytest.raises(ArenaError, match="there is no recording in this folder"):
         open_data(tmp_path)
 
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("mine", encoding="utf-8")
-    with pytest.raises(RecordingError, match="is not empty, and no recording is in it"):
+    with pytest.raises(ArenaError, match="is not empty, and no recording is in it"):
         record(tmp_path, SMALL, 8)
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == "mine"
 
@@ -281,11 +273,11 @@ def test_a_file_of_another_recording_is_refused(data: Path, tmp_path: Path) -> N
     other = Recording(["random", "random"], rounds_per_file=8, hidden=True, seed=3)
     record(tmp_path / "other", other, 8)
     shutil.copy(path_of(tmp_path / "other", "rounds", 0), path_of(data, "rounds", 1))
-    with pytest.raises(RecordingError, match="the file is of another recording"):
+    with pytest.raises(ArenaError, match="the file is of another recording"):
         open_data(data)
     path = path_of(data, "rounds", 1)
     pyarrow.parquet.write_table(pa.table({"x": [1]}), path)
-    with pytest.raises(RecordingError, match=r"this was not written by `millebornes record`"):
+    with pytest.raises(ArenaError, match=r"this was not written by `millebornes record`"):
         open_data(data)
 
 
@@ -308,7 +300,7 @@ def test_a_changed_number_is_found(data: Path, column: str) -> None:
         ),
         path,
     )
-    with pytest.raises(RecordingError, match=path.name):
+    with pytest.raises(ArenaError, match=path.name):
         check(data)
 
 
@@ -380,20 +372,20 @@ def test_what_cannot_be_recorded(options: dict[str, object], reason: str, tmp_pa
 
 def test_two_processes_do_not_record_into_one_folder(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
-    with folder._locked(tmp_path / "data"), pytest.raises(RecordingError, match="another process records"):
+    with folder._locked(tmp_path / "data"), pytest.raises(ArenaError, match="another process records"):
         record(tmp_path / "data", SMALL, 4)
 
 
 def test_a_sheet_of_ones_own_is_checked_with_the_sheet(tmp_path: Path) -> None:
-    import millebornes_env.millebornes.editions as module  # noqa: PLC0415
+    import millebornes_env.games.millebornes.editions as module  # noqa: PLC0415
 
     sheets = Path(module.__file__).parent / "sheets"
     text = (sheets / "parker.toml").read_text(encoding="utf-8").replace('name = "parker"', 'name = "mine"')
     own = tmp_path / "mine.toml"
     own.write_text(text.replace("max_200 = { value = 2", "max_200 = { value = 3"), encoding="utf-8")
     record(tmp_path / "data", Recording(["random"], str(own), rounds_per_file=4), 4)
-    with pytest.raises(RecordingError, match="the recorded table cannot be set up"):
+    with pytest.raises(ArenaError, match="the recorded table cannot be set up"):
         check(tmp_path / "data")
     assert check(tmp_path / "data", edition=str(own)).rounds == (4,)
-    with pytest.raises(RecordingError, match="has other rules now"):
+    with pytest.raises(ArenaError, match="has other rules now"):
         check(tmp_path / "data", edition=edition("parker").replace(max_200=1))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from millebornes_env.files import locked
+from millebornes_env._util.files import locked
 from research import all as all_questions
 from research.frame import LOCK_FILE, Options, Question, main
 from research.intervals import over_seeds, over_tasks

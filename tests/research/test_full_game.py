@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pytest
 
 from millebornes_env import edition, vector_env
+from millebornes_env._util.files import new_figure
 from millebornes_env.arena.intervals import mean_interval
-from millebornes_env.files import new_figure
-from millebornes_env.millebornes.actions import EXTEND, FINISH
-from millebornes_env.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.games.millebornes.actions import EXTEND, FINISH
+from millebornes_env.games.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
+from millebornes_env.games.millebornes.state import StateArray
 from research import coup_fourre, extensions, information, match_equity, safeties
 from research.frame import Options, Question, answer, main
 from research.parts import Part, Record

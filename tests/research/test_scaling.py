@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from millebornes_env.files import new_figure
+from millebornes_env._util.files import new_figure
 from research.frame import main
 from research.parts import Part, Record
 from research.scaling import NAIVE, QUESTION, SURE, draw, gains, measure, tables

@@ -9,12 +9,12 @@ import pytest
 
 from millebornes_env import vector_env
 from millebornes_env.agents import make
-from millebornes_env.agents.as_policy import policy_of
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.millebornes.actions import card_of, is_discard
-from millebornes_env.millebornes.cards import RIGHT_OF_WAY
+from millebornes_env.games.millebornes.actions import card_of, is_discard
+from millebornes_env.games.millebornes.cards import RIGHT_OF_WAY
+from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.policies import action_of
 from research.searchers.agents import Epimc, Ismcts, Mds, OtherSearchAgent, at_root
 from research.searchers.tree import MOST_PLIES
@@ -23,7 +23,7 @@ from research.yardstick.judging import small_tree
 from tests.agents.test_search import positions, redealt, seats_of
 
 if TYPE_CHECKING:
-    from millebornes_env.millebornes.state import StateArray
+    from millebornes_env.games.millebornes.state import StateArray
     from millebornes_env.solving.tree import Tree
     from millebornes_env.solving.values import Weights
 

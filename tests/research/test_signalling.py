@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents
+from millebornes_env._util.files import new_figure
 from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.files import new_figure
-from millebornes_env.millebornes.cards import DRIVING_ACE
+from millebornes_env.games.millebornes.cards import DRIVING_ACE
 from research.frame import main
 from research.mutual_information import (
     conditional_bits,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from millebornes_env.millebornes.cards import STOP
+from millebornes_env.games.millebornes.cards import STOP
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Uniform, Weights, judge_tree, visits

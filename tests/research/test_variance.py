@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.millebornes.cards import NO_CARD
+from millebornes_env.games.millebornes.cards import NO_CARD
 from research.frame import main
 from research.parts import Part, Record
 from research.variance import (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.coup_fourre import can_claim, drop_pending_hazard
-from millebornes_env.millebornes.rules import compiled_rules
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.coup_fourre import can_claim, drop_pending_hazard
+from millebornes_env.games.millebornes.rules import compiled_rules
 from tests.each import each
 from tests.support import BATTLE_HAZARDS, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
 

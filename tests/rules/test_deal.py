@@ -6,10 +6,10 @@ from collections import Counter
 
 import numpy as np
 
-from millebornes_env.engine.games import Games, Settings
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.editions import edition
-from millebornes_env.millebornes.sections import ObservationSpec
+from millebornes_env.engine.batch import Batch, Settings
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.editions import edition
+from millebornes_env.games.millebornes.sections import ObservationSpec
 from tests.each import each
 from tests.support import CARDS, HAZARDS, PLAYERS, Position
 
@@ -44,7 +44,7 @@ def many_deals(players: int, games: int = 200) -> np.ndarray:
     settings = Settings(
         episode=1, reward=0, autoreset=2, observation_spec=ObservationSpec(unseen=0), punish_illegal=0
     )
-    batch = Games(rulebook, games, edition("parker").table(players), settings)
+    batch = Batch(rulebook, games, edition("parker").table(players), settings)
     batch.seed(7)
     batch.start()
     return batch.states

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from millebornes_env.errors import EditionFileError, PlayersError, RulesError, UnknownEditionError
-from millebornes_env.millebornes.editions import edition, editions
-from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
+from millebornes_env.errors import EditionError, PlayersError, UnknownEditionError
+from millebornes_env.games.millebornes.editions import edition, editions
+from millebornes_env.games.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
 from tests.each import each
 
 YES_OR_NO = [name for name, field in FIELDS.items() if field.choices]
@@ -23,7 +23,7 @@ ONLY_50_AND_100 = {"copies_of_25": 0, "copies_of_75": 0, "copies_of_200": 0, "ma
 
 
 def refusal(**changes: object) -> str:
-    with pytest.raises(RulesError) as caught:
+    with pytest.raises(EditionError) as caught:
         edition("parker").replace(**changes).table(2)  # type: ignore[arg-type]
     return str(caught.value)
 
@@ -83,7 +83,7 @@ def test_a_value_that_cannot_be_shown_is_refused_like_any_other() -> None:
     for call, error in (
         (lambda: edition("parker").table(Unshowable()), PlayersError),  # type: ignore[arg-type]
         (lambda: edition(Unshowable()), UnknownEditionError),  # type: ignore[arg-type]
-        (lambda: edition("parker").replace(goal=Unshowable()), RulesError),  # type: ignore[arg-type]
+        (lambda: edition("parker").replace(goal=Unshowable()), EditionError),  # type: ignore[arg-type]
     ):
         with pytest.raises(error, match="<Unshowable instance at "):
             call()
@@ -93,7 +93,7 @@ def test_numbers_of_thousands_of_digits() -> None:
     """Python itself refuses to print them."""
     with pytest.raises(PlayersError, match="no table for a very large int players"):
         edition("parker").table(10**5000)
-    with pytest.raises(RulesError, match="the rule goal is a very large int: nothing is that large"):
+    with pytest.raises(EditionError, match="the rule goal is a very large int: nothing is that large"):
         edition("parker").replace(goal=10**5000)
 
 
@@ -235,7 +235,7 @@ def test_values_at_the_edge_are_accepted(changes: dict[str, int]) -> None:
 
 def test_a_deck_of_cards_that_is_too_large_says_how_large() -> None:
     """At the table of four the deck is full already: one card more is refused, with the number it makes."""
-    with pytest.raises(RulesError, match=r"4 players, the deck has 107 cards: it may have at most 106"):
+    with pytest.raises(EditionError, match=r"4 players, the deck has 107 cards: it may have at most 106"):
         edition("parker").replace(copies_of_roll=15).table(4)
 
 
@@ -272,7 +272,7 @@ def test_a_label_is_read_back() -> None:
 )
 def test_a_label_that_overrides_nothing_is_refused(label: str, parts: tuple[str, ...]) -> None:
     """The part that is not understood, and how it would be written."""
-    with pytest.raises(RulesError) as caught:
+    with pytest.raises(EditionError) as caught:
         edition(label)
     assert all(part in str(caught.value) for part in parts), str(caught.value)
 
@@ -287,7 +287,7 @@ def test_a_rule_that_fits_one_table_only_is_refused_at_the_others() -> None:
     """A short trip of 1,000 km leaves no room for the extension, which the table of four does not have."""
     changed = edition("parker").replace(target=1000)
     assert changed.table(4).target == 1000
-    with pytest.raises(RulesError, match=r"at the table of 2 players, extended_target is 1000"):
+    with pytest.raises(EditionError, match=r"at the table of 2 players, extended_target is 1000"):
         changed.table(2)
 
 
@@ -328,7 +328,7 @@ def test_points_fit_the_record(changes: dict[str, int], part: str) -> None:
 )
 def test_a_name_that_no_label_can_hold_is_refused(name: object) -> None:
     """It stands in positions, command lines and the names of files; the message says what may stand in it."""
-    with pytest.raises(EditionFileError, match=r"is none for an edition: it is made of letters") as caught:
+    with pytest.raises(EditionError, match=r"is none for an edition: it is made of letters") as caught:
         replace(edition("parker"), name=name)  # type: ignore[arg-type]
     assert len(str(caught.value)) < 350
 
@@ -346,5 +346,5 @@ def test_a_rule_at_one_of_two_tables_for_as_many_names_the_teams() -> None:
         tables={(4, 4): {}, (4, 2): {"copies_of_roll": 100}},
     )
     assert changed.table(4).teams == 4
-    with pytest.raises(RulesError, match="at the table of 4 players in 2 teams, the deck has"):
+    with pytest.raises(EditionError, match="at the table of 4 players in 2 teams, the deck has"):
         changed.table(4, 2)

@@ -5,7 +5,7 @@ The docstring of a test begins with the field that it is about.
 
 from __future__ import annotations
 
-from millebornes_env.millebornes.cards import COUNTS
+from millebornes_env.games.millebornes.cards import COUNTS
 from tests.each import each
 from tests.support import BREAKDOWNS, CARDS, DISTANCES, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
 

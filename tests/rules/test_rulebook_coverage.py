@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from millebornes_env.millebornes.editions import edition, editions
-from millebornes_env.millebornes.rules import FIELDS, TABLE_FIELDS
+from millebornes_env.games.millebornes.editions import edition, editions
+from millebornes_env.games.millebornes.rules import FIELDS, TABLE_FIELDS
 from tests.each import each
 
 HERE = Path(__file__).parent

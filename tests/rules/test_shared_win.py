@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from millebornes_env.millebornes.winning import has_won_match, has_won_round
+from millebornes_env.games.millebornes.winning import has_won_match, has_won_round
 from tests.each import each
 from tests.support import SAFETIES, Position
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from millebornes_env.errors import EditionFileError
-from millebornes_env.millebornes import editions as editions_module
-from millebornes_env.millebornes.editions import OVERRIDABLE, Edition, edition, editions
-from millebornes_env.millebornes.rules import FIELDS, Rules
+from millebornes_env.errors import EditionError
+from millebornes_env.games.millebornes import editions as editions_module
+from millebornes_env.games.millebornes.editions import OVERRIDABLE, Edition, edition, editions
+from millebornes_env.games.millebornes.rules import FIELDS, Rules
 from tests.each import each
 from tests.support import CARDS, Position
 
@@ -266,7 +266,7 @@ def test_an_override_holds_at_every_table_and_changes_no_other_edition() -> None
 
 def complaint(file: Path | str) -> str:
     """Return the error message about the file, after its name."""
-    with pytest.raises(EditionFileError) as caught:
+    with pytest.raises(EditionError) as caught:
         edition(file)
     message = str(caught.value)
     assert message.startswith(f"{file}: ")
@@ -463,7 +463,7 @@ def test_a_file_that_never_ends(tmp_path: Path) -> None:
 @each("name", ["a\0.toml", "x" * 5000 + ".toml"])
 def test_a_name_that_no_file_has(name: str) -> None:
     """Neither a raw error nor an endless message."""
-    with pytest.raises(EditionFileError) as caught:
+    with pytest.raises(EditionError) as caught:
         edition(name)
     assert len(str(caught.value)) < 200
 

@@ -15,11 +15,9 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents import registry
-from millebornes_env.agents.errors import AgentArgumentError, UnknownAgentError
-from millebornes_env.errors import GamePartError, OptionError, ResetNeededError
-from millebornes_env.games import GAMES
-from millebornes_env.single_agent.errors import OpponentError
-from millebornes_env.single_agent.opponents import specs_by_place
+from millebornes_env.envs.single_agent.opponents import specs_by_place
+from millebornes_env.errors import AgentError, OptionError, ResetNeededError, UnknownAgentError
+from millebornes_env.games.registry import GAMES
 from tests.each import each
 from tests.games.conftest import examples
 from tests.single_agent.support import PARKER, RACE, Asked, Lowest, table
@@ -73,7 +71,7 @@ WRONG_OPTIONS: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     (PARKER, {"seat": 2}, OptionError, "there is no seat 2; the seats are 0 to 1"),
     (PARKER, {"observe_mask": 1}, OptionError, "observe_mask is 1"),
     (PARKER, {"illegal_action": "ignore"}, OptionError, "illegal_action is 'ignore'"),
-    (RACE, {"opponent": "greedy"}, AgentArgumentError, "'greedy' plays millebornes, not wielerspel"),
+    (RACE, {"opponent": "greedy"}, AgentError, "'greedy' plays millebornes, not wielerspel"),
 ]
 
 
@@ -82,7 +80,7 @@ def test_what_cannot_be() -> None:
         for maker in (gymnasium.make, gymnasium.make_vec):
             with pytest.raises(error, match=told):
                 maker(env_id, **options)
-    with pytest.raises(AgentArgumentError, match="make it for this table"):
+    with pytest.raises(AgentError, match="make it for this table"):
         gymnasium.make(PARKER, opponent=agents.load("greedy", table(players=3)))
 
 
@@ -103,7 +101,7 @@ def test_a_function_can_play() -> None:
     assert [agent.name for agent in table.games.opponents.agents] == ["lowest"]
     table.reset(seed=1)
     wrong = gymnasium.make(PARKER, opponent=lambda observations, action_masks: None, seat=1)
-    with pytest.raises(OpponentError, match="'<lambda>' raised AgentAnswerError"):
+    with pytest.raises(AgentError, match="'<lambda>' raised AgentError"):
         wrong.reset(seed=1)
 
 
@@ -122,7 +120,7 @@ def test_agents_are_asked_about_all_their_games_at_once() -> None:
     "answer, told",
     [
         (RuntimeError("out of memory\nat once"), "'lowest' raised RuntimeError: out of memory at once"),
-        (lambda lowest: lowest[1:], "AgentAnswerError"),
+        (lambda lowest: lowest[1:], "AgentError"),
         (
             lambda lowest: lowest * 0 + 41,
             "the opponent 'lowest' chose what it may not. game 0, player_1: .*not legal",
@@ -138,7 +136,7 @@ def test_an_opponent_that_fails(answer: Any, told: str) -> None:
     actions = infos["action_mask"].argmax(axis=1)
     actions[0] = int(np.flatnonzero(infos["action_mask"][0])[-1])
     opponent.answer = answer
-    with pytest.raises(OpponentError, match=told):
+    with pytest.raises(AgentError, match=told):
         env.step(actions)
     with pytest.raises(ResetNeededError, match=re.escape("its games wait for it: call reset() first")):
         env.step(actions)
@@ -176,7 +174,7 @@ def test_an_opponent_that_fails_is_named_whatever_thread_plays() -> None:
     env = gymnasium.make_vec(PARKER, num_envs=600, opponent=opponent, num_threads=2, seat=0)
     env.reset(seed=3)
     opponent.answer = lambda lowest: np.where(np.arange(len(lowest)) < 400, lowest, 4_000)
-    with pytest.raises(OpponentError, match=r"game \d+, player_1: there is no action 4000"):
+    with pytest.raises(AgentError, match=r"game \d+, player_1: there is no action 4000"):
         env.step(env.games.buffers.action_mask[:, ::-1].argmax(axis=1) * -1 + 41)
 
 
@@ -248,7 +246,7 @@ def test_a_game_of_ones_own() -> None:
         total += float(reward)
     assert (info["won"], total) == (1.0, 1.0)
     assert env.metadata["render_modes"] == []
-    with pytest.raises(GamePartError, match="no drawing of its table"):
+    with pytest.raises(OptionError, match="no drawing of its table"):
         gymnasium.make(PARKER, edition="solo", render_mode="ansi")
 
     idle = gymnasium.make(PARKER, edition="solo", seat=1).unwrapped

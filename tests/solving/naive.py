@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import hstack, lil_matrix
 
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.games.millebornes.rules import Rules
 from tests.laws.conversions import CARDS
 from tests.oracle.oracle import Action, OracleRound, OracleTeam
 from tests.oracle.rules import SAFETY_AGAINST

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from millebornes_env.errors import SolvingError
 from millebornes_env.solving import cfr_in_parts, memory
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.cfr_in_parts import SolverInParts, bytes_of_branches, solver_of
 from millebornes_env.solving.deck import solvable
-from millebornes_env.solving.errors import CheckpointError, SolvingError
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import TRUNK
 
@@ -99,11 +99,11 @@ def test_after_a_checkpoint_that_is_damaged_the_solver_is_as_new(tmp_path: Path)
         arrays: dict[str, Any] = {name: found[name] for name in found.files}
     arrays["average_1"] = arrays["average_1"] * np.nan
     np.savez(path, **arrays)
-    with pytest.raises(CheckpointError, match="average_1 holds what is no number"):
+    with pytest.raises(SolvingError, match="average_1 holds what is no number"):
         solver.load(path)
     assert solver.iteration == 0
     assert solver.judge() == new.judge()
-    with pytest.raises(CheckpointError, match=r"is a checkpoint of 'mini7-v0.*, and not of"):
+    with pytest.raises(SolvingError, match=r"is a checkpoint of 'mini7-v0.*, and not of"):
         SolverInParts(solvable(QUICK)).load(path)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from millebornes_env.errors import SolvingError
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.deck import solvable
-from millebornes_env.solving.errors import SolvingError
 from millebornes_env.solving.mccfr import Sampler
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Uniform, judge, reach_of

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from millebornes_env import edition, editions, mini_decks
-from millebornes_env.errors import EditionFileError, UnknownEditionError
-from millebornes_env.games import game
-from millebornes_env.millebornes import editions as editions_module
-from millebornes_env.millebornes.cards import RIGHT_OF_WAY
-from millebornes_env.millebornes.rules import Rules
+from millebornes_env.errors import EditionError, UnknownEditionError
+from millebornes_env.games.millebornes import editions as editions_module
+from millebornes_env.games.millebornes.cards import RIGHT_OF_WAY
+from millebornes_env.games.millebornes.rules import Rules
+from millebornes_env.games.registry import game
 from millebornes_env.testing import check_edition
 
 NAMES = ("mini7-v0", "mini8-v0", "mini10-v0", "mini12-v0")
@@ -71,5 +71,5 @@ def test_another_sheet_cannot_take_its_name(tmp_path: Path) -> None:
     copy.write_text(shipped.read_text())
     assert edition(copy) == edition("mini7-v0")
     copy.write_text(shipped.read_text().replace("hand_limit = { value = 1", "hand_limit = { value = 2"))
-    with pytest.raises(EditionFileError, match="'mini7-v0' is that of a shipped sheet"):
+    with pytest.raises(EditionError, match="'mini7-v0' is that of a shipped sheet"):
         edition(copy)

@@ -14,12 +14,12 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, hstack
 
 from millebornes_env import mini_decks
-from millebornes_env.agents.as_policy import policy_of
-from millebornes_env.millebornes.audit import first_violation
+from millebornes_env.errors import SolvingError
+from millebornes_env.games.millebornes.audit import first_violation
+from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.checkpoints import identity
 from millebornes_env.solving.deck import solvable
-from millebornes_env.solving.errors import CheckpointError, PolicyError, PolicyFileError, SolvingError
 from millebornes_env.solving.policies import AskedPolicy, TablePolicy, read_policy, write_policy
 from millebornes_env.solving.tree import Grower, SeatTree, Tree
 from millebornes_env.solving.values import Uniform, best_response, judge, judge_tree
@@ -144,13 +144,13 @@ def test_an_agent_is_asked_about_games_that_can_be() -> None:
 
 def test_who_sees_hidden_cards_is_not_judged() -> None:
     game = solvable("mini7")
-    with pytest.raises(PolicyError, match="sees hidden cards"):
+    with pytest.raises(SolvingError, match="sees hidden cards"):
         policy_of("strategist+search:sees=hands", game)
 
 
 @pytest.mark.parametrize("name", mini_decks())
 def test_the_decks_are_as_large_as_the_page_says(name: str) -> None:
-    """The two smallest are counted here, the others by `python -m benchmarks.mini_decks`."""
+    """The two smallest are counted here, the others by `python -m research.measurements.mini_decks`."""
     page = (Path(__file__).parents[2] / "docs" / "hidden_information.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
     if name in {"mini7-v0", "mini8-v0"}:
@@ -178,7 +178,7 @@ def test_the_decks_are_as_large_as_the_page_says(name: str) -> None:
 def test_a_policy_that_is_none_is_refused(weights: Any, words: str) -> None:
     """The message says which action, and where."""
     policy = AskedPolicy("wrong", lambda _, masks: weights(masks))
-    with pytest.raises(PolicyError, match=words) as refused:
+    with pytest.raises(SolvingError, match=words) as refused:
         judge(solvable(SMALL), policy)
     assert "wrong" in str(refused.value)
 
@@ -204,7 +204,7 @@ def test_a_table_that_is_none_is_refused() -> None:
         (first[:-1], "weights for seat 0"),
         *((np.append(first[:-1], number), "below 0, or no numbers") for number in (np.nan, np.inf)),
     ):
-        with pytest.raises(PolicyError, match=words):
+        with pytest.raises(SolvingError, match=words):
             judge(solvable(SMALL), TablePolicy("wrong", (wrong, second), {}))
 
 
@@ -225,20 +225,20 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     solver = Solver(solvable(SMALL))
     solver.save(path)
     with pytest.raises(
-        CheckpointError, match=r"run.npz is a checkpoint of 'mini7-v0\+.*, and not of 'mini7-v0'"
+        SolvingError, match=r"run.npz is a checkpoint of 'mini7-v0\+.*, and not of 'mini7-v0'"
     ):
         Solver(solvable("mini7")).load(path)
-    with pytest.raises(CheckpointError, match="other variant"):
+    with pytest.raises(SolvingError, match="other variant"):
         Solver(solvable(SMALL), predictive=False).load(path)
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(CheckpointError, match=r"damaged .*its end is missing"):
+    with pytest.raises(SolvingError, match=r"damaged .*its end is missing"):
         solver.load(path)
     np.savez(path, about=np.array(json.dumps({"format": 1, "game": None})))
-    with pytest.raises(CheckpointError, match="checkpoint of None"):
+    with pytest.raises(SolvingError, match="checkpoint of None"):
         solver.load(path)
     about = {"format": 1, "game": identity(solver.tree), "predictive": True}
     np.savez(path, about=np.array(json.dumps(about)))
-    with pytest.raises(CheckpointError, match="after how many iterations"):
+    with pytest.raises(SolvingError, match="after how many iterations"):
         solver.load(path)
     with pytest.raises(OSError, match="nowhere"):
         solver.load(tmp_path / "nowhere.npz")
@@ -254,10 +254,10 @@ def test_a_policy_is_written_and_read(tmp_path: Path) -> None:
     for one, other in zip(written.table, read.table, strict=True):
         assert (one == other).all()
     assert judge(solvable(SMALL), read).nash_conv < 0.1
-    with pytest.raises(PolicyFileError, match="holds a policy of"):
+    with pytest.raises(SolvingError, match="holds a policy of"):
         read_policy(path, Grower(solvable("mini7")).whole())
     np.savez(path, about=np.array(json.dumps({"format": 1, "game": None})))
-    with pytest.raises(PolicyFileError, match="holds a policy of None"):
+    with pytest.raises(SolvingError, match="holds a policy of None"):
         read_policy(path, solver.tree)
 
 
@@ -282,9 +282,9 @@ def test_files_that_hold_something_else_are_refused(tmp_path: Path, write: Calla
     """In words that tell nobody to unpickle them."""
     path = tmp_path / "other.npz"
     write(path)
-    with pytest.raises(PolicyFileError, match=r"other.npz holds no policy") as policy:
+    with pytest.raises(SolvingError, match=r"other.npz holds no policy") as policy:
         read_policy(path, Grower(solvable(SMALL)).whole())
-    with pytest.raises(CheckpointError, match=r"other.npz is no checkpoint of a solver, or damaged") as run:
+    with pytest.raises(SolvingError, match=r"other.npz is no checkpoint of a solver, or damaged") as run:
         Solver(solvable(SMALL)).load(path)
     assert "unsafely" not in str(policy.value) + str(run.value)
 
@@ -304,9 +304,9 @@ def test_arrays_of_another_size_are_not_read(tmp_path: Path) -> None:
             with archive.open("seat_0.npy", "w") as part:
                 head = {"descr": dtype, "fortran_order": False, "shape": shape}
                 np.lib.format.write_array_header_1_0(part, head)
-        with pytest.raises(PolicyFileError, match="seat_0 is of another size or type") as refused:
+        with pytest.raises(SolvingError, match="seat_0 is of another size or type") as refused:
             read_policy(path, tree)
         assert len(str(refused.value)) < 300
     np.savez_compressed(path, about=np.array("x" * 1_000_001))
-    with pytest.raises(PolicyFileError, match="does not say what it is"):
+    with pytest.raises(SolvingError, match="does not say what it is"):
         read_policy(path, tree)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env.millebornes.state import StateArray
+from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.policies import AskedPolicy

@@ -18,7 +18,7 @@ def extra() -> None:
 @pytest.fixture
 def free_ports(extra: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the command take any free port, and know no other computer."""
-    from millebornes_env.study import serving  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.study import serving  # noqa: PLC0415 - of the extra
 
     def bound(host: str, port: int) -> Any:
         if host.endswith(".example"):

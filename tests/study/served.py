@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from millebornes_env.study.design import Participant, Study, open_study
+from millebornes_env.play.study.design import Participant, Study, open_study
 from tests.patience import SECONDS_OF_A_HANG
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ def served(
 ) -> Iterator[Served]:
     """Serve a study for as long as the block lasts; its connections have small buffers."""
     pytest.importorskip("websockets", reason="pip install -e '.[study]'")
-    from millebornes_env.study.server import StudyServer  # noqa: PLC0415 - of the extra
-    from millebornes_env.study.serving import server_of  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.study.server import StudyServer  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.study.serving import server_of  # noqa: PLC0415 - of the extra
 
     with socket.create_server(("127.0.0.1", port)) as taken:
         for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):

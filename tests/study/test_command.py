@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from millebornes_env.commands.play import main
-from millebornes_env.study import StudyError, read_study
-from millebornes_env.study.design import Design, open_study
-from millebornes_env.web.errors import ServerError
+from millebornes_env.errors import PlayError
+from millebornes_env.play.command import main
+from millebornes_env.play.study import read_study
+from millebornes_env.play.study.design import Design, open_study
 from tests.study.served import served
 
 pytestmark = pytest.mark.usefixtures("extra")
@@ -57,14 +57,14 @@ def test_options_that_make_no_sense(
 
 def test_a_folder_with_something_else(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(StudyError, match="something else than a study"):
+    with pytest.raises(PlayError, match="something else than a study"):
         open_study(tmp_path, {}, None, None)
 
 
 def test_a_damaged_study(tmp_path: Path) -> None:
     for content in ("{", "[]", '{"format": 99}', '{"format": 1}', '{"format": 1, "design": 3}'):
         (tmp_path / "study.json").write_text(content)
-        with pytest.raises(StudyError, match=re.escape(str(tmp_path / "study.json"))):
+        with pytest.raises(PlayError, match=re.escape(str(tmp_path / "study.json"))):
             open_study(tmp_path, {}, None, None)
 
 
@@ -83,7 +83,7 @@ def test_a_study_goes_on_with_the_same_design(tmp_path: Path) -> None:
         ({}, 2, None, "cannot get fewer"),
         ({}, None, first.seed + 1, "another seed"),
     ):
-        with pytest.raises(StudyError, match=words):
+        with pytest.raises(PlayError, match=words):
             open_study(tmp_path, asked, participants, seed)
 
 
@@ -103,18 +103,18 @@ def test_only_the_owner_reads_what_is_secret(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
-    from millebornes_env.study.serving import locked  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.study.serving import locked  # noqa: PLC0415 - of the extra
 
     with (
         locked(tmp_path),
-        pytest.raises(StudyError, match="another process runs this study"),
+        pytest.raises(PlayError, match="another process runs this study"),
         locked(tmp_path),
     ):
         pass
 
 
 def test_where_pages_may_be_opened() -> None:
-    from millebornes_env.study.serving import addresses_of  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.study.serving import addresses_of  # noqa: PLC0415 - of the extra
 
     assert addresses_of("127.0.0.1", 8653, None) == ["http://127.0.0.1:8653", "http://localhost:8653"]
     assert addresses_of("192.0.2.7", 8653, None) == ["http://192.0.2.7:8653"]
@@ -135,16 +135,16 @@ def test_where_pages_may_be_opened() -> None:
     ):
         assert addresses_of(host, port, address)[0] == first
     for none in ("https://", "https://:443", "https://a:b", "https://[a", "https://me@a.example", "ftp://a"):
-        with pytest.raises(StudyError, match="--address is like"):
+        with pytest.raises(PlayError, match="--address is like"):
             addresses_of("127.0.0.1", 8653, none)
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_port_that_is_taken() -> None:
-    from millebornes_env.study.serving import listening  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.study.serving import listening  # noqa: PLC0415 - of the extra
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        with pytest.raises(ServerError, match="cannot be used"):
+        with pytest.raises(PlayError, match="cannot be used"):
             listening("127.0.0.1", taken.getsockname()[1])
         gc.collect()  # a socket that was left open would warn now
 
@@ -167,7 +167,7 @@ def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
 def test_ctrl_c_ends_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, free_ports: None
 ) -> None:
-    from millebornes_env.study.serving import locked  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.study.serving import locked  # noqa: PLC0415 - of the extra
 
     def interrupted(server: Any, sockets: list[socket.socket]) -> None:
         """End as uvicorn does at Ctrl-C: return, and raise the signal again."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from millebornes_env.study.design import open_study
-from millebornes_env.study.session import Session
+from millebornes_env.play.study.design import open_study
+from millebornes_env.play.study.session import Session
 
 PAGE = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES
-from millebornes_env.study import transitions
-from millebornes_env.study.card_table import StudyTable
-from millebornes_env.study.design import Study, open_study
-from millebornes_env.study.session import Session
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.play.study import transitions
+from millebornes_env.play.study.card_table import StudyTable
+from millebornes_env.play.study.design import Study, open_study
+from millebornes_env.play.study.session import Session
 
 
 def study_of(folder: Path, participants: int | None = None, **design: Any) -> Study:

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from millebornes_env.study import MessageError
-from millebornes_env.study.design import Study, open_study
-from millebornes_env.study.messages import MOST_BYTES, Allowance, read_message
-from millebornes_env.study.session import Session
+from millebornes_env.errors import MessageError
+from millebornes_env.play.study.design import Study, open_study
+from millebornes_env.play.study.messages import MOST_BYTES, Allowance, read_message
+from millebornes_env.play.study.session import Session
 from tests.patience import SECONDS_OF_A_HANG
 from tests.study.served import Page, Served, heard, lines_of, served
 
@@ -30,13 +30,13 @@ REFUSED, REPLACED = 1008, 4000
 
 
 def limits_of(**given: Any) -> Any:
-    from millebornes_env.study.server import Limits  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.study.server import Limits  # noqa: PLC0415 - of the extra
 
     return Limits(**given)
 
 
 def server_of(study: Study, address: str = "http://x", **limits: Any) -> Any:
-    from millebornes_env.study.server import StudyServer  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.study.server import StudyServer  # noqa: PLC0415 - of the extra
 
     return StudyServer(study, [address], limits_of(**limits))
 
@@ -348,7 +348,7 @@ MANY = 100_000
 )
 def test_frames_without_end(limits: dict[str, Any], first: bytes, then: bytes, tmp_path: Path) -> None:
     """The server drops a connection that sends too many frames, or that does not read the answers."""
-    from millebornes_env.study.slow_clients import FrameLimits  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.study.slow_clients import FrameLimits  # noqa: PLC0415 - of the extra
 
     frames = FrameLimits(**limits)
     with served(tmp_path / "study", limits=limits_of(to_join=SECONDS_OF_A_HANG), frames=frames) as place:

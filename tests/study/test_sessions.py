@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from millebornes_env.errors import JournalError, PlayError
 from millebornes_env.notation import read_record, replay, write_record
-from millebornes_env.study import JournalError, StudyError, journal, read_study, transitions
-from millebornes_env.study.design import Study, open_study
-from millebornes_env.study.journal import Journal
-from millebornes_env.study.session import MOST_VISITS, Session
+from millebornes_env.play.study import journal, read_study, transitions
+from millebornes_env.play.study.design import Study, open_study
+from millebornes_env.play.study.journal import Journal
+from millebornes_env.play.study.session import MOST_VISITS, Session
 
 
 def study_of(folder: Path, participants: int | None = None, **design: Any) -> Study:
@@ -71,7 +72,7 @@ def test_a_line_for_each_decision_of_people_and_agents(tmp_path: Path) -> None:
 
 def test_the_time_that_a_person_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
-    monkeypatch.setattr("millebornes_env.study.session.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("millebornes_env.play.study.session.time.monotonic", lambda: clock[0])
     session = Session(study_of(tmp_path), 0)
     session.begin(0, 0)
     news = session.news(0)
@@ -261,7 +262,7 @@ def test_opening_a_page_again_and_again_fills_no_disk(tmp_path: Path) -> None:
 
 
 def test_reading_what_is_no_study(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="no folder of a study"):
+    with pytest.raises(PlayError, match="no folder of a study"):
         read_study(tmp_path)
     study_of(tmp_path / "study")
     assert read_study(tmp_path / "study") == []

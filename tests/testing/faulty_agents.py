@@ -8,13 +8,13 @@ import numpy as np
 
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent
 from millebornes_env.agents.compiled.legal import list_legal
-from millebornes_env.agents.compiled.preferences import first_in
+from millebornes_env.agents.millebornes.preferences import first_in
 from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import stack_array
-from millebornes_env.millebornes.legality import legal_actions
-from millebornes_env.millebornes.state import ROUND_OVER
-from millebornes_env.wielerspel import rulebook as race
-from millebornes_env.wielerspel.actions import NUM_ACTIONS as RACE_ACTIONS
+from millebornes_env.engine.numba.compiling import stack_array
+from millebornes_env.games.millebornes.legality import legal_actions
+from millebornes_env.games.millebornes.state import ROUND_OVER
+from millebornes_env.games.wielerspel import rulebook as race
+from millebornes_env.games.wielerspel.actions import NUM_ACTIONS as RACE_ACTIONS
 
 MORE_THAN_RACE_ACTIONS = RACE_ACTIONS + 1
 

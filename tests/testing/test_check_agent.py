@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from millebornes_env import agents, games, vector_env
+from millebornes_env import agents, vector_env
 from millebornes_env.agents.protocol import game_of
 from millebornes_env.errors import ConformanceError, MilleBornesError, OptionError
-from millebornes_env.games import DEFAULT_GAME
+from millebornes_env.games import registry as games
+from millebornes_env.games.registry import DEFAULT_GAME
 from millebornes_env.testing import check_agent
 from tests.agents.policies import network_for, write_run
 from tests.testing import faulty_agents as faulty

@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 from millebornes_env import edition, vector_env
-from millebornes_env.compile import IS_COMPILED
-from millebornes_env.errors import (
-    ActionRangeError,
-    ConformanceError,
-    OptionError,
-    StateError,
-)
-from millebornes_env.millebornes.actions import action_name
+from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.errors import ActionError, ConformanceError, OptionError, StateError
+from millebornes_env.games.millebornes.actions import action_name
 from millebornes_env.notation import Position, read_position
 from millebornes_env.testing import check_edition, check_state, check_step, perft
 from millebornes_env.testing import editions as editions_module
@@ -84,7 +79,7 @@ def test_a_wrong_step_is_named_with_its_action() -> None:
     with pytest.raises(ConformanceError, match="a hand lost a card other than the one played"):
         check_step(before[0], action, before[0], env.rules)
     for wrong in (-1, 999, "roll", None):
-        with pytest.raises(ActionRangeError, match="this table has the actions 0 to"):
+        with pytest.raises(ActionError, match="this table has the actions 0 to"):
             check_step(before[0], wrong, after[0], env.rules)  # type: ignore[arg-type]
 
 

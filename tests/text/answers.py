@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Callable
 
-from millebornes_env.text import View, legal_moves
+from millebornes_env.play.language import View, legal_moves
 from tests.text.games import views
 
 THOUGHTS = (

@@ -7,9 +7,9 @@ import functools
 import numpy as np
 
 from millebornes_env import editions, vector_env
-from millebornes_env.millebornes.editions import edition
+from millebornes_env.games.millebornes.editions import edition
 from millebornes_env.notation import read_position
-from millebornes_env.text import View, see, situation
+from millebornes_env.play.language import View, see, situation
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 """Every table of every edition: (edition, players, teams)."""

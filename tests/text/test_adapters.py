@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
+from millebornes_env.errors import PlayError
 from millebornes_env.notation import read_position
-from millebornes_env.text import ViewError, kaggle, legal_moves, see, situation
+from millebornes_env.play.language import kaggle, legal_moves, see, situation
 from tests.text import stand_in
 from tests.text.games import played, views
 
@@ -75,7 +76,7 @@ def test_what_is_no_observation_of_ours() -> None:
         {"observationString": "[" * 100_000},
         None,
     ):
-        with pytest.raises(ViewError, match="observationString"):
+        with pytest.raises(PlayError, match="observationString"):
             kaggle.get_legal_moves(observation)  # type: ignore[arg-type]
 
 
@@ -98,7 +99,7 @@ IS_INSTALLED = importlib.util.find_spec("textarena") is not None
 
 @pytest.fixture(params=["stand-in", *(["textarena"] if IS_INSTALLED else [])])
 def textarena(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    name = "millebornes_env.text.textarena"
+    name = "millebornes_env.play.language.textarena"
     if request.param == "stand-in":
         for module, found in stand_in.modules().items():
             monkeypatch.setitem(sys.modules, module, found)
@@ -193,6 +194,6 @@ def test_textarena_knows_the_game_by_its_name(textarena: ModuleType) -> None:
 
 def test_without_textarena_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textarena", None)
-    monkeypatch.delitem(sys.modules, "millebornes_env.text.textarena", raising=False)
+    monkeypatch.delitem(sys.modules, "millebornes_env.play.language.textarena", raising=False)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'millebornes-env\[textarena\]'"):
-        importlib.import_module("millebornes_env.text.textarena")
+        importlib.import_module("millebornes_env.play.language.textarena")

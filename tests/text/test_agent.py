@@ -7,11 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from millebornes_env.agents.errors import AgentArgumentError
-from millebornes_env.arena.faults import AgentFaultError
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.errors import GamePartError
-from millebornes_env.text.agent import LanguageModelAgent
+from millebornes_env.errors import AgentError, AgentFaultError, OptionError
+from millebornes_env.play.language.agent import LanguageModelAgent
 
 CONFIG = MatchConfig("mini7", episode="round", seed=3)
 
@@ -62,12 +60,12 @@ def test_an_error_of_the_model_names_the_decision() -> None:
 
 
 def test_what_is_no_model_is_refused() -> None:
-    with pytest.raises(AgentArgumentError, match="call is 5; it must be a function"):
+    with pytest.raises(AgentError, match="call is 5; it must be a function"):
         LanguageModelAgent(CONFIG.table(), call=5)  # type: ignore[arg-type]
-    with pytest.raises(AgentArgumentError, match="tries is 0; it must be 1 to 100"):
+    with pytest.raises(AgentError, match="tries is 0; it must be 1 to 100"):
         LanguageModelAgent(CONFIG.table(), call=str, tries=0)
-    with pytest.raises(GamePartError, match="has no words for language models"):
+    with pytest.raises(OptionError, match="has no words for language models"):
         LanguageModelAgent(MatchConfig("arc_en_ciel").table(), call=str)
     agent = LanguageModelAgent(CONFIG.table(), call=str)
-    with pytest.raises(AgentArgumentError, match="asked about games, not about observations"):
+    with pytest.raises(AgentError, match="asked about games, not about observations"):
         agent.act(np.zeros((1, 1), np.int8), np.ones((1, 1), np.int8))

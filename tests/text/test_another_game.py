@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.games import GAMES, Game, SheetOfTables, register_game
-from millebornes_env.text import ViewError, parse, prompt, see, situation
-from millebornes_env.text.shapes import Maybe
+from millebornes_env.errors import PlayError
+from millebornes_env.games.registry import GAMES, Game, SheetOfTables, register_game
+from millebornes_env.play.language import parse, prompt, see, situation
+from millebornes_env.play.language.shapes import Maybe
 from tests.engine import dice_race
 
 NAMES = ["roll", "use the boost"]
@@ -53,12 +54,11 @@ def words() -> types.ModuleType:
 
 
 @pytest.fixture(autouse=True)
-def _race() -> Iterator[None]:
+def _race(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(dice_race, "ObservationSpec", dice_race.Spec, raising=False)
     before = dict(GAMES)
     sheets = [SheetOfTables("dice_race", "dice_race", [dice_race.Rules(2, 2), dice_race.Rules(3, 3)])]
-    register_game(
-        Game(name="dice_race", rulebook=dice_race, sheets=sheets, observation=dice_race.Spec, words=words())
-    )
+    register_game(Game(name="dice_race", rulebook=dice_race, sheets=sheets, hooks={"play.words": words()}))
     yield
     GAMES.clear()
     GAMES.update(before)
@@ -97,7 +97,7 @@ def test_its_views_are_checked_by_its_shape() -> None:
         ("boost", True, r"view\['table'\]\['boost'\] is True; it must be a whole number"),
         ("bost", 1, r"view\['table'\] has an entry 'bost' that it must not have. Did you mean 'boost'"),
     ):
-        with pytest.raises(ViewError, match=told):
+        with pytest.raises(PlayError, match=told):
             prompt({**view, "table": {**view["table"], entry: value}})
 
 

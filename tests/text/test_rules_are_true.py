@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from millebornes_env import edition, editions
 from millebornes_env.errors import NotationError
-from millebornes_env.millebornes.editions import Edition
-from millebornes_env.text.mille_bornes_rules import rules_text
+from millebornes_env.games.millebornes.editions import Edition
+from millebornes_env.play.language.millebornes_rules import rules_text
 from tests.each import each
 from tests.support import Position
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from millebornes_env import edition, editions
-from millebornes_env.millebornes.editions import OVERRIDABLE
-from millebornes_env.millebornes.rules import FIELDS
-from millebornes_env.text.mille_bornes_rules import rules_text
+from millebornes_env.games.millebornes.editions import OVERRIDABLE
+from millebornes_env.games.millebornes.rules import FIELDS
+from millebornes_env.play.language.millebornes_rules import rules_text
 
 # What has to be so for a rule to matter; where nothing stands here, it matters at `parker`.
 MATTERS_WITH: dict[str, dict[str, int]] = {

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.millebornes.actions import PASS
-from millebornes_env.millebornes.cards import CARD_NAMES
+from millebornes_env.errors import PlayError
+from millebornes_env.games.millebornes.actions import PASS
+from millebornes_env.games.millebornes.cards import CARD_NAMES
 from millebornes_env.notation import read_position, read_record, replay
-from millebornes_env.text import ViewError, legal_moves, parse, prompt, see, situation
+from millebornes_env.play.language import legal_moves, parse, prompt, see, situation
 from tests.text.changed import changed
 from tests.text.games import RARE, TABLES, played, views
 
@@ -161,7 +162,7 @@ def test_a_view_with_one_entry_changed_is_read_or_refused_by_its_path() -> None:
         ):
             try:
                 ask(view)
-            except ViewError as error:
+            except PlayError as error:
                 told.append(str(error))
     assert len(told) > 2000
     assert all(line.startswith(("view", "a view is", "the view is of version")) for line in told)
@@ -202,10 +203,10 @@ def test_the_path_of_a_wrong_entry_is_told() -> None:
         for key in path[:-1]:
             holder = holder[key]
         holder[path[-1]] = value
-        with pytest.raises(ViewError) as error:
+        with pytest.raises(PlayError) as error:
             prompt(found)
         assert told in str(error.value)
-    with pytest.raises(ViewError, match="previous is 'no'; it must be an Answer"):
+    with pytest.raises(PlayError, match="previous is 'no'; it must be an Answer"):
         prompt(view, previous="no")  # type: ignore[arg-type]
 
 
@@ -238,20 +239,20 @@ def test_a_match_shows_the_points() -> None:
 def test_what_is_wrong_is_said() -> None:
     env = vector_env(1)
     env.reset(seed=1)
-    with pytest.raises(ViewError, match="a situation is that of an environment of millebornes_env, not of 7"):
+    with pytest.raises(PlayError, match="a situation is that of an environment of millebornes_env, not of 7"):
         situation(7)
-    with pytest.raises(ViewError, match="there is no game 3; the environment has 1"):
+    with pytest.raises(PlayError, match="there is no game 3; the environment has 1"):
         situation(env, 3)
-    with pytest.raises(ViewError, match=r"a situation has an edition, its rules and STATE\[1\]; got None"):
+    with pytest.raises(PlayError, match=r"a situation has an edition, its rules and STATE\[1\]; got None"):
         see(None)  # type: ignore[arg-type]
-    with pytest.raises(ViewError, match="there is no seat 2; they are 0 to 1"):
+    with pytest.raises(PlayError, match="there is no seat 2; they are 0 to 1"):
         see(situation(env), seat=2)
-    with pytest.raises(ViewError, match="a history is pairs of seat and action id"):
+    with pytest.raises(PlayError, match="a history is pairs of seat and action id"):
         see(situation(env), [3])  # type: ignore[list-item]
-    with pytest.raises(ViewError, match="the history has a play that there is not: seat 0, action 99"):
+    with pytest.raises(PlayError, match="the history has a play that there is not: seat 0, action 99"):
         see(situation(env), [(0, 99)])
-    with pytest.raises(ViewError, match="episode is 'set'; it must be 'round' or 'match'"):
+    with pytest.raises(PlayError, match="episode is 'set'; it must be 'round' or 'match'"):
         see(situation(env), episode="set")
     two = situation(env)._replace(state=np.concatenate([env.get_states()] * 2))
-    with pytest.raises(ViewError, match="a situation has"):
+    with pytest.raises(PlayError, match="a situation has"):
         see(two)

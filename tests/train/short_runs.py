@@ -67,7 +67,7 @@ _KILLED = """
 import collections, gc, importlib, json, os, signal, sys
 from pathlib import Path
 from numba.core.registry import CPUDispatcher
-from millebornes_env.files import replacing
+from millebornes_env._util.files import replacing
 from train.common import checkpoints, runs
 
 trainer, late = importlib.import_module(sys.argv[1]), Path(sys.argv[2])

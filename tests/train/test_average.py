@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from safetensors.numpy import load_file
 
     from millebornes_env import agents, vector_env
-    from millebornes_env.millebornes.sections import ObservationSpec
+    from millebornes_env.games.millebornes.sections import ObservationSpec
     from tests.agents.policies import network_for, write_run
     from tests.train.short_runs import short
     from train import average

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.agents.search.network_belief import NetworkBelief
     from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
     from millebornes_env.arena.match import MatchConfig
-    from millebornes_env.millebornes.cards import NUM_CARD_TYPES
+    from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
     from tests.agents.test_network_belief import shown
     from train import belief
     from train.belief import Args, fit, minibatches
@@ -67,7 +67,7 @@ def test_training_shows_what_search_reads() -> None:
             here = batch.states[game : game + 1], np.array([seat], np.int32), np.array([game])
             read[2 * game + seat].append(shown(watcher.known(*here)[0]))
             watcher.note(*here, actions[game : game + 1])
-        loops.carry_out_all(batch, rules, settings_of(config()), actions)
+        loops.apply_all(batch, rules, settings_of(config()), actions)
     compared = 0
     for one, moments in read.items():
         rows = np.flatnonzero(found.rounds == one)

@@ -12,8 +12,8 @@ from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.gauntlet import Score
-    from millebornes_env.commands.leaderboard import LIST as LEADERBOARD
-    from millebornes_env.commands.leaderboard import RESPONSES_FILE, read_board, read_responses
+    from millebornes_env.cli.leaderboard import LIST as LEADERBOARD
+    from millebornes_env.cli.leaderboard import RESPONSES_FILE, read_board, read_responses
     from train import best_responses, exploit
     from train.best_responses import Args, Entry, decisions_of, read_list, result_of
     from train.common.errors import RunError

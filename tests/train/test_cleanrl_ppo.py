@@ -1,4 +1,4 @@
-"""`train.cleanrl_ppo`: one file that learns, with the credit of `millebornes_env.rollout`."""
+"""`train.cleanrl_ppo`: one file that learns, with the credit of `millebornes_env.envs.rollout`."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.match import MatchConfig
-    from train.common.equity import EquityError, equity, equity_table, round_law
+    from train.common.equity import RunError, equity, equity_table, round_law
 
 
 def rules() -> Any:
@@ -54,7 +54,7 @@ def test_a_fixed_gain_decides_a_match_at_once() -> None:
 
 
 def test_tables_without_two_teams_or_points_are_refused() -> None:
-    with pytest.raises(EquityError, match="3 teams"):
+    with pytest.raises(RunError, match="3 teams"):
         round_law(MatchConfig("parker", 3, episode="round"))
-    with pytest.raises(EquityError, match="counts none"):
+    with pytest.raises(RunError, match="counts none"):
         round_law(MatchConfig("dujardin", 2, episode="round"))

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from millebornes_env.compile import for_kernels
+from millebornes_env.engine.numba.compiling import for_kernels
 from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import numpy.typing as npt
     import torch
 
-    from millebornes_env.arena.aivat import num_inputs
     from millebornes_env.arena.batch import Batch
     from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
-    from millebornes_env.arena.full_view import list_positions, place_held, write_values
+    from millebornes_env.arena.luck.aivat import num_inputs
+    from millebornes_env.arena.luck.full_view import list_positions, place_held, write_values
+    from millebornes_env.arena.luck.value_network import ValueNetwork
     from millebornes_env.arena.match import MatchConfig
-    from millebornes_env.arena.value_network import ValueNetwork
-    from millebornes_env.millebornes.state import StateArray
+    from millebornes_env.games.millebornes.state import StateArray
     from tests.arena.test_aivat import random_network
     from train.common import luck_games
     from train.common.luck_games import MOVED, Branches, Plan, branch, collect, widest
@@ -37,7 +37,7 @@ def games_after_a_draw(config: MatchConfig, deals: int = 16) -> tuple[StateArray
     states, cards = [], []
     for turn in range(60):
         before = batch.states.copy()
-        loops.carry_out_all(batch, rules, settings, first_legal(batch, rules, config))
+        loops.apply_all(batch, rules, settings, first_legal(batch, rules, config))
         gone = before["deck"] != batch.states["deck"]
         for game in np.flatnonzero(
             batch.live & (gone.sum(axis=1) == 1) & (np.arange(len(gone)) % 7 == turn % 7)

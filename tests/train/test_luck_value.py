@@ -14,8 +14,8 @@ from tests.each import each
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
 
+    from millebornes_env.arena.luck.value_files import DESCRIPTION_FILE, WEIGHTS_FILE
     from millebornes_env.arena.match import MatchConfig
-    from millebornes_env.arena.value_files import DESCRIPTION_FILE, WEIGHTS_FILE
     from tests.arena.test_aivat import random_network
     from train import luck_value
     from train.common import luck_games

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from millebornes_env.compile import IS_COMPILED
+from millebornes_env.engine.numba.compiling import IS_COMPILED
 from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`

@@ -17,7 +17,7 @@ from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.match import MatchConfig
-    from millebornes_env.commands.options import MatchArgs, match_config
+    from millebornes_env.cli.options import MatchArgs, match_config
     from tests.train.short_runs import short
     from train import exploit, maskable_ppo, selfplay
     from train.common.options import TrainingOptions

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.agents.policy.network import InputSpec
     from millebornes_env.agents.policy.writing import save_policy_files
     from millebornes_env.agents.protocol import Table
-    from millebornes_env.millebornes.cards import NUM_CARD_TYPES
+    from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
     from train.common.network import PRECISIONS, actor_critic, common_scale, start_from
     from train.common.oracle import oracle_scale, oracle_size, write_oracle_rows
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from millebornes_env.compile import for_kernels
+from millebornes_env.engine.numba.compiling import for_kernels
 from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env import agents, vector_env
     from millebornes_env.agents.policy.files import read_description
-    from millebornes_env.games import GAMES
-    from millebornes_env.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
+    from millebornes_env.games.registry import GAMES
+    from millebornes_env.games.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
     from tests.train.short_runs import SHORT, command, same, short, weights
     from train import maskable_ppo
     from train.common.games import ManyGames, features_of
@@ -38,7 +38,7 @@ EVEN = 1 / PLAYERS
 def _own_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A module `my_dice`, which registers a game when it is imported."""
     (tmp_path / "my_dice.py").write_text(
-        "from millebornes_env.games import Game, SheetOfTables, register_game\n"
+        "from millebornes_env.games.registry import Game, SheetOfTables, register_game\n"
         "from tests.engine import dice_race\n"
         "sheets = [SheetOfTables('dice_race', 'dice', [dice_race.Rules(3, 3)])]\n"
         "register_game(Game(name='dice_race', rulebook=dice_race, sheets=sheets))\n",
@@ -66,7 +66,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_race_is_learned(learned: Path) -> None:
     """Whoever plays at random wins one race in four against others who do."""
     curve = json.loads((learned / "learning_curve.json").read_text(encoding="utf-8"))
-    assert set(curve[0]["scores"]) == set(GAMES["wielerspel"].gauntlet)
+    assert set(curve[0]["scores"]) == set(GAMES["wielerspel"].eval_opponents)
     assert win_share(learned, "random") > 2 * EVEN
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.agents.policy.agent import PolicyAgent
     from millebornes_env.agents.search.agent import can_judge
     from millebornes_env.arena.match import MatchConfig
-    from millebornes_env.millebornes.sections import DEFAULT_SPEC
+    from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
     from tests.agents.policies import network_for, write_run
     from train import refit_value
     from train.refit_value import Decisions, fitted, measured, returns_of

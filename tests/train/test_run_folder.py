@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from millebornes_env.files import remove_drafts, replacing
+from millebornes_env._util.files import remove_drafts, replacing
 from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from millebornes_env.compile import IS_COMPILED
+from millebornes_env.engine.numba.compiling import IS_COMPILED
 from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
 
     from millebornes_env import agents, vector_env
     from millebornes_env.agents.policy.agent import PolicyAgent
-    from millebornes_env.millebornes.sections import DEFAULT_SPEC
+    from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
     from tests.agents.policies import rows_by_state
     from tests.train.short_runs import command, killed, same, short, weights
     from train import selfplay

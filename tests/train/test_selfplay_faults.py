@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from millebornes_env.stopping import Stopped
+from millebornes_env._util.signals import Stopped
 from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`

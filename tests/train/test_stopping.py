@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from millebornes_env.stopping import SIGNALS, Stopped, Stops, exit_code_of
+from millebornes_env._util.signals import SIGNALS, Stopped, Stops, exit_code_of
 from tests.each import each
 
 every_signal = each("number", SIGNALS)

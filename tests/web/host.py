@@ -17,9 +17,9 @@ import numpy as np
 from export.wasm import ADDRESS_OF, DATA_FILE, MODULE_FILE
 from millebornes_env.agents.champion import champion_for
 from millebornes_env.agents.protocol import Table
-from millebornes_env.engine.games import Games, Settings
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.rules import rules_array
+from millebornes_env.engine.batch import Batch, Settings
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.rules import rules_array
 
 PAGE = 1 << 16
 PAGES = 1024
@@ -137,7 +137,7 @@ class Host:
         return options
 
 
-class PageGames(Games):
+class PageGames(Batch):
     """`Games` whose records and buffers lie in the module's memory, played by its kernels."""
 
     host: Host

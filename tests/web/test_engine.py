@@ -20,16 +20,16 @@ from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_k
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.search.hidden_cards import nothing_believed
 from millebornes_env.agents.search.kernels import new_decisions
-from millebornes_env.chance import random_word
-from millebornes_env.compile import for_kernels
-from millebornes_env.engine.games import NO_GAME, Games
+from millebornes_env.engine.batch import NO_GAME, Batch
+from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import SAME_STEP
-from millebornes_env.errors import RulesError
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.editions import edition, editions
-from millebornes_env.millebornes.reasons import REASONS, reason_against, where_roll_goes
-from millebornes_env.millebornes.rules import compiled_rules
-from millebornes_env.millebornes.state import MAX_TEAMS
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.errors import EditionError
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.editions import edition, editions
+from millebornes_env.games.millebornes.reasons import REASONS, reason_against, where_roll_goes
+from millebornes_env.games.millebornes.rules import compiled_rules
+from millebornes_env.games.millebornes.state import MAX_TEAMS
 from tests.golden import trace
 from tests.golden.test_golden import differences
 from tests.web.host import Host, PageGames
@@ -75,7 +75,7 @@ def test_random_play_comes_out_the_same(where: Any, page_games: type[PageGames])
 def check_rounds(where: Any, page_games: type[PageGames], rounds: int, count: int) -> None:
     settings = trace.SETTINGS._replace(autoreset=SAME_STEP, episode=1)
     rules = edition(where[0]).table(*where[1:])
-    here, there = (kind(rulebook, count, rules, settings) for kind in (Games, page_games))
+    here, there = (kind(rulebook, count, rules, settings) for kind in (Batch, page_games))
     chosen, also = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for games in (here, there):
         games.seed(12)
@@ -94,9 +94,9 @@ def check_rounds(where: Any, page_games: type[PageGames], rounds: int, count: in
         turn += 1
 
 
-def positions(where: Any, count: int, seed: int = 1) -> Games:
+def positions(where: Any, count: int, seed: int = 1) -> Batch:
     """Games of a table, each at another place of a round of random play."""
-    games = Games(rulebook, count, edition(where[0]).table(*where[1:]), trace.SETTINGS)
+    games = Batch(rulebook, count, edition(where[0]).table(*where[1:]), trace.SETTINGS)
     games.seed(seed)
     games.start()
     actions = np.zeros(count, np.int64)
@@ -144,7 +144,7 @@ def test_ends_of_rounds_are_searched_as_natively(agent: str, host: Host) -> None
 
 def ends(name: str, count: int) -> Any:
     """Positions with an empty draw pile in which there is a choice, one of a round, early or late."""
-    games = Games(rulebook, 200, edition(name).table(2), trace.SETTINGS)
+    games = Batch(rulebook, 200, edition(name).table(2), trace.SETTINGS)
     games.seed(5)
     games.start()
     actions, found, left = np.zeros(200, np.int64), [], np.arange(200) % 8
@@ -200,12 +200,12 @@ def searched_there(host: Host, search: Any, states: Any, seats: Any) -> Any:
 STATES = ("roots", "dealt", "games")
 
 
-def decided_here(agent: CompiledAgent, games: Games) -> Any:
+def decided_here(agent: CompiledAgent, games: Batch) -> Any:
     """Return an agent's choice in each game, computed by native code."""
     return _decided(agent_kernels_of(rulebook).choose_each, agent.address, agent.options, games, np.zeros)
 
 
-def decided_there(host: Host, name: str, options: Any, games: Games) -> Any:
+def decided_there(host: Host, name: str, options: Any, games: Batch) -> Any:
     """Return an agent's choice in each game, computed by the page's code."""
     return _decided(host.kernel("choose_each"), host.function(name), options, games, host.array, host)
 
@@ -214,7 +214,7 @@ def _decided(
     choose_each: Callable[..., Any],
     choose: int,
     options: Any,
-    games: Games,
+    games: Batch,
     room: Callable[..., Any],
     host: Host | None = None,
 ) -> Any:
@@ -255,7 +255,7 @@ def test_overridden_rules_prefer_the_champion_that_they_prefer_here(host: Host) 
         where = table_of(name, players, teams)
         try:
             rules = edition(f"{name}+{change}").table(players, teams)
-        except RulesError:
+        except EditionError:
             continue
         record = host.copy(rulebook.rules_array(rules).view(np.ndarray))[0]
         told = told_of(host, (name, players, teams))["champions_if_changed"][preferred(record)]

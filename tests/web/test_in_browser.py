@@ -39,7 +39,7 @@ def page() -> Iterator[Any]:
         with playwright.sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             opened = browser.new_page()
-            opened.goto(f"http://127.0.0.1:{server.server_port}/millebornes_env/web/wasm_kernels.js")
+            opened.goto(f"http://127.0.0.1:{server.server_port}/millebornes_env/play/web/wasm_kernels.js")
             yield opened
             browser.close()
         server.shutdown()
@@ -48,7 +48,7 @@ def page() -> Iterator[Any]:
 def test_a_game_in_a_worker(page: Any) -> None:
     text = page.evaluate("""
         async () => {
-          const { workerEngine } = await import("/millebornes_env/web/worker_engine.js");
+          const { workerEngine } = await import("/millebornes_env/play/web/worker_engine.js");
           const engine = workerEngine();
           let position = await engine.start({ edition: "parker", seed: 8 });
           while (!position.over) {

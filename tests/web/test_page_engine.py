@@ -16,12 +16,12 @@ from export.wasm import FOLDER
 from millebornes_env import vector_env
 from millebornes_env.agents import registry
 from millebornes_env.agents.champion import champions_of
-from millebornes_env.chance import random_word
-from millebornes_env.millebornes.editions import edition, editions, mini_decks
+from millebornes_env.engine.chance import random_word
+from millebornes_env.games.millebornes.editions import edition, editions, mini_decks
 from millebornes_env.notation import read_position, read_record, replay, write_position
-from millebornes_env.notation.records import write_action
-from millebornes_env.web.opinions import belief_about_hands
-from millebornes_env.web.table import CardTable
+from millebornes_env.notation.millebornes.records import write_action
+from millebornes_env.play.web.opinions import belief_about_hands
+from millebornes_env.play.web.table import CardTable
 from tests.golden import trace
 from tests.web.test_engine import ends
 

@@ -10,10 +10,10 @@ import pytest
 
 from millebornes_env.agents.champion import champion_for, champions_of
 from millebornes_env.agents.protocol import Table
-from millebornes_env.errors import RulesError
-from millebornes_env.millebornes.editions import edition, editions
+from millebornes_env.errors import EditionError
+from millebornes_env.games.millebornes.editions import edition, editions
 from millebornes_env.notation import read_record, replay
-from millebornes_env.web.table import CardTable
+from millebornes_env.play.web.table import CardTable
 from tests.web import test_page_engine as page
 from tests.web.test_page_engine import TABLES, WEB, answers, ask
 
@@ -54,7 +54,7 @@ def test_rules_that_make_no_game_are_refused_in_the_words_of_python() -> None:
     ]
     found = answers(*(["start", {"edition": label}] for label in labels))
     for label, one in zip(labels, found, strict=True):
-        with pytest.raises(RulesError) as refused:
+        with pytest.raises(EditionError) as refused:
             edition(label).table(2)
         problem = str(refused.value).removeprefix("at the table of 2 players, ")
         assert one["error"] == f"These rules make no game: {problem}."

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import plain
-from millebornes_env.wielerspel import rulebook
-from millebornes_env.wielerspel.actions import NUM_ACTIONS, PASS, RETIRE, bid_of, is_retirement
-from millebornes_env.wielerspel.rules import Rules, rules_array
-from millebornes_env.wielerspel.state import STATE
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.games.wielerspel import rulebook
+from millebornes_env.games.wielerspel.actions import NUM_ACTIONS, PASS, RETIRE, bid_of, is_retirement
+from millebornes_env.games.wielerspel.rules import Rules, rules_array
+from millebornes_env.games.wielerspel.state import STATE
 
 CHEAP = 8
 """The most that sober players add to the highest bid."""

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from millebornes_env.compile import plain
-from millebornes_env.wielerspel import (
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.games.wielerspel import (
     dice,
     energy,
     jerseys,
@@ -30,11 +30,11 @@ from millebornes_env.wielerspel import (
     turn,
     winning,
 )
-from millebornes_env.wielerspel.actions import NUM_ACTIONS, action_name
-from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.rules import Rules, rules_array
-from millebornes_env.wielerspel.squares import KIND_NAMES
-from millebornes_env.wielerspel.state import (
+from millebornes_env.games.wielerspel.actions import NUM_ACTIONS, action_name
+from millebornes_env.games.wielerspel.editions import edition
+from millebornes_env.games.wielerspel.rules import Rules, rules_array
+from millebornes_env.games.wielerspel.squares import KIND_NAMES
+from millebornes_env.games.wielerspel.state import (
     NO_CARD,
     NO_SEAT,
     PHASE_NAMES,

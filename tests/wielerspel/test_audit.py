@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.errors import ConformanceError
-from millebornes_env.wielerspel.audit import (
+from millebornes_env.games.wielerspel.audit import (
     MESSAGES,
     NO_VIOLATION,
     check_laws,
@@ -17,8 +17,8 @@ from millebornes_env.wielerspel.audit import (
     message_of,
     violation_of,
 )
-from millebornes_env.wielerspel.audit import violations as law
-from millebornes_env.wielerspel.state import BY_EXHAUSTION, BY_INNER_TRACK, BY_TURNS, STATE
+from millebornes_env.games.wielerspel.audit import violations as law
+from millebornes_env.games.wielerspel.state import BY_EXHAUSTION, BY_INNER_TRACK, BY_TURNS, STATE
 from tests.each import each
 from tests.wielerspel.support import CHANCE, ESCAPE, FLAT_2, LINE, SUPPLY, Race
 

@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 from millebornes_env import vector_env, wielerspel_v0
-from millebornes_env.compile import plain
-from millebornes_env.render.race import describe, draw_end, draw_race
-from millebornes_env.render.race_facts import Facts, facts_of_row, facts_of_state
-from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.observation import write_observation
-from millebornes_env.wielerspel.rules import Rules, rules_array
-from millebornes_env.wielerspel.sections import ObservationSpec, observation_size, sections
-from millebornes_env.wielerspel.state import (
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.games.wielerspel.editions import edition
+from millebornes_env.games.wielerspel.observation import write_observation
+from millebornes_env.games.wielerspel.rules import Rules, rules_array
+from millebornes_env.games.wielerspel.sections import ObservationSpec, observation_size, sections
+from millebornes_env.games.wielerspel.state import (
     BROKEN_OFF,
     BY_EXHAUSTION,
     BY_INNER_TRACK,
@@ -26,6 +24,8 @@ from millebornes_env.wielerspel.state import (
     PHASE_NAMES,
     RACE_OVER,
 )
+from millebornes_env.render.wielerspel.facts import Facts, facts_of_row, facts_of_state
+from millebornes_env.render.wielerspel.text import describe, draw_end, draw_race
 from tests.each import each
 from tests.wielerspel.players import decisions, sober, wild
 from tests.wielerspel.support import (

@@ -8,32 +8,32 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env.compile import plain
-from millebornes_env.compile_cache import sources_on_top
-from millebornes_env.engine.games import NO_GAME, Games, Settings
+from millebornes_env.engine.batch import NO_GAME, Batch, Settings
 from millebornes_env.engine.kernels import DISABLED, SAME_STEP, SKIP
+from millebornes_env.engine.numba.cache import sources_on_top
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import checked_module
-from millebornes_env.wielerspel import rulebook
-from millebornes_env.wielerspel.audit import check_laws
-from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.rules import rules_array
-from millebornes_env.wielerspel.sections import ObservationSpec
+from millebornes_env.games.wielerspel import rulebook
+from millebornes_env.games.wielerspel.audit import check_laws
+from millebornes_env.games.wielerspel.editions import edition
+from millebornes_env.games.wielerspel.rules import rules_array
+from millebornes_env.games.wielerspel.sections import ObservationSpec
 
 STEPS = 60
 
 
-def races(players: int, num_games: int, **changed: Any) -> Games:
+def races(players: int, num_games: int, **changed: Any) -> Batch:
     settings = Settings(
         episode=0, reward=0, autoreset=SAME_STEP, observation_spec=ObservationSpec(), punish_illegal=0
     )
     rules = edition("arc_en_ciel").table(players)
-    games = Games(rulebook, num_games, rules, settings._replace(**changed))
+    games = Batch(rulebook, num_games, rules, settings._replace(**changed))
     games.seed(3)
     games.start()
     return games
 
 
-def sampled(games: Games, number: int) -> np.ndarray:
+def sampled(games: Batch, number: int) -> np.ndarray:
     actions = np.zeros(len(games), np.int64)
     games.sample((number, 5), actions)
     return actions
@@ -47,7 +47,7 @@ def test_the_rulebook_has_all_that_the_engine_asks_for() -> None:
 def test_a_change_of_any_chapter_is_compiled_anew() -> None:
     """The machine code of the race's kernels is kept under a name that all compiled files count for."""
     folder = Path(rulebook.__file__).parent
-    plain_python = {"__init__.py", "course.py", "editions.py"}
+    plain_python = {"__init__.py", "course.py", "editions.py", "hooks.py"}
     compiled = {file for file in folder.glob("*.py") if file.name not in plain_python}
     assert compiled <= sources_on_top(rulebook.__name__)
 

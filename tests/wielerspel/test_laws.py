@@ -9,14 +9,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millebornes_env.compile import plain
-from millebornes_env.wielerspel import rulebook
-from millebornes_env.wielerspel.actions import NUM_ACTIONS
-from millebornes_env.wielerspel.audit import check_laws
-from millebornes_env.wielerspel.dice import white_die, yellow_die
-from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.rules import Rules, rules_array
-from millebornes_env.wielerspel.sections import ObservationSpec, full_state_sections, sections
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.games.wielerspel import rulebook
+from millebornes_env.games.wielerspel.actions import NUM_ACTIONS
+from millebornes_env.games.wielerspel.audit import check_laws
+from millebornes_env.games.wielerspel.dice import white_die, yellow_die
+from millebornes_env.games.wielerspel.editions import edition
+from millebornes_env.games.wielerspel.rules import Rules, rules_array
+from millebornes_env.games.wielerspel.sections import ObservationSpec, full_state_sections, sections
 from tests.each import each
 from tests.wielerspel.players import decisions, legal_actions, new_race, sober, wild
 

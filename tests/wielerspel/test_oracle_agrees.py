@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env.compile import plain
-from millebornes_env.engine.games import NO_GAME, Games, Settings
+from millebornes_env.engine.batch import NO_GAME, Batch, Settings
 from millebornes_env.engine.kernels import DISABLED, SKIP
-from millebornes_env.wielerspel import dice, rulebook
-from millebornes_env.wielerspel.actions import NUM_ACTIONS, action_name
-from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.rules import MAX_DECK, Rules, rules_array
-from millebornes_env.wielerspel.sections import ObservationSpec
-from millebornes_env.wielerspel.squares import KIND_NAMES
-from millebornes_env.wielerspel.state import (
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.games.wielerspel import dice, rulebook
+from millebornes_env.games.wielerspel.actions import NUM_ACTIONS, action_name
+from millebornes_env.games.wielerspel.editions import edition
+from millebornes_env.games.wielerspel.rules import MAX_DECK, Rules, rules_array
+from millebornes_env.games.wielerspel.sections import ObservationSpec
+from millebornes_env.games.wielerspel.squares import KIND_NAMES
+from millebornes_env.games.wielerspel.state import (
     BY_EXHAUSTION,
     BY_INNER_TRACK,
     BY_JERSEYS,
@@ -151,7 +151,7 @@ class Comparison:
 
     def __post_init__(self) -> None:
         self.rules = edition("arc_en_ciel").replace(**self.changes).table(self.players)
-        self.games = Games(rulebook, self.number, self.rules, SETTINGS)
+        self.games = Batch(rulebook, self.number, self.rules, SETTINGS)
         self.games.seed(self.seed)
         self.games.start()
         sheet = oracle_sheet(self.changes) | self.sheet
@@ -208,7 +208,7 @@ class Comparison:
             self.seen["shared"] += len(oracle.winners()) > 1
 
 
-def facts_of(games: Games, rules: Rules) -> dict[str, list[Any]]:
+def facts_of(games: Batch, rules: Rules) -> dict[str, list[Any]]:
     """The public facts of all races in the words of the oracle, each a list with an entry for each race."""
     states, players = games.states, rules.players
     facts: dict[str, list[Any]] = {

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from millebornes_env.compile import IS_COMPILED, plain
-from millebornes_env.laws import mask_is_what_is_legal
+from millebornes_env.engine.laws import mask_is_what_is_legal
+from millebornes_env.engine.numba.compiling import IS_COMPILED, plain
+from millebornes_env.games.wielerspel import legality
+from millebornes_env.games.wielerspel.actions import ESCAPE as ESCAPE_ACTION
+from millebornes_env.games.wielerspel.actions import EXCHANGE_GREEN, PASS, RETIRE, bid_action
+from millebornes_env.games.wielerspel.audit import MESSAGES, NO_VIOLATION
 from millebornes_env.testing import audited_races, race_laws
 from millebornes_env.testing.audited_races import (
     COUNTS,
@@ -23,15 +27,7 @@ from millebornes_env.testing.audited_races import (
     play_on,
     rewards_are_right,
 )
-from millebornes_env.testing.race_laws import (
-    ALL_MESSAGES,
-    bids_can_be_paid,
-    is_a_choice,
-)
-from millebornes_env.wielerspel import legality
-from millebornes_env.wielerspel.actions import ESCAPE as ESCAPE_ACTION
-from millebornes_env.wielerspel.actions import EXCHANGE_GREEN, PASS, RETIRE, bid_action
-from millebornes_env.wielerspel.audit import MESSAGES, NO_VIOLATION
+from millebornes_env.testing.race_laws import ALL_MESSAGES, bids_can_be_paid, is_a_choice
 from tests.each import each
 from tests.laws import audit as script
 from tests.wielerspel.support import FLAT_2, Race

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.works_with import __main__ as works_with
-from benchmarks.works_with.__main__ import (
+from millebornes_env import millebornes_v0
+from research.measurements.works_with import __main__ as works_with
+from research.measurements.works_with.__main__ import (
     BEGIN,
     END,
     LIBRARIES,
@@ -25,8 +26,7 @@ from benchmarks.works_with.__main__ import (
     table,
     write_docs,
 )
-from benchmarks.works_with.rounds import share_won
-from millebornes_env import millebornes_v0
+from research.measurements.works_with.rounds import share_won
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "works_with.md"
 NEEDED = {
@@ -84,7 +84,7 @@ def test_a_door_is_five_lines_at_most(name: str) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_foreign_learner_learns(name: str) -> None:
     pytest.importorskip(PACKAGES[name])
-    module = importlib.import_module(f"benchmarks.works_with.{LIBRARIES[name].module}")
+    module = importlib.import_module(f"research.measurements.works_with.{LIBRARIES[name].module}")
     learner = module.learn(1)
     *_, act = islice(learner, UPDATES[name])
     learner.close()
@@ -97,7 +97,7 @@ def test_a_foreign_learner_learns(name: str) -> None:
 @torchrl
 @pytest.mark.filterwarnings("ignore")
 def test_torchrl_plays_legal_actions_in_game_after_game() -> None:
-    from benchmarks.works_with.torchrl_ppo import make_env  # noqa: PLC0415
+    from research.measurements.works_with.torchrl_ppo import make_env  # noqa: PLC0415
 
     env = make_env()
     env.set_seed(1)

@@ -12,8 +12,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from millebornes_env.command_line import option_name
-from millebornes_env.files import write_bytes_atomically
+from millebornes_env._util.command_line import option_name
+from millebornes_env._util.files import write_bytes_atomically
 from train.common.errors import RunError
 from train.common.run_folder import CHECKPOINT_FILE, CONFIG_FILE
 

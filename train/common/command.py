@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
-from millebornes_env.command_line import carry_out, complain, sentence
-from millebornes_env.stopping import exit_code_of
+from millebornes_env._util.command_line import complain, run_command, sentence
+from millebornes_env._util.signals import exit_code_of
 from train.common.errors import LossError
 from train.common.options import parse_options
 from train.common.run_folder import CHECKPOINT_FILE
@@ -18,7 +18,7 @@ LOSS_NOT_FINITE: Final = 1
 """Exit code: options and files are as they should be, but a loss became NaN or infinite."""
 
 
-def carry_out_run(
+def run_training(
     options: type[Options],
     description: str | None,
     command: Callable[[Options], str | None],
@@ -48,7 +48,7 @@ def carry_out_run(
                 end = f"there is no checkpoint in {str(folder)!r}, so --resume would begin again"
             return complain(f"stopped; {end}", exit_code_of(stop))
 
-    return carry_out(parsed_and_trained, prints=False)
+    return run_command(parsed_and_trained, prints=False)
 
 
 def carry_out_training(command: Callable[[], str | None], stopped: str = "interrupted") -> int:
@@ -62,7 +62,7 @@ def carry_out_training(command: Callable[[], str | None], stopped: str = "interr
         0; 2 if an option was wrong or something could not be written; `LOSS_NOT_FINITE`; 128 and the signal's
         number after a signal.
     """
-    return carry_out(lambda: _exit_code(command), prints=False, stopped=stopped)
+    return run_command(lambda: _exit_code(command), prints=False, stopped=stopped)
 
 
 def _exit_code(command: Callable[[], str | None]) -> int:

@@ -14,16 +14,13 @@ import numpy.typing as npt
 
 from millebornes_env import Rules
 from millebornes_env.arena.match import MatchConfig, play
+from train.common.errors import RunError
 
 UNIT: Final = 50
 """Points between two entries of a table; all round scores are multiples of it or of half of it."""
 
 _MOST_SWEEPS: Final = 200
 _CLOSE_ENOUGH: Final = 1e-7
-
-
-class EquityError(ValueError):
-    """A table at which match equity has no meaning here; the message says why."""
 
 
 def round_law(config: MatchConfig, agent: str = "strategist", deals: int = 5000) -> npt.NDArray[np.int64]:
@@ -38,11 +35,11 @@ def round_law(config: MatchConfig, agent: str = "strategist", deals: int = 5000)
         int64[2 * deals, 2], the points of the round.
 
     Raises:
-        EquityError: the table has no points, or not two teams.
+        RunError: the table has no points, or not two teams.
     """
     rules = config.rules
     if rules.teams != 2 or rules.count_points == 0:
-        raise EquityError(
+        raise RunError(
             f"match equity is for two teams that count points; {config.edition!r} with {config.players} "
             f"players has {rules.teams} teams" + ("" if rules.count_points else " and counts none")
         )

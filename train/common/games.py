@@ -14,10 +14,10 @@ from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.compile import for_kernels, kernel
 from millebornes_env.engine.kernels import named_for
+from millebornes_env.engine.numba.compiling import for_kernels, kernel
 from millebornes_env.engine.rulebook import StateArray
-from millebornes_env.games import Game
+from millebornes_env.games.registry import Game
 from train.common.equity import equity, equity_table, round_law
 from train.common.oracle import oracle_size, streams_in, write_oracle_rows
 from train.common.ppo import Int8Array, Rollout
@@ -84,7 +84,7 @@ class TableGames:
 
         Raises:
             MilleBornesError: there is no such table, or its game lacks something that is asked for.
-            EquityError: the reward is equity, and the table has none.
+            RunError: the reward is equity, and the table has none.
         """
         self.env: VectorEnv = vector_env(
             games,
@@ -207,10 +207,10 @@ def features_of(game: Game) -> Features:
     """The features of a game, and a kernel that writes them.
 
     Raises:
-        GamePartError: it has none.
+        OptionError: it has none.
     """
     rulebook: Any = game.module()
-    return _features_of(rulebook, game.part("features", "--features"))
+    return _features_of(rulebook, game.hook("agents.features", "--features"))
 
 
 @functools.cache

@@ -19,11 +19,11 @@ from millebornes_env.agents.search.seen_plays import EVENTS_OF_A_PLAY, write_eve
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.arena.stepping import SteppedGames
-from millebornes_env.compile import for_kernels, kernel
-from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import CLAIM, Int8Array, StateArray, new_states
+from millebornes_env.engine.numba.compiling import for_kernels, kernel
+from millebornes_env.games.millebornes.actions import CLAIM_COUP_FOURRE
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import CLAIM, Int8Array, StateArray, new_states
 
 _ROUNDS_OF_A_MATCH: Final = 8  # about
 _DECISIONS_OF_A_DEAL: Final = 120  # about, in two rounds
@@ -151,7 +151,7 @@ def played_rounds(config: MatchConfig, names: Sequence[str], roles: tuple[int, i
         actions_of.append(games.choose().copy())
         states_of.append(np.array(batch.states))
         lengths += batch.live
-        games.carry_out()
+        games.apply_action()
     record, chosen = np.stack(states_of, axis=1), np.stack(actions_of, axis=1)
     room = new_room(int(lengths.max()))
     found = []

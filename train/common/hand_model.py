@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, NOW_SCALE, NOW_SIZE
 from millebornes_env.agents.search.hand_network import LEVELS, MAX_HAND, MOST_LOG, OUTPUTS, HandNetwork
-from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
+from millebornes_env.games.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
 
 _WAYS: Final = torch.tensor(
     [[float(comb(cards, held)) for held in range(MAX_HAND + 1)] for cards in range(DECK_SIZE + 1)]

@@ -22,10 +22,11 @@ import numpy.typing as npt
 
 from millebornes_env import agents
 from millebornes_env.agents.protocol import is_compiled
-from millebornes_env.arena.aivat import POINTS_OF_VALUE
 from millebornes_env.arena.batch import NO_ROLE, Batch
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch
-from millebornes_env.arena.full_view import (
+from millebornes_env.arena.kernels import new_batch
+from millebornes_env.arena.luck.aivat import POINTS_OF_VALUE
+from millebornes_env.arena.luck.full_view import (
     MOST_ONES,
     cards_in_pile,
     list_ones,
@@ -33,14 +34,13 @@ from millebornes_env.arena.full_view import (
     place_in_pile,
     write_values,
 )
-from millebornes_env.arena.kernels import new_batch
+from millebornes_env.arena.luck.value_network import ValueNetwork
 from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.arena.stepping import SteppedGames
-from millebornes_env.arena.value_network import ValueNetwork
-from millebornes_env.compile import for_kernels, kernel, rule, stack_array
-from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import Int8Array, State, StateArray
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule, stack_array
+from millebornes_env.games.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import Int8Array, State, StateArray
 
 MOVED: Final = 4
 """Places that a drawn card moves: how many of its type are in the hand, and in the pile, before and after."""
@@ -148,7 +148,7 @@ class _Games:
     def _decide(self, games: SteppedGames) -> None:
         """Carry out one decision in all games that go on."""
         games.choose()
-        games.carry_out()
+        games.apply_action()
         wrong = games.batch.faults[:, 0].max()
         if wrong != NO_ROLE:
             raise ValueError(

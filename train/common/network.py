@@ -124,7 +124,7 @@ def start_from(network: Perceptron, folder: str, table: Table, observation: Obse
         observation: int8[1, D], of any position of the table.
 
     Raises:
-        RunFolderError: there is no such policy, or it is not for this table.
+        UnknownAgentError: there is no such policy, or it is not for this table.
         ValueError: its layers are not those of the network.
     """
     policy = PolicyAgent(table, folder=folder)

@@ -20,9 +20,9 @@ from millebornes_env import agents
 from millebornes_env.agents.compiled.agent import MEMORY, decide
 from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
 from millebornes_env.agents.seen import seen_of
-from millebornes_env.chance import random_word
-from millebornes_env.compile import for_kernels, kernel
+from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import named_for
+from millebornes_env.engine.numba.compiling import for_kernels, kernel
 from millebornes_env.engine.rulebook import StateArray
 from train.common.checkpoints import with_prefix
 from train.common.games import ManyGames, TableGames

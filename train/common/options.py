@@ -14,15 +14,15 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import tyro
 
+from millebornes_env._util.command_line import option_name
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
 from millebornes_env.arena.gauntlet import check_evaluation
-from millebornes_env.command_line import option_name
-from millebornes_env.commands.console import read_options
-from millebornes_env.commands.editions import with_its_game
+from millebornes_env.cli.console import read_options
+from millebornes_env.cli.editions import with_its_game
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import shown
-from millebornes_env.games import Game, find_sheet
-from millebornes_env.games import game as game_named
+from millebornes_env.games.registry import Game, find_sheet
+from millebornes_env.games.registry import game as game_named
 from train.common.memory import check_address_space
 
 Options = TypeVar("Options")
@@ -143,7 +143,7 @@ class TrainingOptions:
     @property
     def gauntlet(self) -> tuple[str, ...]:
         """Names of the agents that evaluations are against."""
-        return self.game.gauntlet
+        return self.game.eval_opponents
 
     def config(self) -> dict[str, Any]:
         """The options as JSON values, defaults that depend on others filled in."""

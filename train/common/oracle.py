@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import VectorEnv
-from millebornes_env.compile import kernel
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.engine.numba.compiling import kernel
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+from train.common.errors import RunError
 
 Int8Array = npt.NDArray[np.int8]
 
@@ -29,20 +30,16 @@ STREAMS: Final = "streams"
 """The section of a full state that shows the cards to come; in the game of such cards, that is."""
 
 
-class OracleError(ValueError):
-    """A game that hides nothing that this critic could be shown."""
-
-
 def streams_in(env: VectorEnv) -> int:
     """Where the streams start in a full state, behind the observation and the other hands.
 
     Raises:
-        OracleError: the game has neither hands nor streams of cards.
+        RunError: the game has neither hands nor streams of cards.
     """
     for section in env.state_sections:
         if section.name == STREAMS:
             return section.start
-    raise OracleError(
+    raise RunError(
         f"--oracle shows a critic all hands and the cards that each seat will draw; the game "
         f"{env.game.name!r} has none: leave it out"
     )

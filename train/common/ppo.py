@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.chance import random_word
-from millebornes_env.compile import float_kernel, parallel_float_kernel, prange
+from millebornes_env.engine.chance import random_word
+from millebornes_env.engine.numba.compiling import float_kernel, parallel_float_kernel, prange
 
 Float32Array = npt.NDArray[np.float32]
 Float64Array = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import Self
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from millebornes_env.commands.console import progress_console
+from millebornes_env.cli.console import progress_console
 
 
 @contextlib.contextmanager

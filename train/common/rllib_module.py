@@ -13,7 +13,7 @@ from ray.rllib.core.rl_module.apis import InferenceOnlyAPI, ValueFunctionAPI
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from torch import Tensor, nn
 
-from millebornes_env.rllib import ACTION_MASK, OBSERVATIONS
+from millebornes_env.envs.rllib import ACTION_MASK, OBSERVATIONS
 
 MAIN: Final = "main"
 """Name of the policy that learns."""

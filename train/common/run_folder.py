@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from millebornes_env._util.files import identity_of, locked, remove_drafts
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
-from millebornes_env.files import identity_of, locked, remove_drafts
 from train.common.errors import RunError
 
 CONFIG_FILE: Final = "config.json"

@@ -14,17 +14,10 @@ from typing import Any, Final, Protocol, Self
 import numpy as np
 from torch import Tensor
 
-from millebornes_env.arena.gauntlet import (
-    Gauntlet,
-    Point,
-    curve_title,
-    save_curve,
-    seconds_to_next,
-    warm_up,
-)
+from millebornes_env._util.files import write_json_atomically
+from millebornes_env._util.versions import versions
+from millebornes_env.arena.gauntlet import Gauntlet, Point, curve_title, save_curve, seconds_to_next, warm_up
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.files import write_json_atomically
-from millebornes_env.versions import versions
 from train.common.checkpoints import (
     does_not_fit,
     read_tensors,

@@ -88,7 +88,7 @@ class Args(TrainingOptions):
     @property
     def has_features(self) -> bool:
         """Whether the network is shown features: those that the game has."""
-        return self.features and self.game.has("features")
+        return self.features and self.game.has("agents.features")
 
     @property
     def gauntlet(self) -> tuple[str, ...]:

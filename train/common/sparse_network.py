@@ -23,7 +23,14 @@ import numpy.typing as npt
 
 from millebornes_env.agents.policy.layers import apply_relu
 from millebornes_env.agents.policy.network import MAX_OBS_SIZE, MAX_UNITS
-from millebornes_env.compile import float_kernel, float_rule, parallel_float_kernel, prange, rule, stack_array
+from millebornes_env.engine.numba.compiling import (
+    float_kernel,
+    float_rule,
+    parallel_float_kernel,
+    prange,
+    rule,
+    stack_array,
+)
 from train.common.ppo import Float32Array, Int8Array, Int32Array, Int64Array, Sampling, sample_range
 
 TILE: Final = 128

@@ -14,7 +14,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import float_kernel, float_rule, parallel_float_kernel, prange, stack_array
+from millebornes_env.engine.numba.compiling import (
+    float_kernel,
+    float_rule,
+    parallel_float_kernel,
+    prange,
+    stack_array,
+)
 from train.common.ppo import (
     Float32Array,
     Int8Array,

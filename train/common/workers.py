@@ -21,7 +21,7 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor, distributed, nn
 
-from millebornes_env.stopping import SIGNALS, Stopped
+from millebornes_env._util.signals import SIGNALS, Stopped
 from train.common.errors import LossError, RunError
 
 _BITS_OF_A_SEED: Final = 64

@@ -20,6 +20,8 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.arguments import checked_seed
+from millebornes_env._util.guard import alone
 from millebornes_env.agents.checks import (
     check_masks,
     checked_options,
@@ -27,7 +29,6 @@ from millebornes_env.agents.checks import (
     checked_slot_ids,
     row_error,
 )
-from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
 from millebornes_env.agents.protocol import (
     Actions,
     BaseAgent,
@@ -45,13 +46,12 @@ from millebornes_env.agents.seen import (
     reads_rows,
     seen_of,
 )
-from millebornes_env.chance import random_word
-from millebornes_env.compile import address_of, call_at, for_kernels, kernel, rule_of_rules
+from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed, named_for
+from millebornes_env.engine.numba.compiling import address_of, call_at, for_kernels, kernel, rule_of_rules
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
-from millebornes_env.envs.guard import alone
-from millebornes_env.envs.options import checked_seed
-from millebornes_env.games import game as find_game
+from millebornes_env.errors import AgentError, UnknownAgentError
+from millebornes_env.games.registry import game as find_game
 
 Number = TypeVar("Number", bound=np.generic)
 Int16Array = npt.NDArray[np.int16]
@@ -151,7 +151,7 @@ def agent_kernels_of(rulebook: Rulebook) -> AgentKernels:
     """The kernels that play compiled agents of a rulebook, made once; they are compiled when they are called.
 
     Raises:
-        RulebookError: the module lacks something that the engine asks for.
+        GameError: the module lacks something that the engine asks for.
     """
     return _agent_kernels_of(checked_module(rulebook), seen_of(rulebook))
 
@@ -292,10 +292,10 @@ def legal_by_masks(agent: CompiledAgent, action_masks: Masks | None) -> npt.NDAr
     """What masks allow, bool[N, A], for an agent that has nothing else to go by.
 
     Raises:
-        AgentArgumentError: there are no masks.
+        AgentError: there are no masks.
     """
     if action_masks is None:
-        raise AgentArgumentError(
+        raise AgentError(
             f"{agent.name!r} needs action_masks in the game {agent.table.game!r}, whose observations nothing "
             "reads back"
         )
@@ -343,13 +343,13 @@ class CompiledAgent(BaseAgent):
                 agent also plays where observations do not show them.
 
         Raises:
-            AgentOptionError: too many options, or one that is no whole number.
-            SeedError: a seed that is none.
-            AgentArgumentError: the table's observations do not show what the agent counts on.
+            UnknownAgentError: too many options, or one that is no whole number.
+            OptionError: a seed that is none.
+            AgentError: the table's observations do not show what the agent counts on.
         """
         settings = checked_options(self.name, options)
         if settings.ndim != 1 or len(settings) > MAX_OPTIONS:
-            raise AgentOptionError(f"{self.name!r} has {settings.size} options; at most {MAX_OPTIONS} fit")
+            raise UnknownAgentError(f"{self.name!r} has {settings.size} options; at most {MAX_OPTIONS} fit")
         rulebook: Any = table.rulebook
         self.table = table
         self.options = np.zeros(MAX_OPTIONS, np.int64)
@@ -390,9 +390,9 @@ class CompiledAgent(BaseAgent):
                 slot share its memory, in their order.
 
         Raises:
-            AgentArgumentError: one of them has another shape or type.
-            RowError: a row that the table cannot show to a seat that is to decide.
-            GamePartError: the game has no `seen`, by which observations are read.
+            AgentError: one of them has another shape or type.
+            AgentError: a row that the table cannot show to a seat that is to decide.
+            OptionError: the game has no `seen`, by which observations are read.
         """
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
@@ -436,9 +436,9 @@ class CompiledAgent(BaseAgent):
             key: of the random numbers of this call.
 
         Raises:
-            GamePartError: which is all that most agents can do.
+            OptionError: which is all that most agents can do.
         """
-        find_game(self.table.game).part("seen", f"the agent {self.name!r}")
+        find_game(self.table.game).hook("agents.decoder", f"the agent {self.name!r}")
         raise AssertionError("the game reads observations")
 
     @alone

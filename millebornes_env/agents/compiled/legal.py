@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.compile import rule
+from millebornes_env.engine.numba.compiling import rule
 
 Int16Array = npt.NDArray[np.int16]
 

@@ -1,7 +1,7 @@
 """`policy:<run folder>`: a trained network, read from data files only (safetensors and JSON).
 
-`files.py` says what the files hold, `network.py` is the network. A policy plays the editions that it was
-trained on; one that sees the rules plays all others too. What the environment shows does not
+`_util.files.py` says what the files hold, `network.py` is the network. A policy plays the editions that it
+was trained on; one that sees the rules plays all others too. What the environment shows does not
 matter, it looks at the game by its own `InputSpec`.
 """
 
@@ -14,13 +14,12 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.guard import alone
 from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, legal_by_masks
-from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
     WEIGHTS_FILE,
-    RunFolderError,
     check_description,
     check_layers,
     input_spec_of,
@@ -39,10 +38,9 @@ from millebornes_env.agents.policy.network import (
     weights_block,
 )
 from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
-from millebornes_env.chance import random_word
-from millebornes_env.envs.guard import alone
-from millebornes_env.errors import shown
-from millebornes_env.games import game as find_game
+from millebornes_env.engine.chance import random_word
+from millebornes_env.errors import AgentError, UnknownAgentError, shown
+from millebornes_env.games.registry import game as find_game
 
 ACTIVATIONS: Final[dict[str, Callable[[Float32Array], Float32Array]]] = {
     "tanh": np.tanh,
@@ -81,15 +79,15 @@ class PolicyAgent(CompiledAgent):
                 actions put through a softmax.
 
         Raises:
-            RunFolderError: the folder is missing or damaged, or its policy is not for this table.
-            AgentOptionError: an unknown mode.
-            AgentArgumentError: the observations do not show what the policy sees.
+            UnknownAgentError: the folder is missing or damaged, or its policy is not for this table.
+            UnknownAgentError: an unknown mode.
+            AgentError: the observations do not show what the policy sees.
         """
         self.mode = mode
         if mode not in MODES:
-            raise AgentOptionError(f"mode is {shown(mode)}; it may be " + " or ".join(map(repr, MODES)))
+            raise UnknownAgentError(f"mode is {shown(mode)}; it may be " + " or ".join(map(repr, MODES)))
         if not folder:
-            raise RunFolderError(
+            raise UnknownAgentError(
                 "the agent 'policy' needs a run folder: policy:FOLDER, or the path of the folder alone"
             )
         path = Path(folder)
@@ -130,8 +128,8 @@ class PolicyAgent(CompiledAgent):
             float32[N, num_inputs], for `logits` and `values`.
 
         Raises:
-            AgentArgumentError: they have another shape, or numbers that the table cannot show.
-            GamePartError: the game has no `seen` to read them by, and the environment shows other things than
+            AgentError: they have another shape, or numbers that the table cannot show.
+            OptionError: the game has no `seen` to read them by, and the environment shows other things than
                 the network is to see.
         """
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
@@ -147,8 +145,8 @@ class PolicyAgent(CompiledAgent):
         """The observations as they are: what is left to a game that cannot read them back."""
         needed = self.table.rulebook.sections(self.table.rules, self.input_spec.observation)
         if self.input_spec.features or tuple(needed) != tuple(self.table.sections):
-            find_game(self.table.game).part(
-                "seen", f"the policy {self.name!r}, which sees other observations,"
+            find_game(self.table.game).hook(
+                "agents.decoder", f"the policy {self.name!r}, which sees other observations,"
             )
         inputs: Float32Array = rows.astype(np.float32)
         return inputs
@@ -178,7 +176,7 @@ class PolicyAgent(CompiledAgent):
             float32[N, A], 0 where an action is illegal.
 
         Raises:
-            AgentArgumentError: one of them has another shape or type, a row without a legal action included.
+            AgentError: one of them has another shape or type, a row without a legal action included.
         """
         inputs = self.inputs(observations)
         action_masks = self._checked_masks(action_masks, len(inputs))
@@ -194,7 +192,7 @@ class PolicyAgent(CompiledAgent):
         """Masks of any width of which each row allows an action that the network knows.
 
         Raises:
-            AgentArgumentError: they are none.
+            AgentError: they are none.
         """
         try:
             masks: Masks = np.array(action_masks, subok=False)
@@ -203,7 +201,7 @@ class PolicyAgent(CompiledAgent):
         width = masks.shape[1] if masks.ndim == 2 else 0
         check_masks(self.name, masks, rows, max(width, self.table.num_actions))
         if not masks[:, : self.description["num_actions"]].any(axis=1).all():
-            raise AgentArgumentError(f"{self.name!r}: a row of action_masks allows no action")
+            raise AgentError(f"{self.name!r}: a row of action_masks allows no action")
         return masks
 
     def logits(self, inputs: npt.NDArray[Any]) -> Float32Array:
@@ -216,7 +214,7 @@ class PolicyAgent(CompiledAgent):
             float32[N, A].
 
         Raises:
-            AgentArgumentError: the inputs have another shape, or are no finite numbers.
+            AgentError: the inputs have another shape, or are no finite numbers.
         """
         return self._outputs(inputs)[:, : self.description["num_actions"]]
 
@@ -230,10 +228,10 @@ class PolicyAgent(CompiledAgent):
             float32[N].
 
         Raises:
-            AgentArgumentError: the network has not learned it, or the inputs are not its own.
+            AgentError: the network has not learned it, or the inputs are not its own.
         """
         if self.value is None:
-            raise AgentArgumentError(
+            raise AgentError(
                 f"the policy {self.name!r} has not learned what positions are worth ('value' in its "
                 f"{DESCRIPTION_FILE} is null)"
             )
@@ -246,16 +244,16 @@ class PolicyAgent(CompiledAgent):
         except Exception:  # rows of different lengths, or whatever an `__array__` of theirs raises
             given = np.zeros(())
         if given.ndim != 2 or given.shape[1] != size:
-            raise AgentArgumentError(
+            raise AgentError(
                 f"{self.name!r}: inputs have the shape {given.shape}; its network takes (N, {size}), as "
                 "the method inputs makes them of observations"
             )
         activation = ACTIVATIONS[self.description["activation"]]
         if given.dtype.kind not in "biuf":
-            raise AgentArgumentError(f"{self.name!r}: inputs are of {given.dtype}; they must be float32")
+            raise AgentError(f"{self.name!r}: inputs are of {given.dtype}; they must be float32")
         numbers: Float32Array = given.astype(np.float32)
         if not np.isfinite(numbers).all():
-            raise AgentArgumentError(f"{self.name!r}: inputs hold what is no finite number of float32")
+            raise AgentError(f"{self.name!r}: inputs hold what is no finite number of float32")
         for weight, bias in self.layers[:-1]:
             numbers = activation(numbers @ weight.T + bias)
         weight, bias = self.layers[-1]
@@ -263,4 +261,4 @@ class PolicyAgent(CompiledAgent):
         return result
 
 
-__all__ = ["PolicyAgent", "RunFolderError", "observation_scale"]
+__all__ = ["PolicyAgent", "UnknownAgentError", "observation_scale"]

@@ -8,8 +8,8 @@ A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.
     editions            labels of the rule sheets it was trained on, overrides included
     players, teams      of its tables
     view                {"unseen": ..., "rules": ..., "padded": ...}: what of an observation it sees; in other
-                        games what there is to choose (`games.Game.observation`)
-    features            whether those of the game (`agents.policy.features`) stand behind the observation
+                        games what there is to choose (`games.registry.Game.observation`)
+    features            whether those of the game (`agents.millebornes.features`) stand behind the observation
     observation_version, num_inputs, num_actions
     activation          "relu" or "tanh", after every layer but the last
     num_layers          how many layers there are
@@ -20,8 +20,8 @@ In files of format 3 a weight may be of 8-bit integers (int8). Then `layers.0.sc
 it, of the shape [1, inputs] or [outputs, 1]: what is played is the integer times the scale of its column or
 its row, in float32 (`agents.policy.rounding`; `python -m train.round_weights` writes such files).
 
-Files may come from strangers: what is played was checked here, and a `RunFolderError` says in a sentence what
-is wrong with all others.
+Files may come from strangers: what is played was checked here, and a `UnknownAgentError` says in a sentence
+what is wrong with all others.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from millebornes_env.agents.policy.network import (
 )
 from millebornes_env.agents.policy.rounding import is_scale_of, restored
 from millebornes_env.agents.protocol import Table
-from millebornes_env.compile import plain
-from millebornes_env.errors import GamePartError, MilleBornesError, MissingExtraError, shown
-from millebornes_env.games import DEFAULT_GAME
-from millebornes_env.games import game as find_game
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.errors import MissingExtraError, OptionError, UnknownAgentError, shown
+from millebornes_env.games.registry import DEFAULT_GAME
+from millebornes_env.games.registry import game as find_game
 
 POLICY_FORMAT: Final = 2
 ROUNDED_FORMAT: Final = 3
@@ -66,10 +66,6 @@ _MATRIX: Final = 2  # dimensions
 _ROUNDED: Final = "I8"
 
 
-class RunFolderError(MilleBornesError):
-    """A run folder that is missing, damaged, or of another table or version; the message says which."""
-
-
 # The description -------------------------------------------------------------------------------------------
 
 
@@ -85,28 +81,28 @@ def read_description(folder: Path) -> dict[str, Any]:
     """The contents of a run folder's `policy.json`.
 
     Raises:
-        RunFolderError: there is no such folder or file, or it is not what it should be.
+        UnknownAgentError: there is no such folder or file, or it is not what it should be.
     """
     if not is_folder(folder):
-        raise RunFolderError(f"there is no run folder {shown(str(folder))}; {HOW_TO_TRAIN}")
+        raise UnknownAgentError(f"there is no run folder {shown(str(folder))}; {HOW_TO_TRAIN}")
     path = folder / DESCRIPTION_FILE
     try:
         description = json.loads(_read_small_file(path).decode("utf-8"))
         if not isinstance(description, dict):
             raise TypeError("not a JSON object")
     except FileNotFoundError:
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"{str(folder)!r} has no {DESCRIPTION_FILE}: it is not a run folder, or its training was stopped "
             f"before the first checkpoint; {HOW_TO_TRAIN}"
         ) from None
     except RecursionError:
-        raise RunFolderError(f"{str(path)!r} is damaged (nested too deep); {HOW_TO_TRAIN}") from None
+        raise UnknownAgentError(f"{str(path)!r} is damaged (nested too deep); {HOW_TO_TRAIN}") from None
     except OSError as error:
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"{str(path)!r} cannot be read ({error.strerror}): restore it, or {HOW_TO_TRAIN}"
         ) from None
     except (ValueError, TypeError) as error:
-        raise RunFolderError(f"{str(path)!r} is damaged ({error}); {HOW_TO_TRAIN}") from None
+        raise UnknownAgentError(f"{str(path)!r} is damaged ({error}); {HOW_TO_TRAIN}") from None
     return description
 
 
@@ -138,11 +134,11 @@ def check_description(
         any_edition: whether it may play by rules that it was not trained on and does not see.
 
     Raises:
-        RunFolderError: its format, edition, table or observations are not those of the table.
+        UnknownAgentError: its format, edition, table or observations are not those of the table.
     """
     found = description.get("format")
     if not _is_one_of(found, (POLICY_FORMAT, ROUNDED_FORMAT)):
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"the policy in {str(folder)!r} has format {shown(found)}, this version plays {POLICY_FORMAT} "
             f"and {ROUNDED_FORMAT}: train it again"
         )
@@ -156,7 +152,7 @@ def check_description(
         theirs = description.get(key)
         if not _is_one_of(theirs, ours):
             wanted = " or ".join(map(repr, ours))
-            raise RunFolderError(
+            raise UnknownAgentError(
                 f"the policy in {str(folder)!r} has {key} {shown(theirs)}, but {wanted} is "
                 "needed here: play it at the table that it was trained for, or train another"
             )
@@ -165,7 +161,7 @@ def check_description(
         raise _damaged(folder, "editions")
     sees_rules = getattr(input_spec.observation, "rules", 0) == 1
     if not (any_edition or sees_rules or table.edition in editions):
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"the policy in {str(folder)!r} was trained on {_listed(editions)}, and does "
             f"not see the rules: it cannot play {table.edition!r}; play it where it was trained, or train "
             "another"
@@ -181,11 +177,11 @@ def _checked_game(description: dict[str, Any], table: Table, folder: Path) -> st
     """The game of a policy, if it is that of the table.
 
     Raises:
-        RunFolderError: it is another one.
+        UnknownAgentError: it is another one.
     """
     found = game_of_policy(description)
     if found != table.game:
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"the policy in {str(folder)!r} plays {shown(found)}, not {table.game!r}: play it at the table "
             "that it was trained for, or train another"
         )
@@ -196,16 +192,16 @@ def _check_size_of_table(table: Table, input_spec: InputSpec, folder: Path) -> N
     """Refuse tables that show or allow more than compiled networks have room for.
 
     Raises:
-        RunFolderError: the table does, or the game has no features and the policy sees some.
+        UnknownAgentError: the table does, or the game has no features and the policy sees some.
     """
     if input_spec.features:
         try:
-            find_game(table.game).part("features", f"the policy in {str(folder)!r}")
-        except GamePartError as error:
-            raise RunFolderError(str(error)) from None
+            find_game(table.game).hook("agents.features", f"the policy in {str(folder)!r}")
+        except OptionError as error:
+            raise UnknownAgentError(str(error)) from None
     inputs = describe_table(table, input_spec)["num_inputs"]
     if inputs > MAX_OBS_SIZE or table.num_actions > MAX_ACTIONS:
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"{table.edition}, {table.rules.players} players, has observations of {inputs} numbers and "
             f"{table.num_actions} actions; agents play networks with at most {MAX_OBS_SIZE} inputs and "
             f"{MAX_ACTIONS} actions"
@@ -232,8 +228,8 @@ def input_spec_of(description: dict[str, Any], folder: Path, game: str | None = 
         game: that it plays; None: as it says.
 
     Raises:
-        RunFolderError: its description does not say.
-        UnknownGameError: it plays none that is registered.
+        UnknownAgentError: its description does not say.
+        GameError: it plays none that is registered.
     """
     kind = find_game(game_of_policy(description) if game is None else game).observation_kind()
     view = description.get("view")
@@ -273,8 +269,8 @@ def action_counts(table: Table) -> tuple[int, ...]:
     return tuple(dict.fromkeys(counts))
 
 
-def _damaged(folder: Path, key: str) -> RunFolderError:
-    return RunFolderError(
+def _damaged(folder: Path, key: str) -> UnknownAgentError:
+    return UnknownAgentError(
         f"{str(folder / DESCRIPTION_FILE)!r} is damaged: its {key!r} is missing or unknown; {HOW_TO_TRAIN}"
     )
 
@@ -283,7 +279,7 @@ def network_of(description: dict[str, Any], folder: Path) -> tuple[str, int, str
     """Activation, number of layers and kind of value.
 
     Raises:
-        RunFolderError: one of them is missing or unknown.
+        UnknownAgentError: one of them is missing or unknown.
     """
     activation, num_layers = description.get("activation"), description.get("num_layers")
     if not (isinstance(activation, str) and activation in ACTIVATIONS):
@@ -308,15 +304,15 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
         path: of the file that they are in, for messages.
 
     Raises:
-        RunFolderError: they do not fit together or with the description, are not finite, are so large that
+        UnknownAgentError: they do not fit together or with the description, are not finite, are so large that
             outputs might not be finite, or are too many.
     """
     if len(layers) > MAX_LAYERS:
-        raise RunFolderError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MAX_LAYERS}")
+        raise UnknownAgentError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MAX_LAYERS}")
     width = description["num_inputs"]
     for weight, bias in layers:
         if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
-            raise RunFolderError(
+            raise UnknownAgentError(
                 f"{str(path)!r} is damaged: a layer of shape {weight.shape} follows one of "
                 f"width {width}; restore it, or {HOW_TO_TRAIN}"
             )
@@ -325,7 +321,7 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
             raise _wrong_width(width, path)
     outputs = description["num_actions"] + (description["value"] is not None)
     if not layers or width != outputs:
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"{str(path)!r} is damaged: the last layer has {width} outputs for {description['num_actions']} "
             f"actions with value {shown(description['value'])}, which takes {outputs}; restore it, or "
             f"{HOW_TO_TRAIN}"
@@ -333,8 +329,8 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
     _check_size_of_outputs(layers, description, path)
 
 
-def _wrong_width(width: int, path: Path) -> RunFolderError:
-    return RunFolderError(
+def _wrong_width(width: int, path: Path) -> UnknownAgentError:
+    return UnknownAgentError(
         f"{str(path)!r} has a layer of {width} units: agents play layers of at most {MAX_UNITS}, and 1 or "
         "more"
     )
@@ -344,20 +340,20 @@ def _check_size_of_outputs(layers: Layers, description: dict[str, Any], path: Pa
     """Refuse weights with which an output might not be finite, whatever is seen.
 
     Raises:
-        RunFolderError: a weight is not finite in float32, or a layer's largest possible sum is not.
+        UnknownAgentError: a weight is not finite in float32, or a layer's largest possible sum is not.
     """
     largest = float(np.finfo(np.float32).max)
     bound = _LARGEST_INPUT  # of what a layer is given
     for weight, bias in layers:
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise RunFolderError(
+            raise UnknownAgentError(
                 f"{str(path)!r} holds weights that are not finite in float32: its training went wrong; "
                 f"{HOW_TO_TRAIN}"
             )
         highest = max(np.abs(weight).max(initial=0.0), np.abs(bias).max(initial=0.0))
         sums = np.abs(weight).astype(np.float64).sum(axis=1) * bound + np.abs(bias).astype(np.float64)
         if sums.max() > largest:
-            raise RunFolderError(
+            raise UnknownAgentError(
                 f"{str(path)!r} holds weights of up to {highest:.3g}, so large that the network's outputs "
                 f"may become infinite: its training went wrong; {HOW_TO_TRAIN}"
             )
@@ -368,7 +364,7 @@ def read_layers(folder: Path, num_layers: int) -> list[tuple[npt.NDArray[Any], n
     """Weight and bias of each layer, float32; only layers that agents can play are read.
 
     Raises:
-        RunFolderError: the file is missing, damaged, or holds something else.
+        UnknownAgentError: the file is missing, damaged, or holds something else.
         MissingExtraError: safetensors is not installed.
     """
     try:
@@ -378,7 +374,7 @@ def read_layers(folder: Path, num_layers: int) -> list[tuple[npt.NDArray[Any], n
 
     path = folder / WEIGHTS_FILE
     if not 1 <= num_layers <= MAX_LAYERS:
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"{str(path)!r} has {num_layers} layers: agents play at most {MAX_LAYERS}, and 1 or more"
         )
     try:
@@ -393,7 +389,7 @@ def read_layers(folder: Path, num_layers: int) -> list[tuple[npt.NDArray[Any], n
                 for layer in range(num_layers)
             ]
     except (OSError, SafetensorError, KeyError) as error:
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"{str(path)!r} is missing or damaged ({error}): restore it, or {HOW_TO_TRAIN}"
         ) from None
 
@@ -402,7 +398,7 @@ def _read_weight(file: Any, layer: str, path: Path) -> npt.NDArray[Any]:
     """A layer's weight as float32; rounded ones are multiplied by their scale.
 
     Raises:
-        RunFolderError: no agent plays such a weight, or its scale has another shape.
+        UnknownAgentError: no agent plays such a weight, or its scale has another shape.
     """
     name = f"{layer}.weight"
     weight = _read_tensor(file, name, path, (*_DTYPES, _ROUNDED))
@@ -410,7 +406,7 @@ def _read_weight(file: Any, layer: str, path: Path) -> npt.NDArray[Any]:
         return weight
     scale = _read_tensor(file, f"{layer}.scale", path)
     if not is_scale_of(weight, scale):
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"{str(path)!r} is damaged: {layer}.scale is of shape {scale.shape}, the weight of "
             f"{weight.shape}: it has one scale for each row, or one for each column; restore it, or "
             f"{HOW_TO_TRAIN}"
@@ -422,19 +418,19 @@ def _read_tensor(file: Any, name: str, path: Path, dtypes: tuple[str, ...] = _DT
     """One tensor as float32, its type and size looked at before it is read.
 
     Raises:
-        RunFolderError: no agent plays such a tensor.
+        UnknownAgentError: no agent plays such a tensor.
     """
     head = file.get_slice(name)
     dtype, shape = head.get_dtype(), head.get_shape()
     if dtype not in dtypes:
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"{str(path)!r} is damaged: {name} is of type {dtype}, it may be of {' or '.join(dtypes)}; "
             f"restore it, or {HOW_TO_TRAIN}"
         )
     if max(shape, default=0) > max(MAX_UNITS, MAX_OBS_SIZE):
         raise _wrong_width(max(shape), path)
     if len(shape) > _MATRIX:
-        raise RunFolderError(
+        raise UnknownAgentError(
             f"{str(path)!r} is damaged: {name} has {len(shape)} dimensions; restore it, or {HOW_TO_TRAIN}"
         )
     with np.errstate(over="ignore"):  # infinite in float32: `check_layers` says so

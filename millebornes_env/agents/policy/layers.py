@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.at_once import from_front, lowest_in, set_of_numbers
-from millebornes_env.compile import float32_at, float_rule, rule, stack_array
+from millebornes_env.engine.numba.compiling import float32_at, float_rule, rule, stack_array
+from millebornes_env.engine.numba.simd import from_front, lowest_in, set_of_numbers
 
 Int8Array = npt.NDArray[np.int8]
 Int32Array = npt.NDArray[np.int32]

@@ -20,7 +20,7 @@ from millebornes_env.agents.policy.network import (
     forward_hidden,
     output,
 )
-from millebornes_env.compile import rule_of_rules, stack_array
+from millebornes_env.engine.numba.compiling import rule_of_rules, stack_array
 from millebornes_env.engine.rulebook import Rulebook
 
 _ROOM: Final = max(MAX_UNITS, MAX_OBS_SIZE) + 16

@@ -37,7 +37,8 @@ from millebornes_env.agents.policy.layers import (
 )
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.agents.seen import seen_of
-from millebornes_env.compile import (
+from millebornes_env.engine.kernels import named_for
+from millebornes_env.engine.numba.compiling import (
     flags_of,
     float32_at,
     float_rule,
@@ -46,9 +47,8 @@ from millebornes_env.compile import (
     rule_of_rules,
     stack_array,
 )
-from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
-from millebornes_env.games import Everything, game_of
+from millebornes_env.games.registry import Everything, game_of
 
 Int8Array = npt.NDArray[np.int8]
 Float32Array = npt.NDArray[np.float32]
@@ -81,8 +81,8 @@ WIDTHS: Final = 6
 class InputSpec(NamedTuple):
     """What the inputs of a network show of a game."""
 
-    observation: Any  # the named tuple of `games.Game.observation`
-    features: bool  # whether those of `games.Game.features` stand behind the observation
+    observation: Any  # the named tuple of `games.registry.Game.observation`
+    features: bool  # whether those of `games.registry.Game.features` stand behind the observation
 
 
 class Features(Protocol):
@@ -98,8 +98,9 @@ class Features(Protocol):
 def features_of(rulebook: Rulebook) -> Any:
     """The module of the game's features, a `Features`; `no_features` for a game that has none."""
     entry = game_of(rulebook)
-    features = None if entry is None else entry.features
-    return importlib.import_module(features) if isinstance(features, str) else features or no_features
+    if entry is None or not entry.has("agents.features"):
+        return no_features
+    return entry.hook("agents.features", "a policy")
 
 
 # Values of MODE and ACTIVATION, by their places.

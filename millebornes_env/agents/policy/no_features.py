@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from millebornes_env.compile import rule
+from millebornes_env.engine.numba.compiling import rule
 
 
 @rule

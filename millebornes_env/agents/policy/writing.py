@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from millebornes_env._util.files import write_bytes_atomically, write_json_atomically
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
     POLICY_FORMAT,
@@ -18,11 +19,9 @@ from millebornes_env.agents.policy.files import (
 )
 from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec, Layers
 from millebornes_env.agents.protocol import Table
-from millebornes_env.envs.options import OBSERVATION_OPTIONS, observation_spec
 from millebornes_env.errors import MissingExtraError
-from millebornes_env.files import write_bytes_atomically, write_json_atomically
-from millebornes_env.games import DEFAULT_GAME
-from millebornes_env.games import game as game_named
+from millebornes_env.games.registry import DEFAULT_GAME
+from millebornes_env.games.registry import game as game_named
 
 NOTHING_MORE: Final[dict[str, Any]] = {}
 
@@ -53,7 +52,7 @@ def save_policy_files(
         more: entries of policy.json for people to read.
 
     Raises:
-        RunFolderError: no agent could play these layers; nothing was written.
+        UnknownAgentError: no agent could play these layers; nothing was written.
         ValueError: an unknown activation.
         MissingExtraError: safetensors is not installed.
         OSError: the files could not be written; those that were there are as they were.
@@ -94,8 +93,7 @@ def save_policy_files(
 
 def usual_input(table: Table) -> InputSpec:
     """What the observations of the table's game usually show, without features."""
-    usual = dict(OBSERVATION_OPTIONS.values())
-    return InputSpec(observation_spec(game_named(table.game), **usual), features=False)
+    return InputSpec(game_named(table.game).observation_spec(), features=False)
 
 
 def fold_in_scale(layers: Layers, scale: np.ndarray[Any, Any]) -> Layers:

@@ -29,6 +29,8 @@ from typing import Annotated, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.arguments import checked_seed
+from millebornes_env._util.guard import alone
 from millebornes_env.agents.checks import (
     check_masks,
     checked_rows,
@@ -37,13 +39,8 @@ from millebornes_env.agents.checks import (
     row_error,
 )
 from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, with_room
-from millebornes_env.agents.errors import AgentArgumentError, AgentOptionError
-from millebornes_env.agents.observation_reader import (
-    Starts,
-    bounds_of,
-    first_odd_row,
-    starts_of,
-)
+from millebornes_env.agents.millebornes.observation_reader import Starts, bounds_of, first_odd_row, starts_of
+from millebornes_env.agents.millebornes.strategist.agent import StrategistAgent
 from millebornes_env.agents.options import Between
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import (
@@ -75,16 +72,13 @@ from millebornes_env.agents.search.kernels import (
     search_on,
 )
 from millebornes_env.agents.seen import NO_ODDITY
-from millebornes_env.agents.strategist.agent import StrategistAgent
-from millebornes_env.compile import for_kernels, plain
 from millebornes_env.engine.kernels import key_of_seed
-from millebornes_env.envs.guard import alone
-from millebornes_env.envs.options import checked_seed
-from millebornes_env.errors import StateError, shown
-from millebornes_env.millebornes.audit import first_violation
-from millebornes_env.millebornes.rules import compiled_rules, rules_array
-from millebornes_env.millebornes.sections import sections
-from millebornes_env.millebornes.state import ROUND_OVER, STATE, StateArray, new_states
+from millebornes_env.engine.numba.compiling import for_kernels, plain
+from millebornes_env.errors import AgentError, StateError, UnknownAgentError, shown
+from millebornes_env.games.millebornes.audit import first_violation
+from millebornes_env.games.millebornes.rules import compiled_rules, rules_array
+from millebornes_env.games.millebornes.sections import sections
+from millebornes_env.games.millebornes.state import ROUND_OVER, STATE, StateArray, new_states
 
 SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
 """Hidden cards that a searcher may see, by the value of `sees`."""
@@ -95,14 +89,6 @@ VALUE_IN_POINTS: Final = "points"
 _TWO: Final = 2
 _MS_IN_A_SECOND: Final = 1000.0
 _ALL_REDEALS: Final = 1 << 40
-
-
-class SearchOptionError(AgentOptionError):
-    """An option of `search` that it cannot have; the message says what it may be."""
-
-
-class HiddenCardsError(AgentArgumentError):
-    """An agent that sees hidden cards was to play from an observation."""
 
 
 class SearchAgent(BaseAgent):
@@ -161,13 +147,13 @@ class SearchAgent(BaseAgent):
             temperature: by which a policy's logits are divided before others are judged by them.
 
         Raises:
-            AgentOptionError: a number that an option cannot have.
-            SearchOptionError: `sees`, `belief` or `rollout` is none, `depth` has nobody who can judge, or a
+            UnknownAgentError: a number that an option cannot have.
+            UnknownAgentError: `sees`, `belief` or `rollout` is none, `depth` has nobody who can judge, or a
                 cheat is to have a belief.
         """
         _check_belief(belief, sees)
         if sees not in SEES:
-            raise SearchOptionError(
+            raise UnknownAgentError(
                 f"the option sees is {shown(sees)}; it may be left away (no cheat), or be "
                 + " or ".join(repr(name) for name in SEES if name)
             )
@@ -207,12 +193,12 @@ class SearchAgent(BaseAgent):
             slot_ids: int64[N], as for `Agent`; None: the number of the row.
 
         Raises:
-            HiddenCardsError: it is a cheat.
-            AgentArgumentError: one of the arguments has another shape or type.
-            RowError: a row that the table cannot show to a seat that is to decide.
+            AgentError: it is a cheat.
+            AgentError: one of the arguments has another shape or type.
+            AgentError: a row that the table cannot show to a seat that is to decide.
         """
         if self.sees_hidden_cards:
-            raise HiddenCardsError(
+            raise AgentError(
                 f"{self.name!r} sees hidden cards, it plays only where it is handed the games themselves: "
                 "the arena (`act_on`); without `sees` it plays everywhere"
             )
@@ -241,7 +227,7 @@ class SearchAgent(BaseAgent):
 
         Raises:
             StateError: records that are none, or of games of another table.
-            AgentArgumentError: seats or slot_ids of the wrong shape or type, or it is another seat's turn.
+            AgentError: seats or slot_ids of the wrong shape or type, or it is another seat's turn.
         """
         searcher, decisions = self._looked_at(states, seats)
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
@@ -258,7 +244,7 @@ class SearchAgent(BaseAgent):
 
         Raises:
             StateError: as `act_on`.
-            AgentArgumentError: as `act_on`.
+            AgentError: as `act_on`.
         """
         _, decisions = self._looked_at(states, seats)
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
@@ -286,7 +272,7 @@ class SearchAgent(BaseAgent):
 
         Raises:
             StateError: as `act_on`.
-            AgentArgumentError: as `act_on`.
+            AgentError: as `act_on`.
         """
         _, decisions = self._looked_at(states, seats)
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
@@ -305,7 +291,7 @@ class SearchAgent(BaseAgent):
         wrong = np.flatnonzero((games["seat"] != seats) & (games["phase"] != ROUND_OVER))
         if len(wrong):
             game = int(wrong[0])
-            raise AgentArgumentError(
+            raise AgentError(
                 f"game {game}: seat {int(seats[game])} is to choose, but it is the turn of seat "
                 f"{int(games['seat'][game])}"
             )
@@ -426,12 +412,12 @@ class SearchAgent(BaseAgent):
 
 def _check_belief(belief: str, sees: str) -> None:
     if not is_belief(belief):
-        raise SearchOptionError(
+        raise UnknownAgentError(
             f"the option belief is {shown(belief)}; it may be {', '.join(map(repr, BELIEFS))}, or the folder "
             "of a network that `python -m train.belief` has written"
         )
     if belief != UNIFORM and sees:
-        raise SearchOptionError(
+        raise UnknownAgentError(
             f"the option sees is {shown(sees)}, so the hands are known: leave belief={belief} away"
         )
 
@@ -439,7 +425,7 @@ def _check_belief(belief: str, sees: str) -> None:
 def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:
     given: object = rollout
     if isinstance(given, str) or not is_compiled(rollout):
-        raise SearchOptionError(
+        raise UnknownAgentError(
             f"the rollout agent is {shown(given)}; it must be a compiled agent, such as "
             "agents.make('holder', table) (or let agents.load make both: 'search:rollout=holder')"
         )
@@ -458,7 +444,7 @@ def can_judge(agent: CompiledFunction, table: Table) -> bool:
 
 def _check_judge(agent: CompiledFunction, table: Table) -> None:
     if not can_judge(agent, table):
-        raise SearchOptionError(
+        raise UnknownAgentError(
             f"the option depth needs a rollout agent that can judge a position: a policy with the value "
             f"{VALUE_IN_POINTS!r}, at a table of two teams or where points are counted; {agent.name!r} "
             "cannot at this one: leave depth away"

@@ -29,7 +29,7 @@ def belief_named(name: str, table: Table, rollout: CompiledFunction, **options: 
         **options: of `PolicyBelief`.
 
     Raises:
-        HandNetworkError: there is no network for the table, or it is damaged.
+        UnknownAgentError: there is no network for the table, or it is damaged.
     """
     if name == UNIFORM:
         return UniformBelief()

@@ -14,14 +14,10 @@ from typing import Final, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import with_room
+from millebornes_env.agents.millebornes.strategist.agent import StrategistAgent
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import CompiledFunction, Table
-from millebornes_env.agents.search.hidden_cards import (
-    Believed,
-    Float64Array,
-    draw_hands,
-    nothing_believed,
-)
+from millebornes_env.agents.search.hidden_cards import Believed, Float64Array, draw_hands, nothing_believed
 from millebornes_env.agents.search.history import Window
 from millebornes_env.agents.search.weighing import (
     KINDS,
@@ -31,11 +27,10 @@ from millebornes_env.agents.search.weighing import (
     plays_of,
     weigh_hands,
 )
-from millebornes_env.agents.strategist.agent import StrategistAgent
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import Int8Array, State, new_states
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import Int8Array, State, new_states
 
 UNIFORM: Final = "uniform"
 POLICY: Final = "policy"

@@ -18,13 +18,12 @@ import functools
 from pathlib import Path
 from typing import Any, Final
 
-from millebornes_env.agents.errors import AgentOptionError
+from millebornes_env._util.network_files import read_arrays, read_entries, write_network
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, INPUTS_VERSION, NOW_SIZE
 from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS, OUTPUTS, HandNetwork
-from millebornes_env.all_sheets import edition
-from millebornes_env.errors import MilleBornesError, shown
-from millebornes_env.network_files import read_arrays, read_entries, write_network
+from millebornes_env.errors import MilleBornesError, UnknownAgentError, shown
+from millebornes_env.games.editions import edition
 
 HAND_FORMAT: Final = 1
 DESCRIPTION_FILE: Final = "belief.json"
@@ -40,10 +39,6 @@ _MOST_WEIGHT_BYTES: Final = 1 << 24
 _MOST_WEIGHT: Final = 1e4
 
 
-class HandNetworkError(AgentOptionError):
-    """There is no network that foretells hands for a table, or a damaged one; the message says which."""
-
-
 def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
     """The network that foretells hands at a table.
 
@@ -52,13 +47,13 @@ def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
         folder: where it stands; "": one that comes with the project.
 
     Raises:
-        HandNetworkError: there is none for the table, or the folder holds none that fits.
+        UnknownAgentError: there is none for the table, or the folder holds none that fits.
         MissingExtraError: safetensors is not installed.
     """
     if folder:
         description = read_description(Path(folder))
         if not _is_for(description, table):
-            raise HandNetworkError(
+            raise UnknownAgentError(
                 f"the network in {shown(folder)} knows {_tables_of([description])}, not {_name_of(table)}: "
                 f"{INSTEAD}"
             )
@@ -67,7 +62,7 @@ def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
         if _is_for(description, table):
             return _read(path, description)
     tables = _tables_of([description for _, description in _shipped()])
-    raise HandNetworkError(f"belief=network knows {tables}, not {_name_of(table)}: {INSTEAD}")
+    raise UnknownAgentError(f"belief=network knows {tables}, not {_name_of(table)}: {INSTEAD}")
 
 
 def has_hand_network(table: Table) -> bool:
@@ -126,20 +121,20 @@ def read_description(folder: Path) -> dict[str, Any]:
     """The contents of a folder's `belief.json`.
 
     Raises:
-        HandNetworkError: there is no such file, or it is damaged or of another version.
+        UnknownAgentError: there is no such file, or it is damaged or of another version.
     """
     path = folder / DESCRIPTION_FILE
     try:
         content = read_entries(path, _MOST_BYTES)
     except FileNotFoundError:
-        raise HandNetworkError(
+        raise UnknownAgentError(
             f"{shown(str(folder))} holds no belief (no {DESCRIPTION_FILE}): {HOW_TO_FIT}"
         ) from None
     except (OSError, ValueError) as error:
         raise _damaged(path, error) from None
     versions = content.get("format"), content.get("inputs_version")
     if versions != (HAND_FORMAT, INPUTS_VERSION):
-        raise HandNetworkError(
+        raise UnknownAgentError(
             f"{shown(str(path))} is of format {shown(versions[0])} and inputs {shown(versions[1])}, this "
             f"version of the package reads {HAND_FORMAT} and {INPUTS_VERSION}: {HOW_TO_FIT}"
         )
@@ -179,7 +174,7 @@ def _check_shapes(network: HandNetwork, path: Path) -> None:
     """Refuse weights that compiled code, which checks nothing, would read beyond.
 
     Raises:
-        HandNetworkError: they do not fit together.
+        UnknownAgentError: they do not fit together.
     """
     units, width, last = network.event_bias.size, network.kept_bias.size // 3, network.hidden_bias.size
     outputs = network.out_bias.size
@@ -202,8 +197,8 @@ def _check_shapes(network: HandNetwork, path: Path) -> None:
         raise _damaged(path, f"weights of shapes {[array.shape for array in network]}")
 
 
-def _damaged(path: Path, why: object) -> HandNetworkError:
-    return HandNetworkError(f"{shown(str(path))} is missing or damaged ({why}): restore it, or {HOW_TO_FIT}")
+def _damaged(path: Path, why: object) -> UnknownAgentError:
+    return UnknownAgentError(f"{shown(str(path))} is missing or damaged ({why}): restore it, or {HOW_TO_FIT}")
 
 
 def save_hand_network(folder: Path, network: HandNetwork, description: dict[str, Any]) -> None:

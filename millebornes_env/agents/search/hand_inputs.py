@@ -11,20 +11,20 @@ from __future__ import annotations
 from typing import Final
 
 from millebornes_env.agents.compiled.agent import Int64Array
-from millebornes_env.compile import kernel, rule
-from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, FIRST_FURTHER_HAZARD
-from millebornes_env.millebornes.cards import (
+from millebornes_env.engine.numba.compiling import kernel, rule
+from millebornes_env.games.millebornes.actions import CLAIM_COUP_FOURRE, FIRST_FURTHER_HAZARD
+from millebornes_env.games.millebornes.cards import (
     DISTANCE_200,
     DRIVING_ACE,
     NO_CARD,
     NUM_CARD_TYPES,
     NUM_SAFETIES,
 )
-from millebornes_env.millebornes.legality import legal_actions
-from millebornes_env.millebornes.motion import is_limited, is_moving
-from millebornes_env.millebornes.observation import battle_top_code, in_25s
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import NO_TEAM, PLAY, Int8Array, State, StateArray
+from millebornes_env.games.millebornes.legality import legal_actions
+from millebornes_env.games.millebornes.motion import is_limited, is_moving
+from millebornes_env.games.millebornes.observation import battle_top_code, in_25s
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import NO_TEAM, PLAY, Int8Array, State, StateArray
 
 INPUTS_VERSION: Final = 1
 """Goes up when a network would be shown other things at the same places."""

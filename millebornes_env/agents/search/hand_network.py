@@ -18,10 +18,10 @@ import numpy.typing as npt
 from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.search.hand_inputs import NOW_SCALE
 from millebornes_env.agents.search.hidden_cards import Float64Array
-from millebornes_env.chance import random_word
-from millebornes_env.compile import float_kernel, float_rule, kernel, rule, stack_array
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES
-from millebornes_env.millebornes.state import Int8Array
+from millebornes_env.engine.chance import random_word
+from millebornes_env.engine.numba.compiling import float_kernel, float_rule, kernel, rule, stack_array
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.games.millebornes.state import Int8Array
 
 Float32Array = npt.NDArray[np.float32]
 

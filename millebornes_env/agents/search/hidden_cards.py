@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import kernel, rule, stack_array
-from millebornes_env.millebornes.actions import around
-from millebornes_env.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES
-from millebornes_env.millebornes.determinize import redeal_hidden_cards
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import Int8Array, State, StateArray
+from millebornes_env.engine.chance import random_below, random_word
+from millebornes_env.engine.numba.compiling import kernel, rule, stack_array
+from millebornes_env.games.millebornes.actions import around
+from millebornes_env.games.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES
+from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import Int8Array, State, StateArray
 
 Float64Array = npt.NDArray[np.float64]
 

@@ -20,8 +20,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Int64Array
-from millebornes_env.compile import for_kernels, kernel, rule
-from millebornes_env.millebornes.actions import (
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
+from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
     PASS,
@@ -32,18 +32,12 @@ from millebornes_env.millebornes.actions import (
     play_action,
     target_team,
 )
-from millebornes_env.millebornes.cards import NO_CARD, NUM_CARD_TYPES, is_hazard, safety_against
-from millebornes_env.millebornes.legality import is_discardable, is_legal
-from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rules import Rules, RulesRecord, compiled_rules
-from millebornes_env.millebornes.sections import (
-    DEFAULT_SPEC,
-    OFFSETS,
-    room_of,
-    sections,
-    start_of,
-)
-from millebornes_env.millebornes.state import (
+from millebornes_env.games.millebornes.cards import NO_CARD, NUM_CARD_TYPES, is_hazard, safety_against
+from millebornes_env.games.millebornes.legality import is_discardable, is_legal
+from millebornes_env.games.millebornes.observation import write_observation
+from millebornes_env.games.millebornes.rules import Rules, RulesRecord, compiled_rules
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, OFFSETS, room_of, sections, start_of
+from millebornes_env.games.millebornes.state import (
     CLAIM,
     EXTENSION,
     NO_SEAT,
@@ -54,7 +48,7 @@ from millebornes_env.millebornes.state import (
     StateArray,
     new_states,
 )
-from millebornes_env.millebornes.turn import step
+from millebornes_env.games.millebornes.turn import step
 
 OWN: Final = 0
 """The seat that remembers."""

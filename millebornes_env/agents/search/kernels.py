@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents import observation_reader as seen
 from millebornes_env.agents.compiled.agent import (
     MEMORY,
     NO_ACTION,
@@ -21,8 +20,9 @@ from millebornes_env.agents.compiled.agent import (
     decide,
     decisions_taken,
 )
-from millebornes_env.agents.observation_reader import Starts, read_observation
-from millebornes_env.agents.policy import features
+from millebornes_env.agents.millebornes import features
+from millebornes_env.agents.millebornes import observation_reader as seen
+from millebornes_env.agents.millebornes.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
 from millebornes_env.agents.search.hidden_cards import (
@@ -36,28 +36,21 @@ from millebornes_env.agents.search.hidden_cards import (
     lay_out_hidden_cards,
     redeal,
 )
-from millebornes_env.chance import random_word
-from millebornes_env.compile import kernel, rule
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
-from millebornes_env.millebornes.cards import DECK_SIZE, is_safety
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.motion import team_of
-from millebornes_env.millebornes.observation import write_observation
-from millebornes_env.millebornes.rulebook import POINTS_PER_REWARD
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.scoring import round_score
-from millebornes_env.millebornes.sections import DEFAULT_SPEC, ObservationSpec
-from millebornes_env.millebornes.state import (
-    CLAIM,
-    NO_SEAT,
-    ROUND_OVER,
-    Int8Array,
-    State,
-    StateArray,
-)
-from millebornes_env.millebornes.turn import step
-from millebornes_env.millebornes.winning import has_won_round, round_winner
+from millebornes_env.engine.chance import random_word
+from millebornes_env.engine.numba.compiling import kernel, rule
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.actions import CLAIM_COUP_FOURRE, around, card_of, is_discard
+from millebornes_env.games.millebornes.cards import DECK_SIZE, is_safety
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.motion import team_of
+from millebornes_env.games.millebornes.observation import write_observation
+from millebornes_env.games.millebornes.rulebook import POINTS_PER_REWARD
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.scoring import round_score
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec
+from millebornes_env.games.millebornes.state import CLAIM, NO_SEAT, ROUND_OVER, Int8Array, State, StateArray
+from millebornes_env.games.millebornes.turn import step
+from millebornes_env.games.millebornes.winning import has_won_round, round_winner
 
 CHUNK: Final = 20
 """After so many redeals it is asked which actions are still worth trying."""

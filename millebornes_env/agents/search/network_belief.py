@@ -21,10 +21,10 @@ from millebornes_env.agents.search.hand_network import (
     weigh,
 )
 from millebornes_env.agents.search.history import Reading, Window
-from millebornes_env.compile import for_kernels
-from millebornes_env.millebornes.cards import NUM_CARD_TYPES
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import Int8Array, State, new_states
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import Int8Array, State, new_states
 
 ALL_WINDOWS: Final = 1 << 10
 """Own decisions that a seat remembers: all of the round."""
@@ -60,7 +60,7 @@ class NetworkBelief:
             folder: where the network stands; "": the one that comes with the project.
 
         Raises:
-            HandNetworkError: there is none for the table.
+            UnknownAgentError: there is none for the table.
             MissingExtraError: safetensors is not installed.
         """
         self.network = hand_network_for(table, folder)

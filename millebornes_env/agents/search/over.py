@@ -27,7 +27,7 @@ def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **option
             others are those of a table without a network.
 
     Raises:
-        AgentOptionError: an option that cannot be.
+        UnknownAgentError: an option that cannot be.
     """
     usual: dict[str, Any] = {}
     if can_judge(rollout, table):

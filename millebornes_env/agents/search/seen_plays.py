@@ -15,8 +15,8 @@ import numpy as np
 
 from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.search.history import Reading, Window
-from millebornes_env.compile import for_kernels, kernel, rule
-from millebornes_env.millebornes.actions import (
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
+from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     PASS,
     card_of,
@@ -24,10 +24,10 @@ from millebornes_env.millebornes.actions import (
     opponent_of,
     target_team,
 )
-from millebornes_env.millebornes.cards import NO_CARD, is_hazard, safety_against
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.state import CLAIM, PLAY, State, StateArray, new_states
-from millebornes_env.millebornes.turn import step
+from millebornes_env.games.millebornes.cards import NO_CARD, is_hazard, safety_against
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import CLAIM, PLAY, State, StateArray, new_states
+from millebornes_env.games.millebornes.turn import step
 
 EVENTS_OF_A_PLAY: Final = 8
 """At most: the play itself, and each of a team that lets the hazard stand."""

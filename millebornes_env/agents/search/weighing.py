@@ -21,19 +21,19 @@ import numpy as np
 
 from millebornes_env.agents.compiled.agent import MEMORY, Int64Array
 from millebornes_env.agents.compiled.legal import list_legal
-from millebornes_env.agents.policy import features
+from millebornes_env.agents.millebornes import features
 from millebornes_env.agents.policy.likelihood import Play, network_probability
 from millebornes_env.agents.search.hidden_cards import Float64Array
 from millebornes_env.agents.search.history import Window, card_shown_by
-from millebornes_env.chance import random_below, random_word
-from millebornes_env.compile import call_at, for_kernels, kernel, rule, stack_array
-from millebornes_env.millebornes import rulebook
-from millebornes_env.millebornes.actions import PASS, num_actions
-from millebornes_env.millebornes.cards import NO_CARD, NUM_CARD_TYPES, safety_against
-from millebornes_env.millebornes.legality import write_mask
-from millebornes_env.millebornes.rules import RulesRecord
-from millebornes_env.millebornes.sections import ObservationSpec
-from millebornes_env.millebornes.state import Int8Array, State, StateArray, new_states
+from millebornes_env.engine.chance import random_below, random_word
+from millebornes_env.engine.numba.compiling import call_at, for_kernels, kernel, rule, stack_array
+from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.actions import PASS, num_actions
+from millebornes_env.games.millebornes.cards import NO_CARD, NUM_CARD_TYPES, safety_against
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.sections import ObservationSpec
+from millebornes_env.games.millebornes.state import Int8Array, State, StateArray, new_states
 
 KINDS: Final = 3
 """Of players: like the rollout agent, like another one, by chance."""

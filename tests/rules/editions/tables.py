@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from millebornes_env.millebornes.editions import edition
+from millebornes_env.games.millebornes.editions import edition
 from tests.each import Test, each
 from tests.support import Position
 

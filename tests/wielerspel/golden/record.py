@@ -10,9 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from millebornes_env.wielerspel.actions import action_name
-from millebornes_env.wielerspel.squares import KIND_NAMES
-from millebornes_env.wielerspel.state import PHASE_NAMES
+from millebornes_env.games.wielerspel.actions import action_name
+from millebornes_env.games.wielerspel.squares import KIND_NAMES
+from millebornes_env.games.wielerspel.state import PHASE_NAMES
 from tests.wielerspel.golden.trace import FOLDER, TABLES, Table, begun, is_over, play, player, trace
 
 CANDIDATES = 100

@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.engine.games import NO_GAME, Games, Settings
+from millebornes_env.engine.batch import NO_GAME, Batch, Settings
 from millebornes_env.engine.kernels import DISABLED
-from millebornes_env.wielerspel import rulebook
-from millebornes_env.wielerspel.actions import NUM_ACTIONS, PASS, action_name, bid_of, is_retirement
-from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.sections import ObservationSpec
-from millebornes_env.wielerspel.state import PHASE_NAMES, RACE_OVER, STATE
+from millebornes_env.games.wielerspel import rulebook
+from millebornes_env.games.wielerspel.actions import NUM_ACTIONS, PASS, action_name, bid_of, is_retirement
+from millebornes_env.games.wielerspel.editions import edition
+from millebornes_env.games.wielerspel.sections import ObservationSpec
+from millebornes_env.games.wielerspel.state import PHASE_NAMES, RACE_OVER, STATE
 
 FOLDER = Path(__file__).parent / "games"
 ACTIONS = {action_name(action): action for action in range(NUM_ACTIONS)}
@@ -40,7 +40,7 @@ SETTINGS = Settings(
 FIELDS = [name for name in STATE.names or () if name not in ("key", "deck")]
 INDENT = "  "
 
-Choose = Callable[[Games], int]
+Choose = Callable[[Batch], int]
 
 
 class Table(NamedTuple):
@@ -69,24 +69,24 @@ TABLES = [
 ]
 
 
-def begun(table: Table, seed: int) -> Games:
+def begun(table: Table, seed: int) -> Batch:
     """One race of the table, at its start."""
     rules = edition("arc_en_ciel").replace(**table.changes).table(table.players)
-    games = Games(rulebook, 1, rules, SETTINGS)
+    games = Batch(rulebook, 1, rules, SETTINGS)
     games.seed(seed)
     games.start()
     return games
 
 
-def is_over(games: Games) -> bool:
+def is_over(games: Batch) -> bool:
     return int(games.states[0].phase) == RACE_OVER
 
 
-def play(games: Games, action: int) -> None:
+def play(games: Batch, action: int) -> None:
     assert games.step(np.array([action], np.int64)) == NO_GAME
 
 
-def trace(games: Games, choose: Choose) -> Iterator[str]:
+def trace(games: Batch, choose: Choose) -> Iterator[str]:
     """Play a race to its end and write it down."""
     before = position_lines(games)
     yield from before
@@ -112,7 +112,7 @@ def trace(games: Games, choose: Choose) -> Iterator[str]:
         yield f"{INDENT}last seen by seat {seat} {changed(seen[seat], row)}"
 
 
-def position_lines(games: Games) -> list[str]:
+def position_lines(games: Batch) -> list[str]:
     """A line for each field of the record; arrays in short, each place with its number, or all in a row."""
     return [f"{name} {_value(games.states[0][name])}".rstrip() for name in FIELDS]
 
@@ -138,7 +138,7 @@ def changed(before: npt.NDArray[np.int8], row: npt.NDArray[np.int8]) -> str:
     return " ".join(f"{place}:{row[place]}" for place in np.flatnonzero(row != before))
 
 
-def digest(games: Games) -> str:
+def digest(games: Batch) -> str:
     """Of all bytes of the record."""
     return hashlib.sha256(games.states.view(np.ndarray).tobytes()).hexdigest()[:16]
 
@@ -150,7 +150,7 @@ def player(seed: int) -> Choose:
     """Somebody who bids little and retires servants seldom, but does not always play alike."""
     chance = random.Random(seed)
 
-    def choose(games: Games) -> int:
+    def choose(games: Batch) -> int:
         legal = np.flatnonzero(games.buffers.action_mask[0]).tolist()
         cheap = int(games.states[0].highest_bid) + 4
         kept = [action for action in legal if not is_retirement(action) and bid_of(action) <= cheap]
@@ -175,7 +175,7 @@ def retraced(table: Table, seed: int, lines: list[str]) -> list[str]:
     """The lines that the same plays from the same seed give now, up to one that is not legal any more."""
     plays = iter([line.rpartition(": ")[2] for line in lines if line.startswith("> ")])
 
-    def choose(games: Games) -> int:
+    def choose(games: Batch) -> int:
         return ACTIONS[next(plays)]
 
     found: list[str] = []

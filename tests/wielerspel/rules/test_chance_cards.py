@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.squares import KIND_NAMES
+from millebornes_env.games.wielerspel.editions import edition
+from millebornes_env.games.wielerspel.squares import KIND_NAMES
 from tests.wielerspel.support import CHANCE, LINE, Race
 
 

@@ -7,10 +7,10 @@ import re
 from functools import cache
 from pathlib import Path
 
-from millebornes_env.wielerspel.editions import edition
+from millebornes_env.games.wielerspel.editions import edition
 
 HERE = Path(__file__).parent
-PACKAGE = HERE.parents[2] / "millebornes_env/wielerspel"
+PACKAGE = HERE.parents[2] / "millebornes_env/games/wielerspel"
 
 # What the text has on its lines that are not empty: "a rule", which a test cites, or why there is none.
 LINES = {

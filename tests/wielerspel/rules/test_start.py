@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.compile import plain
-from millebornes_env.errors import RulesError
-from millebornes_env.wielerspel import dice, rulebook, set_up, turn
-from millebornes_env.wielerspel.audit import check_laws
-from millebornes_env.wielerspel.editions import edition
-from millebornes_env.wielerspel.rules import Place, rules_array
-from millebornes_env.wielerspel.squares import EFFORT
-from millebornes_env.wielerspel.state import RACE_OVER, STATE
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.errors import EditionError
+from millebornes_env.games.wielerspel import dice, rulebook, set_up, turn
+from millebornes_env.games.wielerspel.audit import check_laws
+from millebornes_env.games.wielerspel.editions import edition
+from millebornes_env.games.wielerspel.rules import Place, rules_array
+from millebornes_env.games.wielerspel.squares import EFFORT
+from millebornes_env.games.wielerspel.state import RACE_OVER, STATE
 from tests.wielerspel.support import BOARD, Race
 
 
@@ -103,7 +103,7 @@ def test_rules_that_never_come_to_a_decision_are_refused() -> None:
     board = (rules.board[0], *[Place(EFFORT, 60)] * 9)
     hopeless = dataclasses.replace(edition("arc_en_ciel"), rules=rules._replace(board=board), name="hopeless")
     with pytest.raises(
-        RulesError, match="by these rules of wielerspel, game 0 was over before anybody had a"
+        EditionError, match="by these rules of wielerspel, game 0 was over before anybody had a"
     ):
         vector_env(1, hopeless, players=3, seed=1).reset()
 

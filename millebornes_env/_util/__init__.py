@@ -1,0 +1,1 @@
+"""Helpers without a game: files, texts, versions, signals, argument checks."""

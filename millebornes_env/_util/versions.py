@@ -1,0 +1,35 @@
+"""The versions that a result was made with."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+_PACKAGES = (
+    "millebornes-env",
+    "numpy",
+    "numba",
+    "gymnasium",
+    "pettingzoo",
+    "torch",
+    "stable-baselines3",
+    "sb3-contrib",
+    "choix",
+    "pyarrow",
+)
+
+try:
+    __version__ = version("millebornes-env")
+except PackageNotFoundError:  # a source tree that was never installed
+    __version__ = "0+unknown"
+
+
+def versions() -> dict[str, str]:
+    """Version by name, `python` and `platform` included; packages that are not installed are left out."""
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,109 @@
+"""`greedy`: finish > distance > remedy > hazard > safety > discard, the largest distance first.
+
+It claims every coup fourré, never extends a trip, and when it must discard gives away what it is least likely
+to need.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+import numpy as np
+
+from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
+from millebornes_env.agents.millebornes.preferences import claim_or_most_liked
+from millebornes_env.agents.protocol import Table
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.games.millebornes.actions import card_of, is_discard, num_actions
+from millebornes_env.games.millebornes.cards import (
+    NO_CARD,
+    NUM_DISTANCES,
+    Card,
+    is_battle_hazard,
+    is_distance,
+    is_hazard,
+    is_remedy,
+    km_of,
+)
+from millebornes_env.games.millebornes.motion import team_of
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import MAX_TEAMS, State
+
+# Each kind has a band of a thousand; within it, what a rule below adds.
+LIKES_TO_FINISH: Final = 6000
+LIKES_DISTANCES: Final = 5000
+LIKES_REMEDIES: Final = 4000
+LIKES_HAZARDS: Final = 3000
+LIKES_SAFETIES: Final = 2000
+LIKES_DISCARDS: Final = 1000
+
+DISCARD_FIRST: Final = (
+    Card.DISTANCE_25,
+    Card.END_OF_LIMIT,
+    Card.DISTANCE_50,
+    Card.SPEED_LIMIT,
+    Card.DISTANCE_75,
+    Card.REPAIRS,
+    Card.GASOLINE,
+    Card.SPARE_TIRE,
+    Card.DISTANCE_100,
+    Card.DISTANCE_200,
+    Card.ACCIDENT,
+    Card.OUT_OF_GAS,
+    Card.FLAT_TIRE,
+    Card.STOP,
+    Card.ROLL,
+    Card.DRIVING_ACE,
+    Card.EXTRA_TANK,
+    Card.PUNCTURE_PROOF,
+    Card.RIGHT_OF_WAY,
+)
+"""The order in which cards are given away: what stops or starts a car is kept longest."""
+
+
+def _usual_liking(action: int) -> int:
+    """How much it likes an action, unless that completes its trip."""
+    card = card_of(action)
+    if card == NO_CARD:
+        return 0
+    if is_discard(action):
+        return LIKES_DISCARDS - DISCARD_FIRST.index(Card(card))
+    if is_distance(card):
+        return LIKES_DISTANCES + km_of(card)
+    if is_remedy(card):
+        return LIKES_REMEDIES
+    if is_hazard(card):  # a stopped car is worse than a slow one
+        return LIKES_HAZARDS + 1 if is_battle_hazard(card) else LIKES_HAZARDS
+    return LIKES_SAFETIES
+
+
+USUAL_LIKING: Final = np.array([_usual_liking(action) for action in range(num_actions(MAX_TEAMS))])
+"""By action, looked up: the kind of a card is a branch that no processor can predict."""
+USUAL_LIKING.setflags(write=False)
+
+
+def choose(
+    state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
+) -> int:
+    """What it likes best (see `agents.compiled.agent.Choose`)."""
+    return claim_or_most_liked(liking, state, rules, seat, options)
+
+
+@rule
+def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
+    """How much `greedy` likes to lay or to discard a card: finish > distance > remedy > hazard > safety."""
+    if action < NUM_DISTANCES and int(state.km[team_of(rules, seat)]) + km_of(action) == int(state.target):
+        return LIKES_TO_FINISH
+    return int(USUAL_LIKING[action])
+
+
+class GreedyAgent(CompiledAgent):
+    """Finish > distance > remedy > hazard > safety > discard."""
+
+    name = "greedy"
+    game = "millebornes"
+    rule: ClassVar[Choose] = staticmethod(choose)
+
+    def __init__(self, table: Table, seed: int = 0) -> None:
+        """Nothing is drawn by chance; `seed` is there because every agent takes one."""
+        super().__init__(table, seed)

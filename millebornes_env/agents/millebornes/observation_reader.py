@@ -1,0 +1,319 @@
+"""A game read back from an observation, as the seat knows it that made the observation.
+
+Before a row is read it is asked whether the table can show it (`oddity_of`): what is read from other rows,
+rules and agents would look up where there is nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from millebornes_env.agents.protocol import Observations, Table
+from millebornes_env.agents.seen import NO_ODDITY, OUT_OF_RANGE, is_in_range, sum_of
+from millebornes_env.engine.numba.compiling import kernel, rule
+from millebornes_env.errors import AgentError
+from millebornes_env.games.millebornes.cards import (
+    ACCIDENT,
+    DECK_SIZE,
+    DISTANCE_200,
+    DRIVING_ACE,
+    NO_CARD,
+    NUM_CARD_TYPES,
+    NUM_HAZARDS,
+    NUM_SAFETIES,
+    ROLL,
+    SPEED_LIMIT,
+    is_battle_hazard,
+    remedy_for,
+    safety_against,
+)
+from millebornes_env.games.millebornes.observation import battle_top_code
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.sections import (
+    CONTENTS,
+    MAX_INT8,
+    NUM_BATTLE_TOPS,
+    SCORE_UNIT,
+    BySection,
+)
+from millebornes_env.games.millebornes.state import (
+    BY_HAZARD,
+    CLAIM,
+    EXTENSION,
+    HAZARD_AGAIN,
+    NO_SEAT,
+    NO_TEAM,
+    PLAY,
+    ROUND_OVER,
+    Int8Array,
+    State,
+    StateArray,
+)
+
+NOT_SHOWN: Final = -1
+"""Where a section starts that the observations do not have."""
+
+
+Starts = BySection[int]
+"""Where the sections of an observation start."""
+
+
+def starts_of(table: Table, *, counts_unseen: bool = True) -> Starts:
+    """Where each section starts, or NOT_SHOWN.
+
+    Args:
+        table: whose observations are read.
+        counts_unseen: whether the agent asks which cards are unseen; most do.
+
+    Raises:
+        AgentError: the observations do not show what is unseen, and the agent counts on it.
+    """
+    starts = {section.name: section.start for section in table.sections}
+    if "unseen" not in starts and counts_unseen:
+        raise AgentError(
+            "the observations have no section 'unseen', which agents that follow rules count on: "
+            "make the environment with observe_unseen=True (the default)"
+        )
+    return BySection(*(starts.get(name, NOT_SHOWN) for name in BySection._fields))
+
+
+def bounds_of(table: Table) -> Int8Array:
+    """The least and the largest value of each number of an observation, int8[2, D].
+
+    The rules, where they are shown, are those of the table; what it has no seat or team for is 0.
+    """
+    bounds = np.zeros((2, table.sections[-1].stop), np.int8)
+    owners = {"table": 1, "team": table.rules.teams, "seat": table.rules.players}
+    for section in table.sections:
+        shown = CONTENTS[section.name].size * owners[section.owner]  # less than there is room for if padded
+        bounds[1, section.start : section.start + shown] = min(section.high, MAX_INT8)
+        if section.name == "rules":
+            bounds[:, section.start : section.stop] = table.rules.observed
+    return bounds
+
+
+# Whether a table can show a row ----------------------------------------------------------------------------
+
+ODDITIES: Final = (
+    "",
+    "a number is out of its range",
+    "what is to be decided does not go with who is to decide, or with the hazard that waits for an answer",
+    "it is another seat's turn",
+    "its hand does not have the number of cards that it says",
+    "the cards not in sight are not as many as lie in the other hands and in the draw pile",
+    "there are more copies of a card than in the deck",
+    "a battle pile shows none of its tops, or several",
+    "the target does not go with the extension",
+    "no action would be legal",
+)
+"""What `oddity_of` finds, in words, by number."""
+
+ODD_DECISION: Final = 2
+NOT_ITS_TURN: Final = 3
+ODD_HAND: Final = 4
+ODD_UNSEEN: Final = 5
+ODD_COPIES: Final = 6
+ODD_BATTLE: Final = 7
+ODD_TARGET: Final = 8
+NO_CHOICE: Final = 9
+
+
+@rule
+def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: RulesRecord) -> int:
+    """Why the table cannot show such a row to a seat that is to decide, or NO_ODDITY.
+
+    A row of a round that is over is none to decide about, and no oddity.
+
+    Args:
+        row: int8[D], any bytes.
+        starts: of the sections of the table's observations.
+        bounds: int8[2, D], by `bounds_of`.
+        rules: the table's.
+    """
+    if not is_in_range(row, bounds):
+        return OUT_OF_RANGE
+    found = oddity_of_decision(row, starts, rules)
+    if found == NO_ODDITY:
+        found = oddity_of_cards(row, starts, rules)
+    if found == NO_ODDITY:
+        found = oddity_of_trip(row, starts, rules)
+    if found == NO_ODDITY and is_to_decide(row, starts) and not has_a_choice(row, starts, rules):
+        return NO_CHOICE
+    return found
+
+
+@rule
+def is_to_decide(row: Int8Array, starts: Starts) -> bool:
+    """Whether the round goes on, and the seat that sees the row is to decide."""
+    return sum_of(row, starts.phase, ROUND_OVER) == 1 and int(row[starts.to_act]) == 1
+
+
+@rule
+def oddity_of_decision(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
+    """Whether one seat decides about one thing, or the round is over."""
+    phases = sum_of(row, starts.phase, ROUND_OVER)
+    if phases > 1 or sum_of(row, starts.to_act, rules.players) != phases:
+        return ODD_DECISION
+    if sum_of(row, starts.pending_hazard, NUM_HAZARDS) != int(row[starts.phase + CLAIM]):
+        return ODD_DECISION
+    if phases == 1 and int(row[starts.to_act]) == 0:
+        return NOT_ITS_TURN
+    return NO_ODDITY
+
+
+@rule
+def oddity_of_cards(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
+    """Whether the cards are as many as they are said to be, and those of the deck."""
+    if sum_of(row, starts.hand, NUM_CARD_TYPES) != int(row[starts.hand_counts]):
+        return ODD_HAND
+    if starts.unseen != NOT_SHOWN:
+        face_down = int(row[starts.draw_pile]) + sum_of(row, starts.hand_counts + 1, rules.players - 1)
+        if sum_of(row, starts.unseen, NUM_CARD_TYPES) != face_down:
+            return ODD_UNSEEN
+    for card in range(NUM_CARD_TYPES):
+        copies = int(row[starts.hand + card]) + int(row[starts.discard_pile + card])
+        if starts.unseen != NOT_SHOWN:
+            copies += int(row[starts.unseen + card])
+        if copies > int(rules.deck[card]):
+            return ODD_COPIES
+    return NO_ODDITY
+
+
+@rule
+def oddity_of_trip(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
+    """Whether each battle pile has one top, and the target is that of the trip that is driven."""
+    for team in range(rules.teams):
+        if sum_of(row, starts.battle + team * NUM_BATTLE_TOPS, NUM_BATTLE_TOPS) != 1:
+            return ODD_BATTLE
+    calls = sum_of(row, starts.extension, rules.teams)
+    target = rules.extended_target if calls == 1 else rules.target
+    return NO_ODDITY if calls <= 1 and 25 * int(row[starts.target]) == target else ODD_TARGET
+
+
+@rule
+def has_a_choice(row: Int8Array, starts: Starts, rules: RulesRecord) -> bool:
+    """Whether the seat that is to decide has a legal action.
+
+    Who is to play and holds a card can lay it or discard it; who is asked for a coup fourré holds the safety;
+    who is asked for the extension has done the short trip, and not yet the long one.
+    """
+    if int(row[starts.phase + PLAY]) == 1:
+        return int(row[starts.hand_counts]) > 0
+    if int(row[starts.phase + EXTENSION]) == 1:
+        is_done = int(row[starts.km]) >= int(row[starts.target])
+        is_called = sum_of(row, starts.extension, rules.teams) > 0
+        return is_done and not is_called and 25 * int(row[starts.km]) < rules.extended_target
+    for place in range(NUM_HAZARDS):
+        if int(row[starts.pending_hazard + place]) == 1:
+            return int(row[starts.hand + safety_against(ACCIDENT + place)]) > 0
+    return False
+
+
+@kernel
+def first_odd_row(
+    rows: Observations, starts: Starts, bounds: Int8Array, rules: StateArray
+) -> tuple[int, int]:
+    """By `oddity_of`, as `agents.seen.Seen` says."""
+    for number in range(len(rows)):
+        oddity = oddity_of(rows[number], starts, bounds, rules[0])
+        if oddity != NO_ODDITY:
+            return number, oddity
+    return -1, NO_ODDITY
+
+
+# Reading ---------------------------------------------------------------------------------------------------
+
+
+@rule
+def clock(state: State) -> int:
+    """The cards of the draw pile: it only shrinks in a round."""
+    return int(state.draw_pile)
+
+
+@rule
+def read_observation(row: Int8Array, starts: Starts, rules: RulesRecord, state: State) -> None:
+    """Write the game as the observing seat knows it: the observer is seat 0, its team is team 0.
+
+    What nobody can see stays empty: other hands, the deck. What an observation does not tell is left out:
+    covered cards of the tableaux (but 200s and safeties), the dealer, who attacked. Scores are in 50s.
+
+    Args:
+        row: int8[D], the observation.
+        starts: of its sections.
+        rules: the table's.
+        state: overwritten.
+    """
+    for card in range(NUM_CARD_TYPES):
+        state.hand[0, card] = row[starts.hand + card]
+        state.discard_pile[card] = row[starts.discard_pile + card]
+        unseen = int(row[starts.unseen + card]) if starts.unseen != NOT_SHOWN else 0
+        state.hidden[card] = unseen + int(row[starts.hand + card])
+    state.discard_top = NO_CARD
+    state.draw_pile = row[starts.draw_pile]
+    state.target = 25 * int(row[starts.target])
+    state.winner = NO_TEAM
+    state.dealer = 0
+    read_decision(row, starts, rules, state)
+    for seat in range(rules.players):
+        state.hand_count[seat] = row[starts.hand_counts + seat]
+        state.stream_next[seat] = 0
+        state.stream_end[seat] = 0
+        for card in range(NUM_CARD_TYPES):
+            state.hand[seat, card] = 0 if seat > 0 else int(state.hand[0, card])
+    for place in range(DECK_SIZE):
+        state.deck[place] = NO_CARD
+    for team in range(rules.teams):
+        read_tableau(row, starts, state, team)
+
+
+@rule
+def read_decision(row: Int8Array, starts: Starts, rules: RulesRecord, state: State) -> None:
+    """Whose decision it is and about what."""
+    state.phase = ROUND_OVER
+    for phase in range(ROUND_OVER):
+        if int(row[starts.phase + phase]) == 1:
+            state.phase = phase
+    state.seat = 0
+    for seat in range(rules.players):
+        if int(row[starts.to_act + seat]) == 1:
+            state.seat = seat
+    state.pending_hazard = NO_CARD
+    state.pending_team = NO_TEAM
+    state.attacker = NO_SEAT
+    for place in range(NUM_HAZARDS):
+        if int(row[starts.pending_hazard + place]) == 1:
+            state.pending_hazard = ACCIDENT + place
+    if int(state.phase) == CLAIM:
+        state.pending_team = int(state.seat) % int(rules.teams)
+        state.attacker = (int(state.seat) + int(rules.players) - 1) % int(rules.players)
+    state.extension_team = NO_TEAM
+    for team in range(rules.teams):
+        if int(row[starts.extension + team]) == 1:
+            state.extension_team = team
+
+
+@rule
+def read_tableau(row: Int8Array, starts: Starts, state: State, team: int) -> None:
+    """What lies before one team."""
+    state.km[team] = 25 * int(row[starts.km + team])
+    state.score[team] = SCORE_UNIT * int(row[starts.score + team])
+    state.opening[team] = row[starts.opening + team]
+    state.speed[team] = SPEED_LIMIT if int(row[starts.limited + team]) == 1 else NO_CARD
+    for card in range(NUM_CARD_TYPES):
+        state.tableau[team, card] = 0
+    state.tableau[team, DISTANCE_200] = row[starts.two_hundreds + team]
+    for safety in range(NUM_SAFETIES):
+        at = NUM_SAFETIES * team + safety
+        state.tableau[team, DRIVING_ACE + safety] = row[starts.safeties + at]
+        state.coup_fourre[team, safety] = row[starts.coups_fourres + at]
+    state.battle[team] = NO_CARD
+    for card in range(ACCIDENT, ROLL + 1):
+        code = battle_top_code(card)
+        if card != SPEED_LIMIT and int(row[starts.battle + team * NUM_BATTLE_TOPS + code]) == 1:
+            state.battle[team] = card
+    state.battle_below[team] = NO_CARD
+    top, opening = int(state.battle[team]), int(state.opening[team])
+    if is_battle_hazard(top) and opening != BY_HAZARD:
+        state.battle_below[team] = remedy_for(top) if opening == HAZARD_AGAIN else ROLL

@@ -1,1 +1,0 @@
-"""The agents of the cycling race: `saver`, `escaper` and `bidder`; the other files are what they share."""

@@ -1,0 +1,372 @@
+"""A race read back from an observation, as the seat knows it that made the observation.
+
+Before a row is read it is asked whether the table can show it (`oddity_of`), as `observation_reader` does for
+Mille Bornes. All is open in a race but the order of the chance cards, so what is read is the race itself, but
+for what only the rules of a turn look at (the dice, how far the turn has come).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from millebornes_env.agents.protocol import Observations, Table
+from millebornes_env.agents.seen import NO_ODDITY, OUT_OF_RANGE, is_in_range, sum_of
+from millebornes_env.engine.numba.compiling import kernel, rule
+from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.games.wielerspel.rules import MAX_CARD_TYPES, MAX_PLAYERS, MAX_SERVANTS, Rules
+from millebornes_env.games.wielerspel.sections import CONTENTS, MAX_INT8, TURN_UNIT, BySection, sections
+from millebornes_env.games.wielerspel.squares import EFFORT, MAX_SQUARES, NUM_KINDS
+from millebornes_env.games.wielerspel.state import (
+    AWAY,
+    BID,
+    MOVE,
+    MUST_PAY,
+    MUST_RETIRE,
+    NO_CARD,
+    NO_SEAT,
+    NOT_ENDED,
+    NUM_SETS,
+    RACE_OVER,
+    TURN_BEGINS,
+    Int8Array,
+    State,
+)
+
+Starts = BySection[int]
+"""Where the sections of an observation start."""
+
+_OWN: Final = 0
+"""The seat that sees the row."""
+_PHASES: Final = RACE_OVER - AWAY
+_MOST_RETIRED: Final = MAX_PLAYERS * MAX_SERVANTS
+
+
+def starts_of(table: Table, *, counts_unseen: bool = True) -> Starts:
+    """Where each section starts; observations of a race always show all of them.
+
+    Args:
+        table: whose observations are read.
+        counts_unseen: makes no difference: the cards that are left are always shown.
+    """
+    starts = {section.name: section.start for section in table.sections}
+    return BySection(*(starts[name] for name in BySection._fields))
+
+
+def bounds_of(table: Table) -> Int8Array:
+    """The least and the largest value of each number of an observation, int8[2, D].
+
+    What the table has no seat, square or card for is 0.
+    """
+    rules: Rules = table.rules
+    bounds = np.zeros((2, table.sections[-1].stop), np.int8)
+    here = {section.name: section for section in sections(rules)}
+    for section in table.sections:
+        size, high = CONTENTS[section.name].size, min(here[section.name].high, MAX_INT8)
+        used = {"cards_left": rules.card_types, "servants": rules.length}.get(section.name, size)
+        for owner in range(rules.players if section.owner == "seat" else 1):
+            start = section.start + owner * size
+            bounds[1, start : start + used] = high
+        if section.name == "cards_left":
+            bounds[1, section.start : section.start + used] = rules.card_copies
+    return bounds
+
+
+# Whether a table can show a row ----------------------------------------------------------------------------
+
+ODDITIES: Final = (
+    "",
+    "a number is out of its range",
+    "what is to be decided does not go with who is to decide",
+    "it is another seat's turn",
+    "the square has no kind, or several",
+    "the places in the race are not 1, 2 and so on",
+    "the lead does not go with who is away",
+    "a seat has more or fewer servants than there are",
+    "two servants stand on a square, or one on a square without effort",
+    "there are more or fewer jersey cards than in the box",
+    "who has yet to pay or bid does not go with what is to be decided",
+    "the highest bid does not go with who has bid it",
+    "no action would be legal",
+)
+"""What `oddity_of` finds, in words, by number."""
+
+ODD_DECISION: Final = 2
+NOT_ITS_TURN: Final = 3
+ODD_KIND: Final = 4
+ODD_PLACES: Final = 5
+ODD_LEAD: Final = 6
+ODD_SERVANTS: Final = 7
+ODD_SQUARE: Final = 8
+ODD_JERSEYS: Final = 9
+ODD_LINE: Final = 10
+ODD_BID: Final = 11
+NO_CHOICE: Final = 12
+
+
+@rule
+def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules) -> int:
+    """Why the table cannot show such a row to a seat that is to decide, or NO_ODDITY.
+
+    A row of a race that is over is none to decide about, and no oddity.
+
+    Args:
+        row: int8[D], any bytes.
+        starts: of the sections of the table's observations.
+        bounds: int8[2, D], by `bounds_of`.
+        rules: the table's.
+    """
+    if not is_in_range(row, bounds):
+        return OUT_OF_RANGE
+    found = oddity_of_decision(row, starts, rules)
+    if found == NO_ODDITY:
+        found = oddity_of_order(row, starts, rules)
+    if found == NO_ODDITY:
+        found = oddity_of_board(row, starts, rules)
+    if found == NO_ODDITY:
+        found = oddity_of_line(row, starts, rules)
+    if found == NO_ODDITY and not has_a_choice(row, starts, rules):
+        return NO_CHOICE
+    return found
+
+
+@rule
+def phase_of(row: Int8Array, starts: Starts) -> int:
+    """What is to be decided, or RACE_OVER."""
+    for phase in range(_PHASES):
+        if int(row[starts.phase + phase]) == 1:
+            return AWAY + phase
+    return RACE_OVER
+
+
+@rule
+def oddity_of_decision(row: Int8Array, starts: Starts, rules: Rules) -> int:
+    """Whether the own seat decides about one thing, or the race is over."""
+    phases = sum_of(row, starts.phase, _PHASES)
+    if phases > 1 or sum_of(row, starts.to_act, rules.players) != phases:
+        return ODD_DECISION
+    if phases == 1 and int(row[starts.to_act]) == 0:
+        return NOT_ITS_TURN
+    return NO_ODDITY if sum_of(row, starts.kind, NUM_KINDS) == 1 else ODD_KIND
+
+
+@rule
+def oddity_of_order(row: Int8Array, starts: Starts, rules: Rules) -> int:
+    """Whether each place in the race is held once, who decides is in it, and who is away leads it."""
+    riding = 0
+    for seat in range(rules.players):
+        riding += 1 if int(row[starts.place + seat]) > 0 else 0
+    for place in range(1, riding + 1):
+        held = 0
+        for seat in range(rules.players):
+            held += 1 if int(row[starts.place + seat]) == place else 0
+        if held != 1:
+            return ODD_PLACES
+    if phase_of(row, starts) != RACE_OVER and int(row[starts.place]) == 0:
+        return ODD_PLACES
+    away = 0
+    for seat in range(rules.players):
+        if int(row[starts.away + seat]) == 1:
+            away += 1
+            if int(row[starts.place + seat]) != 1:
+                return ODD_LEAD
+    return NO_ODDITY if away <= 1 and (away == 1) == (int(row[starts.lead]) > 0) else ODD_LEAD
+
+
+@rule
+def oddity_of_board(row: Int8Array, starts: Starts, rules: Rules) -> int:
+    """Whether servants and jersey cards are as many as there are, and servants stand where they can."""
+    for seat in range(rules.players):
+        servants = int(row[starts.off_board + seat]) + int(row[starts.retired + seat])
+        if servants + sum_of(row, starts.servants + MAX_SQUARES * seat, MAX_SQUARES) != rules.servants:
+            return ODD_SERVANTS
+    for square in range(rules.length):
+        standing = 0
+        for seat in range(rules.players):
+            standing += int(row[starts.servants + MAX_SQUARES * seat + square])
+        if standing > (1 if rules.square_kind[square] == EFFORT else 0):
+            return ODD_SQUARE
+    for kind in range(NUM_SETS):
+        cards = int(row[starts.stacks + kind])
+        for seat in range(rules.players):
+            cards += int(row[starts.jerseys + NUM_SETS * seat + kind])
+        if cards != rules.jersey_cards:
+            return ODD_JERSEYS
+    return NO_ODDITY
+
+
+@rule
+def oddity_of_line(row: Int8Array, starts: Starts, rules: Rules) -> int:
+    """Whether those who have yet to pay or bid are in the race, and somebody has bid the highest bid."""
+    phase = phase_of(row, starts)
+    is_line = phase in (MUST_PAY, BID)
+    if is_line != (int(row[starts.to_come]) == 1):
+        return ODD_LINE
+    for seat in range(rules.players):
+        if int(row[starts.to_come + seat]) == 1 and not (is_line and int(row[starts.place + seat]) > 0):
+            return ODD_LINE
+    bidders = sum_of(row, starts.highest_bidder, rules.players)
+    return NO_ODDITY if bidders == (1 if int(row[starts.highest_bid]) > 0 else 0) else ODD_BID
+
+
+@rule
+def has_a_choice(row: Int8Array, starts: Starts, rules: Rules) -> bool:
+    """Whether the seat that is to decide has a legal action.
+
+    Whoever may give up, stay, pass or keep can; a servant retires or moves only if there is one.
+    """
+    phase = phase_of(row, starts)
+    if phase in (MUST_PAY, MUST_RETIRE):
+        return int(row[starts.retired]) < rules.servants
+    return phase != MOVE or sum_of(row, starts.servants, MAX_SQUARES) > 0
+
+
+@kernel
+def first_odd_row(
+    rows: Observations, starts: Starts, bounds: Int8Array, rules: StateArray
+) -> tuple[int, int]:
+    """By `oddity_of`, as `agents.seen.Seen` says."""
+    for number in range(len(rows)):
+        oddity = oddity_of(rows[number], starts, bounds, rules[0])
+        if oddity != NO_ODDITY:
+            return number, oddity
+    return -1, NO_ODDITY
+
+
+# Reading ---------------------------------------------------------------------------------------------------
+
+
+@rule
+def clock(state: State) -> int:
+    """What is left of the turns that observations count, then of the servants: neither grows in a race.
+
+    A race that ended within 16 turns, before any servant had retired, would go unnoticed.
+    """
+    turns = MAX_INT8 - min(int(state.turn) // TURN_UNIT, MAX_INT8)
+    servants = _MOST_RETIRED
+    for seat in range(MAX_PLAYERS):
+        servants -= int(state.retired[seat])
+    return turns * (_MOST_RETIRED + 1) + servants
+
+
+@rule
+def read_observation(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
+    """Write the race as the observing seat knows it: the observer is seat 0, those to its left 1, 2 ...
+
+    The chance cards that are left lie in the order of their types. What an observation does not tell is as at
+    the beginning of a turn: the dice, the card, who rolled; turns are those of the 16s that are shown.
+
+    Args:
+        row: int8[D], the observation.
+        starts: of its sections.
+        rules: the table's.
+        state: overwritten.
+    """
+    state.key[0], state.key[1] = 0, 0
+    state.episode, state.shuffles = 0, 0
+    state.turn = TURN_UNIT * int(row[starts.turn])
+    state.stage, state.winner, state.ending = TURN_BEGINS, NO_SEAT, NOT_ENDED
+    state.roller, state.white, state.yellow, state.card = NO_SEAT, 0, 0, NO_CARD
+    state.landed_on_line = 0
+    read_decision(row, starts, rules, state)
+    read_order(row, starts, rules, state)
+    for seat in range(MAX_PLAYERS):
+        read_team(row, starts, rules, state, seat)
+    read_board(row, starts, rules, state)
+    read_line(row, starts, rules, state)
+    read_cards(row, starts, rules, state)
+
+
+@rule
+def read_decision(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
+    """What is to be decided, whose decision it is, and what it costs."""
+    state.phase = phase_of(row, starts)
+    state.due = int(row[starts.price]) if int(state.phase) == MUST_PAY else 0
+    state.seat = _OWN
+    state.highest_bid = row[starts.highest_bid]
+    state.highest_bidder = NO_SEAT
+    for seat in range(rules.players):
+        if int(row[starts.to_act + seat]) == 1:
+            state.seat = seat
+        if int(row[starts.highest_bidder + seat]) == 1:
+            state.highest_bidder = seat
+
+
+@rule
+def read_order(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
+    """The order of the race, who is away, and who has left it."""
+    state.lead = row[starts.lead]
+    state.highest_lead = row[starts.highest_lead]
+    state.escaped, state.riders = NO_SEAT, 0
+    for place in range(MAX_PLAYERS):
+        state.peloton[place] = NO_SEAT
+        state.out[place] = 0
+    for seat in range(rules.players):
+        state.out[seat] = 1 if int(row[starts.place + seat]) == 0 else 0
+        if int(row[starts.away + seat]) == 1:
+            state.escaped = seat
+    for place in range(1, rules.players + 1):
+        for seat in range(rules.players):
+            if int(row[starts.place + seat]) == place and int(state.escaped) != seat:
+                state.peloton[int(state.riders)] = seat
+                state.riders = int(state.riders) + 1
+
+
+@rule
+def read_team(row: Int8Array, starts: Starts, rules: Rules, state: State, seat: int) -> None:
+    """What one team has; seats that the table lacks have nothing."""
+    is_here = seat < rules.players
+    state.energy[seat] = int(row[starts.energy + seat]) if is_here else 0
+    state.off_board[seat] = int(row[starts.off_board + seat]) if is_here else 0
+    state.retired[seat] = int(row[starts.retired + seat]) if is_here else 0
+    state.escape_points[seat] = int(row[starts.escape_points + seat]) if is_here else 0
+    for kind in range(NUM_SETS):
+        state.jerseys[seat, kind] = int(row[starts.jerseys + NUM_SETS * seat + kind]) if is_here else 0
+
+
+@rule
+def read_board(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
+    """The outer track: the rainbow rider, what the square is, the servants, and what lies at the start."""
+    state.square = row[starts.square]
+    state.number = row[starts.number]
+    state.rainbow_lap = row[starts.rainbow_lap]
+    state.no_supply = row[starts.no_supply]
+    for kind in range(NUM_KINDS):
+        if int(row[starts.kind + kind]) == 1:
+            state.kind = kind
+    for kind in range(NUM_SETS):
+        state.stacks[kind] = row[starts.stacks + kind]
+    for square in range(MAX_SQUARES):
+        state.owner[square] = NO_SEAT
+        for seat in range(rules.players):
+            if int(row[starts.servants + MAX_SQUARES * seat + square]) == 1:
+                state.owner[square] = seat
+    state.holder = state.owner[int(state.square)]
+
+
+@rule
+def read_line(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
+    """Who has yet to pay or bid: in the order of the race, as they were lined up."""
+    end = 0
+    for seat in range(MAX_PLAYERS):
+        state.queue[seat] = NO_SEAT
+    for place in range(1, rules.players + 1):
+        for seat in range(rules.players):
+            if int(row[starts.to_come + seat]) == 1 and int(row[starts.place + seat]) == place:
+                state.queue[end] = seat
+                end += 1
+    state.queue_next, state.queue_end = 0, end
+
+
+@rule
+def read_cards(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
+    """The chance cards that are left, type by type: nobody knows their order."""
+    end = 0
+    for card in range(MAX_CARD_TYPES):
+        for _ in range(int(row[starts.cards_left + card])):
+            state.deck[end] = card
+            end += 1
+    for place in range(end, len(state.deck)):
+        state.deck[place] = NO_CARD
+    state.deck_next = 0

@@ -1,0 +1,203 @@
+"""What the agents of the race ask about a race: all of it everybody at the table sees."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from millebornes_env.engine.numba.compiling import rule, seldom
+from millebornes_env.games.wielerspel.actions import (
+    EXCHANGE_GREEN,
+    EXCHANGE_POLKA_DOT,
+    KEEP,
+    PASS,
+    RETIRE,
+    bid_action,
+    move_action,
+    retire_action,
+)
+from millebornes_env.games.wielerspel.auction import can_bid
+from millebornes_env.games.wielerspel.jerseys import (
+    JERSEYS_ON_A_DOUBLE,
+    JERSEYS_ON_A_TRIPLE,
+    can_exchange_green,
+    can_exchange_polka_dot,
+    cards_to_hand_in,
+    polka_dots,
+)
+from millebornes_env.games.wielerspel.peloton import is_anybody_away, place_in_peloton
+from millebornes_env.games.wielerspel.rules import Rules
+from millebornes_env.games.wielerspel.squares import EFFORT, NO_SQUARE
+from millebornes_env.games.wielerspel.state import GREENS, NO_CARD, NO_SEAT, RAINBOW, State
+
+MEAN_OF_A_DIE: Final = 3.5
+LANDINGS_PER_LAP: Final = 1 / MEAN_OF_A_DIE
+"""How often the rainbow rider ends a throw on a given square, in a lap, far from where it was last seen."""
+
+
+@rule
+def around_from(rules: Rules, seat: int, place: int) -> int:
+    """The seat so many places to the left."""
+    return (seat + place) % int(rules.players)
+
+
+# Where everybody is ----------------------------------------------------------------------------------------
+
+
+@rule
+def is_away(state: State, seat: int) -> bool:
+    """Whether the seat's leader has escaped."""
+    return int(state.escaped) == seat
+
+
+@rule
+def riders_left(state: State) -> int:
+    """Seats that are still in the race."""
+    return int(state.riders) + (1 if is_anybody_away(state) else 0)
+
+
+@rule
+def squares_to_the_line(state: State, rules: Rules) -> int:
+    """How many squares the rainbow rider has before it: a whole lap if it stands on the line."""
+    return int(rules.length) - int(state.square)
+
+
+@rule
+def energy_of_later_bidders(state: State, seat: int) -> int:
+    """The most energy that anybody has who bids after the seat; 0 if the seat bids last (003:184).
+
+    Seats bid in race order.
+    """
+    most = 0
+    if is_away(state, seat):
+        first = 0
+    else:
+        first = place_in_peloton(state, seat) + 1
+    for place in range(first, int(state.riders)):
+        most = max(most, int(state.energy[int(state.peloton[place])]))
+    return most
+
+
+@rule
+def bid_up_to(state: State, rules: Rules, seat: int, most: int) -> int:
+    """Bid, if the square can be had for `most` energy; else pass.
+
+    Each seat bids once. So the first to bid go as high as they would; it is enough, though, to bid what those
+    who are still to come have. Who bids last needs one more than the highest bid (003:184).
+    """
+    amount = min(most, max(int(state.highest_bid) + 1, energy_of_later_bidders(state, seat)))
+    return bid_action(amount) if can_bid(state, rules, seat, amount) else PASS
+
+
+# Squares ---------------------------------------------------------------------------------------------------
+
+
+@rule
+def free_squares(state: State, rules: Rules) -> int:
+    """Effort squares that nobody holds."""
+    count = 0
+    for square in range(int(rules.length)):
+        if int(rules.square_kind[square]) == EFFORT and int(state.owner[square]) == NO_SEAT:
+            count += 1
+    return count
+
+
+@rule
+def payments_of_a_lap(state: State, rules: Rules, seat: int) -> float:
+    """The energy that effort squares cost the seat in a lap, on average: all but its own."""
+    sum_of_numbers = 0
+    for square in range(int(rules.length)):
+        if int(rules.square_kind[square]) == EFFORT and int(state.owner[square]) != seat:
+            sum_of_numbers += int(rules.square_number[square])
+    return sum_of_numbers * LANDINGS_PER_LAP
+
+
+@rule
+def cards_left_of_kind(state: State, rules: Rules, kind: int) -> int:
+    """Chance cards of a kind that have not been drawn since the last shuffle."""
+    count = 0
+    for place in range(int(state.deck_next), len(state.deck)):
+        card = int(state.deck[place])
+        if card == NO_CARD:
+            return count
+        count += 1 if int(rules.card_kind[card]) == kind else 0
+    return count
+
+
+# Servants --------------------------------------------------------------------------------------------------
+
+
+@rule
+def number_on(rules: Rules, square: int) -> int:
+    """What is printed on the square."""
+    return int(rules.square_number[square])
+
+
+@seldom
+def square_of_least_number(state: State, rules: Rules, seat: int) -> int:
+    """The seat's square with the lowest number, the first of several (003:194); NO_SQUARE: it holds none."""
+    found = NO_SQUARE
+    for square in range(int(rules.length)):
+        if int(state.owner[square]) == seat and (
+            found == NO_SQUARE or number_on(rules, square) < number_on(rules, found)
+        ):
+            found = square
+    return found
+
+
+@rule
+def retire_least(state: State, rules: Rules, seat: int) -> int:
+    """Retire a servant who is off the board; else the one on the square of the least value (003:194)."""
+    if int(state.off_board[seat]) > 0:
+        return RETIRE
+    return retire_action(square_of_least_number(state, rules, seat))
+
+
+@rule
+def move_least(state: State, rules: Rules, seat: int) -> int:
+    """Move the servant on the square of the least value."""
+    return move_action(square_of_least_number(state, rules, seat))
+
+
+# Jerseys ---------------------------------------------------------------------------------------------------
+
+
+@rule
+def wins_with_one_more(state: State, rules: Rules, seat: int) -> bool:
+    """Whether one more rainbow jersey is enough of them."""
+    return int(state.jerseys[seat, RAINBOW]) + 1 >= int(rules.target_rainbows)
+
+
+@rule
+def is_green_better_exchanged(state: State, rules: Rules, seat: int) -> bool:
+    """Whether to hand in green jerseys: there is no reason to wait (003:196).
+
+    But for the option of 003:200: where the win takes a green jersey besides, the last exchange waits for it.
+    """
+    if not can_exchange_green(state, rules, seat):
+        return False
+    kept = int(state.jerseys[seat, GREENS]) - int(rules.greens_for_rainbow)
+    return kept >= int(rules.also_green) or not wins_with_one_more(state, rules, seat)
+
+
+@rule
+def is_polka_better_exchanged(state: State, rules: Rules, seat: int) -> bool:
+    """Whether to hand in polka-dot jerseys: when the cards add up to ten exactly, or the exchange wins.
+
+    Rule: 003:196, who has 11 or 12 can wait until exactly ten can be handed in. It does not wait for the last
+    rainbow cards.
+    """
+    if not can_exchange_polka_dot(state, rules, seat):
+        return False
+    doubles, triples = cards_to_hand_in(state, rules, seat)
+    handed_in = JERSEYS_ON_A_DOUBLE * doubles + JERSEYS_ON_A_TRIPLE * triples
+    if wins_with_one_more(state, rules, seat):
+        return polka_dots(state, seat) - handed_in >= int(rules.also_polka)
+    return handed_in == int(rules.polka_for_rainbow) or int(state.stacks[RAINBOW]) <= riders_left(state)
+
+
+@rule
+def exchange(state: State, rules: Rules, seat: int) -> int:
+    """Exchange jerseys, or keep them."""
+    if is_green_better_exchanged(state, rules, seat):
+        return EXCHANGE_GREEN
+    return EXCHANGE_POLKA_DOT if is_polka_better_exchanged(state, rules, seat) else KEEP

@@ -1,0 +1,1 @@
+"""What luck is worth: AIVAT and its networks."""

@@ -1,0 +1,12 @@
+"""Counts no luck (`statistics.GameLuck`), where AIVAT was not asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from millebornes_env.engine.numba.compiling import seldom
+
+
+@seldom
+def count_draws(batch: Any, rules: Any, game: int, action: int) -> None:
+    """Count nothing."""

@@ -1,0 +1,155 @@
+"""The data card: what is in a folder of recorded rounds, for whoever finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from millebornes_env._util.versions import versions
+from millebornes_env.arena.recording.description import sizes
+
+_HEAD: Final = """\
+---
+pretty_name: Recorded rounds of a card game
+tags:
+- reinforcement-learning
+- imitation-learning
+- tabular
+configs:
+- config_name: decisions
+  data_files: decisions/*.parquet
+  default: true
+- config_name: rounds
+  data_files: rounds/*.parquet
+---
+"""
+"""What Hugging Face `datasets` reads: the two tables are two configurations."""
+
+_READING: Final = """\
+## Reading it
+
+```python
+import pandas, polars
+from datasets import load_dataset
+
+decisions = pandas.read_parquet("decisions")
+decisions = polars.read_parquet("decisions/*.parquet")
+decisions = load_dataset(".", "decisions")["train"]
+```
+
+`millebornes_env.arena.recording.open_data(".")` checks the files first; `millebornes record --check --out .`
+plays every round again and compares it with the rows, number by number.
+"""
+
+
+def card(described: Mapping[str, Any], summary: Mapping[str, int], commands: Sequence[str]) -> str:
+    """The text of the card, in Markdown.
+
+    Args:
+        described: what was recorded.
+        summary: how much there is: rounds, decisions, bytes, files.
+        commands: what made it.
+    """
+    agents = ", ".join(f"`{one['name']}`" for one in described["agents"])
+    table = f"`{described['edition']}`, {described['players']} players in {described['teams']} teams"
+    each = summary["bytes"] / max(1, summary["decisions"])
+    lines = [
+        _HEAD,
+        f"# {summary['rounds']:,} rounds of {agents}",
+        "",
+        f"The game `{described['game']}`, edition {table}, recorded by millebornes_env. Every deal is played "
+        f"{described['teams']} times, once from each team's place: round n has the cards of deal "
+        f"n // {described['teams']}, and agent i plays team (i + n) % {described['teams']}.",
+        "",
+        "| | |",
+        "|---|---|",
+        f"| rounds | {summary['rounds']:,} |",
+        f"| decisions | {summary['decisions']:,} |",
+        f"| bytes a decision | {each:.1f} |",
+        f"| files of each table | {summary['files']} |",
+        f"| seed | {described['seed']} |",
+        f"| version of observations | {described['observation_version']} |",
+        f"| version of the format | {described['format_version']} |",
+        *(f"| {name} | {version} |" for name, version in versions().items() if name != "platform"),
+        "",
+        "Agents, with a digest of the code and the network of each:",
+        "",
+        *(_agent_line(place, one) for place, one in enumerate(described["agents"])),
+        "",
+        "Made by:",
+        "",
+        "```",
+        *commands,
+        "```",
+        "",
+        *_decisions(described),
+        "",
+        *_rounds(described),
+        "",
+        *_observation(described),
+        "",
+        "## Actions",
+        "",
+        "| id | action |",
+        "|---|---|",
+        *(f"| {action} | {name} |" for action, name in enumerate(described["actions"])),
+        "",
+        _READING,
+    ]
+    return "\n".join(lines)
+
+
+def _agent_line(place: int, agent: Mapping[str, Any]) -> str:
+    sees = ", which sees hidden cards" if agent["cheats"] else ""
+    return f"- {place}: `{agent['name']}` ({agent['fingerprint']}){sees}"
+
+
+def _decisions(described: Mapping[str, Any]) -> list[str]:
+    numbers, actions, hidden = sizes(described)
+    fields = [
+        ("round", "int32", "the round, from 0"),
+        ("decision", "int16", "the place of the decision in its round, from 0"),
+        ("seat", "int8", "who decides; the team is `seat % " + str(described["teams"]) + "`"),
+        ("agent", "int8", "which of the agents above"),
+        ("observation", f"int8[{numbers}]", "what the seat sees, laid out as below"),
+        ("action_mask", f"int8[{actions}]", "1 where an action is legal"),
+        ("action", "int8", "what it does"),
+        (
+            "reward_to_go",
+            "float32",
+            f"what the seat gets from here to the end of the round, not discounted ({described['reward']})",
+        ),
+    ]
+    if hidden:
+        meaning = "how many of each card are in the other hands, to the left: nobody saw this"
+        fields.append(("hidden", f"int8[{hidden}]", meaning))
+    return ["## Table `decisions`: a row for each decision", "", *_table(fields)]
+
+
+def _rounds(described: Mapping[str, Any]) -> list[str]:
+    seats, teams = described["players"], described["teams"]
+    fields = [
+        ("round", "int32", "the round, from 0"),
+        ("deal", "int32", "rounds of one deal have the same cards"),
+        ("decisions", "int32", "how many rows of `decisions` are of this round"),
+        ("agents", f"int8[{teams}]", "which agent plays each team"),
+        ("points", f"int16[{teams}]", "each team's points"),
+        ("rewards", f"float32[{seats}]", f"each seat's reward ({described['reward']})"),
+        ("winner", "int8", "the team that won alone; -1: none did"),
+        ("notation", "string", "the deal and every play, for `millebornes_env.notation.read_record`"),
+    ]
+    return ["## Table `rounds`: a row for each round", "", *_table(fields)]
+
+
+def _table(fields: Sequence[tuple[str, str, str]]) -> list[str]:
+    rows = [f"| `{name}` | {kind} | {meaning} |" for name, kind, meaning in fields]
+    return ["| field | type | meaning |", "|---|---|---|", *rows]
+
+
+def _observation(described: Mapping[str, Any]) -> list[str]:
+    rows = [
+        f"| `{one['name']}` | {one['start']} | {one['size']} | {one['high']} | {one['meaning']} |"
+        for one in described["observation"]
+    ]
+    head = ["| section | from | numbers | at most | meaning |", "|---|---|---|---|---|"]
+    return ["## What an observation holds", "", *head, *rows]

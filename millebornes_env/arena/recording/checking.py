@@ -1,0 +1,167 @@
+"""Recorded rounds played again: every number of every row is compared with what the game says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, SlotIds
+from millebornes_env.arena.recording.folder import RecordedData, open_data, path_of
+from millebornes_env.arena.recording.notations import notations
+from millebornes_env.arena.recording.playing import play_rounds
+from millebornes_env.arena.recording.tables import (
+    DECISIONS,
+    ROUNDS,
+    damaged,
+    decisions_table,
+    read_rows,
+    rounds_table,
+)
+from millebornes_env.envs.vector import VectorEnv, vector_env
+from millebornes_env.errors import AgentFaultError, ArenaError, MilleBornesError
+from millebornes_env.games.millebornes.editions import Edition
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class _Replayer(BaseAgent):
+    """Plays the recorded actions, game by game."""
+
+    name = "the recording"
+    has_memory = True
+
+    def __init__(self, rounds: Any, actions: Any, first_round: int, games: int, players: int) -> None:
+        """Take the columns of a file.
+
+        Args:
+            rounds: int[M], sorted.
+            actions: int[M].
+            first_round: number of game 0.
+            games: how many there are.
+            players: seats at the table.
+        """
+        self._actions, self._players = actions, players
+        begins = np.searchsorted(rounds, first_round + np.arange(games + 1))
+        self._next, self._end = begins[:-1].copy(), begins[1:]
+
+    def act(self, observations: Observations, masks: Masks, slot_ids: SlotIds | None = None) -> Actions:
+        """The next recorded action of each game; -1 where none is left."""
+        assert slot_ids is not None, "it declares a memory"
+        games = slot_ids // self._players
+        is_left = self._next[games] < self._end[games]
+        actions: Actions = np.full(len(games), -1, np.int64)
+        actions[is_left] = self._actions[self._next[games[is_left]]]
+        self._next[games] += 1
+        return actions
+
+    @property
+    def has_more(self) -> bool:
+        """Whether actions are left over."""
+        return bool((self._next < self._end).any())
+
+
+def check(
+    folder: str | Path,
+    *,
+    edition: str | Edition | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> RecordedData:
+    """Play every recorded round again, and compare every row.
+
+    Args:
+        folder: of the recording.
+        edition: the rule sheet, if it is none of those that come with the package.
+        on_progress: told how many rounds have been compared.
+
+    Returns:
+        The data.
+
+    Raises:
+        ArenaError: a row is not what the game says; the message names the file, the round and the column.
+            Or as `open_data`.
+    """
+    data = open_data(folder)
+    done = 0
+    for file in range(len(data.rounds)):
+        _check_file(data, file, edition)
+        done += data.rounds[file]
+        if on_progress is not None:
+            on_progress(done)
+    return data
+
+
+def _check_file(data: RecordedData, file: int, edition: str | Edition | None) -> None:
+    described = data.described
+    recorded = {name: read_rows(path_of(data.folder, name, file)) for name in (DECISIONS, ROUNDS)}
+    path = path_of(data.folder, DECISIONS, file)
+    env = _env(described, data.rounds[file], edition)
+    first_round = file * described["rounds_per_file"]
+    rounds, actions = (recorded[DECISIONS].column(name).to_numpy() for name in ("round", "action"))
+    player = _Replayer(rounds, actions, first_round, env.num_envs, env.players)
+    agents = [player] * len(described["agents"])
+    try:
+        played = play_rounds(agents, env, described["seed"], first_round, bool(described["hidden"]))
+    except AgentFaultError as error:
+        raise ArenaError(f"{path}: {error}") from None
+    if player.has_more:
+        raise ArenaError(f"{path}: a round has decisions after its end")
+    texts = notations(played, env.edition, env.rules)
+    found = {
+        DECISIONS: decisions_table(played, described),
+        ROUNDS: rounds_table(played, texts, described),
+    }
+    for name, table in found.items():
+        _compare(path_of(data.folder, name, file), recorded[name], table)
+
+
+def _env(described: Mapping[str, Any], rounds: int, edition: str | Edition | None) -> VectorEnv:
+    """The rounds as they were begun.
+
+    Raises:
+        ArenaError: the edition has other rules now, or is not to be had.
+    """
+    try:
+        env = vector_env(
+            rounds,
+            described["edition"] if edition is None else edition,
+            players=described["players"],
+            teams=described["teams"],
+            episode="round",
+            reward=described["reward"],
+            autoreset_mode="disabled",
+        )
+    except MilleBornesError as error:
+        raise ArenaError(f"the recorded table cannot be set up: {error}") from None
+    if env.rules._asdict() != described["rules"]:
+        raise ArenaError(
+            f"the edition {described['edition']!r} has other rules now than when it was recorded: check it "
+            "with the release that wrote it, or give the sheet (edition=...)"
+        )
+    if env.observation_version != described["observation_version"]:
+        raise ArenaError(
+            f"observations are of version {env.observation_version} now, and were of version "
+            f"{described['observation_version']}: check it with the release that wrote it"
+        )
+    return env
+
+
+def _compare(path: Path, recorded: pyarrow.Table, found: pyarrow.Table) -> None:
+    """Refuse rows that are not what was found.
+
+    Raises:
+        ArenaError: the message names the first round and column.
+    """
+    if recorded.column_names != found.column_names:
+        raise damaged(path, f"its columns are {', '.join(recorded.column_names)}")
+    if recorded.num_rows != found.num_rows:
+        raise damaged(path, f"it has {recorded.num_rows} rows, and the game {found.num_rows}")
+    for name in found.column_names:
+        if not recorded.column(name).equals(found.column(name)):
+            pairs = zip(recorded.column(name).to_pylist(), found.column(name).to_pylist(), strict=True)
+            row = next(row for row, (one, other) in enumerate(pairs) if one != other)
+            number = recorded.column("round")[row].as_py()
+            raise ArenaError(f"{path}: round {number}: {name!r} is not what the game says (row {row})")

@@ -1,0 +1,40 @@
+"""Rounds that were played, in our notation: what `notation.read_record` reads."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from millebornes_env.arena.recording.playing import Played
+from millebornes_env.games.millebornes.actions import num_actions
+from millebornes_env.games.millebornes.editions import Edition
+from millebornes_env.games.millebornes.rules import Rules
+from millebornes_env.notation import Play, write_position
+from millebornes_env.notation.millebornes.positions import PLAYS, RESULT
+from millebornes_env.notation.millebornes.records import write_play
+
+
+def notations(played: Played, edition: Edition, rules: Rules) -> list[str]:
+    """The text of each round: the deal with all cards to come, every play, and the result.
+
+    It is what `notation.write_record` writes of the same round, without its checks: this round was played.
+
+    Args:
+        played: the rounds.
+        edition: the rule sheet.
+        rules: of the table.
+    """
+    lines = [
+        [write_play(Play(seat, action), rules) for action in range(num_actions(rules.teams))]
+        for seat in range(rules.players)
+    ]
+    ends = [0, *np.cumsum(played.lengths).tolist()]
+    seats, actions, totals = played.seats.tolist(), played.actions.tolist(), played.totals.tolist()
+    texts = []
+    for (first, last), state, total in zip(pairwise(ends), played.begun, totals, strict=True):
+        position = write_position(state, edition, rules, checked=False)
+        plays = [lines[seats[place]][actions[place]] for place in range(first, last)]
+        result = f"{RESULT}: {' '.join(map(str, total))}"
+        texts.append("\n".join([f"{position}\n{PLAYS}:", *plays, result, ""]))
+    return texts

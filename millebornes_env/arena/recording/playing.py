@@ -1,0 +1,191 @@
+"""Rounds played by any agents, with all that was seen and done kept, decision by decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.protocol import Agent, ask, forget
+from millebornes_env.engine.kernels import SKIP
+from millebornes_env.envs.vector import VectorEnv
+from millebornes_env.errors import AgentFaultError
+from millebornes_env.games.millebornes.state import StateArray
+
+Int8Array = npt.NDArray[np.int8]
+Int32Array = npt.NDArray[np.int32]
+
+HIDDEN: Final = "other_hands"
+"""The section of the full state that holds the cards in the other hands."""
+
+
+class Played(NamedTuple):
+    """G rounds of S seats and T teams with M decisions, those sorted by round and time."""
+
+    first_round: int
+    begun: StateArray  # STATE[G], each round after its deal
+    lengths: Int32Array  # [G] decisions in each round
+    agents: Int8Array  # [G, T] the place of the agent that plays each team
+    points: npt.NDArray[np.int16]  # [G, T] of the round
+    rewards: npt.NDArray[np.float32]  # [G, S] of the round
+    winners: Int8Array  # [G] the team that won alone, or -1
+    totals: Int32Array  # [G, T] what the notation calls the result
+    games: Int32Array  # [M] the place of the round, 0 to G - 1
+    seats: Int8Array  # [M] who decides
+    observations: Int8Array  # [M, D] what it sees
+    masks: Int8Array  # [M, A] what it may do
+    actions: Int8Array  # [M] what it does
+    hidden: Int8Array  # [M, (S - 1) * 19] cards in the other hands, to the left; [M, 0] if not asked for
+
+
+class _Rows(NamedTuple):
+    """Decisions of one agent at the same step of their rounds, as fields of `Played`."""
+
+    games: npt.NDArray[np.int64]
+    seats: Int32Array
+    observations: Int8Array
+    masks: Int8Array
+    actions: npt.NDArray[np.int64]
+    hidden: Int8Array
+
+
+def play_rounds(agents: Sequence[Agent], env: VectorEnv, seed: int, first_round: int, hidden: bool) -> Played:
+    """Play one round in each game of the environment.
+
+    Round n has the cards of deal n // T, and agent i plays team (i + n) % T there: every deal is played from
+    each team's place. (Of fewer agents than teams, the last one plays the teams that are left.)
+
+    Args:
+        agents: one or more, at most T, which have not seen other games.
+        env: of G games, whose episodes are rounds, with autoreset disabled.
+        seed: of the deals.
+        first_round: the number of the first round.
+        hidden: whether to keep the cards in the other hands.
+
+    Raises:
+        AgentFaultError: an agent raised, or chose what is not legal; the message names the round.
+    """
+    table = _Table(agents, env, first_round, hidden)
+    begun = _deal(env, seed, first_round)
+    live = np.ones(env.num_envs, np.bool_)
+    points = np.zeros((env.num_envs, env.teams), np.int16)
+    rewards = np.zeros((env.num_envs, env.players), np.float32)
+    winners = np.zeros(env.num_envs, np.int8)
+    rows: list[_Rows] = []
+    while live.any():
+        actions = np.full(env.num_envs, SKIP, np.int64)
+        for place in range(len(agents)):
+            chosen = table.ask(place, live)
+            if chosen is not None:
+                actions[chosen.games] = chosen.actions
+                rows.append(chosen)
+        _, paid, ended, _, infos = env.step(actions)
+        points[ended], winners[ended] = infos["final_score"][ended], infos["final_winner"][ended]
+        rewards[ended] = paid[ended]
+        live &= ~ended
+    outcome = (table.agent_of_team, points, rewards, winners, _totals(env))
+    return _sorted(first_round, begun, outcome, rows)
+
+
+def _deal(env: VectorEnv, seed: int, first_round: int) -> StateArray:
+    """Deal the rounds; a deal is a function of the seed and of its number."""
+    rounds = first_round + np.arange(env.num_envs)
+    first_deal = first_round // env.teams
+    env.reset(seed=seed)
+    env.games.seed(seed, first_deal)
+    env.games.states[:] = env.games.states[rounds // env.teams - first_deal]
+    env.reset()
+    return env.get_states()
+
+
+def _totals(env: VectorEnv) -> Int32Array:
+    """Each team's points after the round, as a record's result has them."""
+    totals: Int32Array = env.games.states["score"][:, : env.teams].astype(np.int32)
+    return totals
+
+
+class _Table:
+    """Who plays where, and what they are asked.
+
+    Attributes:
+        agent_of_team: int8[G, T].
+    """
+
+    def __init__(self, agents: Sequence[Agent], env: VectorEnv, first_round: int, hidden: bool) -> None:
+        """Let the agents forget what was before."""
+        rounds = first_round + np.arange(env.num_envs)[:, np.newaxis]
+        roles = (np.arange(env.teams)[np.newaxis] - rounds) % env.teams
+        self.agent_of_team: Int8Array = np.minimum(roles, len(agents) - 1).astype(np.int8)
+        self._agents, self._env, self._first_round = agents, env, first_round
+        section = next(one for one in env.state_sections if one.name == HIDDEN)
+        self._shown = slice(section.start, section.stop if hidden else section.start)
+        self._is_hidden_kept = hidden
+        for agent in agents:
+            forget(agent)
+
+    def ask(self, place: int, live: npt.NDArray[np.bool_]) -> _Rows | None:
+        """What one agent does wherever it is its turn; None: nowhere."""
+        env, agent = self._env, self._agents[place]
+        seats = env.agent_selection
+        own = self.agent_of_team[np.arange(env.num_envs), seats % env.teams] == place
+        games = np.flatnonzero(live & own)
+        if not len(games):
+            return None
+        seen = env.games.buffers
+        observations, masks = seen.observation[games], seen.action_mask[games]
+        slot_ids = games * env.players + seats[games]
+        try:
+            actions = ask(agent, observations, masks, slot_ids, lambda: env.games.states[games])
+        except Exception as error:
+            text = " ".join(str(error).split())
+            last = self._first_round + env.num_envs - 1
+            raise AgentFaultError(
+                f"{agent.name} raised {type(error).__name__} in rounds {self._first_round} to {last}: {text}"
+            ) from error
+        self._check(agent, games, masks, actions)
+        hidden = env.games.full_states()[games, self._shown] if self._is_hidden_kept else observations[:, :0]
+        return _Rows(games, seats[games], observations, masks, actions, hidden)
+
+    def _check(self, agent: Agent, games: npt.NDArray[np.int64], masks: Int8Array, actions: Any) -> None:
+        """Refuse an action that is not legal."""
+        known = (actions >= 0) & (actions < masks.shape[1])
+        illegal = ~known | (masks[np.arange(len(games)), np.where(known, actions, 0)] == 0)
+        if illegal.any():
+            row = int(illegal.argmax())
+            game, action = int(games[row]), int(actions[row])
+            seat = int(self._env.agent_selection[game])
+            name = self._env.games.rulebook.action_name(action, self._env.rules, seat)
+            legal = ", ".join(self._env.legal_actions(game).values())
+            raise AgentFaultError(
+                f"{agent.name} chose {name} (action {action}), which is illegal, in round "
+                f"{self._first_round + game}, seat {seat}; legal were: {legal}"
+            )
+
+
+def _sorted(first_round: int, begun: StateArray, outcome: Any, rows: Sequence[_Rows]) -> Played:
+    """All together, the decisions by round and time."""
+    games = np.concatenate([one.games for one in rows])
+    order = np.argsort(games, kind="stable")  # steps come one after the other
+
+    def column(field: str, dtype: type[np.generic]) -> npt.NDArray[Any]:
+        return np.concatenate([getattr(one, field) for one in rows]).astype(dtype, copy=False)[order]
+
+    agents, points, rewards, winners, totals = outcome
+    return Played(
+        first_round=first_round,
+        begun=begun,
+        lengths=np.bincount(games, minlength=len(begun)).astype(np.int32),
+        agents=agents,
+        points=points,
+        rewards=rewards,
+        winners=winners,
+        totals=totals,
+        games=column("games", np.int32),
+        seats=column("seats", np.int8),
+        observations=column("observations", np.int8),
+        masks=column("masks", np.int8),
+        actions=column("actions", np.int8),
+        hidden=column("hidden", np.int8),
+    )

@@ -1,0 +1,246 @@
+"""What the arena counts in the cycling race, for each role: every action, the races and how they ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.arena.statistics import (
+    Counts,
+    Float64Array,
+    Int64Array,
+    Statistic,
+    per,
+    percent,
+    quotient,
+)
+from millebornes_env.engine.numba.compiling import rule, seldom
+from millebornes_env.games.wielerspel.actions import (
+    ESCAPE,
+    EXCHANGE_GREEN,
+    EXCHANGE_POLKA_DOT,
+    FIRST_RETIRE_FROM,
+    GIVE_UP,
+    NUM_ACTIONS,
+    PASS,
+    PAY,
+    STAY,
+    bid_action,
+    bid_of,
+)
+from millebornes_env.games.wielerspel.escape import price_of_lead
+from millebornes_env.games.wielerspel.jerseys import polka_dots
+from millebornes_env.games.wielerspel.peloton import is_anybody_away
+from millebornes_env.games.wielerspel.rulebook import win_share
+from millebornes_env.games.wielerspel.rules import Rules
+from millebornes_env.games.wielerspel.state import (
+    BY_EXHAUSTION,
+    BY_INNER_TRACK,
+    BY_JERSEYS,
+    BY_TURNS,
+    GREENS,
+    NO_SEAT,
+    RAINBOW,
+    Int8Array,
+    State,
+)
+
+ACTION_COUNTS: Final = NUM_ACTIONS
+"""First come the actions, by id."""
+
+COUNT_MEANINGS: Final = {
+    "races": "races ridden",
+    "wins": "races won alone",
+    "shared": "races won together with others",
+    "won_by_jerseys": "races won alone that rainbow jerseys ended",
+    "won_by_inner_track": "races won alone that a rider beyond the inner track ended",
+    "won_by_exhaustion": "races won alone by the ranking, as nobody was left to ride",
+    "won_by_turns": "races won alone by the ranking, after the last turn",
+    "turns": "turns of all races",
+    "rainbows": "rainbow jerseys at the end of the races",
+    "greens": "green jerseys at the end of the races",
+    "polka_dots": "polka-dot jerseys at the end of the races",
+    "energy": "energy at the end of the races",
+    "retired": "servants retired",
+    "out": "races that the own leader had left before their end",
+    "escapes": "escapes out of the peloton",
+    "rides_on": "moves further away of a rider who was away",
+    "energy_escaping": "energy paid for escapes, and for the lead of a rider who was away",
+    "auctions": "effort squares won by auction",
+    "energy_bid": "energy paid for them",
+}
+"""What each count is; before them come the actions chosen, by id."""
+
+NUM_COUNTERS: Final = ACTION_COUNTS + len(COUNT_MEANINGS)
+_NAMES: Final = tuple(COUNT_MEANINGS)
+
+
+def index_of(name: str) -> int:
+    """Where a count stands among the counters."""
+    return ACTION_COUNTS + _NAMES.index(name)
+
+
+(
+    _RACES,
+    _WINS,
+    _SHARED,
+    _BY_JERSEYS,
+    _BY_INNER_TRACK,
+    _BY_EXHAUSTION,
+    _BY_TURNS,
+    _TURNS,
+    _RAINBOWS,
+    _GREENS,
+    _POLKA_DOTS,
+    _ENERGY,
+    _RETIRED,
+    _OUT,
+    _ESCAPES,
+    _RIDES_ON,
+    _ENERGY_ESCAPING,
+    _AUCTIONS,
+    _ENERGY_BID,
+) = (index_of(name) for name in _NAMES)
+
+
+@rule
+def count_action(state: State, rules: Rules, action: int, role_of: Int8Array, counters: Int64Array) -> None:
+    """Count one action of a role, and the energy that it costs."""
+    row = counters[int(role_of[int(state.seat)])]
+    row[action] += 1
+    if action == ESCAPE:
+        row[_RIDES_ON if is_anybody_away(state) else _ESCAPES] += 1
+        row[_ENERGY_ESCAPING] += int(state.number)
+    elif action == PAY:
+        row[_ENERGY_ESCAPING] += price_of_lead(state, rules)
+    elif bid_of(action) > 0:
+        count_bid(state, bid_of(action), role_of, counters)
+
+
+@rule
+def count_bid(state: State, amount: int, role_of: Int8Array, counters: Int64Array) -> None:
+    """Count the auction as won by the bidder, and no more by the seat that it outbids."""
+    beaten = int(state.highest_bidder)
+    if beaten != NO_SEAT:
+        counters[int(role_of[beaten]), _AUCTIONS] -= 1
+        counters[int(role_of[beaten]), _ENERGY_BID] -= int(state.highest_bid)
+    own = int(role_of[int(state.seat)])
+    counters[own, _AUCTIONS] += 1
+    counters[own, _ENERGY_BID] += amount
+
+
+@seldom
+def count_round(state: State, rules: Rules, role_of: Int8Array, counters: Int64Array) -> None:
+    """Count a finished race, from each seat's side."""
+    for seat in range(rules.players):
+        row = counters[int(role_of[seat])]
+        row[_RACES] += 1
+        row[_TURNS] += int(state.turn)
+        row[_RAINBOWS] += int(state.jerseys[seat, RAINBOW])
+        row[_GREENS] += int(state.jerseys[seat, GREENS])
+        row[_POLKA_DOTS] += polka_dots(state, seat)
+        row[_ENERGY] += int(state.energy[seat])
+        row[_RETIRED] += int(state.retired[seat])
+        row[_OUT] += int(state.out[seat])
+        share = win_share(state, rules, 0, seat)
+        row[_SHARED] += 1 if 0.0 < share < 1.0 else 0
+        if share == 1.0:
+            count_win(int(state.ending), row)
+
+
+@rule
+def count_win(ending: int, row: Int64Array) -> None:
+    """Count a race won alone, by how it ended."""
+    row[_WINS] += 1
+    row[_BY_JERSEYS] += 1 if ending == BY_JERSEYS else 0
+    row[_BY_INNER_TRACK] += 1 if ending == BY_INNER_TRACK else 0
+    row[_BY_EXHAUSTION] += 1 if ending == BY_EXHAUSTION else 0
+    row[_BY_TURNS] += 1 if ending == BY_TURNS else 0
+
+
+@rule
+def count_episode(rules: Rules, first: int, shares: Float64Array, counters: Int64Array) -> None:
+    """Nothing more: a race is one round."""
+
+
+def part_played(points: npt.NDArray[np.int32], rules: Rules) -> Float64Array:
+    """Nothing, until a race is over: jerseys may come late."""
+    return np.zeros(len(points))
+
+
+# What is made of the counts --------------------------------------------------------------------------------
+
+
+def _each_race(key: str, heading: str, unit: str, count: str | None = None) -> Statistic:
+    return per(key, heading, f"{unit} per race", count or key, "races")
+
+
+def _of_races(key: str, heading: str) -> Statistic:
+    return percent(key, heading, key, "races", "races")
+
+
+def _of_wins(key: str, heading: str) -> Statistic:
+    return percent(key, heading, key, "wins", "wins")
+
+
+def _chosen(counts: Counts, actions: Iterable[int], below: int, scale: float = 1.0) -> float | None:
+    return quotient(counts.chosen(actions), below, scale)
+
+
+_BIDS: Final = range(bid_action(1), FIRST_RETIRE_FROM)
+_ASKED_TO_BID: Final = (PASS, *_BIDS)
+
+STATISTICS: Final[tuple[Statistic, ...]] = (
+    percent("races_won", "races won", "wins", "races", "races"),
+    percent("races_shared", "races won together", "shared", "races", "races"),
+    _of_wins("won_by_jerseys", "won by rainbow jerseys"),
+    _of_wins("won_by_inner_track", "won at the end of the inner track"),
+    _of_wins("won_by_exhaustion", "won by rank, all being exhausted"),
+    _of_wins("won_by_turns", "won by rank, after the last turn"),
+    _each_race("turns", "length of a race", "turns"),
+    _each_race("rainbows", "rainbow jerseys", "jerseys"),
+    _each_race("greens", "green jerseys left", "jerseys"),
+    _each_race("polka_dots", "polka-dot jerseys left", "jerseys"),
+    Statistic(
+        "exchanges",
+        "exchanges for a rainbow jersey",
+        "per race",
+        lambda counts: _chosen(counts, (EXCHANGE_GREEN, EXCHANGE_POLKA_DOT), counts["races"]),
+    ),
+    _each_race("energy", "energy at the end", "energy"),
+    _each_race("retired", "servants retired", "servants"),
+    _of_races("out", "left the race exhausted"),
+    _each_race("escapes", "escapes", "escapes"),
+    _each_race("rides_on", "moves further away", "moves"),
+    Statistic(
+        "escapes_taken",
+        "escaped or rode further away",
+        "% of the chances",
+        lambda counts: _chosen(counts, [ESCAPE], counts.chosen([ESCAPE, STAY]), 100.0),
+    ),
+    Statistic(
+        "given_up",
+        "gave up an escape",
+        "% of the prices asked",
+        lambda counts: _chosen(counts, [GIVE_UP], counts.chosen([GIVE_UP, PAY]), 100.0),
+    ),
+    _each_race("energy_escaping", "energy paid for escapes", "energy"),
+    _each_race("auctions", "effort squares won by auction", "squares"),
+    per("price", "paid for such a square", "energy", "energy_bid", "auctions"),
+    Statistic(
+        "bids",
+        "bid and did not pass",
+        "% of the times asked",
+        lambda counts: _chosen(counts, _BIDS, counts.chosen(_ASKED_TO_BID), 100.0),
+    ),
+    Statistic(
+        "decisions",
+        "decisions",
+        "decisions per race",
+        lambda counts: _chosen(counts, range(ACTION_COUNTS), counts["races"]),
+    ),
+)
+"""All statistics, in the order of the tables."""

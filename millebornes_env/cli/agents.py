@@ -1,0 +1,75 @@
+"""The command `agents`: the agents that have a name, their options, and the tables that they play.
+
+    python -m millebornes_env agents
+    python -m millebornes_env agents holder champion
+
+It needs no extra.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Final
+
+from millebornes_env._util.texts import closest
+from millebornes_env.agents.champion import champions_of, who_plays
+from millebornes_env.agents.options import defaults_of, ranges_of
+from millebornes_env.agents.protocol import game_of
+from millebornes_env.agents.registry import AGENTS
+from millebornes_env.errors import UnknownAgentError, shown
+from millebornes_env.games.registry import GAMES
+from millebornes_env.solving.equilibrium.agent import FOLDER as SOLVED
+
+_OTHERS: Final = """\
+Others are named by where they are: the path of a run folder (a trained network), my_file.py:Class or
+module:Class (your own). Options stand behind a colon, as in holder:pile=30. +search behind a compiled agent
+of Mille Bornes makes search that looks ahead with it: strategist+search."""
+
+
+def listing(names: Sequence[str]) -> str:
+    """Describe the agents of these names; all, and how others are named, without names.
+
+    Raises:
+        UnknownAgentError: there is no agent of a name.
+    """
+    for name in names:
+        if name not in AGENTS:
+            known = ", ".join(AGENTS)
+            raise UnknownAgentError(
+                f"there is no agent {shown(name)}.{closest(name, AGENTS)} There are: {known}"
+            )
+    width = max(map(len, AGENTS))
+    lines = []
+    for name in names or AGENTS:
+        maker = AGENTS[name]
+        what = (inspect.getdoc(maker) or "").partition("\n")[0]
+        lines.append(f"{name:{width}}  {_played_by(name)}: {what}")
+        bounds = ranges_of(maker)
+        for option, default in defaults_of(maker).items():
+            between = bounds.get(option)
+            limits = "" if between is None else f" ({between.least:,} to {between.most:,})"
+            lines.append(f"{'':{width}}    {option}={_as_typed(default)}{limits}")
+        if name == "champion":
+            lines += [
+                f"{'':{width}}    {game}: {who_plays(champions)}"
+                for game in GAMES
+                if (champions := champions_of(game))
+            ]
+    return "\n".join(lines if names else [*lines, "", _OTHERS])
+
+
+def _played_by(name: str) -> str:
+    """Name the tables that an agent plays."""
+    if name == "equilibrium":
+        decks = sorted((file.stem for file in SOLVED.glob("*.npz")), key=lambda deck: (len(deck), deck))
+        return f"the mini decks {', '.join(decks)}"
+    if name in ("policy", "champion"):
+        return "the tables that it was trained for"
+    game = game_of(AGENTS[name])
+    return "every game" if game is None else f"every table of {game}"
+
+
+def _as_typed(default: object) -> str:
+    """Write a default as the command line takes it."""
+    return ("no", "yes")[default] if isinstance(default, bool) else str(default)

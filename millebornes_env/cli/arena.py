@@ -1,0 +1,188 @@
+"""Who plays better? Everybody plays everybody, every deal from each team's place with the same cards.
+
+    python -m millebornes_env arena arnold holder greedy
+    python -m millebornes_env arena arnold strategist racer --players 3 --deals 300
+    python -m millebornes_env arena runs/first arnold --until "ci<10"
+    python -m millebornes_env arena new@holder:pile=30 holder greedy --edition dujardin --first-against-all
+
+Prints ratings, the payoff matrix and how the agents play, and writes them with two pictures and everything
+that was played into a folder. A tournament that was stopped goes on when the same command is given again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+import tyro
+
+from millebornes_env._util.command_line import complain, run_command, warn
+from millebornes_env._util.signals import exit_code_of
+from millebornes_env._util.texts import named
+from millebornes_env.arena.analysis import Analysis, analyse_tournament
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.report import grids, notes, rich_table, save_report, table_name
+from millebornes_env.arena.tournament import (
+    Entrant,
+    Tournament,
+    TournamentConfig,
+    entrants_of,
+    opened_for,
+    who_sees_hidden_cards,
+)
+from millebornes_env.cli.clusters import players_of
+from millebornes_env.cli.console import progress_console, table_console
+from millebornes_env.cli.options import (
+    MatchArgs,
+    match_config,
+    parse_options,
+    refuse_cheating,
+    refuse_luck_of_cheats,
+)
+from millebornes_env.cli.progress import tournament_bar
+from millebornes_env.errors import ArenaError
+
+PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a pipe
+
+
+@dataclass(kw_only=True)
+class Args(MatchArgs):
+    """Let agents play each other, every deal from each team's place with the same cards, and rate them.
+
+    With more agents than teams every choice of different agents makes a lineup; partners are played by one
+    agent.
+    """
+
+    agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...")]
+    """`name:option=value,...`, run folders, `my_file.py:Class`; `name@agent` calls an agent otherwise."""
+    deals: int = 1000
+    """Deals of every lineup, each played once from each team's place; with --until, the most."""
+    until: str | None = None
+    """Play a lineup until its 95 % intervals are so narrow: "ci<10" (points per round), "ci<1%" (wins)."""
+    first_against_all: bool = False
+    """Play only the lineups with the first agent."""
+    plain: bool = False
+    """Give every episode cards of its own, instead of the same to all."""
+    allow_cheating: bool = False
+    """Admit agents that see hidden cards."""
+    anchor: str | None = None
+    """The agent to rate 0. None: the mean of all is 0."""
+    out: Path | None = None
+    """Folder of the tournament. None: one of its own under results/arena."""
+    fresh: bool = False
+    """Forget what was played in the folder, and begin anew."""
+    cluster: str | None = None
+    """Play on a Ray cluster: its address, such as auto or 10.0.0.1:6379. It changes no result."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0; 2 if the arguments make no sense or a file could not be written; 130 after Ctrl-C.
+    """
+    stopped = "stopped; what was played is kept: give the same command again to go on"
+    return run_command(lambda: _command(arguments), stopped=stopped)
+
+
+def _command(arguments: Sequence[str] | None) -> int:
+    args = parse_options(Args, "arena", arguments)
+    config = _config_of(args)
+    folder = args.out or _folder_of(args, config)
+    with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
+        entrants = entrants_of(args.agents, config.match)
+        _check(args, entrants, config.match)
+        try:
+            tournament = opened_for(entrants, config, folder, args.fresh)
+        except OSError as error:
+            return complain(_not_written(error))
+    return _play(args, tournament, folder)
+
+
+def _not_written(error: OSError) -> str:
+    where = f"{error.filename!r} ({error.strerror})" if error.filename else f"({error})"
+    return f"could not write {where}; choose another folder with --out"
+
+
+def _config_of(args: Args) -> TournamentConfig:
+    match = match_config(
+        args,
+        [named(text)[1] for text in args.agents],
+        plain=args.plain,
+    )
+    return TournamentConfig(match, args.deals, args.until)
+
+
+def _folder_of(args: Args, config: TournamentConfig) -> Path:
+    """A folder for this tournament and no other: its name ends with a digest of what is asked for."""
+    asked = json.dumps([args.agents, config.as_json(), args.first_against_all])
+    match = config.match
+    table = re.sub(r"[^A-Za-z0-9=+]+", "-", f"{match.edition}-{match.players}-{match.episode}")
+    return Path("results") / "arena" / f"{table}-{hashlib.sha256(asked.encode()).hexdigest()[:8]}"
+
+
+def _check(args: Args, entrants: Sequence[Entrant], match: MatchConfig) -> None:
+    """Refuse what would only be noticed after hours of play.
+
+    Raises:
+        ArenaError: an agent that sees hidden cards was not admitted, or the anchor does not play.
+    """
+    names = [entrant.name for entrant in entrants]
+    cheats = who_sees_hidden_cards(entrants)
+    refuse_cheating(cheats, args.allow_cheating)
+    refuse_luck_of_cheats(cheats, match)
+    if args.anchor is not None and args.anchor not in names:
+        raise ArenaError(f"the anchor {args.anchor!r} does not play; there are {', '.join(names)}")
+
+
+def _play(args: Args, tournament: Tournament, folder: Path) -> int:
+    """Play to the end, print and write what came out."""
+    only = 0 if args.first_against_all else None
+    try:
+        with players_of(args.cluster, args.edition) as play, tournament_bar() as on_turn:
+            play(tournament, folder, only, on_turn)
+    except KeyboardInterrupt as stop:
+        _print_if_played(tournament, args.anchor)
+        return complain(
+            f"stopped; what was played is in {folder}: give the same command again to go on",
+            exit_code_of(stop),
+        )
+    except ArenaError:  # the folder is gone, but not what was played
+        _print_if_played(tournament, args.anchor)
+        raise
+    except OSError as error:
+        return complain(_not_written(error))
+    analysis = analyse_tournament(tournament, args.anchor)
+    try:
+        written, no_pictures = save_report(tournament, analysis, folder, asdict(tournament.config))
+    except OSError as error:
+        _print(analysis, tournament.config.match)
+        return complain(_not_written(error))
+    _print(analysis, tournament.config.match)
+    for path in written:
+        print(f"wrote {path}")
+    for problem in no_pictures:
+        warn(problem)
+    return 0
+
+
+def _print_if_played(tournament: Tournament, anchor: str | None) -> None:
+    if any(len(outcome.points) for outcome in tournament.outcomes.values()):
+        _print(analyse_tournament(tournament, anchor), tournament.config.match)
+
+
+def _print(analysis: Analysis, config: MatchConfig) -> None:
+    print(f"{table_name(config)}\n")
+    console = table_console(PIPED_WIDTH)
+    for grid in grids(analysis, brief=True):
+        console.print(rich_table(grid))
+    for note in notes(analysis):
+        print(f"- {note}")

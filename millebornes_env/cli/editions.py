@@ -1,0 +1,137 @@
+"""The command `editions`, and games and sheets as command lines name them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+from typing import Any
+
+from millebornes_env._util.command_line import sentence
+from millebornes_env._util.texts import text_of_file
+from millebornes_env.errors import GameError, OptionError, shown
+from millebornes_env.games.editions import edition, editions
+from millebornes_env.games.registry import DEFAULT_GAME, GAMES, game
+from millebornes_env.games.sheets import split_label
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to those of an `argparse` parser."""
+    one = commands.add_parser(
+        "editions", help="print the rule sheets beside each other, or one with its sources"
+    )
+    one.add_argument(
+        "names",
+        nargs="*",
+        metavar="EDITION",
+        help=f"{', '.join(editions(None))}; with overrides: parker+max_200=4; the path of a sheet (.toml); "
+        "or a sheet of a game of your own: my_game.py:SHEET",
+    )
+    one.add_argument("--toml", action="store_true", help="print the file of one sheet, to write your own")
+    one.set_defaults(run=_run)
+
+
+def _run(asked: argparse.Namespace) -> None:
+    names = [with_its_game(name) for name in asked.names]
+    if asked.toml:
+        print(file_of_sheet(names), end="")
+    else:
+        show_editions(names)
+
+
+def show_editions(names: list[str]) -> None:
+    """Print the comparison of a game's sheets, or one sheet with its sources, or some beside each other.
+
+    Raises:
+        OptionError: the sheets are of different games.
+    """
+    sheets = [edition(name) for name in names]
+    played = {sheet.game: sheet for sheet in sheets}
+    if len(played) > 1:
+        several = " and ".join(f"{sheet.label!r} of {name}" for name, sheet in played.items())
+        raise OptionError(f"sheets of different games have no rules in common: {several}; name those of one")
+    entry = game(next(iter(played), DEFAULT_GAME))
+    if len(names) == 1:
+        print(entry.hook("render.pages", "editions").description(sheets[0]))
+        return
+    print(entry.hook("render.pages", "editions").comparison(names or None))
+    if not names and entry.mini_decks:
+        print(f"\nMini decks, small enough to be solved: {', '.join(entry.mini_decks)}")
+    for other in GAMES.values() if not names else ():
+        if other.name != entry.name:
+            print(f"\nSheets of the game {other.name}: {', '.join(other.editions)}")
+
+
+def file_of_sheet(names: list[str]) -> str:
+    """Return the TOML text of a sheet that comes with a game.
+
+    Raises:
+        OptionError: more or less than one sheet, one with overrides, or one that has no file.
+    """
+    if len(names) != 1:
+        raise OptionError("--toml prints the file of one sheet: name one, such as editions parker --toml")
+    sheet = edition(names[0])
+    stem, overrides = split_label(names[0])
+    if overrides:
+        raise OptionError(
+            f"--toml prints files as they are: leave {shown('+' + overrides[0])} out, and change it there"
+        )
+    folder = Path(__file__).parents[1] / "games" / sheet.game
+    files = [folder / part / f"{sheet.name}.toml" for part in ("sheets", "mini_decks")]
+    path = Path(stem) if stem.endswith(".toml") else next((file for file in files if file.is_file()), None)
+    if path is None:
+        raise OptionError(
+            f"the sheet {sheet.label!r} has no file: its game, {sheet.game!r}, makes it in its code"
+        )
+    return text_of_file(path)
+
+
+def with_its_game(name: str) -> str:
+    """Import the game of a sheet that is named as agents are, and return the sheet's own name.
+
+    `pig:fast` is the sheet `fast`, in the module `pig`; `my_game.py:fast` that of a file. Only who types a
+    command names modules and files; a name that stands in a file never does.
+
+    Raises:
+        GameError: the module or file is not there or cannot be imported, or no sheet is named.
+    """
+    source, colon, sheet = name.partition(":")
+    if name.endswith(".py") or ".py:" in name:
+        return _in_a_file(name)
+    if not colon or split_label(name)[0].endswith(".toml"):
+        return name
+    try:
+        importlib.import_module(source)
+    except Exception as error:
+        raise GameError(
+            f"edition is {shown(name)}: the module {shown(source)}, which is to register its game, cannot be "
+            f"imported here: {sentence(error)}"
+        ) from error
+    return sheet
+
+
+def _in_a_file(name: str) -> str:
+    from millebornes_env.agents.own_classes import module_of_file  # noqa: PLC0415
+    from millebornes_env.agents.specs import split_class  # noqa: PLC0415
+    from millebornes_env.errors import UnknownAgentError  # noqa: PLC0415 - only for a game of a user's
+
+    found = split_class(name)
+    if found is None:
+        raise GameError(
+            f"edition is {shown(name)}: that is a folder; name a file of a game, as my_game.py:SHEET"
+        )
+    try:
+        module_of_file(found.source)
+    except UnknownAgentError as error:
+        raise GameError(f"edition is {shown(name)}: {sentence(error)}") from error
+    if not found.name:
+        own = [sheet for one in GAMES.values() for sheet in one.shipped if not _is_ours(one.name)]
+        known = f"; there are: {', '.join(own)}" if own else ""
+        raise GameError(
+            f"edition is {shown(name)}: name a sheet of the game too, {found.source}:SHEET{known}"
+        )
+    return found.name
+
+
+def _is_ours(game_name: str) -> bool:
+    return (Path(__file__).parents[1] / "games" / game_name).is_dir()

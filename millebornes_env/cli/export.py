@@ -1,0 +1,66 @@
+"""The command `export`: a round as a file for other solvers.
+
+    python -m millebornes_env export mini7 --format efg
+
+It needs no extra. docs/openspiel.md says what is in the files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from millebornes_env.cli.editions import with_its_game
+from millebornes_env.solving.extensive.export import FORMATS, MOST_NODES, OnProgress, export
+from millebornes_env.solving.extensive.tree import Tree
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to those of an `argparse` parser."""
+    one = commands.add_parser("export", help="write a round as a tree for other solvers: .efg or .game")
+    one.add_argument("edition", help="name of a sheet of few cards, such as mini7; with overrides perhaps")
+    one.add_argument(
+        "--format", choices=FORMATS, default="efg", help="Gambit's and OpenSpiel's, or LiteEFG's (efg)"
+    )
+    one.add_argument("--out", type=Path, help="the file; EDITION.efg or EDITION.game if left out")
+    one.add_argument("--players", type=int, default=2, help="seats at the table (2)")
+    one.add_argument("--teams", type=int, help="teams; the sheet's usual way if left out")
+    one.add_argument("--first", type=int, default=0, help="the seat that begins; -1: by chance (0)")
+    one.add_argument(
+        "--compact", action="store_true", help="information sets by public history and own hand: fewer"
+    )
+    one.add_argument(
+        "--most-nodes", type=int, default=MOST_NODES, help=f"refuse a larger tree ({MOST_NODES:,})"
+    )
+    one.set_defaults(run=_run)
+
+
+def _run(asked: argparse.Namespace) -> None:
+    tree = Tree(with_its_game(asked.edition), players=asked.players, teams=asked.teams, first=asked.first)
+    path = asked.out or Path(f"{tree.edition.label}.{asked.format}")
+    written = export(
+        tree,
+        path,
+        asked.format,
+        compact=asked.compact,
+        most_nodes=asked.most_nodes,
+        on_progress=_progress(),
+    )
+    sets = " and ".join(f"{count:,}" for count in written.information_sets)
+    print(
+        f"{path}: {written.decisions:,} decisions, {written.chance_nodes:,} chance nodes, "
+        f"{written.ends:,} ends; {sets} information sets"
+    )
+
+
+def _progress() -> OnProgress | None:
+    """Tells how many nodes were written, on stderr, if that is a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return None
+
+    def told(nodes: int) -> None:
+        print(f"\r{nodes:,} nodes", end="", file=sys.stderr, flush=True)
+
+    return told

@@ -1,0 +1,332 @@
+"""The leaderboard: a frozen list of agents, in an arena at every table of a frozen list.
+
+    python -m millebornes_env leaderboard
+    python -m millebornes_env leaderboard --list race_leaderboard
+
+Writes docs/leaderboard.md (or the page that the list names), and for each table a page, the pictures and
+everything as JSON beside it. What has been played is kept in results/leaderboard: a run that was stopped goes
+on when the command is given again.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env._util.command_line import run_command, warn
+from millebornes_env._util.files import save_picture, write_text_atomically
+from millebornes_env._util.texts import json_of_file, text_of_file
+from millebornes_env.arena.analysis import Analysis, analyse_tournament
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.arena.pictures import draw_overview, payoff_title
+from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
+from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened_for, who_sees_hidden_cards
+from millebornes_env.cli.clusters import PlayTournament, players_of
+from millebornes_env.cli.console import progress_console
+from millebornes_env.cli.options import parse_options
+from millebornes_env.cli.progress import tournament_bar
+from millebornes_env.errors import ArenaError
+
+LIST: Final = Path(__file__).with_suffix(".toml")
+_NAME: Final = re.compile(r"[A-Za-z0-9_]+")
+RESPONSES_FILE: Final = "best_responses.json"
+"""In a table's folder: what `train.exploit` found."""
+POINTS: Final = "points_per_round"
+"""What a best response is measured by; a result without it, where no points are counted, by `WINS`."""
+WINS: Final = "matches_won"
+
+_HEAD: Final = """# Leaderboard
+
+Written by `python -m millebornes_env leaderboard{list}`; do not edit. {agents} agents at {tables} tables:
+whole {episodes}, every deal once from each team's place with the same {chance}, every combination of agents.
+Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over deals;
+"-": it did not play there. The agents: [agents.md](agents.md); how the figures are made:
+[arena.md](arena.md). "Best response": what a policy wins after training against that agent alone, with the
+number of decisions in brackets; a lower bound on how far the agent can be exploited
+([training.md](training.md)).
+
+![Ratings at all tables]({page}/ratings.png)
+
+## Ratings at all tables
+
+"""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A table, and who plays there.
+
+    Attributes:
+        config: the table, and deals of every lineup.
+        agents: specifications, as for `agents.load`.
+    """
+
+    config: TournamentConfig
+    agents: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Board:
+    """What is played.
+
+    Attributes:
+        anchor: the agent to rate 0; it plays at every table.
+        events: one for each table, all of one game.
+        page: name of the page, and of the folder of all that belongs to it.
+        name: of the list, as the option takes it; "": the usual one.
+    """
+
+    anchor: str
+    events: tuple[Event, ...]
+    page: str = LIST.stem
+    name: str = ""
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Everybody who plays at one table or more."""
+        return tuple(dict.fromkeys(agent for event in self.events for agent in event.agents))
+
+
+@dataclass
+class Args:
+    """Let a frozen list of agents play at every table of a frozen list, and write the leaderboard."""
+
+    list: Path = LIST
+    """The TOML file with agents and tables, or the name of one that ships: leaderboard, race_leaderboard."""
+    threads: int = 2
+    """Threads of compiled agents; they change no result."""
+    tournaments: Path = Path("results/leaderboard")
+    """Folder of the tournaments: what has been played."""
+    out: Path = Path("docs")
+    """Folder for the page and what belongs to it."""
+    fresh: bool = False
+    """Forget what was played before."""
+    cluster: str | None = None
+    """Play on a Ray cluster: its address, such as auto or 10.0.0.1:6379. It changes no result."""
+
+
+def read_board(path: Path, threads: int = 2) -> Board:
+    """Read the list.
+
+    Raises:
+        ArenaError: there is no such file, or it is not what it should be.
+    """
+    own = LIST.parent / f"{path.name}.toml"
+    name = path.name if str(path) == path.name and own.exists() else ""
+    path = own if name else path
+    try:
+        content = tomllib.loads(text_of_file(path, ArenaError))
+        seed = int(content["seed"])
+        everywhere = tuple(content["agents"])
+        events = tuple(
+            Event(
+                TournamentConfig(
+                    MatchConfig(
+                        table["edition"], table["players"], table.get("teams"), seed=seed, threads=threads
+                    ),
+                    int(table["deals"]),
+                ),
+                (*everywhere, *table.get("guests", ())),
+            )
+            for table in content["tables"]
+        )
+        page = str(content.get("page", LIST.stem))
+        board = Board(str(content["anchor"]), events, page, "" if path == LIST else name or str(path))
+    except FileNotFoundError:
+        raise ArenaError(
+            f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}, and for the race "
+            "'race_leaderboard'"
+        ) from None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
+    if not events or min(event.config.deals for event in events) < 1:
+        raise ArenaError(f"{str(path)!r} must have a table or more, each with 1 deal or more")
+    if board.anchor not in everywhere:
+        raise ArenaError(f"{str(path)!r}: the anchor {board.anchor!r} is not among the agents")
+    if _NAME.fullmatch(board.page) is None:
+        raise ArenaError(f"{str(path)!r}: page is {board.page!r}; it must be made of letters, digits and '_'")
+    if len(games := sorted({event.config.match.game.name for event in events})) > 1:
+        raise ArenaError(f"{str(path)!r} has tables of {' and '.join(games)}: write a list for each game")
+    return board
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0; 2 if the list makes no sense or a file could not be written; 130 after Ctrl-C.
+    """
+    stopped = "stopped; give the same command again to go on"
+    return run_command(lambda: _command(arguments), prints=False, stopped=stopped)
+
+
+def _command(arguments: Sequence[str] | None) -> int:
+    args = parse_options(Args, "leaderboard", arguments)
+    board = read_board(args.list, args.threads)
+    with players_of(args.cluster) as play:
+        analyses = [_play_event(event, board, args, play) for event in board.events]
+    path = args.out / f"{board.page}.md"
+    write_text_atomically(path, page(board, analyses, args.out))
+    picture = args.out / board.page / "ratings.png"
+    print(f"wrote {path}")
+    ratings = ratings_everywhere(board, analyses)
+    problem = save_picture(picture, lambda: draw_overview(*ratings, board.anchor))
+    warn(problem)
+    if not problem:
+        print(f"wrote {picture}")
+    return 0
+
+
+def short_name(config: MatchConfig) -> str:
+    """Such as "parker-2", for files; with the teams where they are not the usual ones."""
+    teams = "" if config.teams is None else f"-in-{config.teams}"
+    return f"{config.edition}-{config.players}{teams}"
+
+
+def _play_event(event: Event, board: Board, args: Args, play: PlayTournament) -> Analysis:
+    """Play at one table and write its page."""
+    config = event.config
+    folder = args.tournaments / short_name(config.match)
+    start = time.perf_counter()
+    with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
+        entrants = entrants_of(event.agents, config.match)
+        if cheats := who_sees_hidden_cards(entrants):
+            raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")
+        tournament = opened_for(entrants, config, folder, args.fresh)
+    with tournament_bar() as on_turn:
+        play(tournament, folder, None, on_turn)
+    analysis = analyse_tournament(tournament, board.anchor)
+    seconds = time.perf_counter() - start
+    rounds = sum(int(outcome.rounds.sum()) for outcome in tournament.outcomes.values())
+    print(f"{table_name(config.match)}: {rounds:,} rounds, {seconds:.0f} s")
+    page_folder = args.out / board.page / short_name(config.match)
+    _, no_pictures = save_report(tournament, analysis, page_folder, asdict(config))
+    for problem in no_pictures:
+        warn(problem)
+    return analysis
+
+
+def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
+    """The text of the page, which goes to the folder `out`."""
+    match = board.events[0].config.match
+    head = _HEAD.format(
+        agents=len(board.agents),
+        tables=len(board.events),
+        anchor=board.anchor,
+        list=f" --list {board.name}" if board.name else "",
+        episodes=match.episodes,
+        chance=match.game.chance,
+        page=board.page,
+    )
+    told = [notes(analysis)[1:] for analysis in analyses]  # what ± means stands in the head
+    everywhere = [note for note in told[0] if all(note in others for others in told)]
+    parts = [f"{head}{markdown_table(overview(board, analyses))}\n{_listed(everywhere)}"]
+    for event, analysis, own in zip(board.events, analyses, told, strict=True):
+        config, at = event.config, f"{board.page}/{short_name(event.config.match)}"
+        responses = read_responses(out / at / RESPONSES_FILE)
+        rated = with_best_responses(ratings_grid(analysis), responses)
+        listed = _listed([note for note in own if note not in everywhere])
+        name = table_name(config.match)
+        parts.append(
+            f"## {name[0].upper()}{name[1:]}\n\n`{config.match.edition}`, {config.deals:,} deals of every "
+            f"lineup; [how they play, and everybody against everybody]({at}/report.md); "
+            f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(rated)}\n{listed}\n"
+            f"![Ratings with intervals]({at}/ratings.png)\n\n"
+            f"![{payoff_title(analysis.payoff.measure, analysis.episodes)}]({at}/payoff.png)\n"
+        )
+    return "\n".join(parts)
+
+
+def _listed(sentences: Sequence[str]) -> str:
+    return "".join(f"- {sentence}\n" for sentence in sentences)
+
+
+def read_responses(path: Path) -> dict[str, dict[str, Any]]:
+    """What `train.exploit --leaderboard` found at a table, by agent; nothing if it was not asked.
+
+    Raises:
+        ArenaError: the file is damaged.
+    """
+    try:
+        found = json_of_file(path, ArenaError)
+        for response in found.values():
+            gain_of(response), float(response["low"]), int(response["decisions"])
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ArenaError(
+            f"{str(path)!r} is damaged ({error!r}): remove it, or write it by train.exploit"
+        ) from None
+    responses: dict[str, dict[str, Any]] = found
+    return responses
+
+
+def measure_of(response: Mapping[str, Any]) -> str:
+    """What a best response is measured by: `POINTS`, or `WINS` where no points are counted."""
+    return POINTS if POINTS in response else WINS
+
+
+def gain_of(response: Mapping[str, Any]) -> float:
+    """What a best response wins: points per round; its share of the matches where no points are counted."""
+    return float(response[measure_of(response)])
+
+
+def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Grid:
+    """The ratings with a column: what a policy wins that was trained against the agent and nobody else.
+
+    Args:
+        grid: of `ratings_grid`.
+        responses: by agent.
+    """
+    if not responses:
+        return grid
+    rows = []
+    for row in grid.rows:
+        response = responses.get(row[1])
+        rows.append((*row, "-" if response is None else _cell_of(response)))
+    has_points = any(measure_of(response) == POINTS for response in responses.values())
+    unit = "points per round" if has_points else "episodes won, %"
+    return Grid(grid.title, (*grid.headings, f"best response, {unit}"), rows, grid.num_names)
+
+
+def _cell_of(response: Mapping[str, Any]) -> str:
+    gain, millions = gain_of(response), response["decisions"] / 1e6
+    half = gain - response["low"]
+    if measure_of(response) == POINTS:
+        return f"{gain:+,.0f} ± {half:.0f} ({millions:,.0f} M)"
+    return f"{100 * gain:.1f} ± {100 * half:.1f} ({millions:,.0f} M)"
+
+
+def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:
+    """A row for each agent, a column for each table, the best at the first table on top."""
+    names, tables, elo = ratings_everywhere(board, analyses)
+    rows = [
+        (name, *("-" if np.isnan(rating) else f"{rating:+z,.0f}" for rating in ratings))
+        for name, ratings in zip(names, elo, strict=True)
+    ]
+    return Grid("Ratings at all tables", ("agent", *tables), rows)
+
+
+def ratings_everywhere(
+    board: Board, analyses: Sequence[Analysis]
+) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
+    """The names of agents and tables, and float64[agents, tables]; NaN: the agent does not play there."""
+    tables = [f"{event.config.match.edition}, {event.config.match.players}" for event in board.events]
+    best_first = [analyses[0].names[agent] for agent in analyses[0].ratings.order()]
+    names = list(dict.fromkeys((*best_first, *(name for analysis in analyses for name in analysis.names))))
+    elo = np.full((len(names), len(tables)), np.nan)
+    for table, analysis in enumerate(analyses):
+        for name, rating in zip(analysis.names, analysis.ratings.elo, strict=True):
+            elo[names.index(name), table] = rating
+    return names, tables, elo

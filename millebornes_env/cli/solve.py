@@ -1,0 +1,329 @@
+"""`python -m millebornes_env solve`: solve a mini deck, or say how far agents are from an equilibrium on it.
+
+python -m millebornes_env solve mini8                       # value of the game, a policy near an equilibrium
+python -m millebornes_env solve mini10 --checkpoint mini10.npz --minutes 10
+python -m millebornes_env solve mini8 random greedy arnold  # what each could lose against the best opponent
+python -m millebornes_env solve mini12 --count              # how large the game is
+python -m millebornes_env solve mini12 --checkpoint mini12.npz --json mini12.json  # bounds of its value
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from millebornes_env._util.command_line import program, run_command, say
+from millebornes_env._util.files import check_writable, locked, write_json_atomically
+from millebornes_env._util.signals import Stops
+from millebornes_env.cli.editions import with_its_game
+from millebornes_env.errors import OptionError, SolvingError
+from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import game as game_of
+from millebornes_env.solving.cfr import Cfr, Polished, Solver
+from millebornes_env.solving.cfr_in_parts import solver_of
+from millebornes_env.solving.deck import Solvable
+from millebornes_env.solving.policies import write_policy
+from millebornes_env.solving.tree import Counts
+from millebornes_env.solving.values import WHOLE, Judgement, counted, judge
+
+_REPORT_SECONDS: Final = 2.0
+_SAVE_SECONDS: Final = 60.0
+_SAVE_RATIO: Final = 20.0
+"""A checkpoint that took long to write is written less often: a twentieth of the time at most."""
+_CHECK_RATIO: Final = 1.25
+"""NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
+_FIRST_POLISHING: Final = 64
+"""Iterations after which it pays to go on with what is left of the game; then after twice as many."""
+USUAL_UNTIL: Final = {100_000: 0.0001, 10_000_000: 0.001}
+"""Percentage of the payoff range that a game of so many decisions at most is solved to, in seconds."""
+_UNTIL_OF_LARGE: Final = 0.1
+_MOST_DIGITS: Final = 7
+_TOO_FAR: Final = 20.0
+"""A logarithm of iterations: more than anybody waits for."""
+HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; None for those of the process.
+
+    Returns:
+        The exit code: 0; 2 if the arguments make no sense or a file could not be read or written; 130 after
+        Ctrl-C.
+    """
+    return run_command(
+        lambda: run(parser().parse_intermixed_args(arguments)),
+        stopped="stopped; a checkpoint, if one was asked for, is kept: the same command goes on from there",
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """What can be asked for."""
+    command = argparse.ArgumentParser(
+        prog=f"{program()} solve", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    command.add_argument("deck", help="a mini deck (mini7, mini8, mini10, mini12), or another small sheet")
+    command.add_argument(
+        "agents", nargs="*", metavar="AGENT", help="judge these, instead of solving the game"
+    )
+    command.add_argument("--count", action="store_true", help="only count nodes and information sets")
+    command.add_argument(
+        "--until", type=float, metavar="PERCENT",
+        help="solve until exploitability is below so much of the payoff range (default: "
+        "0.0001 for a game of up to 100,000 decisions, 0.001 for one of up to 10 million, which take "
+        "seconds, else 0.1)",
+    )  # fmt: skip
+    command.add_argument(
+        "--minutes", type=float, default=60.0,
+        help="iterate at most so long; going on with what pruning leaves may take a quarter more of what all "
+        "iterations took, those before a checkpoint too (default: %(default)g)",
+    )  # fmt: skip
+    command.add_argument("--checkpoint", type=Path, metavar="FILE", help="go on from this file, and keep it")
+    command.add_argument("--out", type=Path, metavar="FILE", help="write the policy (.npz)")
+    command.add_argument("--json", type=Path, metavar="FILE", help="write the value and its bounds (.json)")
+    command.add_argument(
+        "--threads",
+        type=int,
+        help="that share the work of judging, and of solving large decks (default: all processors)",
+    )
+    command.add_argument("--seed", type=int, default=0, help="of agents that play by chance")
+    return command
+
+
+def run(args: argparse.Namespace) -> None:
+    """Carry out the command.
+
+    Raises:
+        OptionError: an option makes no sense.
+        MilleBornesError: there is no such deck, it is too large, or an agent is none.
+        OSError: a file could not be read or written.
+    """
+    _check(args)
+    sheet = find_sheet(with_its_game(args.deck))
+    game: Solvable = game_of(sheet.game).hook("solving.solvable", "the command solve")(sheet)
+    if args.count:
+        print(words_of_counts(game, counted(game, threads=args.threads, on_progress=progress("counting"))))
+    elif args.agents:
+        _judge_agents(args, game)
+    else:
+        _solve(args, game)
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.until is not None and not 0 < args.until <= 100:
+        raise OptionError(f"--until is {args.until:g}: it is a percentage above 0, at most 100")
+    if not args.minutes > 0:
+        raise OptionError(f"--minutes is {args.minutes:g}: it must be above 0")
+    if args.threads is not None and args.threads < 1:
+        raise OptionError(f"--threads is {args.threads}: there must be one at least")
+    if args.agents and (args.checkpoint or args.out or args.json):
+        raise OptionError("--checkpoint, --out and --json are for solving; agents are only judged")
+
+
+def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
+    from millebornes_env.solving.as_policy import policy_of  # noqa: PLC0415 - only for who asks agents
+
+    print(" | ".join(HEADINGS))
+    for agent in args.agents:
+        policy = policy_of(agent, game, args.seed)
+        found = judge(game, policy, threads=args.threads, on_progress=progress(agent))
+        print(" | ".join(cells_of(found)), flush=True)
+
+
+def cells_of(found: Judgement) -> tuple[str, ...]:
+    """A row of a table with `HEADINGS`."""
+    return (
+        found.name,
+        f"{found.exploitability:.4g}",
+        f"{100 * found.of_range:.3g} %",
+        f"{found.value:+.4f}",
+        f"{found.nash_conv:.4g}",
+    )
+
+
+def words_of_counts(game: Solvable, counts: Counts) -> str:
+    """How large a game is."""
+    first, second = counts.infosets
+    return (
+        f"{game.name}: {counts.chance_nodes:,} chance nodes, {counts.play_nodes:,} decisions and "
+        f"{counts.end_nodes:,} ends of (public history, hand, hand), {counts.public_nodes:,} public "
+        f"histories; {first:,} + {second:,} information sets; at most {counts.most_actions} actions; seat 0 "
+        f"wins {counts.lowest:+,} to {counts.highest:+,} points"
+    )
+
+
+# Solving ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Run:
+    """A run of the solver, and when it looks, polishes, tells and saves."""
+
+    args: argparse.Namespace
+    begun: float
+    next_check: int = 1
+    told: float = 0.0
+    next_save: float = 0.0
+    next_polishing: int = _FIRST_POLISHING
+    first: tuple[int, float] | None = None
+    found: Judgement | None = None
+    polished: Polished | None = None
+
+    def __call__(self, solver: Cfr) -> bool:
+        now = time.monotonic()
+        is_late = now - self.begun > 60 * self.args.minutes
+        if solver.iteration >= self.next_check or is_late:
+            self.found, self.polished = solver.judge(), None
+            self.first = self.first or (solver.iteration, self.found.of_range)
+            self.next_check = max(solver.iteration + 1, int(solver.iteration * _CHECK_RATIO))
+            if not self._is_enough() and (solver.iteration >= self.next_polishing or is_late):
+                self.next_polishing = 2 * solver.iteration
+                self._polish(solver)
+        if self.args.checkpoint is not None and now > self.next_save:
+            solver.save(self.args.checkpoint)
+            saved = time.monotonic()
+            self.next_save = saved + max(_SAVE_SECONDS, _SAVE_RATIO * (saved - now))
+        if now - self.told > _REPORT_SECONDS and self.found is not None and sys.stderr.isatty():
+            say(
+                f"{solver.iteration:,} iterations, exploitability {100 * self.found.of_range:.3g} % of the "
+                f"payoff range, about {self.seconds_left(solver.iteration, now - self.begun):.0f} s left"
+            )
+            self.told = now
+        return is_late or self._is_enough()
+
+    def _is_enough(self) -> bool:
+        return self.found is not None and 100 * self.found.of_range <= self.args.until
+
+    def _polish(self, solver: Cfr) -> None:
+        """Keep what polishing finds if it is better."""
+        if sys.stderr.isatty():
+            say(f"{solver.iteration:,} iterations; now on what pruning leaves of the game")
+        polished = solver.polish(2 * solver.counts.payoff_range * self.args.until / 100)
+        if self.found is None or polished.judgement.nash_conv < self.found.nash_conv:
+            self.found, self.polished = polished.judgement, polished
+
+    def made_by(self, solver: Cfr) -> str:
+        """How the policy was made, in words."""
+        words = f"{solver.iteration} iterations of predictive CFR+"
+        if self.polished is not None:
+            words += f" and {self.polished.iterations} on what pruning leaves"
+        return words
+
+    def seconds_left(self, iteration: int, seconds: float) -> float:
+        """Until exploitability is low enough, if it falls on as a power of the iterations, or time is up.
+
+        Args:
+            iteration: at which the run is.
+            seconds: that it took so far.
+        """
+        most = max(0.0, 60 * float(self.args.minutes) - seconds)
+        if self.first is None or self.found is None or not 0 < self.found.of_range < self.first[1]:
+            return most
+        begun, exploitability = self.first
+        if iteration <= begun:  # polishing alone has brought it down
+            return most
+        power = math.log(exploitability / self.found.of_range) / math.log(iteration / begun)
+        further = math.log(100 * self.found.of_range / self.args.until) / power
+        if further > _TOO_FAR:
+            return most
+        more = max(0.0, iteration * math.exp(further) - iteration)
+        return min(most, more * seconds / (iteration - begun))
+
+
+def _solve(args: argparse.Namespace, game: Solvable) -> None:
+    if args.out is not None and game.cards > WHOLE:
+        raise OptionError(
+            f"--out: a policy of {game.name} is a table too large for a file that others read; keep it as a "
+            "checkpoint (--checkpoint), and the value and its bounds as --json"
+        )
+    for path in (args.checkpoint, args.out, args.json):
+        if path is not None:
+            check_writable(path)
+    if args.checkpoint is None:
+        _solve_alone(args, game)
+        return
+    lock = args.checkpoint.with_name(f".{args.checkpoint.name}.lock")
+    refusal = SolvingError(
+        f"{args.checkpoint}: another process solves with this checkpoint: wait for it, or give another file"
+    )
+    with locked(lock, refusal):
+        _solve_alone(args, game)
+
+
+def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
+    """Solve; no other process uses the checkpoint."""
+    solver = solver_of(game, threads=args.threads, on_progress=progress("walking"))
+    print(words_of_counts(game, solver.counts), flush=True)
+    if args.until is None:
+        decisions = solver.counts.play_nodes
+        args.until = next((one for most, one in USUAL_UNTIL.items() if decisions <= most), _UNTIL_OF_LARGE)
+    if args.checkpoint is not None and args.checkpoint.exists():
+        solver.load(args.checkpoint)
+        print(f"went on after {solver.iteration:,} iterations from {args.checkpoint}", flush=True)
+    run = _iterate(args, solver)
+    found = run.found or solver.judge()
+    low, high = -found.best[1], found.best[0]
+    about: dict[str, Any] = {"made_by": run.made_by(solver), "value": found.value, "between": [low, high]}
+    if args.out is not None and isinstance(solver, Solver):
+        weights = solver.weights() if run.polished is None else solver.polished_weights(run.polished)
+        write_policy(args.out, solver.tree, weights, about)
+        print(f"wrote {args.out}")
+    if args.json is not None:
+        write_json_atomically(args.json, {"game": game.name, **about, "of_range": found.of_range})
+        print(f"wrote {args.json}")
+
+
+def words_of_value(solver: Cfr, found: Judgement) -> str:
+    """Describe the value, with as many digits as its bounds leave sure."""
+    low, high = -found.best[1], found.best[0]
+    sure = _MOST_DIGITS if high <= low else 1 - math.floor(math.log10(high - low))
+    digits = min(max(sure, 0), _MOST_DIGITS)
+    low, high = math.floor(low * 10**digits) / 10**digits, math.ceil(high * 10**digits) / 10**digits
+    value, lowest, highest = (f"{number:+.{digits}f}" for number in (found.value, low, high))
+    return (
+        f"value of the game to seat 0, which begins: {value} points, between {lowest} and {highest}; "
+        f"exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the payoff "
+        f"range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
+    )
+
+
+def _iterate(args: argparse.Namespace, solver: Cfr) -> _Run:
+    """Iterate until it is enough, and save."""
+    run = _Run(args, time.monotonic(), next_save=time.monotonic() + _SAVE_SECONDS)
+    if solver.iteration:
+        run.next_check = solver.iteration + 1
+        run.next_polishing = max(run.next_polishing, run.next_check)
+    try:
+        with Stops() as stops:
+            is_done = False
+            while not is_done:
+                with stops.deferred():  # half an iteration is no state to go on from
+                    solver.run(1)
+                is_done = run(solver)
+        print(words_of_value(solver, run.found or solver.judge()), flush=True)
+    finally:  # after the value is told: the disk may be full
+        if args.checkpoint is not None and not solver.is_half_done:
+            solver.save(args.checkpoint)
+    return run
+
+
+def progress(what: str) -> Callable[[int, int], None]:
+    """Tell on stderr, if that is a terminal, how far something is and how long it will take."""
+    begun = time.monotonic()
+    told = [begun]
+
+    def on_progress(done: int, total: int) -> None:
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - told[0] > _REPORT_SECONDS:
+            told[0] = now
+            say(f"{what}: {done} of {total}, {(now - begun) * (total - done) / done:.0f} s left")
+
+    return on_progress

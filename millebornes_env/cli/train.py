@@ -1,0 +1,88 @@
+"""Train an agent: runs a training script of the checkout.
+
+    millebornes train                 # lists the scripts
+    millebornes train selfplay --run-dir runs/first --minutes 5
+
+That is `python -m train.selfplay ...`, from any folder. The wheel holds no training scripts.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from millebornes_env._util.command_line import complain, program, run_command, sentence
+from millebornes_env.errors import MissingExtraError, OptionError, shown
+
+PACKAGE: Final = "train"
+EXTRA: Final = "train"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: the script, and its own arguments; None for those of the process.
+
+    Returns:
+        The script's exit code; 2 if there is no such script, no checkout, or a library is missing.
+    """
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    root = Path(__file__).parents[2]
+    if not given or given[0] in {"-h", "--help"}:
+        return run_command(lambda: print(overview(scripts_of(root))))
+    try:
+        found = scripts_of(root)
+        if given[0] not in found:
+            raise OptionError(
+                f"there is no training script {shown(given[0])}; the scripts are: {', '.join(found)}"
+            )
+    except OptionError as error:
+        return complain(sentence(error))
+    return run(root, given[0], given[1:])
+
+
+def scripts_of(root: Path) -> dict[str, str]:
+    """The training scripts of a checkout, and what each says that it does.
+
+    Raises:
+        OptionError: there is no checkout at that place.
+    """
+    folder = root / PACKAGE
+    if not (folder / "selfplay.py").is_file() or not (root / "pyproject.toml").is_file():
+        raise OptionError(
+            "the command train runs the training scripts, which are no part of an installed package: in a "
+            f"checkout of the repository, pip install -e '.[{EXTRA}]', then {program()} train"
+        )
+    return {file.stem: _first_line(file) for file in sorted(folder.glob("*.py")) if file.stem != "__init__"}
+
+
+def overview(scripts: dict[str, str]) -> str:
+    """What can be trained with, for people."""
+    width = max(map(len, scripts))
+    lines = [f"  {name:{width}}  {what}" for name, what in scripts.items()]
+    usage = f"usage: {program()} train SCRIPT [option ...]; options: {program()} train SCRIPT --help"
+    return "\n".join([usage, "", *lines])
+
+
+def run(root: Path, script: str, arguments: Sequence[str]) -> int:
+    """Run a script as `python -m train.SCRIPT` would, and return its exit code."""
+    if sys.path[:1] != [str(root)]:  # somebody else may have a package `train`, too
+        sys.path.insert(0, str(root))
+    sys.argv = [str(root / PACKAGE / f"{script}.py"), *arguments]
+    try:
+        module = importlib.import_module(f"{PACKAGE}.{script}")
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] in {PACKAGE, "millebornes_env"}:
+            raise
+        return complain(sentence(MissingExtraError.of(f"train {script}", error, EXTRA)))
+    return int(module.main())
+
+
+def _first_line(file: Path) -> str:
+    documented = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    return documented.partition("\n")[0]

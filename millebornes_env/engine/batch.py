@@ -1,0 +1,272 @@
+"""N games of one rulebook: their records, their buffers and the kernels that run them."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.engine import kernels, sampling
+from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, kernels_of, key_of_seed
+from millebornes_env.engine.numba import machine_code
+from millebornes_env.engine.numba.compiling import address_of, for_kernels
+from millebornes_env.engine.numba.threads import Pace, has_threads, unpaced
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
+from millebornes_env.errors import EditionError
+
+
+def new_buffers(rulebook: Rulebook, num_games: int, rules: TableRules, settings: Settings) -> Buffers:
+    """Zeroed arrays of the shapes and dtypes that a step writes (see `Buffers`)."""
+    numbers = rulebook.sections(rules, settings.observation_spec)[-1].stop
+    return Buffers(
+        observation=np.zeros((num_games, numbers), np.int8),
+        action_mask=np.zeros((num_games, rulebook.action_count(rules, settings.observation_spec)), np.int8),
+        agent_selection=np.zeros(num_games, np.int32),
+        rewards=np.zeros((num_games, rules.players), np.float32),
+        terminations=np.zeros(num_games, np.bool_),
+        truncations=np.zeros(num_games, np.bool_),
+        final_observation=np.zeros((num_games, rules.players, numbers), np.int8),
+        final_score=np.zeros((num_games, rules.teams), np.int16),
+        final_winner=np.zeros(num_games, np.int8),
+    )
+
+
+GAMES_WORTH_A_THREAD: Final = 256
+"""Waking a thread for fewer games costs more time than it saves."""
+
+
+class Batch:
+    """A batch of games.
+
+    Attributes:
+        rulebook: the game that they are games of.
+        rules: of the table, the same for all games.
+        settings: what the environment adds to them.
+        states: `STATE[N]`, one record for each game.
+        buffers: the arrays that `start` and `step` write.
+        num_threads: CPU threads that `step` shares the games among; it does not change any result. Never more
+            than one for each `GAMES_WORTH_A_THREAD` games; taken as one in a process without threads
+            (`engine.numba.threads.has_threads`), and as long as several take more time than one
+            (`engine.numba.threads.Pace`).
+    """
+
+    def __init__(
+        self,
+        rulebook: Rulebook,
+        num_games: int,
+        rules: TableRules,
+        settings: Settings,
+        buffers: Buffers | None = None,
+        num_threads: int = 1,
+    ) -> None:
+        """Make the games; `seed` and `start` them before the first step.
+
+        Raises:
+            GameError: the rulebook lacks something that the engine asks for.
+        """
+        kernels_of(rulebook)  # first of all: it says what the rulebook lacks
+        self.rulebook = rulebook
+        self.rules = rules
+        self.settings = settings
+        self.num_threads = max(1, min(num_threads, num_games // GAMES_WORTH_A_THREAD))
+        self.buffers = buffers or new_buffers(rulebook, num_games, rules, settings)
+        self.states: StateArray = np.zeros(num_games, rulebook.STATE).view(np.recarray)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Set up all that is not copied or pickled: kernels, and their views of states and rules."""
+        self._has_begun = False
+        self._kernels = kernels_of(self.rulebook)
+        self._states = for_kernels(self.states)
+        self._rules_for_threads = for_kernels(self.rulebook.rules_array(self.rules))
+        self._rules = self._rules_for_threads[0]
+        self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
+        self._step_range = machine_code.of(self._kernels.step_range)
+        self._step_range_address = machine_code.address_of(self._kernels.step_range)
+        self._sample_range = machine_code.of(sampling.sample_range)
+        self._pace_of_steps, self._pace_of_samples = Pace(), Pace()
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def seed(self, seed: int, first_game: int = 0) -> None:
+        """Give every game its key; the next `start` begins its first episode.
+
+        Args:
+            seed: 0 to 2**64 - 1.
+            first_game: the number of the first game; a game's key depends on the seed and its number only.
+        """
+        machine_code.of(self._kernels.seed_games)(self._states, first_game, *key_of_seed(seed))
+
+    def start(self, chosen: npt.NDArray[np.bool_] | None = None) -> None:
+        """Begin the next episode of the chosen games (all, if None) and write all games' decisions.
+
+        Raises:
+            EditionError: by these rules a game is over before anybody has a decision.
+        """
+        begins = np.ones(len(self), np.int64) if chosen is None else chosen.astype(np.int64)
+        self.buffers.truncations[:] = False
+        self._run(begins, kernels.BEGIN)
+        if not self._has_begun:
+            self._check_for_decisions(begins)
+
+    def _check_for_decisions(self, begins: npt.NDArray[np.int64]) -> None:
+        """Refuse rules by which a game ends before it comes to a decision: it could never be stepped.
+
+        Raises:
+            EditionError: a game has begun, and nobody is to act.
+        """
+        has_no_decision = (begins == 1) & ~self.buffers.action_mask.any(axis=1)
+        if has_no_decision.any():
+            game = int(has_no_decision.argmax())
+            raise EditionError(
+                f"by these rules of {self.rulebook.NAME}, game {game} was over before "
+                "anybody had a decision: take a sheet, or overrides, that leave something to decide"
+            )
+        self._has_begun = bool(begins.any())
+
+    def write_decisions(self) -> None:
+        """Write the buffers afresh from the states, with no rewards."""
+        self.start(np.zeros(len(self), np.bool_))
+
+    def _arguments(self, actions: npt.NDArray[np.int64], task: int) -> tuple[Any, ...]:
+        """Of `kernels.step_range`, for all games."""
+        return (self._states, self._rules, self.settings, actions, self.buffers, 0, len(self), task)
+
+    def _run(self, actions: npt.NDArray[np.int64], task: int) -> int:
+        return self._step_range(*self._arguments(actions, task))
+
+    def step(self, actions: npt.NDArray[np.int64]) -> int:
+        """Carry out one action in each game, or none at all.
+
+        Args:
+            actions: int64[N], C-contiguous; `kernels.SKIP` leaves a game as it is.
+
+        Returns:
+            `NO_GAME`, or the first game whose action is illegal; then no game has been stepped.
+        """
+        if self.num_threads == 1 or not has_threads():
+            return self._run(actions, kernels.CHECK_AND_STEP)
+        shared = self._pace_of_steps.shares()
+        began = perf_counter()
+        found = self._step_on_threads(actions) if shared else self._run(actions, kernels.CHECK_AND_STEP)
+        self._pace_of_steps.note(shared, began, perf_counter())
+        return found
+
+    def _step_on_threads(self, actions: npt.NDArray[np.int64]) -> int:
+        if self._step_range_address is None:
+            examples = self._arguments(actions, kernels.STEP)
+            self._step_range_address = address_of(self._kernels.step_range, *examples)
+        return unpaced(kernels.step_on_threads)(
+            self._states,
+            self._rules_for_threads,
+            self.settings._replace(observation_spec=0),
+            self.settings.observation_spec,
+            actions,
+            self.buffers,
+            self.num_threads,
+            self._step_range_address,
+        )
+
+    def sample(self, key: tuple[int, int], actions: npt.NDArray[np.int64]) -> None:
+        """Choose one of the legal actions of each game, all equally probable, into `actions` int64[N]."""
+        mask = self.buffers.action_mask
+        if self.num_threads == 1 or not has_threads():
+            self._sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
+            return
+        shared = self._pace_of_samples.shares()
+        began = perf_counter()
+        if shared:
+            unpaced(sampling.sample_on_threads)(mask, *key, actions, self._scratch, self.num_threads)
+        else:
+            self._sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
+        self._pace_of_samples.note(shared, began, perf_counter())
+
+    def observe(self, seats: npt.NDArray[np.int32], observation: npt.NDArray[np.int8]) -> None:
+        """Write what the given seat of each game sees into `observation` int8[N, D]."""
+        machine_code.of(self._kernels.observe_seats)(
+            self._states, self._rules, self.settings, seats, observation
+        )
+
+    def full_states(self) -> npt.NDArray[np.int8]:
+        """Everything there is to know, a row for each game (`Rulebook.full_state_sections`)."""
+        layout = self.rulebook.full_state_sections(self.rules, self.settings.observation_spec)
+        full = np.zeros((len(self), layout[-1].stop), np.int8)
+        numbers = self.buffers.observation.shape[1]
+        machine_code.of(self._kernels.full_states)(self._states, self._rules, self.settings, numbers, full)
+        return full
+
+    def determinize(self, seats: npt.NDArray[np.int32], key: tuple[int, int]) -> StateArray:
+        """Copies of the games with all that the given seat of each cannot see replaced by chance.
+
+        Args:
+            seats: int32[N].
+            key: of the random numbers.
+
+        Returns:
+            `STATE[N]`.
+        """
+        redealt = self.states.copy()
+        redeal_games = machine_code.of(self._kernels.redeal_games)
+        room = np.zeros(self.rulebook.REDEAL_ROOM, np.int8)
+        redeal_games(for_kernels(redealt), self._rules, seats, *key, room)
+        return redealt
+
+    def win_shares(self, games: Sequence[int] | slice = slice(None)) -> npt.NDArray[np.float64]:
+        """Return each team's share of the win in the episodes that ended in the last step.
+
+        When teams share a win (`final_winner` is -1), it goes to those with the most points, or with the
+        highest reward if no points are counted.
+
+        Args:
+            games: which; all by default.
+
+        Returns:
+            float64[N, T]: 1 for a sole winner, 1 / k for each of k teams that share the win, else 0;
+            0 for all if no episode ended or an illegal action ended it.
+        """
+        teams = self.rules.teams
+        rewards = self.buffers.rewards[games]
+        # Seats 0 to T - 1 are of teams 0 to T - 1.
+        by_score = self.rulebook.is_won_by_score(self.rules)
+        values = self.buffers.final_score[games] if by_score else rewards[:, :teams]
+        alone = self.buffers.final_winner[games][:, np.newaxis]
+        won = np.where(alone < 0, values == values.max(axis=1, keepdims=True), alone == np.arange(teams))
+        # Rewards of a finished round add up to 0: only an illegal action brings nobody anything.
+        was_punished = (rewards.min(axis=1) < 0) & (rewards.max(axis=1) <= 0)
+        won &= (self.buffers.terminations[games] & ~was_punished)[:, np.newaxis]
+        shares: npt.NDArray[np.float64] = won / np.maximum(won.sum(axis=1, keepdims=True), 1)
+        return shares
+
+    def clone(self) -> Batch:
+        """An independent copy, buffers included."""
+        return copy.deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Batch:
+        copied = Batch(
+            self.rulebook,
+            len(self),
+            self.rules,
+            self.settings,
+            Buffers._make(array.copy() for array in self.buffers),
+            self.num_threads,
+        )
+        copied.states[:] = self.states
+        return copied
+
+    def __getstate__(self) -> dict[str, object]:
+        values = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return values | {"rulebook": self.rulebook.__name__}  # type: ignore[attr-defined] # it is a module
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+        self.rulebook = importlib.import_module(values["rulebook"])
+        self._prepare()
+
+
+__all__ = ["NO_GAME", "Batch", "Buffers", "Settings", "new_buffers"]

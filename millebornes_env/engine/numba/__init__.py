@@ -1,0 +1,1 @@
+"""Compilation, its cache, machine code, threads and SIMD helpers: the only code that knows Numba."""

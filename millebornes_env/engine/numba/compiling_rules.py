@@ -1,0 +1,193 @@
+"""How rules get into kernels: as intermediate code that is linked, not as machine code that is called.
+
+Numba makes machine code of each function that another one calls, three times over (the function itself, a
+wrapper for Python and one for C), though an inlined function's machine code is never run. That was two thirds
+of the time to compile. Here a rule is translated to LLVM's intermediate code and no further; the kernels that
+use it link it in, and optimise the whole once. A rule that Python calls itself is compiled for that on its
+own, the first time (`engine.numba.compiling._Rule`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core import codegen, compiler, typed_passes, types
+from numba.core.compiler_lock import require_global_compiler_lock
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.registry import CPUDispatcher
+
+from millebornes_env.engine.numba.cache import SourcesCache, SourcesCacheImpl
+
+
+class _WithoutEnvironments:
+    """Numba's code generator; without machine code there is no place to write a function's globals to."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        pass
+
+
+class _RuleLibrary(codegen.JITCodeLibrary):  # type: ignore[misc] # Numba has no type hints
+    """The intermediate code of one rule; what it calls lies in `_linking_libraries`."""
+
+    def finalize(self) -> None:
+        require_global_compiler_lock()
+        self._raise_if_finalized()
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                function.linkage = "linkonce_odr"  # several kernels may have it, and drop it once inlined
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    @property
+    def module(self) -> Any:
+        """The code of this rule alone."""
+        self._ensure_finalized()
+        return self._final_module
+
+    def _get_module_for_linking(self) -> Any:
+        """The code of this rule and of all that it calls: for libraries that are not a `_KernelLibrary`."""
+        if self._shared_module is None:
+            module = self.module.clone()
+            for library in dict.fromkeys(self._linking_libraries):
+                module.link_in(library._get_module_for_linking(), preserve=True)
+            self._shared_module: Any = module
+        return self._shared_module
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0  # there is no machine code
+
+    @property
+    def codegen(self) -> Any:
+        return _WithoutEnvironments(self._codegen)
+
+    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
+
+    @classmethod
+    def of_bitcode(cls, target: Any, name: str, bitcode: bytes) -> _RuleLibrary:
+        """The library that `serialize_using_object_code` has written."""
+        library = cls(target, name)
+        library._final_module = llvm.parse_bitcode(bitcode)
+        library._finalized = True
+        return library
+
+
+def _callers_first(library: Any) -> list[Any]:
+    """All libraries that a library links, directly or not, each before those that it calls itself.
+
+    LLVM links a function that may be dropped only if something that is there already calls it.
+    """
+    callees_first: dict[Any, None] = {}
+
+    def visit(caller: Any) -> None:
+        for callee in caller._linking_libraries:
+            if callee not in callees_first:
+                if isinstance(callee, _RuleLibrary):
+                    visit(callee)
+                callees_first[callee] = None
+
+    visit(library)
+    return list(reversed(callees_first))
+
+
+class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """The machine code of a kernel, with the intermediate code of each rule linked in once."""
+
+    def finalize(self) -> None:
+        for library in _callers_first(self):
+            is_rule = isinstance(library, _RuleLibrary)
+            module = library.module if is_rule else library._get_module_for_linking()
+            self._final_module.link_in(module, preserve=True)
+            if hasattr(library, "_reload_init"):  # not in all versions that we admit
+                self._reload_init.update(library._reload_init)
+        self._linking_libraries: list[Any] = []
+        super().finalize()
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _ChooseLibrary(FunctionPass):  # type: ignore[misc]
+    """Decides where the code of the function goes, before Numba does."""
+
+    _name = "choose_library"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        library = _RuleLibrary if state.flags.no_cpython_wrapper else _KernelLibrary
+        state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return False
+
+
+class Compiler(compiler.CompilerBase):  # type: ignore[misc]
+    """Numba's compiler, with libraries of ours."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Numba's passes, and before the last of them the choice of a library."""
+        passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_ChooseLibrary, typed_passes.NopythonTypeInference)
+        passes.finalize()
+        return [passes]
+
+
+_NARROW_INTS = (types.int8, types.int16, types.int32)
+
+
+def _widened(argument: Any) -> Any:
+    """The type that a rule is compiled for: one for all signed ints, constants too, and one for truth."""
+    if isinstance(argument, types.Literal):
+        argument = argument.literal_type
+    if argument in _NARROW_INTS:
+        return types.int64
+    return argument
+
+
+class RuleDispatcher(CPUDispatcher):  # type: ignore[misc]
+    """What kernels and rules call; compiled once for all kinds of ints."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """The signature for a call with arguments of these types, widened."""
+        wide = {name: _widened(argument) for name, argument in kws.items()}
+        return super().get_call_template(tuple(map(_widened, args)), wide)
+
+
+class _RuleCacheImpl(SourcesCacheImpl):
+    """Keeps a rule's intermediate code beside the machine code that Python calls."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return f"{super().get_filename_base(fullname, abiflags)}-rule"
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        (name, _, bitcode), description, environment, signature, objectmode, lifted, *_ = payload
+        library = _RuleLibrary.of_bitcode(target_context.codegen(), name, bitcode)
+        return compiler.CompileResult(
+            target_context=target_context,
+            typing_context=target_context.typing_context,
+            library=library,
+            environment=environment,
+            entry_point=target_context.get_executable(library, description, environment),
+            fndesc=description,
+            type_annotation="",
+            signature=signature,
+            objectmode=objectmode,
+            lifted=lifted,
+            typing_error=None,
+            call_helper=None,
+            metadata=None,
+            reload_init=[],
+            referenced_envs=(),
+        )
+
+
+class RuleCache(SourcesCache):
+    """The cache of rules."""
+
+    _impl_class = _RuleCacheImpl

@@ -1,0 +1,365 @@
+"""N games in which one seat learns: what both single-agent environments are made of."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.vector import AutoresetMode
+
+from millebornes_env._util.arguments import checked_index, flag
+from millebornes_env._util.texts import closest
+from millebornes_env.agents.protocol import Table
+from millebornes_env.engine.batch import GAMES_WORTH_A_THREAD
+from millebornes_env.engine.kernels import NO_GAME, SKIP, Settings
+from millebornes_env.engine.numba.compiling import for_kernels, plain
+from millebornes_env.envs import options as check
+from millebornes_env.envs.illegal_action import illegal_action_error
+from millebornes_env.envs.single_agent.kernels import (
+    ANSWERS,
+    BEGIN,
+    CHECK,
+    CHECKED_STEP,
+    EPISODES,
+    ILLEGAL_ACTION,
+    LEARNERS_STEP,
+    MOST_EPISODES_WITHOUT_A_TURN,
+    NO_TURN,
+    NOBODY,
+    Learners,
+    new_learners,
+    play_on_of,
+)
+from millebornes_env.envs.single_agent.opponents import Given, Opponents, specs_by_place
+from millebornes_env.envs.vector import VectorEnv
+from millebornes_env.errors import ActionError, AgentError, OptionError, ResetNeededError, shown
+from millebornes_env.games.registry import Sheet
+
+MASK = "action_mask"
+_CUT_SHORT = "the last call was cut short"
+_FAILED = "an opponent failed, and its games wait for it"
+Observation = Any
+"""int8[..., D] or float32[..., D]; or a dictionary of `observation` and `action_mask`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """The options that both environments have; `SingleAgentEnv` explains them."""
+
+    opponent: Given
+    partner: Any
+    seat: int | None
+    edition: str | Sheet
+    players: int
+    teams: int | None
+    episode: str
+    reward: str
+    observe_mask: bool
+    scaled: bool
+    observe_unseen: bool
+    observe_rules: bool
+    padded: bool
+    illegal_action: str
+
+
+def refuse_unknown(unknown: Mapping[str, Any], maker: type) -> None:
+    """Refuse options of other names.
+
+    Raises:
+        OptionError: there is one; the message lists those there are.
+    """
+    for name in unknown:
+        known = [
+            one
+            for one, parameter in inspect.signature(maker).parameters.items()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        raise OptionError(
+            f"{maker.__name__}() got an unexpected keyword argument {shown(name)}; the options are "
+            f"{', '.join(known)}.{closest(name, known)}"
+        )
+
+
+@functools.cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """The threads of a process; a process that was forked from it has none of them."""
+    return ThreadPoolExecutor(threads, thread_name_prefix=f"millebornes-{process}")
+
+
+class LearnerGames:
+    """N games, each with one learning seat; agents in the other seats play until it is to decide.
+
+    Attributes:
+        vector: the games, to be looked at; who steps them spoils the learner's rewards.
+        opponents: the agents.
+        learners: arrays that every step writes anew (`kernels.Learners`).
+        observation_space: of one game.
+    """
+
+    def __init__(self, num_envs: int, mode: AutoresetMode, choices: Choices, num_threads: int = 1) -> None:
+        """Make the games and the agents.
+
+        Args:
+            num_envs: N.
+            mode: when the next episode begins.
+            choices: the options.
+            num_threads: that share the games; results do not depend on it.
+
+        Raises:
+            MilleBornesError: one of its subclasses says what is wrong with which option.
+        """
+        one = choices
+        self.vector = VectorEnv(
+            num_envs,
+            one.edition,
+            players=one.players,
+            teams=one.teams,
+            episode=one.episode,
+            reward=one.reward,
+            # The loop here begins the next episode itself, after it has noted who has won.
+            autoreset_mode="next_step" if mode is AutoresetMode.NEXT_STEP else "disabled",
+            observe_unseen=one.observe_unseen,
+            observe_rules=one.observe_rules,
+            padded=one.padded,
+            illegal_action=one.illegal_action,
+        )
+        vector = self.vector
+        seat = NOBODY if one.seat is None else checked_index("seat", one.seat, vector.players)
+        self._observes_mask = flag("observe_mask", one.observe_mask)
+        self._is_scaled = flag("scaled", one.scaled)
+        by_place = specs_by_place(one.opponent, one.partner, vector.rules)
+        restarts = int(mode is AutoresetMode.SAME_STEP)
+        self.opponents = Opponents(by_place, Table.of(vector), (seat, restarts))
+        numbers = vector.observation_sections[-1].stop
+        try:
+            self.learners: Learners = new_learners(vector.num_envs, vector.rules, numbers)
+        except MemoryError:
+            raise check.too_many_games(vector.num_envs, "need more memory than there is") from None
+        highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in vector.observation_sections])
+        self._scale = (1.0 / highs).astype(np.float32)
+        self.observation_space = self._space()
+        threads = check.checked_num_threads(num_threads)
+        self._threads = max(1, min(threads, vector.num_envs // GAMES_WORTH_A_THREAD))
+        self._why_reset = "step() was called before reset()"
+        self._bind()
+
+    def _space(self) -> gymnasium.Space[Any]:
+        spaces = self.vector.single_observation_space.spaces
+        numbers: gymnasium.Space[Any] = spaces["observation"]
+        if self._is_scaled:
+            numbers = gymnasium.spaces.Box(0.0, 1.0, numbers.shape, np.float32)
+        if self._observes_mask:
+            return gymnasium.spaces.Dict({"observation": numbers, MASK: spaces[MASK]})
+        return numbers
+
+    def _bind(self) -> None:
+        """What is not copied or pickled: views as kernels take them, and the kernel."""
+        games = self.vector.games
+        self.buffers = games.buffers
+        self._play_on = play_on_of(games.rulebook)
+        self._states = for_kernels(games.states)
+        self._rules = for_kernels(games.rulebook.rules_array(self.vector.rules))[0]
+        self._settings = self.vector.settings
+        self._settings_of_answers = self._settings._replace(punish_illegal=0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        bound = ("buffers", "_play_on", "_states", "_rules")
+        return {name: value for name, value in vars(self).items() if name not in bound}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+        self._bind()
+
+    def reset(self, seed: int | None, options: Mapping[str, Any] | None, random: Any) -> None:
+        """Begin new episodes, up to the learners' first decisions.
+
+        Args:
+            seed: of all that follows; None: the next episodes, or the first time those of a seed drawn.
+            options: as `VectorEnv.reset`.
+            random: draws that seed.
+
+        Raises:
+            AgentError: an agent failed.
+            MilleBornesError: as `VectorEnv.reset`.
+        """
+        options = check.checked_mapping(options)
+        begins = seed
+        chosen = np.asarray(options.get("reset_mask", True))
+        if self.vector._was_reset and self._why_reset and chosen.dtype == np.bool_ and not chosen.all():
+            raise ResetNeededError(f"{self._why_reset}: call reset() without a reset_mask first")
+        if seed is None and not self.vector._was_reset:
+            begins = self.vector._next_seed = int(random().integers(2**63))
+        self.vector.reset(seed=seed, options=options)
+        if chosen.all():
+            self.opponents.begin(begins)
+        self._why_reset = _CUT_SHORT
+        self.learners.each["idle"][:] = 0
+        begun = np.broadcast_to(chosen, self.vector.num_envs)
+        self.learners.each["terminated"][begun] = False
+        self._play(np.where(begun, BEGIN, SKIP), EPISODES)
+
+    def step(self, actions: npt.NDArray[np.int64]) -> None:
+        """Carry out the learners' actions, and the others' until the learners decide again.
+
+        Args:
+            actions: int64[N], none of them negative.
+
+        Raises:
+            IllegalActionError: (or `ActionError`) an illegal action; no game has been stepped.
+            AgentError: an agent failed.
+            ResetNeededError: before the first reset, after a failure, or in an episode that is over.
+            ClosedError: the environment was closed.
+        """
+        if self.vector.closed or self._why_reset:
+            self.vector._check_open()
+            raise ResetNeededError(f"{self._why_reset}: call reset() first")
+        self._play(actions, LEARNERS_STEP)
+
+    def without_negative(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The actions, none of which leaves its game as it is: every learner that is asked must act.
+
+        Raises:
+            ActionError: there is a negative one, and illegal actions are errors.
+        """
+        if actions.min() >= 0:
+            return actions
+        count = int(self.vector.single_action_space.n)
+        if self._settings.punish_illegal == 0:
+            game = int(np.flatnonzero(actions < 0)[0])
+            raise ActionError(
+                f"{self._who(game)}: there is no action {int(actions[game])}; ids go from 0 to {count - 1}"
+            )
+        return np.where(actions < 0, count, actions)
+
+    def _play(self, actions: npt.NDArray[np.int64], task: int) -> None:
+        """Play until every game waits for its learner, or is over."""
+        self._why_reset = _CUT_SHORT
+        stopped = self._run(actions, self._settings, task)
+        if stopped != NO_GAME:
+            self._fail(stopped)
+        if not self.opponents.all_compiled:
+            try:
+                self._ask_others()
+            except AgentError:
+                self._why_reset = _FAILED
+                raise
+        self._why_reset = ""
+
+    def _run(self, actions: npt.NDArray[np.int64], settings: Settings, task: int) -> int:
+        """The compiled loop over all games; the first that was stopped, or NO_GAME."""
+        games = self.vector.num_envs
+        if self._threads == 1:
+            return self._loop(self.learners, settings, actions, 0, games, task)
+        if task == LEARNERS_STEP:  # no game is stepped before all actions are found legal
+            illegal = self._loop(self.learners, settings, actions, 0, games, CHECK)
+            if illegal != NO_GAME:
+                return illegal
+            task = CHECKED_STEP
+
+        def share(thread: int) -> tuple[int, npt.NDArray[np.int64]]:
+            first, last = (edge * games // self._threads for edge in (thread, thread + 1))
+            own = self.learners._replace(fault=np.zeros_like(self.learners.fault))
+            return self._loop(own, settings, actions, first, last, task), own.fault
+
+        for stopped, fault in _pool(os.getpid(), self._threads).map(share, range(self._threads)):
+            if stopped != NO_GAME:
+                self.learners.fault[:] = fault
+                return stopped
+        return NO_GAME
+
+    def _loop(
+        self,
+        learners: Learners,
+        settings: Settings,
+        actions: npt.NDArray[np.int64],
+        first: int,
+        last: int,
+        task: int,
+    ) -> int:
+        others = self.opponents.others
+        return self._play_on(
+            self._states, self._rules, settings, others, learners, self.buffers, actions, first, last, task
+        )
+
+    def _ask_others(self) -> None:
+        """Ask the agents that are no compiled functions, each about all its games at once."""
+        asks = self.learners.each["asks"]
+        while (waiting := np.flatnonzero(asks != NOBODY)).size:
+            answers = np.full(len(asks), SKIP, np.int64)
+            for number in range(len(self.opponents.agents)):
+                games = waiting[asks[waiting] == number]
+                if games.size:
+                    answers[games] = self._choices(number, games)
+            stopped = self._run(answers, self._settings_of_answers, ANSWERS)
+            if stopped != NO_GAME:
+                self._fail(stopped)
+
+    def _choices(self, number: int, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """What an agent chooses in some games."""
+        slot_ids = games * self.vector.players + self.buffers.agent_selection[games]
+        chosen = self.opponents.choose(
+            number,
+            self.buffers.observation[games],
+            self.buffers.action_mask[games],
+            slot_ids,
+            lambda: self.vector.games.states[games],
+        )
+        # An agent that chooses nothing would be asked for ever.
+        return np.where(chosen < 0, np.iinfo(np.int64).max, chosen)
+
+    def _who(self, game: int) -> str:
+        seat = self.vector.possible_agents[int(self.learners.each["seat"][game])]
+        return seat if self.vector.num_envs == 1 else f"game {game}, {seat}"
+
+    def _fail(self, game: int) -> NoReturn:
+        """Raise the error for what stopped the loop in a game."""
+        vector = self.vector
+        kind, action = self.learners.fault.tolist()
+        state, rulebook = vector.games.states[game], vector.games.rulebook
+        number = game if vector.num_envs > 1 else None
+        if kind == ILLEGAL_ACTION:
+            self._why_reset = ""  # nothing has happened
+            if plain(rulebook.is_round_over)(state):
+                which = "the episode has ended" if number is None else f"the episode of game {game} has ended"
+                how = "reset()" if number is None else 'reset(options={"reset_mask": ...})'
+                raise ResetNeededError(f"{which}: call {how} first")
+            raise illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
+        self._why_reset = _FAILED
+        if kind == NO_TURN:
+            raise OptionError(
+                f"{self._who(game)} had no turn in {MOST_EPISODES_WITHOUT_A_TURN:,} episodes: a seat that is "
+                "never to decide cannot learn; give another seat"
+            )
+        agent = self.opponents.agents[int(self.learners.each["asks"][game])]
+        told = illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
+        raise AgentError(f"the opponent {shown(agent.name)} chose what it may not. {told}. Call reset()")
+
+    def observation(self, copies: bool = True) -> Observation:
+        """What the learners see: [N, D], or a dictionary; in arrays of its own, if asked for `copies`."""
+        numbers: npt.NDArray[Any] = self.buffers.observation
+        if self._is_scaled:
+            numbers = numbers * self._scale
+        elif copies:
+            numbers = numbers.copy()
+        if not self._observes_mask:
+            return numbers
+        mask = self.buffers.action_mask
+        return {"observation": numbers, MASK: mask.copy() if copies else mask}
+
+    def final_observations(self, which: npt.NDArray[np.int64]) -> list[Observation]:
+        """What the learners saw at the end of episodes that have just ended: [D] each, or dictionaries."""
+        rows: npt.NDArray[Any] = self.learners.final_observation[which]
+        if self._is_scaled:
+            rows = rows * self._scale
+        if not self._observes_mask:
+            return list(rows)
+        masks = np.ones_like(self.buffers.action_mask[which])
+        return [{"observation": row, MASK: mask} for row, mask in zip(rows, masks, strict=True)]

@@ -1,0 +1,201 @@
+"""Who sits in the seats that do not learn: agents, made for the table, and asked for their choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env._util.texts import items_of
+from millebornes_env.agents import Spec, make
+from millebornes_env.agents.compiled.agent import MAX_OPTIONS
+from millebornes_env.agents.protocol import Agent, Table, ask, forget, is_compiled
+from millebornes_env.engine.rulebook import StateArray, TableRules
+from millebornes_env.envs.single_agent.kernels import FEWEST_CHOICES, NOBODY, Others
+from millebornes_env.errors import AgentError, OptionError, shown
+
+Function = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], npt.ArrayLike]
+"""Observations int8[N, D] and action masks int8[N, A] in, actions [N] out: an agent's `act`, for example."""
+
+Given = Spec | Function | Sequence[Spec | Function]
+"""One opponent for all seats, or several."""
+
+_MOST_GIVEN = 1 << 10
+
+
+class FunctionAgent:
+    """A function of observations and masks as an agent.
+
+    Attributes:
+        name: the function's.
+    """
+
+    def __init__(self, function: Function) -> None:
+        """Take a function that chooses actions."""
+        self.name = str(getattr(function, "__name__", type(function).__name__))
+        self._function = function
+
+    def act(
+        self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.int64]:
+        """Return what the function does."""
+        return self._function(observations, action_masks)  # type: ignore[return-value] # `ask` checks it
+
+
+def _as_spec(given: Any) -> Any:
+    """Return an opponent as what `agents.make` takes: a function becomes an agent."""
+    is_function = callable(given) and not isinstance(given, type) and not hasattr(given, "act")
+    return FunctionAgent(given) if is_function else given
+
+
+def specs_by_place(opponent: object, partner: object, rules: TableRules) -> list[Spec]:
+    """Who sits where, by the number of seats to the learner's left, from 1 on.
+
+    Args:
+        opponent: as in `SingleAgentEnv`.
+        partner: likewise.
+        rules: of the table.
+
+    Raises:
+        OptionError: a list of another length, or a partner for a learner who has none.
+    """
+    players, teams = rules.players, rules.teams
+    listed = _listed(opponent)
+    places = range(1, players)
+    if partner is not None and players == teams:
+        raise OptionError(
+            f"partner is {shown(partner)}, but at this table each seat plays alone: leave it out"
+        )
+    if listed is None:
+        chosen: list[Any] = [opponent] * len(places)
+    elif len(listed) == players - 1:
+        chosen = listed
+    elif len(listed) == teams - 1:
+        chosen = [listed[max(place % teams, 1) - 1] for place in places]
+    else:
+        by_team = "" if players == teams else f", or {teams - 1}, one for each other team"
+        raise OptionError(
+            f"opponent is a list of {len(listed)}; it must have {players - 1}, one for each other seat from "
+            f"the learner's left on{by_team}; or be one agent for all"
+        )
+    if partner is not None:
+        chosen = [partner if place % teams == 0 else one for place, one in zip(places, chosen, strict=True)]
+    agents = {id(one): _as_spec(one) for one in chosen}  # one agent of one function, however many its seats
+    return [agents[id(one)] for one in chosen]
+
+
+def _listed(opponent: object) -> list[Any] | None:
+    """The opponents, if they are a list; None: it is one alone."""
+    if isinstance(opponent, (str, Path)) or not isinstance(opponent, Sequence):
+        return None
+    return items_of(opponent, _MOST_GIVEN)
+
+
+def _seed_of(seed: int, number: int) -> int:
+    """A seed for an agent's own random numbers: another one for each."""
+    return int(np.random.SeedSequence((seed, number)).generate_state(1, np.uint64)[0])
+
+
+class Opponents:
+    """The agents in the other seats.
+
+    Attributes:
+        agents: each of them once, however many seats it has.
+        others: what the compiled loop takes of them.
+    """
+
+    def __init__(self, by_place: Sequence[Spec], table: Table, others: tuple[int, int]) -> None:
+        """Make the agents for the table.
+
+        Args:
+            by_place: from `specs_by_place`.
+            table: what they are told of it.
+            others: `fixed_seat` and `restarts` of `Others`.
+
+        Raises:
+            UnknownAgentError: there is no such agent, or it does not play this game.
+            MilleBornesError: whatever else `agents.make` refuses.
+        """
+        self._table = table
+        self._specs: list[Spec] = []
+        agent_at = np.full(len(by_place) + 1, NOBODY, np.int32)
+        for place, spec in enumerate(by_place, 1):
+            number = next((n for n, known in enumerate(self._specs) if _is_same(known, spec)), -1)
+            if number < 0:
+                number = len(self._specs)
+                self._specs.append(spec)
+            agent_at[place] = number
+        self._agent_at, self._fixed_seat, self._restarts = agent_at, *others
+        self.agents: list[Agent] = [make(spec, table) for spec in self._specs]
+        self.others = self._for_kernels()
+
+    @property
+    def all_compiled(self) -> bool:
+        """Whether nobody has to be asked."""
+        return bool(self.others.is_compiled[: len(self.agents)].all())
+
+    def begin(self, seed: int | None) -> None:
+        """All games begin anew: nobody remembers anything.
+
+        Args:
+            seed: what they choose from now on is a function of it and of what they see. Agents that were
+                handed over as objects can only forget. None: their random numbers go on.
+        """
+        for number, (spec, agent) in enumerate(zip(self._specs, self.agents, strict=True)):
+            if is_compiled(agent):
+                continue  # their random numbers and memories are with the games
+            if seed is not None and isinstance(spec, (str, Path)):
+                self.agents[number] = make(spec, self._table, _seed_of(seed, number))
+            else:
+                forget(agent)
+
+    def _for_kernels(self) -> Others:
+        count = max(FEWEST_CHOICES, len(self.agents))
+        options = np.zeros((count, MAX_OPTIONS), np.int64)
+        compiled = np.zeros(count, np.bool_)
+        addresses: list[Any] = [0] * count
+        for number, agent in enumerate(self.agents):
+            if is_compiled(agent):
+                compiled[number], options[number] = True, agent.options
+                addresses[number] = agent.address
+        return Others(tuple(addresses), options, compiled, self._agent_at, self._fixed_seat, self._restarts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "others"}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+        self.others = self._for_kernels()  # addresses are those of another process, perhaps
+
+    def choose(
+        self,
+        number: int,
+        observations: npt.NDArray[np.int8],
+        action_masks: npt.NDArray[np.int8],
+        slot_ids: npt.NDArray[np.int64],
+        get_states: Callable[[], StateArray],
+    ) -> npt.NDArray[np.int64]:
+        """What an agent chooses for some games; see `agents.protocol.ask`.
+
+        Raises:
+            AgentError: it raised, or returned something that is no action for each row.
+        """
+        agent = self.agents[number]
+        try:
+            return ask(agent, observations, action_masks, slot_ids, get_states)
+        except Exception as error:
+            told = " ".join(str(error).split())
+            raise AgentError(
+                f"the opponent {shown(agent.name)} raised {type(error).__name__}: {told} (asked about "
+                f"{len(slot_ids)} decisions). Its games wait for it: call reset()"
+            ) from error
+
+
+def _is_same(known: Spec, spec: Spec) -> bool:
+    """Whether both mean one agent."""
+    if isinstance(known, (str, Path)) and isinstance(spec, (str, Path)):
+        return type(known) is type(spec) and known == spec
+    return known is spec

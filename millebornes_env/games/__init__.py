@@ -1,0 +1,1 @@
+"""The games: registry, rule sheets, and a folder with the rulebook of each."""

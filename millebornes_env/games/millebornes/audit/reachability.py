@@ -1,0 +1,435 @@
+"""The laws of what play leads to: they hold for every record that was played from its deal.
+
+A position that was set up by hand may break them and still be played on. All of them hold whatever the
+rules are, not for the published editions only.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from millebornes_env.engine.laws import NO_VIOLATION, require
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.games.millebornes.audit.soundness import Int64Array, soundness_violation
+from millebornes_env.games.millebornes.audit.violations import (
+    DRAWN_CARD_IN_DECK,
+    EXTENSION_BEFORE_TRIP,
+    HAND_SHRANK,
+    HAND_TOO_LARGE_WITHOUT_PILE,
+    KM_WITHOUT_START,
+    MATCH_IS_DECIDED,
+    POINTS_NOT_COUNTED,
+    ROUND_OVER_TOO_EARLY,
+    SCORE_SHEET_TOO_EARLY,
+    STREAM_OUTSIDE_ITS_PART,
+    TRIP_WITHOUT_WINNER,
+    UNMATCHED_LIMITS,
+    UNMATCHED_REMEDIES,
+    WRONG_BATTLE,
+    WRONG_BATTLE_BELOW,
+    WRONG_DISCARD_TOP,
+    WRONG_HAND_SIZE,
+    WRONG_NUMBER_OF_ROLLS,
+    WRONG_OPENING,
+    WRONG_SCORE_SHEET,
+)
+from millebornes_env.games.millebornes.cards import (
+    ACCIDENT,
+    DECK_SIZE,
+    DISTANCE_200,
+    END_OF_LIMIT,
+    FLAT_TIRE,
+    NO_CARD,
+    NUM_SAFETIES,
+    REPAIRS,
+    RIGHT_OF_WAY,
+    ROLL,
+    SPARE_TIRE,
+    SPEED_LIMIT,
+    STOP,
+    is_battle_hazard,
+    is_remedy,
+    remedy_for,
+    safety_against,
+)
+from millebornes_env.games.millebornes.ending import are_hands_played_out
+from millebornes_env.games.millebornes.motion import has_any_safety, has_safety
+from millebornes_env.games.millebornes.rules import EVERY_PLACED_TEAM, RulesRecord, deck_size
+from millebornes_env.games.millebornes.scoring import coups_fourres, safeties_laid
+from millebornes_env.games.millebornes.state import (
+    ALL_SAFETIES_LINE,
+    BY_HAZARD,
+    BY_ROLL,
+    COUPS_FOURRES_LINE,
+    DELAYED_ACTION_LINE,
+    DISTANCE_LINE,
+    EXTENSION_LINE,
+    NO_TEAM,
+    NUM_SCORE_LINES,
+    PLAY,
+    ROUND_OVER,
+    SAFE_TRIP_LINE,
+    SAFETIES_LINE,
+    SHUTOUT_LINE,
+    TRIP_COMPLETED_LINE,
+    State,
+)
+from millebornes_env.games.millebornes.winning import leading_past_goal
+
+_SEATS_OF_A_TURN: Final = 2
+_HAZARD_AND_REMEDY: Final = 2
+
+
+@rule
+def violation_of(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
+    """The first law that a game which was played from its deal breaks, or NO_VIOLATION.
+
+    Args:
+        state: the game; any bytes may stand in it.
+        rules: the table's rules.
+        scratch: int64[SCRATCH_SIZE], overwritten.
+
+    Returns:
+        One of `violations`.
+    """
+    found = soundness_violation(state, rules, scratch)
+    return reachability_violation(state, rules) if found == NO_VIOLATION else found
+
+
+@rule
+def reachability_violation(state: State, rules: RulesRecord) -> int:
+    """The first law of this file that the record breaks, or NO_VIOLATION; it must be sound."""
+    played_out = are_hands_played_out(state, rules)
+    found = require(NO_VIOLATION, STREAM_OUTSIDE_ITS_PART, streams_lie_in_their_parts(state, rules))
+    found = require(found, DRAWN_CARD_IN_DECK, deck_is_blank_where_drawn(state))
+    found = require(found, WRONG_DISCARD_TOP, discard_top_tells_an_empty_pile(state))
+    if int(state.draw_pile) > 0:
+        found = require(found, WRONG_HAND_SIZE, hands_are_full(state, rules))
+    else:
+        found = require(found, HAND_TOO_LARGE_WITHOUT_PILE, hands_are_no_larger(state, rules))
+        found = require(found, HAND_SHRANK, played_out or only_the_last_turn_shrinks_hands(state, rules))
+    for team in range(rules.teams):
+        found = played_pile_violation(state, rules, team, found)
+    found = require(found, EXTENSION_BEFORE_TRIP, caller_has_completed_the_short_trip(state, rules))
+    found = require(found, ROUND_OVER_TOO_EARLY, round_ends_for_want_of_cards(state, rules, played_out))
+    found = require(found, TRIP_WITHOUT_WINNER, completed_trip_wins(state, rules))
+    if int(state.phase) == ROUND_OVER:
+        found = require(found, WRONG_SCORE_SHEET, score_sheet_adds_up(state, rules))
+    else:
+        found = require(found, SCORE_SHEET_TOO_EARLY, score_sheet_is_empty(state, rules))
+        found = require(
+            found, MATCH_IS_DECIDED, rules.count_points == 0 or leading_past_goal(state, rules) == NO_TEAM
+        )
+    return require(found, POINTS_NOT_COUNTED, points_are_counted(state, rules))
+
+
+@rule
+def played_pile_violation(state: State, rules: RulesRecord, team: int, found: int) -> int:
+    """The laws of one team's piles; `found` is what was found before."""
+    found = require(
+        found, WRONG_BATTLE, (int(state.battle[team]) == NO_CARD) == (battle_cards(state, team) == 0)
+    )
+    found = require(found, WRONG_BATTLE_BELOW, below_is_a_card_to_attack_on(state, rules, team))
+    found = require(found, UNMATCHED_REMEDIES, breakdowns_were_answered(state, rules, team))
+    found = require(found, WRONG_NUMBER_OF_ROLLS, rolls_had_their_occasions(state, rules, team))
+    found = require(found, UNMATCHED_LIMITS, limits_were_answered(state, team))
+    found = require(found, WRONG_OPENING, opening_goes_with_the_pile(state, team))
+    return require(found, KM_WITHOUT_START, km_were_travelled_moving(state, rules, team))
+
+
+# Cards ----------------------------------------------------------------------------------------------------
+
+
+@rule
+def streams_lie_in_their_parts(state: State, rules: RulesRecord) -> bool:
+    """Each stream lies in the part of the deck that its seat was given: seat * size // players and on."""
+    size = deck_size(rules)
+    whole = size // rules.players
+    rest = size - whole * rules.players
+    start, carried = 0, 0
+    for seat in range(rules.players):
+        end = start + whole
+        carried += rest  # so no division is needed but the one above
+        if carried >= rules.players:
+            carried -= rules.players
+            end += 1
+        if int(state.stream_next[seat]) < start or int(state.stream_end[seat]) > end:
+            return False
+        start = end
+    return True
+
+
+@rule
+def deck_is_blank_where_drawn(state: State) -> bool:
+    """No card lies in the deck but those to come."""
+    cards = 0
+    for place in range(DECK_SIZE):
+        cards += 1 if int(state.deck[place]) != NO_CARD else 0
+    return cards == int(state.draw_pile)
+
+
+@rule
+def discard_top_tells_an_empty_pile(state: State) -> bool:
+    """The discard pile shows no card if, and only if, it is empty."""
+    cards = 0
+    for card in range(len(state.discard_pile)):
+        cards += int(state.discard_pile[card])
+    return (int(state.discard_top) == NO_CARD) == (cards == 0)
+
+
+@rule
+def hands_are_full(state: State, rules: RulesRecord) -> bool:
+    """While there are cards to draw no draw has failed: the seat to play has one more than dealt."""
+    for seat in range(rules.players):
+        to_play = int(state.phase) == PLAY and seat == int(state.seat)
+        if int(state.hand_count[seat]) != rules.hand_limit + (1 if to_play else 0):
+            return False
+    return True
+
+
+@rule
+def hands_are_no_larger(state: State, rules: RulesRecord) -> bool:
+    """With the pile empty nobody has more than dealt; one more, who has just drawn the last card.
+
+    All others are then still full: nobody has missed a draw.
+    """
+    drew_last = int(state.phase) == PLAY and int(state.hand_count[int(state.seat)]) == rules.hand_limit + 1
+    for seat in range(rules.players):
+        cards = int(state.hand_count[seat])
+        if drew_last and seat == int(state.seat):
+            continue
+        if cards > rules.hand_limit or (drew_last and cards < rules.hand_limit):
+            return False
+    return True
+
+
+@rule
+def only_the_last_turn_shrinks_hands(state: State, rules: RulesRecord) -> bool:
+    """Where the round ends with the turn that empties the pile, all but those who play in it have full hands.
+
+    Those are the seat that decides and the one that laid a hazard; at the end, one or two. (Where a claim
+    gives a play with the pile empty, the turn goes on and on: nothing is said then.)
+    """
+    if rules.replay_after_claim_when_empty == 1:
+        return True
+    over = int(state.phase) == ROUND_OVER
+    short = 0
+    for seat in range(rules.players):
+        if int(state.hand_count[seat]) < rules.hand_limit:
+            short += 1
+            if not over and seat not in (int(state.seat), int(state.attacker)):
+                return False
+    return short <= _SEATS_OF_A_TURN
+
+
+# Piles ----------------------------------------------------------------------------------------------------
+
+
+@rule
+def battle_cards(state: State, team: int) -> int:
+    """How many cards lie on the battle pile, covered ones included."""
+    cards = 0
+    for hazard in range(ACCIDENT, STOP + 1):
+        cards += int(state.tableau[team, hazard]) + int(state.tableau[team, remedy_for(hazard)])
+    return cards
+
+
+@rule
+def below_is_a_card_to_attack_on(state: State, rules: RulesRecord, team: int) -> bool:
+    """Under a hazard lies none, but a cancelled one of a team that rolled on by Right of Way."""
+    below = int(state.battle_below[team])
+    if not is_battle_hazard(below):
+        return True
+    cancelled = below != STOP and has_safety(state, team, safety_against(below))
+    return rules.roll_after_safety == 1 and cancelled and has_safety(state, team, RIGHT_OF_WAY)
+
+
+@rule
+def unanswered(state: State, team: int, hazard: int) -> int:
+    """How many of the hazards in the pile have no remedy there."""
+    return int(state.tableau[team, hazard]) - int(state.tableau[team, remedy_for(hazard)])
+
+
+@rule
+def breakdowns_were_answered(state: State, rules: RulesRecord, team: int) -> bool:
+    """Every breakdown has its remedy, but the one that shows and those cancelled by a safety (E22)."""
+    for hazard in range(ACCIDENT, FLAT_TIRE + 1):
+        left = unanswered(state, team, hazard)
+        if int(state.battle[team]) == hazard:
+            if left != 1:
+                return False
+        elif left != 0:
+            cancelled = rules.roll_after_safety == 1 and has_safety(state, team, safety_against(hazard))
+            if left != 1 or not cancelled:
+                return False
+    return True
+
+
+@rule
+def rolls_had_their_occasions(state: State, rules: RulesRecord, team: int) -> bool:
+    """A Roll on each covered Stop; else one at the start, on each remedy and cancelled hazard (E25)."""
+    stops = int(state.tableau[team, STOP]) - (1 if int(state.battle[team]) == STOP else 0)
+    others = rules.start_needs_roll
+    if rules.roll_after_remedy == 1:
+        for remedy in range(REPAIRS, SPARE_TIRE + 1):
+            others += int(state.tableau[team, remedy])
+    if rules.roll_after_safety == 1:
+        for hazard in range(ACCIDENT, FLAT_TIRE + 1):
+            others += 1 if unanswered(state, team, hazard) > 0 else 0
+    return stops <= int(state.tableau[team, ROLL]) <= stops + others
+
+
+@rule
+def limits_were_answered(state: State, team: int) -> bool:
+    """Every Speed Limit has its End of Limit, but the one that shows (Right of Way takes that away)."""
+    top = int(state.speed[team])
+    limits, ends = int(state.tableau[team, SPEED_LIMIT]), int(state.tableau[team, END_OF_LIMIT])
+    if top == SPEED_LIMIT:
+        return limits == ends + 1
+    return limits == ends and (top == END_OF_LIMIT) == (ends > 0)
+
+
+@rule
+def opening_goes_with_the_pile(state: State, team: int) -> bool:
+    """`opening` is what the cards of the battle pile say about its beginning."""
+    opening, top = int(state.opening[team]), int(state.battle[team])
+    attacked = is_battle_hazard(top)
+    mended = is_remedy(top) and top != ROLL
+    cards = battle_cards(state, team)
+    begun_by_hazard = (attacked and cards == 1) or (mended and cards == _HAZARD_AND_REMEDY)
+    if opening == BY_ROLL:
+        return not begun_by_hazard
+    if int(state.tableau[team, ROLL]) > 0:
+        return False
+    if opening == BY_HAZARD:
+        return begun_by_hazard
+    return attacked and int(state.battle_below[team]) != NO_CARD
+
+
+@rule
+def km_were_travelled_moving(state: State, rules: RulesRecord, team: int) -> bool:
+    """Who has km has had something to start with (rules 1.2)."""
+    if int(state.km[team]) == 0 or rules.start_needs_roll == 0 or int(state.tableau[team, ROLL]) > 0:
+        return True
+    if has_safety(state, team, RIGHT_OF_WAY) or (
+        rules.any_safety_starts == 1 and has_any_safety(state, team)
+    ):
+        return True
+    mended = 0
+    for remedy in range(REPAIRS, SPARE_TIRE + 1):
+        mended += int(state.tableau[team, remedy])
+    return mended > 0 and (rules.roll_after_remedy == 0 or rules.opening_remedy_starts == 1)
+
+
+# The round and the match ----------------------------------------------------------------------------------
+
+
+@rule
+def caller_has_completed_the_short_trip(state: State, rules: RulesRecord) -> bool:
+    """Who called the extension had gone the short trip (US C)."""
+    caller = int(state.extension_team)
+    return caller == NO_TEAM or int(state.km[caller]) >= rules.target
+
+
+@rule
+def round_ends_for_want_of_cards(state: State, rules: RulesRecord, played_out: bool) -> bool:
+    """A round that nobody has won ends with the draw pile empty and, where they are played out, all hands."""
+    if int(state.phase) != ROUND_OVER or int(state.winner) != NO_TEAM:
+        return True
+    cards = int(state.draw_pile)
+    if played_out:
+        for seat in range(rules.players):
+            cards += int(state.hand_count[seat])
+    return cards == 0
+
+
+@rule
+def completed_trip_wins(state: State, rules: RulesRecord) -> bool:
+    """At the end of a round exactly the winner has completed the trip."""
+    if int(state.phase) != ROUND_OVER:
+        return True
+    for team in range(rules.teams):
+        if (int(state.km[team]) >= int(state.target)) != (team == int(state.winner)):
+            return False
+    return True
+
+
+@rule
+def score_sheet_is_empty(state: State, rules: RulesRecord) -> bool:
+    """No points are written down before the end of the round."""
+    union = 0
+    for team in range(rules.teams):
+        for line in range(NUM_SCORE_LINES):
+            union |= int(state.score_sheet[team, line])
+    return union == 0
+
+
+@rule
+def points_are_counted(state: State, rules: RulesRecord) -> bool:
+    """Where no points are counted nobody has any (`count_points`)."""
+    union = 0
+    for team in range(rules.teams):
+        union |= int(state.score[team])
+    return rules.count_points == 1 or union == 0
+
+
+@rule
+def score_sheet_adds_up(state: State, rules: RulesRecord) -> bool:
+    """Every line is what the piles say, and the lines are part of the total (rules 1.5)."""
+    if rules.count_points == 0:
+        return score_sheet_is_empty(state, rules)
+    for team in range(rules.teams):
+        total = int(state.score_sheet[team, DISTANCE_LINE])
+        if total != int(state.km[team]):
+            return False
+        for line in range(DISTANCE_LINE + 1, NUM_SCORE_LINES):
+            total += int(state.score_sheet[team, line])
+        if not bonuses_are_right(state, rules, team) or int(state.score[team]) < total:
+            return False
+    return True
+
+
+@rule
+def bonuses_are_right(state: State, rules: RulesRecord, team: int) -> bool:
+    """The lines after the first, each worked out in another way than the rulebook does."""
+    sheet = state.score_sheet[team]
+    won = 1 if team == int(state.winner) else 0
+    failed = 1 if team == int(state.extension_team) and won == 0 else 0
+    kept = 1 - failed * rules.failed_extension_forfeits_bonuses
+    safeties = safeties_laid(state, team)
+    delayed = 1 if int(state.draw_pile) == 0 else 0
+    safe = 1 if int(state.tableau[team, DISTANCE_200]) == 0 else 0
+    wrong = int(sheet[SAFETIES_LINE]) ^ (kept * safeties * rules.points_per_safety)
+    wrong |= int(sheet[ALL_SAFETIES_LINE]) ^ (kept * (safeties // NUM_SAFETIES) * rules.points_all_safeties)
+    wrong |= int(sheet[COUPS_FOURRES_LINE]) ^ (
+        kept * coups_fourres(state, team) * rules.points_per_coup_fourre
+    )
+    wrong |= int(sheet[TRIP_COMPLETED_LINE]) ^ (won * rules.points_trip_completed)
+    wrong |= int(sheet[DELAYED_ACTION_LINE]) ^ (won * delayed * rules.points_delayed_action)
+    wrong |= int(sheet[SAFE_TRIP_LINE]) ^ (won * safe * rules.points_safe_trip)
+    wrong |= int(sheet[EXTENSION_LINE]) ^ (kept * points_of_extension(state, rules, team))
+    wrong |= int(sheet[SHUTOUT_LINE]) ^ (kept * points_of_shutout(state, rules, team, won))
+    return wrong == 0
+
+
+@rule
+def points_of_shutout(state: State, rules: RulesRecord, team: int, won: int) -> int:
+    """For each blank team to whoever is not; or once to the winner, if all others are (E42, E43)."""
+    blank = 0
+    for other in range(rules.teams):
+        blank += 1 if int(state.km[other]) == 0 else 0
+    if rules.shutout_for == EVERY_PLACED_TEAM:
+        return rules.points_shutout * (0 if int(state.km[team]) == 0 else blank)
+    return won * rules.points_shutout * (1 if blank == rules.teams - 1 else 0)
+
+
+@rule
+def points_of_extension(state: State, rules: RulesRecord, team: int) -> int:
+    """To the caller who completed the longer trip; if it did not, to all others."""
+    caller = int(state.extension_team)
+    if caller == NO_TEAM:
+        return 0
+    completed = caller == int(state.winner)
+    if team == caller:
+        return rules.points_extension if completed else 0
+    return 0 if completed else rules.points_extension_failed

@@ -1,0 +1,94 @@
+"""Redeal what a seat cannot see: a game that it could as well be in.
+
+The seat sees its own hand, all piles and all counts. Hidden are the other hands and the order of the cards
+to come; those cards are shuffled and dealt again to the same places.
+"""
+
+from __future__ import annotations
+
+from millebornes_env.engine.chance import random_below
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.games.millebornes.cards import NO_CARD, NUM_CARD_TYPES, safety_against
+from millebornes_env.games.millebornes.deal import take_into_hand
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.state import CLAIM, Int8Array, State
+
+
+@rule
+def redeal_hidden_cards(
+    state: State, rules: RulesRecord, seat: int, key_0: int, key_1: int, hidden: Int8Array
+) -> None:
+    """Deal all cards that the seat cannot see anew, each consistent deal with the same probability.
+
+    While another seat is asked whether it claims a coup fourré, everybody can see that it holds the safety:
+    that card stays where it is. (What a seat might infer from how others played is not considered.)
+
+    Args:
+        state: the game, changed in place.
+        rules: the table's rules.
+        seat: whose view is kept.
+        key_0: first 32-bit word of the key of the shuffle.
+        key_1: second word.
+        hidden: int8[DECK_SIZE], overwritten: a place to shuffle in.
+    """
+    known_seat, known_card = known_card_of_others(state, seat)
+    if known_card != NO_CARD:
+        put_aside(state, known_seat, known_card)
+    count = gather_hidden_cards(state, rules, seat, hidden)
+    for last in range(count - 1, 0, -1):
+        other = random_below(key_0, key_1, last, last + 1)
+        card = hidden[last]
+        hidden[last] = hidden[other]
+        hidden[other] = card
+    deal_hidden_cards(state, rules, seat, hidden)
+    if known_card != NO_CARD:
+        take_into_hand(state, known_seat, known_card)
+
+
+@rule
+def put_aside(state: State, seat: int, card: int) -> None:
+    """Take the card out of the seat's hand without showing it."""
+    state.hand[seat, card] = int(state.hand[seat, card]) - 1
+    state.hand_count[seat] = int(state.hand_count[seat]) - 1
+
+
+@rule
+def known_card_of_others(state: State, seat: int) -> tuple[int, int]:
+    """The one card in another hand that everybody can infer, and its seat; (0, NO_CARD) if there is none."""
+    responder = int(state.seat)
+    if int(state.phase) != CLAIM or responder == seat:
+        return 0, NO_CARD
+    return responder, safety_against(int(state.pending_hazard))
+
+
+@rule
+def gather_hidden_cards(state: State, rules: RulesRecord, seat: int, hidden: Int8Array) -> int:
+    """Write the cards of the other hands and of all streams into `hidden`; how many they are."""
+    count = 0
+    for other in range(rules.players):
+        if other != seat:
+            for card in range(NUM_CARD_TYPES):
+                for _ in range(int(state.hand[other, card])):
+                    hidden[count] = card
+                    count += 1
+        for place in range(int(state.stream_next[other]), int(state.stream_end[other])):
+            hidden[count] = state.deck[place]
+            count += 1
+    return count
+
+
+@rule
+def deal_hidden_cards(state: State, rules: RulesRecord, seat: int, hidden: Int8Array) -> None:
+    """Deal the cards of `hidden` to the other hands and to all streams, as many to each as it had."""
+    count = 0
+    for other in range(rules.players):
+        if other != seat:
+            for card in range(NUM_CARD_TYPES):
+                state.hand[other, card] = 0
+            for _ in range(int(state.hand_count[other])):
+                card = int(hidden[count])
+                state.hand[other, card] = int(state.hand[other, card]) + 1
+                count += 1
+        for place in range(int(state.stream_next[other]), int(state.stream_end[other])):
+            state.deck[place] = hidden[count]
+            count += 1

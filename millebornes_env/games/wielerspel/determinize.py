@@ -1,0 +1,41 @@
+"""Redeal what a seat cannot see: a race that it could as well be in.
+
+All is open but the order of the chance cards to come and the dice to come. Which cards were drawn since the
+last shuffle everybody knows, so those that are left are shuffled. The dice, and later shuffles, are functions
+of the race's key, which is drawn anew.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from millebornes_env.engine.chance import random_below, random_word
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.games.wielerspel.chance_cards import cards_left
+from millebornes_env.games.wielerspel.rules import MAX_DECK, Rules
+from millebornes_env.games.wielerspel.state import Int8Array, State
+
+_FIRST_KEY: Final = MAX_DECK
+"""The shuffle takes the counters below."""
+
+
+@rule
+def redeal_hidden(state: State, rules: Rules, seat: int, key_0: int, key_1: int, room: Int8Array) -> None:
+    """Shuffle the cards to come, and let other dice come.
+
+    Args:
+        state: the race, changed in place.
+        rules: the table's rules.
+        seat: whose view is kept; all seats see the same.
+        key_0: first 32-bit word of the key of the shuffle.
+        key_1: second word.
+        room: not needed; the cards are shuffled where they lie.
+    """
+    first = int(state.deck_next)
+    for last in range(cards_left(state) - 1, 0, -1):
+        other = random_below(key_0, key_1, last, last + 1)
+        card = state.deck[first + last]
+        state.deck[first + last] = state.deck[first + other]
+        state.deck[first + other] = card
+    state.key[0] = random_word(key_0, key_1, _FIRST_KEY)
+    state.key[1] = random_word(key_0, key_1, _FIRST_KEY + 1)

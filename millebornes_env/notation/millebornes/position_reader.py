@@ -1,0 +1,423 @@
+"""From the lines of a position to the record of a game: `notation.read_position` is the way in.
+
+`Reader` takes the lines one kind after the other, notes where every card was laid, completes what was left
+open, and refuses what cannot be. Each refusal names the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from millebornes_env._util.texts import closest, shortened
+from millebornes_env.engine.chance import MASK_32
+from millebornes_env.errors import NotationError, shown
+from millebornes_env.games.millebornes.audit import first_violation
+from millebornes_env.games.millebornes.audit.fields import may_lie_at_speed, may_lie_in_battle
+from millebornes_env.games.millebornes.cards import (
+    DRIVING_ACE,
+    KM,
+    NO_CARD,
+    is_battle_hazard,
+    is_distance,
+    is_hazard,
+    is_safety,
+    safety_against,
+)
+from millebornes_env.games.millebornes.rules import Rules
+from millebornes_env.games.millebornes.state import (
+    BY_HAZARD,
+    BY_ROLL,
+    CLAIM,
+    HAZARD_AGAIN,
+    NO_SEAT,
+    NO_TEAM,
+    PHASE_NAMES,
+    PLAY,
+    ROUND_OVER,
+    SCORE_LINES,
+    StateArray,
+    new_states,
+)
+from millebornes_env.notation.lines import (
+    AND_OTHERS,
+    CARD_WORDS,
+    Line,
+    by_key,
+    cards_named,
+    check_name,
+    number_of,
+    seat_of,
+    team_named,
+    without_remark,
+)
+from millebornes_env.notation.millebornes.deal_rest import Rest, lay_out, usual_opening
+from millebornes_env.notation.millebornes.position_checks import check_position
+
+LINE_NAMES: Final = {
+    "edition": "",
+    "table": "",
+    "key": "",
+    "episode": "",
+    "round": "",
+    "dealer": "",
+    "scores": "",
+    "to act": "",
+    "pending": "",
+    "extension": "",
+    "winner": "",
+    "battle": "team",
+    "speed": "team",
+    "distance": "team",
+    "safeties": "team",
+    "covered": "team",
+    "hand": "seat",
+    "discard pile": "",
+    "stream": "seat",
+    "score sheet": "team",
+}
+"""The names of lines, in the order in which they are written, and whose number stands after them."""
+
+OPENING_WORDS: Final = {
+    BY_ROLL: "opened by a roll",
+    BY_HAZARD: "opened by a hazard",
+    HAZARD_AGAIN: "opened by a hazard and attacked again",
+}
+"""What a text says of `state.opening`, where the cards of the pile do not say it themselves."""
+
+_OPENINGS: Final = {words: opening for opening, words in OPENING_WORDS.items()}
+
+TOP_UNKNOWN: Final = "top unknown"
+"""Said of a discard pile whose top card does not show."""
+
+COUP_FOURRE: Final = "!"
+"""After a safety that was claimed as a coup fourré."""
+
+MOST_POINTS: Final = int(np.iinfo(np.int16).max)
+_MOST_POINTS_IN_PLAY: Final = 12_000
+"""So that a round's points can be added: no goal is above 10,000, and no round brings 20,000."""
+_MOST_ROUNDS: Final = 10**9
+_WORDS_OF_KEY: Final = 2
+
+
+class Reader:
+    """The lines of one position on their way into a record.
+
+    Attributes:
+        rules: of the table.
+        lines: by key (`hand 0`), the edition's and the table's included.
+        states: `STATE[1]`, the record.
+    """
+
+    def __init__(self, lines: Iterable[Line], rules: Rules) -> None:
+        """Take the lines of a position.
+
+        Raises:
+            NotationError: two lines of one name, or a line that there is not at this table.
+        """
+        self.rules = rules
+        self.lines = by_key(lines)
+        for line in self.lines.values():
+            self._check_name(line)
+        self.states: StateArray = new_states(1)
+        self._state: Any = self.states[0]
+        self._laid: list[tuple[Line, Counter[int]]] = []  # which line has laid which cards
+
+    def read(self) -> StateArray:
+        """The record that the lines describe.
+
+        Raises:
+            NotationError: they describe none; the message names the line.
+        """
+        self._clear()
+        self._read_chance()
+        for team in range(self.rules.teams):
+            self._read_team(team)
+        self._read_pending()
+        self._read_discard_pile()
+        hands, open_hands = self._read_lists("hand")
+        streams, open_streams = self._read_lists("stream")
+        open_streams += [seat for seat in range(self.rules.players) if f"stream {seat}" not in self.lines]
+        self._read_to_act(hands)
+        rest = Rest(self.lines, self.rules, self._state, [laid for _, laid in self._laid])
+        rest.complete(hands, sorted(open_hands), streams, sorted(open_streams))
+        lay_out(self.lines, self.rules, self._state, hands, streams)
+        self._read_extension()
+        self._read_scores()
+        check_position(self.lines, self.rules, self._state)
+        problem = first_violation(self.states, self.rules)
+        if problem is not None:
+            raise NotationError(f"the lines of this position do not go together: {problem[1]}")
+        return self.states
+
+    # The single lines --------------------------------------------------------------------------------------
+
+    def _check_name(self, line: Line) -> None:
+        check_name(line, LINE_NAMES, self.rules)
+        if line.at is not None and line.name != "stream":
+            raise line.refused("only a stream lies 'at' a place of the deck")
+
+    def _number(self, name: str, lowest: int, highest: int, default: int) -> int:
+        line = self.lines.get(name)
+        return default if line is None else number_of(line, line.words, f"the {name}", lowest, highest)
+
+    def _clear(self) -> None:
+        state, players, teams = self._state, self.rules.players, self.rules.teams
+        state.target = self.rules.target
+        state.extension_team = state.winner = state.pending_team = NO_TEAM
+        state.pending_hazard = state.discard_top = NO_CARD
+        state.attacker = NO_SEAT
+        state.battle[:teams] = state.battle_below[:teams] = state.speed[:teams] = NO_CARD
+        state.deck[:] = NO_CARD
+        state.dealer = players - 1
+
+    def _read_chance(self) -> None:
+        state, line = self._state, self.lines.get("key")
+        if line is not None:
+            words = line.words.split()
+            if len(words) != _WORDS_OF_KEY:
+                raise line.refused("a key is two whole numbers, such as '123 456'")
+            state.key[:] = [number_of(line, word, "a word of the key", 0, MASK_32) for word in words]
+        state.episode = self._number("episode", 0, _MOST_ROUNDS, 0)
+        state.round_number = self._number("round", 1, _MOST_ROUNDS, 1) - 1
+        dealer = self.lines.get("dealer")
+        if dealer is not None:
+            state.dealer = seat_of(dealer, dealer.words.lower().removeprefix("seat "), self.rules)
+
+    def _cards(self, line: Line, allowed: Callable[[int], bool], pile: str) -> list[int]:
+        """The cards of a line, which lie in the team's piles from now on."""
+        cards = cards_named(line, line.words)
+        self._lay_in_tableau(line, cards, allowed, pile)
+        return cards
+
+    def _lay_in_tableau(
+        self, line: Line, cards: list[int], allowed: Callable[[int], bool], pile: str
+    ) -> None:
+        self._lay(line, cards)
+        for card in cards:
+            if not allowed(card):
+                raise line.refused(f"{CARD_WORDS[card]} never lies {pile}")
+            self._state.tableau[line.place, card] += 1
+
+    def _lay(self, line: Line, cards: Iterable[int]) -> None:
+        """Note that the line has laid these cards; refuse more of one than there are."""
+        laid = Counter(cards)
+        self._laid.append((line, laid))
+        for card in laid:
+            lying = [(where, counts[card]) for where, counts in self._laid if counts[card]]
+            total, copies = sum(count for _, count in lying), self.rules.deck[card]
+            if total > copies:
+                found = ", ".join(
+                    f"{count} in {where.label!r}" + (f" (line {where.number})" if where.number else "")
+                    for where, count in lying
+                )
+                raise line.refused(
+                    f"too many of a card: {total} {CARD_WORDS[card]}, and the deck of this table has "
+                    f"{copies}. They lie: {found}"
+                )
+
+    def _read_team(self, team: int) -> None:
+        line = self.lines.get(f"distance {team}")
+        if line is not None:
+            cards = self._cards(line, is_distance, "on a distance pile")
+            self._state.km[team] = sum(int(KM[card]) for card in cards)
+        line = self.lines.get(f"safeties {team}")
+        if line is not None:
+            self._read_safeties(line, team)
+        line = self.lines.get(f"covered {team}")
+        if line is not None:
+            self._cards(
+                line, lambda card: not is_distance(card) and not is_safety(card), "under another card"
+            )
+        line = self.lines.get(f"speed {team}")
+        if line is not None:
+            cards = self._cards(line, may_lie_at_speed, "on a speed pile")
+            if len(cards) > 1:
+                raise line.refused(f"name the card on top; those under it stand in 'covered {team}'")
+            self._state.speed[team] = cards[0] if cards else NO_CARD
+        self._read_battle(team)
+
+    def _read_safeties(self, line: Line, team: int) -> None:
+        cards = []
+        for word in line.words.replace(",", " ").split():
+            named = cards_named(line, word.removesuffix(COUP_FOURRE))
+            cards += named
+            if word.endswith(COUP_FOURRE):
+                if len(named) != 1 or not is_safety(named[0]):
+                    raise line.refused(f"{COUP_FOURRE!r} stands right after the safety that was claimed")
+                self._state.coup_fourre[team, named[0] - DRIVING_ACE] = 1
+        self._lay_in_tableau(line, cards, is_safety, "among the safeties")
+
+    def _read_battle(self, team: int) -> None:
+        line = self.lines.get(f"battle {team}")
+        if line is None:
+            return
+        words, remark = without_remark(line)
+        if remark and remark not in _OPENINGS:
+            raise line.refused(
+                f"({shortened(remark)}) is nothing to say of a battle pile; "
+                f"there are ({') ('.join(_OPENINGS)})"
+            )
+        top_words, on, below_words = f" {words} ".partition(" on ")
+        top = self._cards(line._replace(words=top_words), may_lie_in_battle, "on a battle pile")
+        under = self._cards(line._replace(words=below_words), may_lie_in_battle, "on a battle pile")
+        if len(top) > 1 or len(under) > 1 or (on and not (top and under)):
+            raise line.refused(
+                f"a battle pile reads 'roll' or 'stop on roll'; the cards under those in 'covered {team}'"
+            )
+        state = self._state
+        state.battle[team] = top[0] if top else NO_CARD
+        state.battle_below[team] = under[0] if under else NO_CARD
+        if under and not is_battle_hazard(top[0]):
+            raise line.refused(
+                f"only what lies under a hazard is named; write '{CARD_WORDS[top[0]]}', and "
+                f"{CARD_WORDS[under[0]]} in 'covered {team}'"
+            )
+        laid = {card: int(count) for card, count in enumerate(state.tableau[team])}
+        state.opening[team] = usual_opening(laid, int(state.battle[team]), int(state.battle_below[team]))
+        if remark:
+            state.opening[team] = _OPENINGS[remark]
+
+    def _read_lists(self, name: str) -> tuple[list[list[int]], list[int]]:
+        """The cards of each seat's line of that name, and the seats whose list ends with `...`."""
+        lists: list[list[int]] = [[] for _ in range(self.rules.players)]
+        left_open = []
+        for seat in range(self.rules.players):
+            line = self.lines.get(f"{name} {seat}")
+            if line is None:
+                continue
+            words = line.words
+            if words.endswith(AND_OTHERS):
+                left_open.append(seat)
+                words = words.removesuffix(AND_OTHERS)
+            lists[seat] = cards_named(line, words)
+            self._lay(line, lists[seat])
+        return lists, left_open
+
+    def _read_pending(self) -> None:
+        line = self.lines.get("pending")
+        if line is None:
+            return
+        found = re.fullmatch(r"(\S+) by seat (\S+) against team (\S+)", line.words.lower())
+        if found is None:
+            raise line.refused("a hazard that waits reads 'stop by seat 0 against team 1'")
+        cards = cards_named(line, found[1])
+        if len(cards) != 1 or not is_hazard(cards[0]):
+            raise line.refused(f"{shown(found[1])} is not one hazard")
+        self._lay(line, cards)
+        state = self._state
+        state.pending_hazard = cards[0]
+        state.attacker = seat_of(line, found[2], self.rules)
+        state.pending_team = team_named(line, found[3], self.rules)
+        if int(state.attacker) % self.rules.teams == int(state.pending_team):
+            raise line.refused(f"seat {state.attacker} is of team {state.pending_team} itself")
+        if state.tableau[state.pending_team, safety_against(cards[0])]:
+            safety = CARD_WORDS[safety_against(cards[0])]
+            raise line.refused(f"team {state.pending_team} has laid {safety}: the hazard cannot be laid")
+
+    def _read_to_act(self, hands: list[list[int]]) -> None:
+        state, line = self._state, self.lines.get("to act")
+        waiting = int(state.pending_hazard) != NO_CARD
+        state.seat = (int(state.dealer) + 1) % self.rules.players
+        state.phase = CLAIM if waiting else PLAY
+        if waiting:
+            safety = safety_against(int(state.pending_hazard))
+            asked = [seat for seat in self._members(int(state.pending_team)) if safety in hands[seat]]
+            state.seat = asked[0] if asked else int(state.pending_team)
+        if line is None:
+            return
+        found = re.fullmatch(
+            r"seat (?P<seat>\S+?)(?:, *(?P<phase>.+))?|(?P<over>round over)(?:, *last seat (?P<last>\S+))?",
+            line.words.lower(),
+        )
+        if found is None:
+            raise line.refused(
+                "it reads 'seat 0, play' (or claim, or extension), or 'round over, last seat 0'"
+            )
+        if found["over"]:
+            state.phase = ROUND_OVER
+            state.seat = seat_of(line, found["last"] or "0", self.rules)
+            return
+        state.seat = seat_of(line, found["seat"], self.rules)
+        if found["phase"]:
+            asked_for = PHASE_NAMES[:ROUND_OVER]
+            if found["phase"] not in asked_for:
+                hint = closest(found["phase"], asked_for)
+                raise line.refused(
+                    f"a seat is to play, claim or extension, not {shown(found['phase'])}.{hint}"
+                )
+            state.phase = PHASE_NAMES.index(found["phase"])
+
+    def _read_discard_pile(self) -> None:
+        line = self.lines.get("discard pile")
+        if line is None:
+            return
+        words, remark = without_remark(line)
+        if remark not in {"", TOP_UNKNOWN}:
+            raise line.refused(
+                f"({shortened(remark)}) is nothing to say of a discard pile; there is ({TOP_UNKNOWN})"
+            )
+        cards = cards_named(line, words.replace(AND_OTHERS, " "))
+        self._lay(line, cards)
+        for card in cards:
+            self._state.discard_pile[card] += 1
+        if cards and not remark:
+            self._state.discard_top = cards[-1]
+
+    def _read_extension(self) -> None:
+        line, state = self.lines.get("extension"), self._state
+        if line is not None:
+            if not self.rules.extended_target:
+                raise line.refused("there is no extension at this table")
+            state.extension_team = team_named(line, line.words.lower().removeprefix("team "), self.rules)
+            state.target = self.rules.extended_target
+        line = self.lines.get("winner")
+        if line is not None:
+            team = team_named(line, line.words.lower().removeprefix("team "), self.rules)
+            if int(state.phase) != ROUND_OVER:
+                raise line.refused("nobody has won before the end: write 'to act: round over'")
+            if int(state.km[team]) < int(state.target):
+                raise line.refused(
+                    f"team {team} has {int(state.km[team])} of {int(state.target)} km; only who has "
+                    "completed the trip is named (nobody, where the cards have run out)"
+                )
+            state.winner = team
+
+    def _read_scores(self) -> None:
+        line, state = self.lines.get("scores"), self._state
+        if line is not None:
+            words = line.words.replace(",", " ").split()
+            if len(words) != self.rules.teams:
+                raise line.refused(f"there are {len(words)} of them; the table has {self.rules.teams} teams")
+            most = MOST_POINTS if int(state.phase) == ROUND_OVER else _MOST_POINTS_IN_PLAY
+            for team, word in enumerate(words):
+                state.score[team] = number_of(line, word, f"the score of team {team}", 0, most)
+        for team in range(self.rules.teams):
+            line = self.lines.get(f"score sheet {team}")
+            if line is not None:
+                self._read_score_sheet(line)
+
+    def _members(self, team: int) -> range:
+        return range(team, self.rules.players, self.rules.teams)
+
+    def _read_score_sheet(self, line: Line) -> None:
+        if int(self._state.phase) != ROUND_OVER:
+            raise line.refused("the score sheet is filled in at the end: write 'to act: round over'")
+        seen = set()
+        for item in line.words.lower().split(","):
+            found = re.fullmatch(r"\s*(\S+)\s+(\S+)\s*", item)
+            if found is None:
+                raise line.refused(
+                    f"{shown(item.strip())} is no item; they read 'distance 700, safeties 100'"
+                )
+            if found[1] not in SCORE_LINES or found[1] in seen:
+                twice = found[1] in seen
+                hint = " It is there twice." if twice else closest(found[1], SCORE_LINES)
+                raise line.refused(f"{shown(found[1])} is none of {', '.join(SCORE_LINES)}, once each.{hint}")
+            seen.add(found[1])
+            points = number_of(line, found[2], found[1], 0, MOST_POINTS)
+            self._state.score_sheet[line.place, SCORE_LINES.index(found[1])] = points

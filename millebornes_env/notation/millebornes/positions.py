@@ -1,0 +1,292 @@
+"""A position as text that a person can read and write; docs/notation.md describes the format.
+
+`write_position` and `read_position` are exact: what is written reads back as the same record, byte for byte.
+Read, a text may leave out whatever can be completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from millebornes_env.errors import NotationError, StateError, shown
+from millebornes_env.games.millebornes.audit import first_violation
+from millebornes_env.games.millebornes.cards import DRIVING_ACE, NO_CARD, NUM_CARD_TYPES, NUM_DISTANCES
+from millebornes_env.games.millebornes.editions import Edition, editions, mini_decks
+from millebornes_env.games.millebornes.editions import edition as find_edition
+from millebornes_env.games.millebornes.rules import Rules
+from millebornes_env.games.millebornes.state import (
+    NO_TEAM,
+    PHASE_NAMES,
+    ROUND_OVER,
+    SCORE_LINES,
+    STATE,
+    StateArray,
+)
+from millebornes_env.notation.header import read_table
+from millebornes_env.notation.lines import (
+    CARD_WORDS,
+    NOTHING,
+    Line,
+    by_key,
+    lines_of,
+    named_line,
+    table_words,
+    text_lines,
+    words_of_counts,
+    words_of_sequence,
+)
+from millebornes_env.notation.millebornes.deal_rest import usual_opening, usual_starts
+from millebornes_env.notation.millebornes.position_reader import (
+    COUP_FOURRE,
+    OPENING_WORDS,
+    TOP_UNKNOWN,
+    Reader,
+)
+from millebornes_env.notation.position import Position
+
+PLAYS: Final = "plays"
+"""The line after which a record's plays stand; a position ends there."""
+
+RESULT: Final = "result"
+
+
+# Reading ---------------------------------------------------------------------------------------------------
+
+
+def read_position(
+    text: str, *, edition: str | Edition = "parker", players: int = 2, teams: int | None = None
+) -> Position:
+    """The position that a text describes.
+
+    Args:
+        text: as `write_position` writes it, or less: what is not said is as at the start of a round with
+            empty hands, and the cards that are not named lie in the streams.
+        edition: what is played if the text does not say. An edition of your own must be given here: the text
+            names no files, but may name this edition by its label.
+        players: seats at the table if the text does not say.
+        teams: teams at the table if the text does not say.
+
+    Returns:
+        The position, all of it.
+
+    Raises:
+        NotationError: the text describes none; the message names the line and what is wrong with it.
+        MilleBornesError: the edition, or the table, that were given are none.
+    """
+    lines = []
+    for number, line in text_lines(text, "a position"):
+        found = named_line(number, line)
+        if found.name in (PLAYS, RESULT):
+            raise found.refused("this text is the record of a game, not a position alone: use read_record")
+        lines.append(found)
+    return position_of_lines(lines, edition, players, teams)
+
+
+def position_of_lines(
+    lines: Iterable[Line], edition: str | Edition, players: int, teams: int | None
+) -> Position:
+    """`read_position` for lines that have been taken apart already."""
+    found = by_key(lines)
+    edition, rules = read_table(
+        found.get("edition"), found.get("table"), find_edition(edition), players, teams
+    )
+    state = Reader(found.values(), rules).read()
+    return Position(edition, rules, state, "key" in found)
+
+
+# Writing ---------------------------------------------------------------------------------------------------
+
+
+def write_position(
+    state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
+) -> str:
+    """A game as text.
+
+    Args:
+        state: its record: one of the games of an array of `STATE`, or an array of one.
+        edition: the rule sheet that is played.
+        rules: its rules at this table.
+        key: whether to write the game's key, that is which random numbers are to come.
+        checked: whether to make sure that the record is one of this table and reads back as it was, which
+            takes most of the time.
+
+    Returns:
+        Lines `name: words`, each ending with a newline; `read_position` makes the same record of them.
+
+    Raises:
+        StateError: the record is none.
+        NotationError: it is not the record of a game at this table, or the rules are not the edition's.
+    """
+    words = words_of_position(state, edition, rules, key=key, checked=checked)
+    return "".join(f"{name}: {said}\n" for name, said in words.items())
+
+
+def words_of_position(
+    state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
+) -> dict[str, str]:
+    """The lines of `write_position`: words by name, in the order in which they are written."""
+    edition = find_edition(edition)
+    given: object = rules
+    if not isinstance(given, Rules):
+        raise NotationError(f"the rules are those of a table, such as env.rules; got {shown(given)}")
+    if edition.table(rules.players, rules.teams) != rules:
+        raise NotationError(
+            f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
+        )
+    shipped = editions() + mini_decks()
+    if edition.name in shipped and find_edition(edition.label).table(rules.players, rules.teams) != rules:
+        raise NotationError(
+            f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "
+            "give it a name of its own (dataclasses.replace(edition, name=...))"
+        )
+    states = one_state(state)
+    if not key:
+        states["key"] = 0
+    head = {"edition": edition.label, "table": table_words(rules)}
+    if not checked:
+        return head | _words_of(states[0], rules, key)
+    problem = first_violation(states, rules)
+    if problem is not None:
+        raise NotationError(f"the record is no game of this table: {problem[1]}")
+    words = head | _words_of(states[0], rules, key)
+    try:
+        again = position_of_lines(lines_of(words), edition, rules.players, rules.teams)
+    except NotationError as error:
+        raise NotationError(f"no text describes this record, which no plays lead to: {error}") from None
+    assert again.state.tobytes() == states.tobytes(), "what was written reads back as something else"
+    return words
+
+
+def one_state(state: Any) -> StateArray:
+    """A copy of the record as an array of one, with no cards in the deck but those to come.
+
+    Raises:
+        StateError: it is no record, or several.
+    """
+    try:
+        array = np.asarray(state)
+    except Exception:  # whatever an `__array__` of theirs raises
+        raise StateError(
+            f"one record of a game is needed, such as env.get_states()[0]; got {_kind(state)}"
+        ) from None
+    if array.dtype != STATE or array.size != 1:
+        raise StateError(f"one record of a game is needed, such as env.get_states()[0]; got {_kind(array)}")
+    states: StateArray = array.reshape(1).copy().view(np.recarray)
+    to_come = np.zeros(states["deck"].shape[1], np.bool_)
+    for start, end in zip(states["stream_next"][0], states["stream_end"][0], strict=True):
+        to_come[max(0, int(start)) : max(0, int(end))] = True
+    states["deck"][0, ~to_come] = NO_CARD
+    return states
+
+
+def checked_state(state: object) -> StateArray:
+    """The state of a position, if it is an array of one record.
+
+    Raises:
+        StateError: it is not.
+    """
+    if not isinstance(state, np.ndarray) or state.dtype != STATE or state.shape != (1,):
+        raise StateError(f"a position holds one record of a game, STATE[1]; got {_kind(state)}")
+    return state
+
+
+def _kind(value: object) -> str:
+    """What an array holds, in words; of anything else its type."""
+    if not isinstance(value, np.ndarray):
+        return type(value).__name__
+    dtype = "records" if value.dtype == STATE else "other records" if value.dtype.names else value.dtype
+    return f"{dtype}{list(value.shape)}"
+
+
+def _words_of(state: Any, rules: Rules, key: bool) -> dict[str, str]:
+    """All lines but those of edition and table; empty ones are left out."""
+    said = {"key": " ".join(str(int(word)) for word in state.key)} if key else {}
+    said["episode"] = str(int(state.episode)) if int(state.episode) else ""
+    said["round"] = str(int(state.round_number) + 1)
+    said["dealer"] = str(int(state.dealer))
+    scores = [int(state.score[team]) for team in range(rules.teams)]
+    said["scores"] = " ".join(map(str, scores)) if any(scores) else ""
+    said |= _words_of_decision(state)
+    for team in range(rules.teams):
+        said |= _words_of_team(state, team)
+    for seat in range(rules.players):
+        said[f"hand {seat}"] = words_of_counts(state.hand[seat])
+    said["discard pile"] = _words_of_discard_pile(state)
+    said |= _words_of_streams(state, rules)
+    for team in range(rules.teams):
+        points = zip(SCORE_LINES, map(int, state.score_sheet[team]), strict=True)
+        said[f"score sheet {team}"] = ", ".join(f"{line} {number}" for line, number in points if number)
+    return {name: words for name, words in said.items() if words}
+
+
+def _words_of_decision(state: Any) -> dict[str, str]:
+    seat, phase = int(state.seat), int(state.phase)
+    over = phase == ROUND_OVER
+    said = {"to act": f"round over, last seat {seat}" if over else f"seat {seat}, {PHASE_NAMES[phase]}"}
+    if int(state.pending_hazard) != NO_CARD:
+        said["pending"] = (
+            f"{CARD_WORDS[int(state.pending_hazard)]} by seat {int(state.attacker)} "
+            f"against team {int(state.pending_team)}"
+        )
+    for name, team in (("extension", int(state.extension_team)), ("winner", int(state.winner))):
+        if team != NO_TEAM:
+            said[name] = f"team {team}"
+    return said
+
+
+def _words_of_team(state: Any, team: int) -> dict[str, str]:
+    laid = {card: int(count) for card, count in enumerate(state.tableau[team])}
+    top, below, speed = int(state.battle[team]), int(state.battle_below[team]), int(state.speed[team])
+    battle = "" if top == NO_CARD else CARD_WORDS[top]
+    battle += "" if below == NO_CARD else f" on {CARD_WORDS[below]}"
+    opening = int(state.opening[team])
+    if opening != usual_opening(laid, top, below):
+        battle = f"{battle or NOTHING} ({OPENING_WORDS[opening]})"
+    safeties = [
+        CARD_WORDS[card] + (COUP_FOURRE if state.coup_fourre[team, card - DRIVING_ACE] else "")
+        for card in range(DRIVING_ACE, NUM_CARD_TYPES)
+        if laid[card]
+    ]
+    covered = {card: count for card, count in laid.items() if NUM_DISTANCES <= card < DRIVING_ACE}
+    for card in (top, below, speed):
+        if card != NO_CARD:
+            covered[card] -= 1
+    return {
+        f"battle {team}": battle,
+        f"speed {team}": "" if speed == NO_CARD else CARD_WORDS[speed],
+        f"distance {team}": words_of_counts({card: laid[card] for card in range(NUM_DISTANCES)}),
+        f"safeties {team}": " ".join(safeties),
+        f"covered {team}": words_of_counts(covered),
+    }
+
+
+def _words_of_discard_pile(state: Any) -> str:
+    """The cards in the order of their ids, but the one on top at the end."""
+    counts = {card: int(count) for card, count in enumerate(state.discard_pile)}
+    top = int(state.discard_top)
+    if top == NO_CARD:
+        words = words_of_counts(counts)
+        return f"{words} ({TOP_UNKNOWN})" if words else ""
+    counts[top] -= 1
+    return f"{words_of_counts(counts)} {CARD_WORDS[top]}".lstrip()
+
+
+def _words_of_streams(state: Any, rules: Rules) -> dict[str, str]:
+    starts: Sequence[int] = [int(start) for start in state.stream_next[: rules.players]]
+    ends = [int(end) for end in state.stream_end[: rules.players]]
+    lengths = [end - start for start, end in zip(starts, ends, strict=True)]
+    usual = usual_starts(lengths, sum(rules.deck))
+    said = {}
+    for seat in range(rules.players):
+        words = words_of_sequence([int(card) for card in state.deck[starts[seat] : ends[seat]]])
+        if starts[seat] == usual[seat]:
+            said[f"stream {seat}"] = words
+        else:
+            said[f"stream {seat} at {starts[seat]}"] = words or NOTHING
+    return said
+
+
+__all__ = ["Position", "read_position", "write_position"]

@@ -1,0 +1,386 @@
+"""From the lines of a position to the record of a race: `notation.read_position` is the way in.
+
+`RaceReader` begins with the start of a race, takes the lines one kind after the other, completes what they
+leave open, and refuses what cannot be. Each refusal names the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from millebornes_env._util.texts import closest
+from millebornes_env.engine.chance import random_below
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.errors import NotationError, shown
+from millebornes_env.games.wielerspel import set_up, turn
+from millebornes_env.games.wielerspel.audit import first_violation
+from millebornes_env.games.wielerspel.dice import FACES, draw_lots, shuffle_deck
+from millebornes_env.games.wielerspel.editions import GAME
+from millebornes_env.games.wielerspel.rules import MAX_INNER_TRACK, Rules, rules_array
+from millebornes_env.games.wielerspel.squares import EFFORT
+from millebornes_env.games.wielerspel.state import NO_CARD, NO_SEAT, PHASE_NAMES, RACE_OVER, RIDING, STATE
+from millebornes_env.notation.header import HEADER, begun, read_chance
+from millebornes_env.notation.lines import NOTHING, Line, check_name, number_of, seat_of, without_remark
+from millebornes_env.notation.wielerspel.position_checks import check_decision
+from millebornes_env.notation.wielerspel.words import (
+    ENDINGS,
+    JERSEY_WORDS,
+    LINE_NAMES,
+    LINES_OF_A_TURN,
+    NO_SUPPLY_WORDS,
+    RAINBOW_LAP,
+    STAGE_WORDS,
+    card_of,
+    card_words,
+    cards_of,
+    complete_turn,
+    race_order,
+    usual_holder,
+    usual_queue,
+    usual_stage,
+)
+
+_MOST: Final = 2**31 - 2
+_MOST_POINTS: Final = 2**15 - 1
+_OVER: Final = re.compile(r"(?:race over|over)(?:, *last seat (?P<seat>[0-9]+))?")
+_TO_ACT: Final = re.compile(r"seat (?P<seat>[0-9]+), *(?P<phase>[a-z ]+)")
+_BY_SEAT: Final = re.compile(r"(?P<number>[0-9]+) by (?:seat )?(?P<seat>[0-9]+)")
+_AWAY: Final = re.compile(r"(?:seat )?(?P<seat>[0-9]+), *(?:lead |by )(?P<lead>[0-9]+)")
+_HIGHEST: Final = re.compile(r"highest (?P<lead>[0-9]+)")
+_ENDING: Final = re.compile(r"(?P<how>[a-z ]+?)(?:, *won by (?:seat )?(?P<seat>[0-9]+))?")
+
+
+class RaceReader:
+    """The lines of one position on their way into a record.
+
+    Attributes:
+        rules: of the table.
+        lines: by key (`servants 0`), those of the header included.
+        states: `STATE[1]`, the record.
+    """
+
+    def __init__(self, lines: Mapping[str, Line], rules: Rules) -> None:
+        """Take the lines of a position.
+
+        Raises:
+            NotationError: a line that there is not at this table.
+        """
+        self.rules = rules
+        self.lines = lines
+        for line in lines.values():
+            self._check_name(line)
+        self.states: StateArray = np.zeros(1, STATE).view(np.recarray)
+        self._state: Any = self.states[0]
+        self._record: Any = rules_array(rules)[0]
+
+    def read(self) -> StateArray:
+        """The record that the lines describe.
+
+        Raises:
+            NotationError: they describe none; the message names the line.
+        """
+        if all(name in HEADER for name in self.lines):
+            return begun(GAME, self.rules, read_chance(self.lines))
+        self._set_up()
+        self._read_race()
+        self._read_inner_track()
+        self._read_teams()
+        self._read_deck()
+        if "to act" in self.lines:
+            self._read_turn()
+            check_decision(self.lines, self.rules, self._record, self._state)
+        else:
+            self._ride()
+        problem = first_violation(self.states, self.rules)
+        if problem is not None:
+            raise NotationError(f"the lines of this position do not go together: {problem[1]}")
+        return self.states
+
+    # The lines ---------------------------------------------------------------------------------------------
+
+    def _check_name(self, line: Line) -> None:
+        check_name(line, LINE_NAMES, self.rules, " in a position of the race")
+        if line.at is not None:
+            raise line.refused("nothing in a race lies 'at' a place")
+
+    def _number(self, name: str, lowest: int, highest: int, default: int) -> int:
+        line = self.lines.get(name)
+        return default if line is None else number_of(line, line.words, f"the {name}", lowest, highest)
+
+    def _row(self, name: str, highest: int) -> list[int] | None:
+        """A number for each seat; None if there is no such line."""
+        line = self.lines.get(name)
+        if line is None:
+            return None
+        words = line.words.replace(",", " ").split()
+        if len(words) != self.rules.players:
+            raise line.refused(
+                f"it has a number for each seat, {self.rules.players} in all; these are {len(words)}"
+            )
+        return [number_of(line, word, f"seat {seat}'s", 0, highest) for seat, word in enumerate(words)]
+
+    def _matched(self, line: Line, pattern: re.Pattern[str], words: str, example: str) -> re.Match[str]:
+        found = pattern.fullmatch(" ".join(words.lower().split()))
+        if found is None:
+            raise line.refused(f"it reads {example}")
+        return found
+
+    # The race ----------------------------------------------------------------------------------------------
+
+    def _set_up(self) -> None:
+        """The start of a race, before the first die is rolled (`turn.start_race`)."""
+        state, record, chance = self._state, self._record, read_chance(self.lines)
+        state.key[:] = chance.key
+        state.episode = chance.episode
+        plain(set_up.clear_board)(state, record)
+        for seat in range(len(state.energy)):
+            plain(set_up.set_up_team)(state, record, seat)
+        plain(draw_lots)(state, record)
+        state.riders = self.rules.players
+        state.shuffles = self._number("shuffles", 0, _MOST, 0)
+        plain(shuffle_deck)(state, record)
+        plain(set_up.begin_turn)(state)
+
+    def _read_race(self) -> None:
+        state = self._state
+        state.turn = self._number("turn", 1, self.rules.max_turns + 1, 1) - 1
+        state.square = self._number("rider", 0, self.rules.length - 1, 0)
+        line = self.lines.get("lap")
+        if line is None:
+            return
+        words = [word.strip() for word in line.words.lower().split(",")]
+        for word in words:
+            if word not in (RAINBOW_LAP, NO_SUPPLY_WORDS, NOTHING):
+                raise line.refused(
+                    f"{shown(word)} says nothing of a lap: write {RAINBOW_LAP!r}, {NO_SUPPLY_WORDS!r} or both"
+                )
+        state.rainbow_lap = 1 if RAINBOW_LAP in words else 0
+        state.no_supply = 1 if NO_SUPPLY_WORDS in words else 0
+
+    def _read_inner_track(self) -> None:
+        """Who is away, and the order of the peloton; who is in neither has left the race."""
+        state, line = self._state, self.lines.get("away")
+        if line is not None:
+            words, remark = without_remark(line)
+            found = self._matched(line, _AWAY, words, "'away: seat 1, lead 7'")
+            state.escaped = seat_of(line, found["seat"], self.rules)
+            state.lead = number_of(line, found["lead"], "the lead", 1, MAX_INNER_TRACK + FACES)
+            state.highest_lead = state.lead
+            is_over = "to act" in self.lines and "over" in self.lines["to act"].words.lower()
+            if int(state.lead) > self.rules.inner_track and not is_over:
+                raise line.refused(
+                    f"beyond {self.rules.inner_track} arrows the race is won: write 'to act: race over' and "
+                    f"'ending: inner track, won by seat {int(state.escaped)}'"
+                )
+            if remark:
+                found = self._matched(line, _HIGHEST, remark, "'away: seat 1, lead 7 (highest 9)'")
+                most = MAX_INNER_TRACK + FACES
+                state.highest_lead = number_of(line, found["lead"], "the lead", int(state.lead), most)
+        riding = [int(seat) for seat in state.peloton[: self.rules.players] if seat != state.escaped]
+        line = self.lines.get("peloton")
+        if line is not None:
+            words_of_seats = [] if line.words.lower() == NOTHING else line.words.replace(",", " ").split()
+            riding = [seat_of(line, word, self.rules) for word in words_of_seats]
+            twice = [seat for seat in riding if riding.count(seat) > 1 or seat == int(state.escaped)]
+            if twice:
+                where = "away" if twice[0] == int(state.escaped) else "there already"
+                raise line.refused(f"seat {twice[0]} is {where}: each seat rides at one place")
+        state.riders = len(riding)
+        state.peloton[:] = NO_SEAT
+        state.peloton[: len(riding)] = riding
+        in_the_race = race_order(state)
+        for seat in range(self.rules.players):
+            state.out[seat] = 0 if seat in in_the_race else 1
+
+    def _read_teams(self) -> None:
+        """Energy, servants and jerseys; who has left the race has no energy and no servants."""
+        state, rules = self._state, self.rules
+        out = [bool(state.out[seat]) for seat in range(rules.players)]
+        energy = self._row("energy", rules.max_energy)
+        retired = self._row("retired", rules.servants)
+        points = self._row("points", _MOST_POINTS)
+        for seat in range(rules.players):
+            state.energy[seat] = energy[seat] if energy else 0 if out[seat] else rules.energy
+            state.retired[seat] = retired[seat] if retired else rules.servants if out[seat] else 0
+            state.escape_points[seat] = points[seat] if points else 0
+            self._read_servants(seat)
+            self._read_jerseys(seat)
+        for name, amount, due in (("energy", state.energy, 0), ("retired", state.retired, rules.servants)):
+            for seat in range(rules.players):
+                if out[seat] and int(amount[seat]) != due:
+                    raise self.lines[name].refused(
+                        f"seat {seat} is neither in the peloton nor away, so it has left the race, without "
+                        f"energy or servants: write {due} for it, or name it in 'peloton'"
+                    )
+
+    def _read_servants(self, seat: int) -> None:
+        state, rules, line = self._state, self.rules, self.lines.get(f"servants {seat}")
+        words = [] if line is None or line.words.lower() == NOTHING else line.words.replace(",", " ").split()
+        for word in words:
+            assert line is not None
+            square = number_of(line, word, "a square", 0, rules.length - 1)
+            if rules.board[square].kind != EFFORT:
+                raise line.refused(f"square {square} is no effort square: no servant can stand there")
+            if int(state.owner[square]) != NO_SEAT:
+                raise line.refused(f"on square {square} stands a servant of seat {int(state.owner[square])}")
+            state.owner[square] = seat
+        beside = rules.servants - len(words) - int(state.retired[seat])
+        if beside < 0:
+            raise (line or self.lines["retired"]).refused(
+                f"seat {seat} has {rules.servants} servants; here are {len(words)} on the board and "
+                f"{int(state.retired[seat])} retired"
+            )
+        state.off_board[seat] = beside
+
+    def _read_jerseys(self, seat: int) -> None:
+        state, line = self._state, self.lines.get(f"jerseys {seat}")
+        if line is None:
+            return
+        for part in line.words.lower().split(","):
+            name, _, count = part.strip().partition(" ")
+            if name not in JERSEY_WORDS:
+                raise line.refused(
+                    f"{shown(part.strip())} is no set of jerseys; write 'rainbow 1, green 2': the sets are "
+                    f"{', '.join(JERSEY_WORDS)} (polka-dot cards of two and of three jerseys)."
+                    + closest(name, JERSEY_WORDS)
+                )
+            kind = JERSEY_WORDS.index(name)
+            cards = number_of(line, count.strip(), f"the number of {name}", 0, self.rules.jersey_cards)
+            if cards > int(state.stacks[kind]):
+                raise line.refused(f"there are {self.rules.jersey_cards} cards of the set {name} in all")
+            state.jerseys[seat, kind] = cards
+            state.stacks[kind] -= cards
+
+    def _read_deck(self) -> None:
+        """The cards to come, next first; those that `...` stands for are shuffled by the key."""
+        line, state, rules = self.lines.get("deck"), self._state, self.rules
+        if line is None:
+            return
+        cards, is_open = cards_of(line, rules)
+        left = [card.copies for card in rules.deck]
+        for card in cards:
+            left[card] -= 1
+            if left[card] < 0:
+                raise line.refused(f"there are {rules.deck[card].copies} of {card_words(rules)[card]} in all")
+        if is_open:
+            rest = [card for card, copies in enumerate(left) for _ in range(copies)]
+            for last in range(len(rest) - 1, 0, -1):
+                other = int(random_below(int(state.key[0]), int(state.key[1]), last, last + 1))
+                rest[last], rest[other] = rest[other], rest[last]
+            cards += rest
+        size = sum(card.copies for card in rules.deck)
+        state.deck[:] = NO_CARD
+        state.deck_next = size - len(cards)
+        state.deck[size - len(cards) : size] = cards
+
+    # The turn ----------------------------------------------------------------------------------------------
+
+    def _ride(self) -> None:
+        """A turn begins, and the race rides on to a decision."""
+        for name in LINES_OF_A_TURN:
+            if name in self.lines:
+                raise self.lines[name].refused(
+                    "it says what has happened in a turn: then a line must say who decides, such as "
+                    "'to act: seat 0, bid'"
+                )
+        self._state.phase = RIDING
+        plain(turn.ride)(self._state, self._record)
+
+    def _read_turn(self) -> None:
+        """What has happened in this turn, and who decides."""
+        state, rules = self._state, self.rules
+        line = self.lines.get("rolled")
+        if line is not None:
+            found = self._matched(line, _BY_SEAT, line.words, "'rolled: 4 by seat 1'")
+            state.white = number_of(line, found["number"], "the white die", 1, FACES)
+            state.roller = seat_of(line, found["seat"], rules)
+        if "card" in self.lines:
+            state.card = card_of(self.lines["card"], self.lines["card"].words.lower(), rules)
+        state.yellow = self._number("yellow", 1, FACES, 0)
+        self._read_to_act()
+        self._read_ending()
+        stage = self._read_stage()
+        state.stage = usual_stage(state, rules) if stage is None else stage
+        state.holder = usual_holder(state)
+        complete_turn(state, rules)
+        line = self.lines.get("holder")
+        if line is not None:
+            word = line.words.lower().removeprefix("seat ")
+            state.holder = NO_SEAT if word == NOTHING else seat_of(line, word, rules)
+        line = self.lines.get("bid")
+        if line is not None:
+            found = self._matched(line, _BY_SEAT, line.words, "'bid: 7 by seat 2'")
+            state.highest_bid = number_of(line, found["number"], "the bid", 1, rules.max_energy)
+            state.highest_bidder = seat_of(line, found["seat"], rules)
+        self._read_queue()
+
+    def _read_to_act(self) -> None:
+        line, state = self.lines["to act"], self._state
+        words, _ = without_remark(line)
+        words = " ".join(words.split())
+        over = _OVER.fullmatch(words)
+        if over is not None:
+            state.phase = RACE_OVER
+            state.seat = seat_of(line, over["seat"] or "0", self.rules)
+            return
+        names = PHASE_NAMES[RIDING + 1 : RACE_OVER]
+        example = f"'to act: seat 1, bid' ({', '.join(names)}); or 'to act: race over'"
+        found = self._matched(line, _TO_ACT, words, example)
+        if found["phase"] not in names:
+            raise line.refused(
+                f"{shown(found['phase'])} is no decision; they are {', '.join(names)}."
+                + closest(found["phase"], names)
+            )
+        state.seat = seat_of(line, found["seat"], self.rules)
+        state.phase = PHASE_NAMES.index(found["phase"])
+
+    def _read_stage(self) -> int | None:
+        """How far the turn has come, if the line of the decision says it."""
+        line = self.lines["to act"]
+        _, remark = without_remark(line)
+        if not remark:
+            return None
+        if remark not in STAGE_WORDS:
+            raise line.refused(
+                f"{shown(remark)} is no step of a turn; they are {', '.join(STAGE_WORDS)}."
+                + closest(remark, STAGE_WORDS)
+            )
+        return STAGE_WORDS.index(remark)
+
+    def _read_ending(self) -> None:
+        line, state = self.lines.get("ending"), self._state
+        state.winner = NO_SEAT
+        if line is None:
+            return
+        example = "'ending: jerseys, won by seat 2'"
+        found = self._matched(line, _ENDING, line.words, example)
+        if found["how"] not in ENDINGS:
+            raise line.refused(
+                f"{shown(found['how'])} is no end of a race; they are {', '.join(ENDINGS)}."
+                + closest(found["how"], ENDINGS)
+            )
+        state.ending = ENDINGS[found["how"]]
+        if found["seat"] is not None:
+            state.winner = seat_of(line, found["seat"], self.rules)
+
+    def _read_queue(self) -> None:
+        state, line = self._state, self.lines.get("queue")
+        seats, following = usual_queue(state)
+        end = len(seats)
+        if line is not None:
+            parts = [part.split() for part in line.words.replace(",", " ").split("|")]
+            if len(parts) not in (2, 3):
+                raise line.refused("it reads '1 0 | 2 3': who has had the turn, a bar, who has not")
+            found = [[seat_of(line, word, self.rules) for word in part] for part in parts]
+            seats = [seat for part in found for seat in part]
+            following, end = len(found[0]), len(found[0]) + len(found[1])
+            if len(seats) > len(state.queue) or len(set(seats[:end])) < end:
+                raise line.refused("each seat stands there once")
+        state.queue[:] = NO_SEAT
+        state.queue[: len(seats)] = seats
+        state.queue_next, state.queue_end = following, end

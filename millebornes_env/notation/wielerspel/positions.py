@@ -1,0 +1,210 @@
+"""A position of the race as text that a person can read and write; docs/notation.md describes the format.
+
+`write_position` and `read_position` are exact: what is written reads back as the same record, byte for byte.
+Read, a text may leave out whatever can be completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.errors import NotationError, shown
+from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.wielerspel.audit import first_violation
+from millebornes_env.games.wielerspel.chance_cards import cards_left
+from millebornes_env.games.wielerspel.editions import Edition
+from millebornes_env.games.wielerspel.rules import Rules
+from millebornes_env.games.wielerspel.state import NO_CARD, NO_SEAT, NOT_ENDED, PHASE_NAMES, RACE_OVER, STATE
+from millebornes_env.notation.header import checked_table, one_record, read_table, words_of_header
+from millebornes_env.notation.lines import NOTHING, Line, by_key, lines_of, named_line, text_lines
+from millebornes_env.notation.position import Position
+from millebornes_env.notation.wielerspel.position_reader import RaceReader
+from millebornes_env.notation.wielerspel.words import (
+    ENDINGS,
+    JERSEY_WORDS,
+    NO_SUPPLY_WORDS,
+    RAINBOW_LAP,
+    STAGE_WORDS,
+    card_words,
+    usual_holder,
+    usual_queue,
+    usual_stage,
+    words_of_cards,
+)
+
+# Reading ---------------------------------------------------------------------------------------------------
+
+
+def read_position(
+    text: str, *, edition: str | Edition = "arc_en_ciel", players: int = 4, teams: int | None = None
+) -> Position:
+    """The position of a race that a text describes.
+
+    Args:
+        text: as `write_position` writes it, or less: what is not said is as at the start of a race, and the
+            chance cards that are not named are shuffled by the key. Without a line `to act` a turn begins,
+            and the race rides on, by the dice of the key, to its first decision.
+        edition: what is played if the text does not say. A sheet of your own must be given here: the text
+            names no files, but may name this sheet by its label.
+        players: seats at the table if the text does not say.
+        teams: as many, or None.
+
+    Returns:
+        The position, all of it.
+
+    Raises:
+        NotationError: the text describes none; the message names the line and what is wrong with it.
+        MilleBornesError: the edition, or the table, that were given are none.
+    """
+    lines = [named_line(number, line) for number, line in text_lines(text, "a position")]
+    return position_of_lines(lines, edition, players, teams)
+
+
+def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: int | None) -> Position:
+    """`read_position` for lines that have been taken apart already."""
+    found = by_key(lines)
+    sheet, rules = read_table(
+        found.get("edition"), found.get("table"), _sheet_of_a_race(edition), players, teams
+    )
+    return Position(sheet, rules, RaceReader(found, rules).read(), "key" in found)
+
+
+def _sheet_of_a_race(edition: object) -> Edition:
+    sheet: object = find_sheet(edition)
+    if not isinstance(sheet, Edition):
+        raise NotationError(
+            f"{shown(edition)} is no sheet of the race; read_position of `notation` reads all"
+        )
+    return sheet
+
+
+# Writing ---------------------------------------------------------------------------------------------------
+
+
+def write_position(
+    state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
+) -> str:
+    """A race as text.
+
+    Args:
+        state: its record: one of the races of an array of `STATE`, or an array of one.
+        edition: the rule sheet that is played.
+        rules: its rules at this table.
+        key: whether to write the race's key, that is which dice are to come.
+        checked: whether to make sure that the record is one of this table and reads back as it was, which
+            takes most of the time.
+
+    Returns:
+        Lines `name: words`, each ending with a newline; `read_position` makes the same record of them.
+
+    Raises:
+        StateError: the record is none.
+        NotationError: it is not the record of a race at this table, or the rules are not the edition's.
+    """
+    words = words_of_position(state, edition, rules, key=key, checked=checked)
+    return "".join(f"{name}: {said}\n" for name, said in words.items())
+
+
+def words_of_position(
+    state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
+) -> dict[str, str]:
+    """The lines of `write_position`: words by name, in the order in which they are written."""
+    sheet = _sheet_of_a_race(edition)
+    checked_table(sheet, rules)
+    states = one_record(state, STATE, key)
+    if checked:
+        problem = first_violation(states, rules)
+        if problem is not None:
+            raise NotationError(f"the record is no race of this table: {problem[1]}")
+    words = words_of_header(states[0], sheet, rules, key) | _words_of(states[0], rules)
+    if not checked:
+        return words
+    try:
+        again = position_of_lines(lines_of(words), sheet, rules.players, None)
+    except NotationError as error:
+        raise NotationError(f"no text describes this record, which no plays lead to: {error}") from None
+    if again.state.tobytes() != states.tobytes():
+        names = [name for name in STATE.names or () if (again.state[name] != states[name]).any()]
+        raise NotationError(
+            f"no text describes this record, which no plays lead to: {', '.join(names)} cannot be so here"
+        )
+    return words
+
+
+def _words_of(state: Any, rules: Rules) -> dict[str, str]:
+    """All lines but those of the header; those that say nothing are left out."""
+    seats = range(rules.players)
+    said = {"turn": str(int(state.turn) + 1), "lap": _lap(state), "rider": str(int(state.square))}
+    if int(state.escaped) != NO_SEAT:
+        highest = int(state.highest_lead)
+        more = f" (highest {highest})" if highest != int(state.lead) else ""
+        said["away"] = f"seat {int(state.escaped)}, lead {int(state.lead)}{more}"
+    said["peloton"] = " ".join(str(int(seat)) for seat in state.peloton[: int(state.riders)]) or NOTHING
+    said["energy"] = _row(state.energy, rules)
+    for seat in seats:
+        squares = [square for square, owner in enumerate(state.owner) if int(owner) == seat]
+        said[f"servants {seat}"] = " ".join(map(str, squares))
+    said["retired"] = _row(state.retired, rules) if any(state.retired) else ""
+    for seat in seats:
+        cards = zip(JERSEY_WORDS, map(int, state.jerseys[seat]), strict=True)
+        said[f"jerseys {seat}"] = ", ".join(f"{name} {count}" for name, count in cards if count)
+    said["points"] = _row(state.escape_points, rules) if any(state.escape_points) else ""
+    said["shuffles"] = str(int(state.shuffles)) if int(state.shuffles) else ""
+    first = int(state.deck_next)
+    to_come = state.deck[first : first + int(plain(cards_left)(state))]
+    said["deck"] = words_of_cards([int(card) for card in to_come], rules)
+    said |= _words_of_turn(state, rules)
+    return {name: words for name, words in said.items() if words}
+
+
+def _row(numbers: Any, rules: Rules) -> str:
+    return " ".join(str(int(number)) for number in numbers[: rules.players])
+
+
+def _lap(state: Any) -> str:
+    rainbow = RAINBOW_LAP if int(state.rainbow_lap) else ""
+    return ", ".join(filter(None, [rainbow, NO_SUPPLY_WORDS if int(state.no_supply) else ""]))
+
+
+def _words_of_turn(state: Any, rules: Rules) -> dict[str, str]:
+    """What has happened in this turn, and who decides what."""
+    said = {}
+    if int(state.white):
+        said["rolled"] = f"{int(state.white)} by seat {int(state.roller)}"
+    if int(state.card) != NO_CARD:
+        said["card"] = card_words(rules)[int(state.card)]
+    if int(state.yellow):
+        said["yellow"] = str(int(state.yellow))
+    if int(state.holder) != usual_holder(state):
+        said["holder"] = NOTHING if int(state.holder) == NO_SEAT else f"seat {int(state.holder)}"
+    said["queue"] = _queue(state)
+    if int(state.highest_bidder) != NO_SEAT:
+        said["bid"] = f"{int(state.highest_bid)} by seat {int(state.highest_bidder)}"
+    seat, phase = int(state.seat), int(state.phase)
+    over = phase == RACE_OVER
+    said["to act"] = f"race over, last seat {seat}" if over else f"seat {seat}, {PHASE_NAMES[phase]}"
+    if int(state.stage) != usual_stage(state, rules):
+        said["to act"] += f" ({STAGE_WORDS[int(state.stage)]})"
+    if int(state.ending) != NOT_ENDED:
+        how = next(words for words, ending in ENDINGS.items() if ending == int(state.ending))
+        winner = int(state.winner)
+        said["ending"] = how + (f", won by seat {winner}" if winner != NO_SEAT else "")
+    return said
+
+
+def _queue(state: Any) -> str:
+    """Those who have had their turn, a bar, those who have not, a bar, who is left over from a queue before.
+
+    Nothing where it is what the decision says.
+    """
+    line = [int(seat) for seat in state.queue if int(seat) != NO_SEAT]
+    start, end = int(state.queue_next), int(state.queue_end)
+    if (line, start, end) == (*(usual := usual_queue(state)), len(usual[0])):
+        return ""
+    parts = [line[:start], line[start:end], *([line[end:]] if line[end:] else [])]
+    return " | ".join(" ".join(map(str, part)) for part in parts).strip() or "|"
+
+
+__all__ = ["Position", "read_position", "write_position"]

@@ -1,0 +1,242 @@
+"""The words that positions of the race are written in: cards, jerseys, stages; and what a turn makes known.
+
+A text says of a turn what the dice and cards have shown; what follows from it (what the square is for this
+turn, what is due) it does not repeat: `complete_turn` works that out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from millebornes_env._util.texts import closest
+from millebornes_env.errors import shown
+from millebornes_env.games.wielerspel.rules import MAX_DECK, Rules
+from millebornes_env.games.wielerspel.squares import (
+    EFFORT,
+    EVENT,
+    EVENT_FOR_ALL,
+    FORCED_RETIREMENT,
+    KIND_NAMES,
+    START,
+    holds_jerseys,
+)
+from millebornes_env.games.wielerspel.state import (
+    AUCTION,
+    AWAY,
+    BID,
+    BIDS,
+    BROKEN_OFF,
+    BY_EXHAUSTION,
+    BY_INNER_TRACK,
+    BY_JERSEYS,
+    BY_TURNS,
+    ESCAPE_CHOICE,
+    ESCAPING,
+    EXCHANGE,
+    JERSEYS_AFTER_THE_SQUARE,
+    JERSEYS_AT_THE_LINE,
+    JERSEYS_BEFORE_THE_DIE,
+    MOVE,
+    MUST_PAY,
+    MUST_RETIRE,
+    NO_CARD,
+    NO_SEAT,
+    PAYMENTS,
+    RETIREMENT,
+    SERVANT,
+    SQUARE,
+    TURN_BEGINS,
+)
+from millebornes_env.notation.lines import AND_OTHERS, NOTHING, Line, number_of
+
+LINE_NAMES: Final = {
+    "edition": "",
+    "table": "",
+    "key": "",
+    "episode": "",
+    "turn": "",
+    "lap": "",
+    "rider": "",
+    "away": "",
+    "peloton": "",
+    "energy": "",
+    "servants": "seat",
+    "retired": "",
+    "jerseys": "seat",
+    "points": "",
+    "shuffles": "",
+    "deck": "",
+    "rolled": "",
+    "card": "",
+    "yellow": "",
+    "holder": "",
+    "queue": "",
+    "bid": "",
+    "to act": "",
+    "ending": "",
+}
+"""The names of lines, in the order in which they are written, and whose number stands after them."""
+
+LINES_OF_A_TURN: Final = ("rolled", "card", "yellow", "holder", "queue", "bid", "ending")
+"""Lines about a turn that has begun: then a line must say who decides."""
+
+STAGE_WORDS: Final = (
+    "turn begins",
+    "before the die",
+    "white die",
+    "at the line",
+    "supply",
+    "square",
+    "after the square",
+    "payments",
+    "retirement",
+    "positions",
+    "escape",
+    "auction",
+    "bids",
+    "servant",
+    "turn ends",
+)
+"""How far a turn has come, where the decision alone does not say it."""
+
+ENDINGS: Final = {
+    "jerseys": BY_JERSEYS,
+    "inner track": BY_INNER_TRACK,
+    "exhaustion": BY_EXHAUSTION,
+    "turns": BY_TURNS,
+    "broken off": BROKEN_OFF,
+}
+
+JERSEY_WORDS: Final = ("rainbow", "green", "doubles", "triples")
+
+RAINBOW_LAP: Final = "rainbow"
+NO_SUPPLY_WORDS: Final = "no supply"
+
+_STAGES: Final = {
+    AWAY: TURN_BEGINS,
+    MUST_PAY: PAYMENTS,
+    MUST_RETIRE: RETIREMENT,
+    ESCAPING: ESCAPE_CHOICE,
+    BID: BIDS,
+    MOVE: SERVANT,
+}
+_SEVERAL: Final = re.compile(r"([0-9]+)x(.*)")
+
+
+# What a turn makes known -----------------------------------------------------------------------------------
+
+
+def usual_stage(state: Any, rules: Rules) -> int:
+    """How far the turn has come, as the decision and the dice say it."""
+    phase = int(state.phase)
+    if phase in _STAGES:
+        return _STAGES[phase]
+    if not int(state.white):
+        return JERSEYS_BEFORE_THE_DIE if phase == EXCHANGE else TURN_BEGINS
+    if phase == EXCHANGE:
+        holds = holds_jerseys(rules.board[int(state.square)].kind)
+        return JERSEYS_AFTER_THE_SQUARE if holds else JERSEYS_AT_THE_LINE
+    return {BY_INNER_TRACK: AUCTION, BY_EXHAUSTION: PAYMENTS}.get(int(state.ending), JERSEYS_AT_THE_LINE)
+
+
+def complete_turn(state: Any, rules: Rules) -> None:
+    """Write what follows from the square, the dice, the card and the stage."""
+    state.landed_on_line = 1 if int(state.white) and int(state.square) == 0 else 0
+    state.kind, state.number, state.due = START, 0, 0
+    if int(state.stage) <= SQUARE:
+        return
+    place = rules.board[int(state.square)]
+    card = int(state.card)
+    state.kind, state.number = place if card == NO_CARD else rules.deck[card][:2]
+    if not holds_jerseys(int(state.kind)) and int(state.kind) != FORCED_RETIREMENT:
+        state.due = state.number
+
+
+def usual_holder(state: Any) -> int:
+    """Whose servant stands on the square, once the rainbow rider has reached it."""
+    return int(state.owner[int(state.square)]) if int(state.stage) > SQUARE else NO_SEAT
+
+
+def race_order(state: Any) -> list[int]:
+    """The seats in the race, the race leader first."""
+    riding = [int(seat) for seat in state.peloton if int(seat) != NO_SEAT]
+    return riding if int(state.escaped) == NO_SEAT else [int(state.escaped), *riding]
+
+
+def usual_queue(state: Any) -> tuple[list[int], int]:
+    """Who pays or bids, and the place of the one who is asked; where nobody is, nobody."""
+    phase, kind = int(state.phase), int(state.kind)
+    order = race_order(state)
+    if phase == MUST_PAY and kind == EVENT:
+        order = [int(state.roller)]
+    elif phase == MUST_PAY and kind in (EFFORT, EVENT_FOR_ALL):
+        order = [seat for seat in order if seat != int(state.holder)]
+    elif phase != BID:
+        return [], 0
+    seat = int(state.seat)
+    return order, order.index(seat) if seat in order else 0
+
+
+# Cards -----------------------------------------------------------------------------------------------------
+
+
+def card_words(rules: Rules) -> list[str]:
+    """What a text calls each type of chance card: `event_2`, `escape`; of two alike, `event_2/1`."""
+    names = [KIND_NAMES[card.kind] + (f"_{card.number}" if card.number else "") for card in rules.deck]
+    return [
+        name if names.count(name) == 1 else f"{name}/{names[:place].count(name) + 1}"
+        for place, name in enumerate(names)
+    ]
+
+
+def words_of_cards(cards: Sequence[int], rules: Rules) -> str:
+    """Cards in their order, neighbours of one type taken together."""
+    names = card_words(rules)
+    runs: list[tuple[int, int]] = []
+    for card in cards:
+        if runs and runs[-1][0] == card:
+            runs[-1] = card, runs[-1][1] + 1
+        else:
+            runs.append((card, 1))
+    words = [names[card] if count == 1 else f"{count}x {names[card]}" for card, count in runs]
+    return " ".join(words) or NOTHING
+
+
+def card_of(line: Line, word: str, rules: Rules) -> int:
+    """The type of card that the word names.
+
+    Raises:
+        NotationError: it names none; the message says which it may mean, or lists all.
+    """
+    names = card_words(rules)
+    if word in names:
+        return names.index(word)
+    hint = closest(word, names) or f" The cards are: {', '.join(names)}."
+    raise line.refused(f"there is no chance card {shown(word)}.{hint}")
+
+
+def cards_of(line: Line, rules: Rules) -> tuple[list[int], bool]:
+    """The cards of a line in their order, and whether others follow.
+
+    Raises:
+        NotationError: one of them is no card, or a number has none.
+    """
+    words = line.words.lower().replace(",", " ").split()
+    if words == [NOTHING]:
+        return [], False
+    is_open = words[-1:] == [AND_OTHERS]
+    cards: list[int] = []
+    count = 0  # of the card that comes next, if a number stands before it
+    for word in words[: len(words) - is_open]:
+        several = _SEVERAL.fullmatch(word)
+        name = word if several is None else several[2]
+        if several is not None:
+            count = number_of(line, several[1], "the number of cards", 1, MAX_DECK)
+        if name:
+            cards += [card_of(line, name, rules)] * (count or 1)
+            count = 0
+    if count:
+        raise line.refused(f"{count}x of which card? It must stand after it")
+    return cards, is_open

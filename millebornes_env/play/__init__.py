@@ -1,0 +1,1 @@
+"""Play with people and with language models: terminal, browser, studies, text."""

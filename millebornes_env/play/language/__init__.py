@@ -1,0 +1,17 @@
+"""Language models as players: what a seat sees and may do in words, and what an answer means.
+
+    view = see(situation(env), history)     # what the seat to act sees, as JSON values
+    question = prompt(view)                 # the rules, the table, the history, the question
+    answer = parse(model(question), view)   # the action, or why there is none
+
+`legal_moves`, `prompt` and `parse` are pure functions of the view, and the view holds nothing that the seat
+cannot see. docs/language_models.md has the loop around them; `play.language.agent` takes a model
+to the arena; `play.language.kaggle` and `play.language.textarena` are adapters.
+"""
+
+from millebornes_env.errors import PlayError
+from millebornes_env.play.language.answers import Answer, parse
+from millebornes_env.play.language.prompts import legal_moves, prompt
+from millebornes_env.play.language.views import Situation, View, see, situation
+
+__all__ = ["Answer", "PlayError", "Situation", "View", "legal_moves", "parse", "prompt", "see", "situation"]

@@ -1,0 +1,116 @@
+"""A language model as an agent: it takes a function from prompt to answer to the arena."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, SlotIds, Table
+from millebornes_env.engine.kernels import SKIP
+from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.errors import AgentError, shown
+from millebornes_env.games.registry import game as find_game
+from millebornes_env.play.language.answers import Answer, parse
+from millebornes_env.play.language.prompts import prompt
+from millebornes_env.play.language.views import Situation, View, see, words_of
+
+_MOST_TRIES: Final = 100
+
+
+class _Sheet(NamedTuple):
+    """Parts of a rule sheet that a `Situation` needs."""
+
+    game: str
+    label: str
+
+
+class LanguageModelAgent(BaseAgent):
+    """Asks a language model for each move, and tells it why if an answer is no legal move.
+
+    The model sees the view of its seat only (`play.language.see`). The arena hands agents the games and not
+    what was played in them, so the prompt has no history.
+
+    Attributes:
+        name: what tables of results call it.
+        table: the table to play at.
+        asked: number of calls of the model so far.
+        unread: number of decisions so far in which no answer named a legal move; a random one was played.
+    """
+
+    name = "language model"
+
+    def __init__(
+        self,
+        table: Table,
+        seed: int = 0,
+        *,
+        call: Callable[[str], str | None],
+        tries: int = 3,
+        episode: str = "",
+        list_moves: bool = True,
+    ) -> None:
+        """Take a model.
+
+        Args:
+            table: the table to play at, such as `MatchConfig(...).table()` or `Table.of(env)`.
+            seed: of the moves that are played where no answer can be read.
+            call: takes a prompt and returns the answer; None, and whatever else is no text, is unreadable.
+                What it raises ends the match with an error that names the decision.
+            tries: calls for one decision, at most.
+            episode: "round" or "match", which the prompt explains; "": the first of the game's.
+            list_moves: whether the prompt lists the legal moves.
+
+        Raises:
+            AgentError: a call that cannot be called, or no number of tries.
+            OptionError: the game of the table has no words.
+        """
+        if not callable(call):
+            raise AgentError(f"call is {shown(call)}; it must be a function from prompt to answer")
+        given: object = tries
+        if not isinstance(given, int) or not 1 <= given <= _MOST_TRIES:
+            raise AgentError(f"tries is {shown(given)}; it must be 1 to {_MOST_TRIES}")
+        words_of(find_game(table.game))
+        self.table = table
+        self.asked = self.unread = 0
+        self._call, self._tries, self._episode, self._list_moves = call, tries, episode, list_moves
+        self._rng = np.random.default_rng(seed)
+
+    def act(self, observations: Observations, action_masks: Masks) -> Actions:
+        """Raise: an observation alone does not say all that a prompt does, such as the round.
+
+        Raises:
+            AgentError: always; the arena and `agents.ask_in` call `act_on`.
+        """
+        raise AgentError(
+            f"{self.name} is asked about games, not about observations: let it play in the arena "
+            "(arena.match.play), or use text.see, text.prompt and text.parse"
+        )
+
+    def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> Actions:
+        """Choose an action for one seat of each game; see `StateAgent.act_on`."""
+        actions: Actions = np.full(len(states), SKIP, np.int64)
+        for game, seat in enumerate(seats.tolist()):
+            sheet: Any = _Sheet(self.table.game, self.table.edition)
+            situation = Situation(sheet, self.table.rules, states[game : game + 1])
+            view = see(situation, seat=seat, episode=self._episode)
+            if view["moves"]:
+                actions[game] = self._ask(view)
+        return actions
+
+    def _ask(self, view: View) -> int:
+        """Ask until an answer names a legal move, `tries` times at most."""
+        answer: Answer | None = None
+        for _ in range(self._tries):
+            self.asked += 1
+            said: object = self._call(prompt(view, list_moves=self._list_moves, previous=answer))
+            answer = parse(said if isinstance(said, str) else "", view)
+            if answer.action is not None:
+                return answer.action
+        self.unread += 1
+        return int(self._rng.choice([int(action) for action in view["moves"]]))
+
+
+__all__ = ["LanguageModelAgent"]

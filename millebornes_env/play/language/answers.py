@@ -1,0 +1,265 @@
+"""Parsing of a language model's answer: the action, or the reason why it cannot be played."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from millebornes_env._util.texts import shortened
+from millebornes_env.errors import PlayError, shown
+from millebornes_env.games.registry import game as find_game
+from millebornes_env.play.language.json_answers import NO_OBJECT, Detail, Found, find_move
+from millebornes_env.play.language.reasoning import after_reasoning
+from millebornes_env.play.language.views import View, Words, checked_view, words_of
+
+_ARROWS: Final = re.compile(r"[-=~]+>|[→⇒➔➜⟶»]")
+_FILLERS: Final = re.compile("i|ill|will|would|play|lay|use|put|down|choose|the|a|an|my|cards?|please")
+"""Words that change nothing."""
+_FEWEST_LETTERS: Final = 6  # of a name that may be misspelt by one letter
+_LONGEST_MOVE: Final = 120
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The parsed answer of a language model.
+
+    Attributes:
+        action: the id of the legal action that it names; None: it names none.
+        move: what that action is called; None with it.
+        said: the move in the words of the answer, legal or not; None: none was found.
+        reason: if there is no action, why: a sentence that the model can be told; else empty.
+        text: the answer.
+    """
+
+    action: int | None
+    move: str | None
+    said: str | None
+    reason: str
+    text: str
+
+
+def parse(text: str, view: View) -> Answer:
+    """Parse the answer of a language model, without guessing.
+
+    The move is the entry "move" of the last JSON object in the answer. An answer that consists of the name of
+    a move is accepted, too. Prose is never searched, because a model that thinks aloud names moves that it
+    rejects; text before the last end mark of reasoning (`</think>`) is ignored. Capitals, spaces, accents,
+    hyphens, arrows, "play" and the like do not matter, nor does one wrong letter in a long name.
+
+    Args:
+        text: the answer.
+        view: from `see`: what was asked about.
+
+    Returns:
+        The action, or the reason why there is none.
+
+    Raises:
+        PlayError: the answer is no text, or it is no view.
+        OptionError: the game has no words.
+    """
+    given: object = text
+    if not isinstance(given, str):
+        raise PlayError(f"an answer is text; got {shown(given)}")
+    words: Any = words_of(find_game(checked_view(view)["game"]))
+    said, problem = after_reasoning(text)
+    if problem:
+        return _unreadable(problem, text)
+    found = find_move(said)
+    is_bare = found is None and _is_bare(said)
+    if found is None:
+        found = Found(said.strip()) if is_bare else Found(None, (), NO_OBJECT)
+    if found.move is None:
+        return _unreadable(found.problem, text)
+    names = _names_of(words, words.rules_of(view))
+    actions, contradiction = names.meant_by(found.move, found.details)
+    if is_bare and not actions:
+        return _unreadable(NO_OBJECT, text)
+    legal = [action for action in actions if str(action) in view["moves"]]
+    move = shortened(found.move)
+    if len(legal) == 1:
+        return Answer(legal[0], view["moves"][str(legal[0])], move, "", text)
+    if contradiction is not None and view["moves"]:
+        key, detail = contradiction.key, shortened(contradiction.text)
+        reason = f"The {key!r} of your answer, {detail!r}, contradicts its move {move!r}."
+        return Answer(None, None, move, reason, text)
+    return Answer(None, None, move, names.why_not(view, move, legal or actions), text)
+
+
+def _unreadable(problem: str, text: str) -> Answer:
+    return Answer(None, None, None, f"Your answer cannot be read: {problem}.", text)
+
+
+def _is_bare(text: str) -> bool:
+    """Return True if an answer may be the name of a move and nothing else."""
+    line = text.strip()
+    return 0 < len(line) <= _LONGEST_MOVE and not any(letter in line for letter in "\n{}")
+
+
+@functools.lru_cache(maxsize=64)
+def _names_of(words: Any, rules: Any) -> _Names:
+    return _Names(words, rules)
+
+
+class _Names:
+    """All names of all actions of a table."""
+
+    def __init__(self, words: Words, rules: Any) -> None:
+        self._words = words
+        self._names = words.move_names(rules)
+        self._synonyms = {
+            tuple(_tokens(name)): tuple(_tokens(means)) for name, means in words.SYNONYMS.items()
+        }
+        self._actions: dict[str, set[int]] = {}
+        for action, (name, others) in enumerate(zip(self._names, words.other_names(rules), strict=True)):
+            for one in (name, *others):
+                self._actions.setdefault(self._key(one), set()).add(action)
+
+    def meant_by(self, move: str, details: Sequence[Detail]) -> tuple[list[int], Detail | None]:
+        """Find the actions that a move may be; its details have to agree with it.
+
+        Returns:
+            The action ids, and if there are none because a detail contradicts the move, that detail.
+        """
+        own = [detail for detail in details if _is_own(detail)]
+        telling = [detail for detail in details if not (detail in own or self._is_nothing(detail.text))]
+        found = self._meant_with(move, telling)
+        bare = self._of_key(self._key(move)) if telling and not found else []
+        if bare:
+            odd = (one for one in telling if not any(self._agrees(action, one.text) for action in bare))
+            return [], next(odd, telling[0])
+        fitting = [action for action in found if not self._has_target(action)] if own else found
+        return fitting, own[0] if found and not fitting else None
+
+    def _meant_with(self, move: str, details: Sequence[Detail]) -> list[int]:
+        """Find the actions named by the move and some of its details that agree with all others."""
+        found: set[int] = set()
+        for used in itertools.product((False, True), repeat=len(details)):
+            texts = [detail.text for detail, is_used in zip(details, used, strict=True) if is_used]
+            others = [detail.text for detail, is_used in zip(details, used, strict=True) if not is_used]
+            for text in _orders(move, texts):
+                named = self._of_key(self._key(text))
+                found.update(one for one in named if all(self._agrees(one, other) for other in others))
+        return sorted(found)
+
+    def _is_nothing(self, detail: str) -> bool:
+        """Return True if a detail says nothing: "none", "n/a", "no target", "-", "the card"."""
+        return not self._normal(detail) or _is_made_of(detail, _NEGATIVES)
+
+    def _has_target(self, action: int) -> bool:
+        """Return True if the action is done to somebody else."""
+        return "against" in self._normal(self._names[action])
+
+    def _agrees(self, action: int, detail: str) -> bool:
+        """Return True if a detail agrees with the name of the action."""
+        said, name = self._normal(detail), self._normal(self._names[action])
+        return bool(said) and any(
+            name[start : start + len(said)] == said for start in range(len(name) - len(said) + 1)
+        )
+
+    def _of_key(self, key: str) -> list[int]:
+        """The actions of a name, or of the only one that differs by a letter."""
+        if key in self._actions:
+            return sorted(self._actions[key])
+        close = [known for known in self._actions if _is_misspelt(key, known)]
+        found = [self._actions[known] for known in close]
+        return sorted(found[0]) if found and all(one == found[0] for one in found) else []
+
+    def _normal(self, text: str) -> list[str]:
+        tokens = _replaced(_tokens(text), self._synonyms)
+        return [token for token in tokens if not _FILLERS.fullmatch(token)]
+
+    def _key(self, text: str) -> str:
+        return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(self._normal(text)))
+
+    def why_not(self, view: View, said: str, actions: Sequence[int]) -> str:
+        """Why a move cannot be carried out."""
+        if not view["moves"]:
+            return "It is not your turn."
+        if not actions:
+            return f"There is no move {said!r} in this game, or it does not say which one is meant."
+        if len(actions) > 1:
+            names = " or ".join(repr(self._names[action]) for action in actions)
+            return f"{said!r} does not say which move is meant: {names}."
+        reason = self._words.reason_against(view, actions[0])
+        return f"{self._names[actions[0]]!r} is not legal now: {reason}."
+
+
+_NEGATIVES: Final = "no|none|not|n|na|null|nil|nothing|nobody|noone|nan|undefined|empty|false"
+_OWN: Final = "0|me|my|mine|myself|own|our|ours|self|us|you|your|yours|yourself"
+_NOUNS: Final = (
+    "a|i|the|to|it|one|any|is|target|opponents?|card|team|player|seat|side|car|area|display|tableau|pile|hand|"
+    "battle|distance|speed|safety|applicable|available|needed|required|specified"
+)
+"""Words that may stand beside those of `_NEGATIVES` and `_OWN`: "no target", "your own battle pile"."""
+
+
+def _is_made_of(detail: str, words: str) -> bool:
+    """Return True if a detail has one of the words, and apart from them nothing but nouns."""
+    tokens = _tokens(detail)
+    return any(re.fullmatch(words, token) for token in tokens) and all(
+        re.fullmatch(f"{words}|{_NOUNS}", token) for token in tokens
+    )
+
+
+def _is_own(detail: Detail) -> bool:
+    """Return True if a detail names whoever answers: "self", "own team", "seat 0"."""
+    return detail.key != "card" and detail.text[0] not in "[{(" and _is_made_of(detail.text, _OWN)
+
+
+def _orders(move: str, details: Sequence[str]) -> Iterable[str]:
+    """The move and its details as one text."""
+    yield " ".join((move, *details))
+    if details:
+        yield f"{move} against {' '.join(details)}"
+    if len(details) > 1:
+        yield f"{move} {details[0]} against {' '.join(details[1:])}"
+
+
+def _tokens(text: str) -> list[str]:
+    """The words and numbers of a text: without capitals, accents and punctuation."""
+    text = _ARROWS.sub(" against ", text)
+    text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    letters = "".join(letter for letter in apart if not unicodedata.combining(letter))
+    return re.findall(r"[0-9]+|[^\W\d_]+", letters.replace("'", ""))
+
+
+def _replaced(tokens: list[str], synonyms: Mapping[tuple[str, ...], tuple[str, ...]]) -> list[str]:
+    """The tokens with those that mean others replaced, the longest first."""
+    longest = max(map(len, synonyms), default=0)
+    found: list[str] = []
+    place = 0
+    while place < len(tokens):
+        for length in range(min(longest, len(tokens) - place), 0, -1):
+            means = synonyms.get(tuple(tokens[place : place + length]))
+            if means is not None:
+                found += means
+                place += length
+                break
+        else:
+            found.append(tokens[place])
+            place += 1
+    return found
+
+
+def _is_misspelt(written: str, name: str) -> bool:
+    """Return True if the two differ by one letter: missing, added, replaced, or swapped with the next."""
+    if abs(len(written) - len(name)) > 1 or len(name) < _FEWEST_LETTERS:
+        return False
+    if re.findall(r"\d+", written) != re.findall(r"\d+", name):
+        return False
+    start = 0
+    while start < min(len(written), len(name)) and written[start] == name[start]:
+        start += 1
+    rest, wanted = written[start:], name[start:]
+    return (
+        rest[1:] == wanted[1:]
+        or rest[1:] == wanted
+        or rest == wanted[1:]
+        or (rest[:2] == wanted[1::-1] and rest[2:] == wanted[2:])
+    )

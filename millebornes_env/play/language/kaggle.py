@@ -1,0 +1,141 @@
+"""Kaggle's harness for language models as players: its three functions, over our views.
+
+`kaggle_environments.core_harness` (seen in version 1.33.2) asks a game for `get_legal_moves`, `make_prompt`
+(called `generate_prompt` in a submission) and `parse_response`. This module has them: it is such a harness.
+
+    from kaggle_environments.core_harness import create_agent_fn
+    from millebornes_env.play.language import kaggle
+
+    agent = create_agent_fn(kaggle)
+    action = agent(kaggle.observation(view, player=0), {})["submission"]
+
+Nothing here imports Kaggle's package.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from millebornes_env.errors import PlayError
+from millebornes_env.play.language.answers import Answer, parse
+from millebornes_env.play.language.prompts import legal_moves, prompt
+from millebornes_env.play.language.views import View
+
+
+@dataclass(frozen=True)
+class ParseResult:
+    """The result that Kaggle's harness reads, with the fields of its own class.
+
+    Attributes:
+        legal_action: the name of the legal action; None: the answer names none.
+        raw_action: the move in the words of the answer, legal or not; None: none was found.
+        submission: for games without a list of actions; always None.
+        thoughts: None: the harness keeps the whole answer.
+    """
+
+    legal_action: str | None = None
+    raw_action: str | None = None
+    submission: Any = None
+    thoughts: str | None = None
+
+
+def observation(view: View, player: int, to_act: int | None = None) -> dict[str, Any]:
+    """Return a player's view as an observation in Kaggle's format.
+
+    Args:
+        view: of the player's seat.
+        player: the seat.
+        to_act: the seat whose turn it is; None: the player's.
+
+    Returns:
+        The keys that the harness reads. `observationString` is the view as JSON; `serializedGameAndState` is
+        empty, since it would hold the hidden cards.
+    """
+    moves = legal_moves(view)
+    return {
+        "observationString": json.dumps(view),
+        "legalActions": list(moves),
+        "legalActionStrings": list(moves.values()),
+        "currentPlayer": player if to_act is None else to_act,
+        "playerId": player,
+        "isTerminal": view["table"]["place"] is None,
+        "serializedGameAndState": "",
+    }
+
+
+def get_legal_moves(observation: Mapping[str, Any]) -> dict[int, str] | None:
+    """Return the names of the player's legal moves, by action id.
+
+    Raises:
+        PlayError: the observation is none of `observation`.
+    """
+    return legal_moves(_view_of(observation))
+
+
+def make_prompt(
+    observation: Mapping[str, Any],
+    move_history: Sequence[str],
+    previous_response: str | None = None,
+    previous_action: str | None = None,
+) -> str:
+    """The question, by the harness's laws: the hand is shown, the legal moves are not listed.
+
+    Args:
+        observation: from `observation`.
+        move_history: the player's own moves; the view has everybody's.
+        previous_response: its answer to the same question, if that was no legal move.
+        previous_action: the move in it, if there was one.
+
+    Raises:
+        PlayError: the observation is none of `observation`.
+    """
+    view = _view_of(observation)
+    return prompt(view, list_moves=False, previous=_previous(view, previous_response, previous_action))
+
+
+generate_prompt = make_prompt
+
+
+def _previous(view: View, response: str | None, action: str | None) -> Answer | None:
+    """Return the last rejected answer; for a bare move the harness has no response."""
+    if response is None and not action:
+        return None
+    return parse(_text_of(response) if response is not None else json.dumps({"move": action}), view)
+
+
+def _text_of(response: object) -> str:
+    """Return the response, or an unreadable empty text for what is none (a refused answer is None)."""
+    return response if isinstance(response, str) else ""
+
+
+def parse_response(
+    response: str | None, legal_action_strings: Sequence[str] | None, *, observation: Mapping[str, Any]
+) -> ParseResult:
+    """Parse an answer; see `play.language.parse`.
+
+    Args:
+        response: of the model; None, as chat APIs give for an empty or refused answer, names no move.
+        legal_action_strings: what the harness takes: the names of `get_legal_moves`.
+        observation: from `observation`.
+
+    Raises:
+        PlayError: the observation is none of `observation`.
+    """
+    answer = parse(_text_of(response), _view_of(observation))
+    is_known = legal_action_strings is None or answer.move in legal_action_strings
+    return ParseResult(answer.move if is_known else None, answer.said)
+
+
+def _view_of(observation: Mapping[str, Any]) -> View:
+    try:
+        view = json.loads(observation["observationString"])
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise PlayError(
+            "the observation has no view in 'observationString': make it with text.kaggle.observation"
+        ) from None
+    if not isinstance(view, dict):
+        raise PlayError("the view in 'observationString' is no JSON object")
+    return view

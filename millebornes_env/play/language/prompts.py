@@ -1,0 +1,83 @@
+"""The question to a language model: the rules, the table, the history, and how to answer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from millebornes_env.errors import PlayError, shown
+from millebornes_env.games.registry import game as find_game
+from millebornes_env.play.language.answers import Answer
+from millebornes_env.play.language.views import View, checked_view, words_of
+
+_LAST: Final = 500
+"""Characters of an answer that is quoted: what was decided stands at the end."""
+
+HOW_TO_ANSWER: Final = """\
+HOW TO ANSWER
+Think as long as you like. End with your move as a JSON object, with one key "move":
+{"move": "..."}
+The last JSON object of your answer counts. Name one move, as it is called above."""
+
+
+def legal_moves(view: View) -> dict[int, str]:
+    """Return the names of the seat's legal moves, by action id; empty if it is not its turn.
+
+    Args:
+        view: from `see`, or read back from JSON.
+
+    Raises:
+        PlayError: it is no view.
+    """
+    return {int(action): str(name) for action, name in checked_view(view)["moves"].items()}
+
+
+def prompt(view: View, *, list_moves: bool = True, previous: Answer | None = None) -> str:
+    """All that a language model needs to choose a move.
+
+    Args:
+        view: from `see`, or read back from JSON.
+        list_moves: whether to list the legal moves. Without, the model has to know the rules to find them.
+        previous: its answer to the same question, if that could not be carried out: it is told why.
+
+    Returns:
+        The text: the same for the same arguments.
+
+    Raises:
+        PlayError: it is no view, or `previous` is no answer.
+        OptionError: the game has no words.
+    """
+    given: object = previous
+    if not (given is None or isinstance(given, Answer)):
+        raise PlayError(f"previous is {shown(given)}; it must be an Answer of text.parse, or None")
+    parts = [rules(view), history(view), table(view, list_moves=list_moves)]
+    if view["moves"]:
+        parts.append(HOW_TO_ANSWER)
+    if previous is not None and previous.action is None:
+        parts.append(_again(previous))
+    return "\n\n".join(part for part in parts if part)
+
+
+def rules(view: View) -> str:
+    """The rules of the table: the part of a prompt that stays the same."""
+    return words_of(find_game(checked_view(view)["game"])).rules_text(view)
+
+
+def history(view: View) -> str:
+    """Return the plays so far that the seat could see; empty if the view does not know them."""
+    lines = checked_view(view)["history"]
+    return "WHAT WAS PLAYED, OLDEST FIRST\n" + "\n".join(lines) if lines else ""
+
+
+def table(view: View, *, list_moves: bool = True) -> str:
+    """Describe the table as the seat sees it, and its legal moves."""
+    text = "THE TABLE NOW\n" + words_of(find_game(checked_view(view)["game"])).table_text(view)
+    moves = legal_moves(view)
+    return text + ("\n\nYOUR LEGAL MOVES\n" + "\n".join(moves.values()) if list_moves and moves else "")
+
+
+def _again(previous: Answer) -> str:
+    """Explain why the previous answer could not be played."""
+    if previous.said is not None:
+        return f"YOUR LAST ANSWER\nYour move was: {previous.said}\n{previous.reason}\nAnswer again."
+    quoted = previous.text[-_LAST:]
+    return f"YOUR LAST ANSWER\n{previous.reason}\nIt ended:\n{quoted}\nAnswer again."

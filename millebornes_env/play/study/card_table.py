@@ -1,0 +1,88 @@
+"""The table of a study of Mille Bornes: what each seat may be told of it, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from millebornes_env.games.millebornes.actions import PASS
+from millebornes_env.games.millebornes.replay import NEXT_ROUND
+from millebornes_env.games.millebornes.state import CLAIM, ROUND_OVER
+from millebornes_env.play.web.table import CardTable
+
+
+class StudyTable(CardTable):
+    """One table, of which a seat is shown what it sees.
+
+    That somebody is asked for a coup fourré shows that a safety is held, and so does a refusal. Other seats
+    hear of neither: they see the table as it was before the hazard until the answer has been given.
+    """
+
+    @property
+    def to_act(self) -> int | None:
+        """The seat to act; None if the round is over."""
+        return None if self.is_round_over else int(self._playing.state.seat)
+
+    @property
+    def is_round_over(self) -> bool:
+        """Return True if nobody is to act."""
+        return int(self._playing.state.phase) == ROUND_OVER
+
+    @property
+    def can_go_on(self) -> bool:
+        """Return True if the match has another round to deal."""
+        return self._playing.can_go_on()
+
+    def choices(self) -> list[dict[str, Any]]:
+        """List the legal actions of the seat to act: `action`, `notation`, `words` and more."""
+        found: list[dict[str, Any]] = self.position()["legal"]
+        return found
+
+    def is_hidden_from(self, seat: int) -> bool:
+        """Return True if the decision must be hidden from a seat: another seat's answer to a hazard."""
+        state = self._playing.state
+        return int(state.phase) == CLAIM and int(state.seat) != seat
+
+    def seen_by(self, seat: int) -> dict[str, Any]:
+        """The position as a seat sees it, as the page draws it."""
+        game = self._playing
+        at, is_hidden = game.at, self.is_hidden_from(seat) and game.at > 0
+        try:
+            if is_hidden:
+                game.go_to(at - 1)
+            position = self.position(seat)
+        finally:
+            game.go_to(at)
+        told = self.told_to(seat)
+        if is_hidden:
+            position |= {"to_act": None, "asks": None, "legal": []}
+        elif position["to_act"] not in (None, seat):
+            position["legal"] = []
+        return position | {"last": told[-1] if told else None, "at": len(told), "plays": len(told)}
+
+    def told_to(self, seat: int) -> list[dict[str, Any]]:
+        """The plays that a seat has seen, in our notation and in words."""
+        log = self.log()
+        if self.is_hidden_from(seat):
+            log = log[:-1]
+        return [one for one in log if one["action"] != PASS or one["seat"] == seat]
+
+    def next_round(self) -> None:
+        """Deal the next round of the match.
+
+        Raises:
+            PlayError: the round is not over, or no other follows.
+        """
+        self.play(NEXT_ROUND)
+
+    def result(self) -> dict[str, Any]:
+        """Return the result of the game: each team's points, the winning teams, and the game as a record."""
+        position = self.position()
+        return {
+            "points": [side["score"] for side in position["sides"]],
+            "km": [side["km"] for side in position["sides"]],
+            "winners": position["winners"],
+            "record": self.record()["text"],
+        }
+
+
+__all__ = ["StudyTable"]

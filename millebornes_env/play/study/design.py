@@ -1,0 +1,278 @@
+"""The design of a study: its table, the players, the number of games, and a link for each participant.
+
+It is saved as `play.study.json` in the study's folder, with the seed of the deals and the participants'
+tokens. Only the experimenter may read this file. A study that was stopped is resumed from it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from millebornes_env._util.files import write_json_atomically, write_text_atomically
+from millebornes_env._util.texts import text_of_file
+from millebornes_env._util.versions import versions
+from millebornes_env.envs.options import USUAL
+from millebornes_env.envs.vector import vector_env
+from millebornes_env.errors import PlayError, shown
+from millebornes_env.notation.position import game_of
+from millebornes_env.play.study.journal import FORMAT
+
+FILE: Final = "study.json"
+LINKS: Final = "links.csv"
+SESSIONS: Final = "sessions"
+"""The folder with a file for each session."""
+
+MOST_PARTICIPANTS: Final = 10_000
+_MOST_GAMES: Final = 1_000
+_MOST_INTRO: Final = 100_000
+_MOST_SEED: Final = 2**64 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """The settings that all sessions of a study share.
+
+    Attributes:
+        edition: the rule sheet, with overrides.
+        players: seats at the table.
+        teams: at the table; None: as usual for the sheet.
+        episode: what a game is: "round" or "match".
+        games: how many each participant plays.
+        seats: those that people hold; agents hold the others.
+        against: the agent; "": who people usually play against in the game.
+        same_deals: whether all sessions get the same cards.
+        anonymous: whether participants are told "player 1" instead of the agent's name.
+        intro: what they read before they begin; "": nothing.
+    """
+
+    edition: str = "parker"
+    players: int = 2
+    teams: int | None = None
+    episode: str = USUAL
+    games: int = 1
+    seats: tuple[int, ...] = (0,)
+    against: str = ""
+    same_deals: bool = False
+    anonymous: bool = False
+    intro: str = ""
+
+    def checked(self) -> Design:
+        """The design with defaults filled in.
+
+        Raises:
+            MilleBornesError: there is no such table, seat or number of games.
+        """
+        env = vector_env(
+            1,
+            self.edition,
+            players=self.players,
+            teams=self.teams,
+            episode=self.episode,
+            autoreset_mode="disabled",
+        )
+        game_of(env.edition).hook("play.study", "play --study")
+        if not self.seats or sorted(set(self.seats)) != sorted(self.seats):
+            raise PlayError(f"people hold different seats, one or more; got {list(self.seats)}")
+        for seat in self.seats:
+            if not 0 <= seat < env.players:
+                raise PlayError(f"there is no seat {seat} for people; they are 0 to {env.players - 1}")
+        if not 1 <= self.games <= _MOST_GAMES:
+            raise PlayError(f"participants play 1 to {_MOST_GAMES} games; got {self.games}")
+        against, seats = self.against or env.game.rival, tuple(sorted(self.seats))
+        return replace(self, teams=env.teams, episode=env.episode, against=against, seats=seats)
+
+
+@dataclass(frozen=True)
+class Participant:
+    """Somebody who takes part.
+
+    Attributes:
+        name: in all that is written, such as "p0001".
+        session: the number of the session.
+        seat: at its table.
+        token: what the link holds; who has it plays.
+    """
+
+    name: str
+    session: int
+    seat: int
+    token: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study and its folder.
+
+    Attributes:
+        folder: where all is written.
+        name: drawn by chance when the study was made.
+        design: what all sessions have in common.
+        seed: of the deals.
+        participants: by their tokens.
+    """
+
+    folder: Path
+    name: str
+    design: Design
+    seed: int
+    participants: Mapping[str, Participant]
+
+    def sessions(self) -> int:
+        """Number of sessions."""
+        return len(self.participants) // len(self.design.seats)
+
+    def people_of(self, session: int) -> dict[int, str]:
+        """The participants of a session, by their seats."""
+        return {one.seat: one.name for one in self.participants.values() if one.session == session}
+
+    def path_of(self, session: int) -> Path:
+        """The file of a session."""
+        return self.folder / SESSIONS / f"{session_name(session)}.jsonl"
+
+    def write_links(self, address: str) -> Path:
+        """Write each participant's link to `links.csv`; where it is."""
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(("participant", "session", "seat", "link"))
+        for one in self.participants.values():
+            rows.writerow((one.name, session_name(one.session), one.seat, link_of(address, one)))
+        write_text_atomically(self.folder / LINKS, text.getvalue())
+        os.chmod(self.folder / LINKS, 0o600)
+        return self.folder / LINKS
+
+
+def session_name(session: int) -> str:
+    """Return the name of a session in lines and file names."""
+    return f"s{session + 1:04}"
+
+
+def link_of(address: str, participant: Participant) -> str:
+    """Return a participant's link; browsers never send the part after "#", so no request log contains it."""
+    return f"{address}#join={participant.token}"
+
+
+# Making one, and going on with it ---------------------------------------------------------------------------
+
+
+def open_study(
+    folder: Path,
+    asked: Mapping[str, Any],
+    participants: int | None,
+    seed: int | None,
+    try_out: Callable[[Design], None] = lambda design: None,
+) -> Study:
+    """The study of a folder, or a new one.
+
+    Args:
+        folder: made if it is missing.
+        asked: fields of the design that were asked for; a study that is there must agree with them.
+        participants: how many there are to be, in all; None: as many as there are, or those of one session.
+        seed: of the deals; None: as it is, or drawn by chance.
+        try_out: is called before anything is written, and raises what is against the design.
+
+    Raises:
+        PlayError: the folder holds something else, or another design; or what is asked for cannot be.
+        OSError: the folder cannot be written to.
+    """
+    there = _read(folder)
+    if there is None:
+        design = Design(**asked).checked()
+        if seed is not None and not 0 <= seed <= _MOST_SEED:
+            raise PlayError(f"a seed is 0 to {_MOST_SEED}; got {seed}")
+        drawn = secrets.randbelow(2**63) if seed is None else seed
+        there = Study(folder, secrets.token_hex(4), design, drawn, {})
+    else:
+        _check_same(there, asked, seed)
+    study = _with_participants(there, participants)
+    try_out(study.design)
+    (folder / SESSIONS).mkdir(parents=True, exist_ok=True)
+    os.chmod(folder, 0o700)
+    _write(study)
+    return study
+
+
+def intro_of(path: Path) -> str:
+    """The text that participants read before they begin.
+
+    Raises:
+        PlayError: it is too long, or no text.
+        OSError: the file cannot be read.
+    """
+    return text_of_file(path, PlayError, _MOST_INTRO).strip()
+
+
+def _check_same(there: Study, asked: Mapping[str, Any], seed: int | None) -> None:
+    for name, wanted in asked.items():
+        found = getattr(there.design, name)
+        if wanted != found:
+            raise PlayError(
+                f"{there.folder}: this study has {name} {shown(found)}, not {shown(wanted)}: leave the "
+                "option away to go on with it, or choose another folder"
+            )
+    if seed not in (None, there.seed):
+        raise PlayError(f"{there.folder}: this study has another seed: leave --seed away to go on with it")
+
+
+def _with_participants(study: Study, count: int | None) -> Study:
+    people, there = study.design.seats, list(study.participants.values())
+    wanted = (len(there) or len(people)) if count is None else count
+    if not 1 <= wanted <= MOST_PARTICIPANTS:
+        raise PlayError(f"a study has 1 to {MOST_PARTICIPANTS:,} participants; got {wanted}")
+    if wanted < len(there):
+        raise PlayError(f"{study.folder}: this study has {len(there)} participants: they cannot get fewer")
+    if wanted % len(people):
+        raise PlayError(f"{len(people)} people sit at each table: {wanted} participants do not fill them")
+    for number in range(len(there), wanted):
+        session, place = divmod(number, len(people))
+        there.append(Participant(f"p{number + 1:04}", session, people[place], secrets.token_urlsafe(16)))
+    return replace(study, participants={one.token: one for one in there})
+
+
+def _write(study: Study) -> None:
+    content = {
+        "format": FORMAT,
+        "study": study.name,
+        "versions": versions(),
+        "design": asdict(study.design),
+        "seed": study.seed,
+        "participants": [asdict(one) for one in study.participants.values()],
+    }
+    write_json_atomically(study.folder / FILE, content)
+    os.chmod(study.folder / FILE, 0o600)
+
+
+def _read(folder: Path) -> Study | None:
+    """The study of a folder; None: there is nothing yet."""
+    path = folder / FILE
+    if not path.is_file():
+        if folder.is_dir() and any(not one.name.startswith(".") for one in folder.iterdir()):
+            raise PlayError(
+                f"{folder} holds something else than a study: choose an empty folder, or a new one"
+            )
+        return None
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise PlayError(f"{path} is damaged: it is no JSON") from None
+    version = found.get("format") if isinstance(found, dict) else None
+    if version != FORMAT:
+        raise PlayError(f"{path} is of format {shown(version)}; this version of the package reads {FORMAT}")
+    try:
+        design = Design(**found["design"] | {"seats": tuple(found["design"]["seats"])})
+        people = [Participant(**one) for one in found["participants"]]
+        return Study(
+            folder, str(found["study"]), design, int(found["seed"]), {one.token: one for one in people}
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise PlayError(f"{path} is damaged ({type(error).__name__}: {error})") from None
+
+
+__all__ = ["Design", "Participant", "Study", "intro_of", "link_of", "open_study", "session_name"]

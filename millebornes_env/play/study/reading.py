@@ -1,0 +1,177 @@
+"""Reads a study back: its games, and each decision with what the person saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.envs.vector import VectorEnv, vector_env
+from millebornes_env.errors import JournalError, PlayError
+from millebornes_env.notation import NEXT_ROUND, Play, Record, read_record, replay
+from millebornes_env.play.study.journal import parsed
+
+_KEPT: Final = ("session", "game", "time", "participant", "agent", "ms", "server_ms", "interrupted")
+"""Entries that a transition copies from the line of its decision."""
+
+
+@dataclass
+class StudyGame:
+    """A game of a study.
+
+    Attributes:
+        session: whose it is, such as "s0001".
+        game: its number in the session.
+        edition, players, teams, episode: what was played.
+        deal: the deal as a record without plays.
+        decisions: the lines of its decisions, as they are in the file.
+        actions: what was played, NEXT_ROUND between the rounds of a match.
+        result: the line of its end; None: it was not played to the end.
+    """
+
+    session: str
+    game: int
+    edition: str
+    players: int
+    teams: int
+    episode: str
+    deal: str
+    decisions: list[dict[str, Any]] = field(default_factory=list)
+    actions: list[int] = field(default_factory=list)
+    result: dict[str, Any] | None = None
+
+    def record(self) -> Record:
+        """The game as a record, made from the deal and the decisions.
+
+        Raises:
+            NotationError: the deal cannot be read.
+        """
+        begun = read_record(self.deal, edition=self.edition).position
+        seats = iter([int(line["seat"]) for line in self.decisions])
+        plays = tuple(Play(-1 if action == NEXT_ROUND else next(seats), action) for action in self.actions)
+        points = None if self.result is None else tuple(int(one) for one in self.result["points"])
+        return Record(begun, plays, points)
+
+
+def read_study(folder: str | Path) -> list[StudyGame]:
+    """All games of a study, in the order of its sessions; nothing is written, a study may go on meanwhile.
+
+    Args:
+        folder: of the study.
+
+    Raises:
+        PlayError: there is no study.
+        JournalError: a file is damaged; the message names the line.
+    """
+    place = Path(folder) / "sessions"
+    if not place.is_dir():
+        raise PlayError(f"{folder} is no folder of a study: it has no folder 'sessions'")
+    games: list[StudyGame] = []
+    for path in sorted(place.glob("*.jsonl"), key=lambda path: (len(path.stem), path.stem)):  # s10000: last
+        games += _games_of(path)
+    return games
+
+
+def _games_of(path: Path) -> list[StudyGame]:
+    games: list[StudyGame] = []
+    head: dict[str, Any] = {}
+    for number, line in enumerate(parsed(path.read_bytes(), path), 1):
+        try:
+            kind = line["line"]
+            if kind == "session":
+                head = {name: line[name] for name in ("session", "edition", "players", "teams", "episode")}
+            elif kind == "deal":
+                games.append(StudyGame(**head, game=int(line["game"]), deal=line["record"]))
+            elif kind == "decision":
+                games[-1].decisions.append(line)
+                games[-1].actions.append(int(line["action"]))
+            elif kind == "next_round":
+                games[-1].actions.append(NEXT_ROUND)
+            elif kind == "result":
+                games[-1].result = line
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise JournalError(
+                f"{path}: line {number} is damaged ({type(error).__name__}: {error})"
+            ) from None
+    return games
+
+
+def transitions(folder: str | Path) -> Iterator[dict[str, Any]]:
+    """Each decision with what its seat saw, under the names of recorded data (docs/data.md).
+
+    Args:
+        folder: of the study.
+
+    Yields:
+        `session`, `game`, `time`, `participant` or `agent` (the other is None), `ms`, `server_ms` and
+        `interrupted` of the line; and `decision` (its place in the game), `seat`, `observation` (int8[D]),
+        `action_mask` (int8[A]), `action`, and `reward_to_go`, the seat's reward at the end of
+        the round, as in `vector_env`: its team's points in it less the mean of the other teams', in
+        thousands; where no points are counted, that for the win (NaN: the round was not played to its end).
+
+    Raises:
+        PlayError: there is no study, or a file is damaged.
+        NotationError: a play breaks the rules of this version of the package.
+    """
+    for game in read_study(folder):
+        yield from _transitions_of(game)
+
+
+def _transitions_of(game: StudyGame) -> Iterator[dict[str, Any]]:
+    if not game.actions:  # it was dealt, and nobody has decided yet
+        return
+    record = game.record()
+    begun, *after = replay(record)
+    env = vector_env(
+        1,
+        record.position.edition,
+        players=game.players,
+        teams=game.teams,
+        episode=game.episode,
+        autoreset_mode="disabled",
+    )
+    env.set_states(np.array(begun).reshape(1))
+    lines = iter(game.decisions)
+    rows: list[dict[str, Any]] = []
+    is_round_over = plain(env.games.rulebook.is_round_over)
+    for action, position in zip(game.actions, after, strict=True):
+        if action == NEXT_ROUND:  # the environment deals by itself
+            continue
+        row, rewards = _stepped(env, action)
+        rows.append(dict.fromkeys(_KEPT) | _kept(next(lines)) | {"decision": len(rows)} | row)
+        if is_round_over(position.view(np.recarray)[0]):
+            _pay(rows, rewards)
+    yield from rows
+
+
+def _kept(line: dict[str, Any]) -> dict[str, Any]:
+    return {name: line[name] for name in _KEPT if name in line}
+
+
+def _stepped(env: VectorEnv, action: int) -> tuple[dict[str, Any], Any]:
+    """Play an action; return what the seat saw and did, and the rewards of all seats."""
+    seen = env.games.buffers
+    row = {
+        "seat": int(env.agent_selection[0]),
+        "observation": seen.observation[0].copy(),
+        "action_mask": seen.action_mask[0].copy(),
+        "action": action,
+        "reward_to_go": float("nan"),
+    }
+    _, rewards, _, _, _ = env.step(np.array([action]))
+    return row, rewards[0]
+
+
+def _pay(rows: list[dict[str, Any]], rewards: Any) -> None:
+    """Write the rewards of a round into its decisions."""
+    for row in reversed(rows):
+        if not np.isnan(row["reward_to_go"]):
+            break
+        row["reward_to_go"] = float(rewards[row["seat"]])
+
+
+__all__ = ["StudyGame", "read_study", "transitions"]

@@ -1,0 +1,355 @@
+"""One table of a study: who sits there, what they do, and what each of them is told.
+
+Every change is written down before anybody hears of it. A session is made anew from its file after the server
+was stopped or killed, and goes on at the same place.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from millebornes_env._util.versions import __version__
+from millebornes_env.errors import JournalError, MessageError, MilleBornesError
+from millebornes_env.games.editions import edition as find_edition
+from millebornes_env.games.registry import game
+from millebornes_env.play.study.design import Design, Study, session_name
+from millebornes_env.play.study.journal import FORMAT, Journal, now
+
+if TYPE_CHECKING:
+    from millebornes_env.play.study.card_table import StudyTable
+
+MOST_VISITS: Final = 40
+"""Openings and closings of pages that are written down between two plays: reloading a page fills no disk."""
+
+
+class Session:
+    """One table, and the games that are played at it, one after the other."""
+
+    def __init__(self, study: Study, number: int) -> None:
+        """Begin, or go on from what the file says.
+
+        Args:
+            study: whose session it is.
+            number: of the session, from 0.
+
+        Raises:
+            JournalError: the file is damaged, or cannot be written.
+        """
+        self.name = session_name(number)
+        self._study, self._number, self._design = study, number, study.design
+        self.people = study.people_of(number)
+        self._journal = Journal(study.path_of(number))
+        self._table: StudyTable | None = None
+        self.game = -1
+        self._is_over = True
+        self._ready: set[int] = set()
+        self._steps: dict[int, list[dict[str, Any]]] = {seat: [] for seat in self.people}
+        self._told: Counter[int] = Counter()
+        self._made: Counter[int] = Counter()  # decisions in this game, by seat
+        self._asked_at: float | None = None
+        self._visits = 0  # since the last play
+        self._interrupted = set(self.people)  # whose page was opened anew during this decision
+        self._restore()
+
+    # What a seat is told -----------------------------------------------------------------------------------
+
+    def welcome(self, seat: int) -> dict[str, Any]:
+        """Return the first message to a page; the seat is then sent the whole running game again."""
+        self._go_on()
+        design = self._design
+        self._told[seat] = 0
+        self._interrupted.add(seat)
+        if self._table is not None:
+            self._steps[seat] = [self._table.seen_by(seat)]
+        return {
+            "type": "welcome",
+            **_shown(design),
+            "seats": [self._called(other, seat) for other in range(design.players)],
+            "seat": seat,
+            "games": design.games,
+            "game": self.game,
+            "over": self._is_over,
+            "waiting": seat in self._ready and not self._are_all_ready,
+            "intro": design.intro,
+        }
+
+    def _called(self, other: int, seat: int) -> str:
+        """Return the name of a seat's player for a participant, whose own seat is "you"."""
+        if other == seat:
+            return "you"
+        if self._design.anonymous or other in self.people:
+            return f"player {other}"
+        return _title(self._design)
+
+    def news(self, seat: int) -> dict[str, Any] | None:
+        """Return the message with everything that a seat has not been sent yet; None if there is nothing."""
+        steps, self._steps[seat] = self._steps[seat], []
+        if self._table is None or not steps:
+            return None
+        log = self._table.told_to(seat)
+        begun, self._told[seat] = self._told[seat], len(log)
+        is_asked = self._table.to_act == seat
+        if is_asked and self._asked_at is None:
+            self._asked_at = time.monotonic()
+        return {
+            "type": "table",
+            "game": self.game,
+            "over": self._is_over,
+            "steps": steps,
+            "log": log[begun:],
+            "log_from": begun,
+            "decision": self._made[seat] if is_asked else None,
+        }
+
+    # What a seat does --------------------------------------------------------------------------------------
+
+    def begin(self, seat: int, number: int) -> None:
+        """Somebody is ready for the next game; it is dealt as soon as all are.
+
+        Raises:
+            MessageError: it is not time for that game.
+            JournalError: it cannot be written down; nothing was dealt.
+        """
+        if number != self.game + 1 or not self._is_over or number >= self._design.games:
+            raise MessageError(f"game {number} cannot begin now")
+        if seat not in self._ready:
+            self._note("ready", seat)
+        self._ready.add(seat)
+        if not self._are_all_ready:
+            return
+        table = new_table(self._design)
+        design, parts = self._design, (0 if self._design.same_deals else self._number + 1, number)
+        seed = int(np.random.SeedSequence([self._study.seed, *parts]).generate_state(1, np.uint64)[0])
+        table.start(design.edition, design.players, design.teams, design.episode, seed)
+        self._write("deal", game=number, record=table.record()["text"])
+        self._sit_down(table, number)
+        self._show_all()
+        self._go_on()
+
+    @property
+    def _are_all_ready(self) -> bool:
+        """Return True if a game is to be dealt: the next `begin` deals it if writing it failed before."""
+        return self._ready >= set(self.people)
+
+    def play(self, seat: int, decision: int, action: int, took_ms: int | None) -> None:
+        """Somebody has decided.
+
+        Args:
+            seat: of who sent it.
+            decision: the number that was given with the question.
+            action: its id.
+            took_ms: how long it took, by the page's clock.
+
+        Raises:
+            MessageError: it is not that seat's turn, or the decision was made already, or is not legal.
+            JournalError: it cannot be written down; it was not made.
+        """
+        table = self._playing()
+        if table.to_act != seat:
+            raise MessageError("it is not your turn")
+        if decision != self._made[seat]:
+            raise MessageError("that decision was made already")
+        chosen = next((one for one in table.choices() if one["action"] == action), None)
+        if chosen is None:
+            raise MessageError("the rules do not allow that now")
+        waited = None if self._asked_at is None else round(1000 * (time.monotonic() - self._asked_at))
+        is_known = took_ms is not None and waited is not None and took_ms <= waited
+        times = {
+            "ms": took_ms if is_known else None,
+            "server_ms": waited,
+            "interrupted": seat in self._interrupted,
+        }
+        self._decide(action, {"participant": self.people[seat], **times})
+        self._go_on()
+
+    def next_round(self, seat: int) -> None:
+        """Somebody wants the next round of the match.
+
+        Raises:
+            MessageError: none is to be dealt.
+            JournalError: it cannot be written down; it was not dealt.
+        """
+        table = self._playing()
+        if not table.can_go_on:
+            raise MessageError("no round is to be dealt now")
+        self._write("next_round", game=self.game, participant=self.people[seat])
+        table.next_round()
+        self._show_all()
+        self._go_on()
+
+    def why_not(self, seat: int, card: int, target_team: Any) -> dict[str, str | None]:
+        """Why the seat whose turn it is cannot lay a card there.
+
+        Raises:
+            MessageError: it is not that seat's turn.
+            PlayError: there is no such card or team.
+        """
+        table = self._playing()
+        if table.to_act != seat:
+            raise MessageError("it is not your turn")
+        return table.why_not(card, target_team)
+
+    def joined(self, seat: int, *, has_left: bool = False) -> None:
+        """Write down that a page was opened or closed, up to `MOST_VISITS` times between two plays."""
+        if self._visits < MOST_VISITS:
+            self._note("left" if has_left else "joined", seat)
+            self._visits += 1
+
+    # How it goes on ----------------------------------------------------------------------------------------
+
+    def _playing(self) -> StudyTable:
+        if self._table is None or self._is_over:
+            raise MessageError("no game is being played")
+        return self._table
+
+    def _go_on(self) -> None:
+        """Let agents decide until a person is to, and write down how a game has ended."""
+        table = self._table
+        if table is None or self._is_over:
+            return
+        while table.to_act is not None and table.to_act not in self.people:
+            chosen = table.choose(self._design.against)
+            self._decide(chosen["action"], {"agent": self._design.against, "ms": chosen["ms"]})
+        if table.to_act is None and not table.can_go_on:
+            self._write("result", game=self.game, is_last=True, **table.result())
+            self._is_over = True
+
+    def _decide(self, action: int, who: dict[str, Any]) -> None:
+        """Write a decision down, then carry it out."""
+        table = self._playing()
+        seat, choices = int(table.to_act or 0), table.choices()
+        chosen = next(one for one in choices if one["action"] == action)
+        design = self._design
+        self._write(
+            "decision",
+            game=self.game,
+            number=sum(self._made.values()),
+            seat=seat,
+            **who,
+            edition=design.edition,
+            players=design.players,
+            teams=design.teams,
+            legal=[one["notation"].partition(": ")[2] for one in choices],
+            legal_actions=[one["action"] for one in choices],
+            action=action,
+            play=chosen["notation"],
+        )
+        self._apply_action(action, seat)
+        self._show_all()
+
+    def _apply_action(self, action: int, seat: int) -> None:
+        self._playing().play(action)
+        self._made[seat] += 1
+        self._visits = 0
+        self._asked_at = None
+        self._interrupted.discard(seat)
+
+    def _show_all(self) -> None:
+        """Keep what each person is to be shown of the change."""
+        table = self._playing()
+        for seat, steps in self._steps.items():
+            if not table.is_hidden_from(seat):
+                steps.append(table.seen_by(seat))
+
+    def _sit_down(self, table: StudyTable, number: int) -> None:
+        self._table, self.game, self._is_over = table, number, False
+        self._ready.clear()
+        self._made.clear()
+        self._told.clear()
+        self._asked_at = None
+        self._interrupted.clear()
+        for steps in self._steps.values():
+            steps.clear()
+
+    # The file ----------------------------------------------------------------------------------------------
+
+    def _write(self, line: str, *, is_last: bool = False, **entries: Any) -> None:
+        head = {"line": line, "time": now(), "study": self._study.name, "session": self.name}
+        self._journal.append(head | entries, is_last=is_last)
+
+    def _note(self, event: str, seat: int) -> None:
+        self._write("event", event=event, game=self.game, seat=seat, participant=self.people[seat])
+
+    def _restore(self) -> None:
+        """Go on from what the file says."""
+        lines = self._journal.lines()
+        if not lines:
+            design = self._design
+            self._write(
+                "session",
+                format=FORMAT,
+                version=__version__,
+                edition=design.edition,
+                players=design.players,
+                teams=design.teams,
+                episode=design.episode,
+                games=design.games,
+                seats=[self.people.get(seat, design.against) for seat in range(design.players)],
+                people=self.people,
+            )
+        for number, line in enumerate(lines, 1):
+            try:
+                self._read(line)
+            except JournalError:
+                raise
+            except (MilleBornesError, KeyError, TypeError) as error:
+                raise JournalError(
+                    f"{self._journal.path}: line {number} does not follow from those before ({error}); move "
+                    "the file away, and its session begins anew"
+                ) from None
+        self._interrupted = set(self.people)
+        self._go_on()
+
+    def _read(self, line: dict[str, Any]) -> None:
+        kind = line["line"]
+        if line["session"] != self.name or line["study"] != self._study.name:
+            raise MessageError(f"it is of session {line['session']} of study {line['study']}")
+        if kind == "deal":
+            table = new_table(self._design)
+            table.load(line["record"], self._design.episode)
+            self._sit_down(table, line["game"])
+        elif kind == "decision":
+            if self._playing().to_act != line["seat"]:
+                raise MessageError(f"it is not the turn of seat {line['seat']}")
+            self._apply_action(line["action"], line["seat"])
+        elif kind == "next_round":
+            self._playing().next_round()
+        elif kind == "result":
+            self._is_over = True
+        elif kind == "event" and line["event"] == "ready":
+            self._ready.add(line["seat"])
+        elif kind == "event":
+            self._visits += 1
+
+
+def new_table(design: Design) -> StudyTable:
+    """A table of the study's game, at which nothing was dealt yet."""
+    kind = game(find_edition(design.edition).game).hook("play.study", "play --study")
+    table: StudyTable = kind({"edition": design.edition, "against": design.against})
+    return table
+
+
+@lru_cache(maxsize=8)
+def _shown(design: Design) -> dict[str, Any]:
+    """Return the data that all participants share: cards, edition, rules."""
+    table, name = new_table(design), find_edition(design.edition).name
+    found = table.catalogue()
+    # Positions go by the sheet's name, and so does the catalogue; one of a file it calls as the design does.
+    sheets = [one | {"name": name} for one in found["editions"] if one["name"] in (name, design.edition)]
+    catalogue = {"version": found["version"], "editions": sheets[-1:], "agents": [], "cards": found["cards"]}
+    return {"catalogue": catalogue, "rules": table.rules(design.edition, design.players, design.teams)}
+
+
+@lru_cache(maxsize=8)
+def _title(design: Design) -> str:
+    """Return the agent's name on the page."""
+    known = new_table(design).catalogue()["agents"]
+    return next((str(one["title"]) for one in known if one["name"] == design.against), design.against)
+
+
+__all__ = ["Session", "new_table"]

@@ -1,0 +1,179 @@
+"""Closes connections that send nothing, send too much, or do not read, so that they take no room from others.
+
+uvicorn waits without limit for the first request of a connection, and for one that was begun; here each has
+its time, and of many that wait the oldest is given up. A WebSocket answers pings, and closes, before any
+message reaches the study (uvicorn keeps those answers until the other side reads them): here frames of every
+kind are counted, and a peer that does not read is cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any, Final
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from millebornes_env.play.study.messages import Allowance
+
+_PIECE: Final = 4096
+"""Bytes that are parsed at once: the frames of a large read would take far more memory than its bytes."""
+
+
+class _Limits:
+    """The limits and the state that all connections of a server share.
+
+    Attributes:
+        seconds: until a request must be whole.
+        longest: seconds that an answer may take.
+        most: connections that wait for a request, or for the rest of one.
+        waiting: those that do, the oldest first.
+    """
+
+    def __init__(self, seconds: float, longest: float, most: int) -> None:
+        self.seconds, self.longest, self.most = seconds, longest, most
+        self.waiting: OrderedDict[int, H11Protocol] = OrderedDict()
+
+
+class _Impatient(H11Protocol):
+    """A connection that has its time."""
+
+    limits: _Limits
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._timer: asyncio.TimerHandle | None = None
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._rest()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        before = self.cycle
+        super().handle_events()
+        if self.cycle is not before and not self.cycle.response_complete:
+            self._rest()
+            self._timer = self.loop.call_later(self.limits.longest, self._give_up)
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        self._rest()
+        super().handle_websocket_upgrade(event)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.transport.is_closing():
+            self._wait()
+
+    def _wait(self) -> None:
+        self._rest()
+        self._timer = self.loop.call_later(self.limits.seconds, self._give_up)
+        waiting = self.limits.waiting
+        waiting[id(self)] = self
+        while len(waiting) > self.limits.most:
+            _, oldest = waiting.popitem(last=False)
+            oldest.transport.abort()
+
+    def _rest(self) -> None:
+        self.limits.waiting.pop(id(self), None)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _give_up(self) -> None:
+        self._rest()
+        self.transport.abort()
+
+
+def impatient(seconds: float = 10, longest: float = 60, most: int = 256) -> type[H11Protocol]:
+    """The class of a server's connections.
+
+    Args:
+        seconds: until a request must have come, whole.
+        longest: seconds that an answer may take, if the other side does not read.
+        most: connections without a request; with more of them, the oldest is closed.
+    """
+
+    class Impatient(_Impatient):
+        limits = _Limits(seconds, longest, most)
+
+    return Impatient
+
+
+@dataclass(frozen=True)
+class FrameLimits:
+    """Limits of one WebSocket; a connection beyond them is aborted.
+
+    Attributes:
+        at_once: frames received at once, control frames and parts of messages included.
+        each_second: frames per second after that.
+        most_unread: bytes of answers that wait for the peer to read.
+        to_read: seconds that any answer may wait.
+    """
+
+    at_once: int = 256
+    each_second: float = 20
+    most_unread: int = 2**20
+    to_read: float = 20
+
+
+class _Bounded(WebSocketsSansIOProtocol):
+    """A WebSocket that holds little memory, whatever its peer does."""
+
+    limits: FrameLimits
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._allowance = Allowance(self.limits.at_once, self.limits.each_second)
+        self._unread: asyncio.TimerHandle | None = None
+        transport.set_write_buffer_limits(high=0)  # writing is paused while anything is unread
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._has_read()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._has_read()
+        self._unread = self.loop.call_later(self.limits.to_read, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._has_read()
+        super().resume_writing()
+
+    def _has_read(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def data_received(self, data: bytes) -> None:
+        for start in range(0, len(data), _PIECE):
+            if self.transport.is_closing():
+                return
+            super().data_received(data[start : start + _PIECE])
+            if self.transport.get_write_buffer_size() > self.limits.most_unread:
+                self.transport.abort()
+
+    def handle_events(self) -> None:
+        if all(self._allowance.takes() for _ in self.conn.events):
+            super().handle_events()
+        else:
+            self.transport.abort()
+
+
+def bounded(limits: FrameLimits) -> type[WebSocketsSansIOProtocol]:
+    """Return the class of a server's WebSockets."""
+    return type("Bounded", (_Bounded,), {"limits": limits})
+
+
+def without_tracebacks(record: logging.LogRecord) -> bool:
+    """Reduce a client's invalid UTF-8 to one line of the log: it is no fault of the server."""
+    if record.exc_info and isinstance(record.exc_info[1], UnicodeDecodeError):
+        record.exc_info = None
+    return True
+
+
+__all__ = ["FrameLimits", "bounded", "impatient", "without_tracebacks"]

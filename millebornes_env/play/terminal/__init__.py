@@ -1,0 +1,1 @@
+"""Play on the terminal."""

@@ -1,0 +1,163 @@
+"""One game that is played at the table: where it began, its plays, and every position on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from millebornes_env.engine.numba import machine_code
+from millebornes_env.engine.numba.compiling import for_kernels, plain
+from millebornes_env.errors import PlayError
+from millebornes_env.games.millebornes.actions import num_actions
+from millebornes_env.games.millebornes.legality import is_legal
+from millebornes_env.games.millebornes.replay import NEXT_ROUND, play_until_refused
+from millebornes_env.games.millebornes.rulebook import NAME
+from millebornes_env.games.millebornes.rules import Rules, compiled_rules, rules_record
+from millebornes_env.games.millebornes.state import ROUND_OVER, STATE, State, StateArray
+from millebornes_env.games.millebornes.winning import is_match_over
+from millebornes_env.notation import Play, Position, Record, read_record, replay
+
+
+class PlayedGame:
+    """A game with its past; one may look at an earlier position, and play on from there.
+
+    Attributes:
+        begun: where it began.
+        plays: what was played.
+        at: after how many plays one looks at it.
+        is_match: whether another round follows a round, until the match is decided.
+    """
+
+    def __init__(self, begun: Position, *, is_match: bool) -> None:
+        """Begin at a position."""
+        self.begun = begun
+        self.plays: list[Play] = []
+        self.at = 0
+        self.is_match = is_match
+        self._states = [_copied(begun.state)]
+
+    @classmethod
+    def of_text(cls, text: str, *, edition: str, is_match: bool | None) -> PlayedGame:
+        """The game that a position or a record describes; one looks at its beginning.
+
+        Args:
+            text: in our notation.
+            edition: what is played if the text does not say.
+            is_match: None: as the text tells, that is whether a next round was dealt.
+
+        Raises:
+            NotationError: the text describes none.
+        """
+        record = read_record(text, edition=edition)
+        if record.position.edition.game != NAME:
+            label = record.position.edition.label
+            raise PlayError(f"{label!r} is a game that this page cannot show: play it on the terminal")
+        states = [_copied(state) for state in replay(record)]
+        has_next = any(play.action == NEXT_ROUND for play in record.plays)
+        game = cls(record.position, is_match=has_next if is_match is None else is_match)
+        game.plays = list(record.plays)
+        game._states = states
+        return game
+
+    @property
+    def rules(self) -> Rules:
+        """Of the table."""
+        rules: Rules = self.begun.rules
+        return rules
+
+    @property
+    def states(self) -> StateArray:
+        """`STATE[1]`: the game as one looks at it; not to be changed."""
+        return self._states[self.at]
+
+    @property
+    def state(self) -> State:
+        """The record of it."""
+        state: State = self.states[0]
+        return state
+
+    def go_to(self, at: int) -> None:
+        """Look at the game after so many plays.
+
+        Raises:
+            PlayError: there are not so many.
+        """
+        if not 0 <= at <= len(self.plays):
+            raise PlayError(f"the game has {len(self.plays)} plays: there is no position {at}")
+        self.at = at
+
+    def play(self, action: int) -> None:
+        """Carry an action out where one looks; what had followed there is forgotten.
+
+        Args:
+            action: its id; NEXT_ROUND deals the next round of a match.
+
+        Raises:
+            PlayError: the rules do not allow it.
+        """
+        states = for_kernels(_copied(self.states))
+        seats = np.empty(1, np.int32)
+        if action == NEXT_ROUND and not self.can_go_on():
+            raise PlayError("no round is dealt now: " + self._why_no_round())
+        ids = np.array([action], np.int64)
+        if not machine_code.of(play_until_refused)(states, compiled_rules(self.rules), ids, seats):
+            raise PlayError(f"the rules do not allow action {action} now")
+        del self.plays[self.at :], self._states[self.at + 1 :]
+        self.plays.append(Play(int(seats[0]), action))
+        self._states.append(_copied(states))
+        self.at += 1
+
+    def take_back(self) -> None:
+        """Forget the last play before the position that one looks at, and all that came later.
+
+        Raises:
+            PlayError: there is none.
+        """
+        if self.at == 0:
+            raise PlayError("nothing was played yet: there is nothing to take back")
+        self.at -= 1
+        del self.plays[self.at :], self._states[self.at + 1 :]
+
+    def legal(self) -> list[int]:
+        """The ids of what may be done; NEXT_ROUND where the next round is to be dealt."""
+        state = self.state
+        if int(state.phase) == ROUND_OVER:
+            return [NEXT_ROUND] if self.can_go_on() else []
+        record, count = rules_record(self.rules), int(num_actions(self.rules.teams))
+        return [action for action in range(count) if plain(is_legal)(state, record, action)]
+
+    def can_go_on(self) -> bool:
+        """Return True if the round is over and the match is not."""
+        if not self.is_match or int(self.state.phase) != ROUND_OVER:
+            return False
+        return not plain(is_match_over)(self.state, rules_record(self.rules))
+
+    def _why_no_round(self) -> str:
+        if int(self.state.phase) != ROUND_OVER:
+            return "the round is not over"
+        return "the match is decided" if self.is_match else "a single round is played"
+
+    def record(self) -> Record:
+        """All of it as a record, with the result if the last round is over."""
+        last = self._states[-1][0]
+        is_over = int(last.phase) == ROUND_OVER
+        result = tuple(int(last.score[team]) for team in range(self.rules.teams)) if is_over else None
+        return Record(self.begun, tuple(self.plays), result)
+
+    def history(self) -> list[tuple[Play, State]]:
+        """Each play with the position that it was made in."""
+        return [(play, self._states[number][0]) for number, play in enumerate(self.plays)]
+
+    def plays_of_round(self) -> list[tuple[StateArray, int]]:
+        """The decisions of the round up to where one looks: STATE[1] before each, and its action."""
+        rounds = [number for number, play in enumerate(self.plays[: self.at]) if play.action == NEXT_ROUND]
+        begun = rounds[-1] + 1 if rounds else 0
+        return [(for_kernels(self._states[at]), self.plays[at].action) for at in range(begun, self.at)]
+
+
+def _copied(states: StateArray) -> StateArray:
+    copied: StateArray = np.empty(1, STATE).view(np.recarray)
+    copied[:] = states
+    return copied
+
+
+__all__ = ["PlayedGame"]

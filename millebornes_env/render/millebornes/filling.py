@@ -1,0 +1,150 @@
+"""Fills in the templates of the drawing (`web/drawing`); `web/table/filling.js` does the same in the page.
+
+A browser test compares what the two make of the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+DRAWING: Final = Path(__file__).with_name("drawing")
+"""The folder with the cards, the template of a team's side, and the colours."""
+
+Values = Mapping[str, str | int | float | None]
+
+_SVG: Final = "{http://www.w3.org/2000/svg}"
+_RULES: Final = ("data-if", "data-card", "data-text", "data-x", "data-class")
+_ROAD: Final = 388
+"""How far the car goes to the right, in units of the template."""
+_NAME_LETTERS: Final = 29
+"""Longest name of a team; more would reach the kilometres."""
+_FIRST_SAFETY: Final = 15
+_SAFETIES: Final = 4
+_DISTANCES: Final = 5
+
+ET.register_namespace("", "http://www.w3.org/2000/svg")
+
+
+def values_of_side(
+    side: Mapping[str, Any], target: int, name: str, after: str = ""
+) -> dict[str, str | int | float | None]:
+    """What the template `side.svg` is filled in with.
+
+    Args:
+        side: of `table_view`.
+        target: km of the trip.
+        name: of the team; it is cut where it would reach the kilometres.
+        after: follows the name, whole.
+
+    Returns:
+        A value for each name in the template.
+    """
+    laid = {one["card"]: one["coup_fourre"] for one in side["safeties"]}
+    battle, speed = side["battle"], side["speed"]
+    room = _NAME_LETTERS - len(after)
+    values: dict[str, str | int | float | None] = {
+        "name": (name if len(name) <= room else f"{name[: room - 1]}…") + after,
+        "km": f"{side['km']:,} / {target:,} km",
+        "rolling": int(side["can_drive"]),
+        "stopped": int(not side["can_drive"]),
+        "cured": int(bool(side.get("cured"))),
+        "car": round(_ROAD * min(1, side["km"] / max(target, 1)), 1),
+        "battle": battle[-1] if battle else None,
+        "under": battle[-2] if len(battle) > 1 else None,
+        "speed": speed[-1] if speed else None,
+        "pending": side.get("pending"),
+    }
+    for card in range(_FIRST_SAFETY, _FIRST_SAFETY + _SAFETIES):
+        values[f"safety_{card}"] = card if laid.get(card) is False else None
+        values[f"coup_{card}"] = card if laid.get(card) is True else None
+    for card in range(_DISTANCES):
+        count = side["distances"].get(str(card), 0)
+        for number, place in enumerate(("first", "second", "third")):
+            values[f"{place}_{card}"] = card if count > number else None
+        values[f"count_{card}"] = f"\u00d7{count}" if count > 1 else ""
+    return values
+
+
+@cache
+def _text_of(name: str) -> str:
+    return (DRAWING / name).read_text(encoding="utf-8")
+
+
+def filled(template: str, values: Values) -> ET.Element:
+    """A template with its values, as an element of its own.
+
+    Args:
+        template: the name of a file of `DRAWING`; its first comment says what the attributes mean.
+        values: by name.
+    """
+    root = ET.fromstring(_text_of(template))
+    _fill(root, values)
+    return root
+
+
+def _fill(element: ET.Element, values: Values) -> None:
+    for child in list(element):
+        if _is_left_out(child, values):
+            element.remove(child)
+        else:
+            _fill_one(child, values)
+            _fill(child, values)
+
+
+def _is_left_out(element: ET.Element, values: Values) -> bool:
+    condition, card = element.get("data-if"), element.get("data-card")
+    if condition is not None and values.get(condition) in (None, 0, ""):
+        return True
+    return card is not None and values.get(card) is None  # card 0 is a card
+
+
+def _fill_one(element: ET.Element, values: Values) -> None:
+    rules = {rule: element.attrib.pop(rule) for rule in _RULES if rule in element.attrib}
+    if "data-card" in rules:
+        element.set("href", f"#card-{values[rules['data-card']]}")
+    if "data-text" in rules:
+        element.text = str(values[rules["data-text"]])
+    if "data-x" in rules:
+        element.set("transform", f"translate({values[rules['data-x']]:g} 0)")
+    if "data-class" in rules:
+        element.set("class", f"{element.get('class', '')} {values[rules['data-class']]}".strip())
+
+
+def symbols() -> ET.Element:
+    """The element `defs` with all cards."""
+    found = ET.fromstring(_text_of("cards.svg")).find(f"{_SVG}defs")
+    assert found is not None, "cards.svg has no defs"
+    return found
+
+
+def element(tag: str, text: str = "", **attributes: str | int | float) -> ET.Element:
+    """An element of SVG; a name may end in "_" where Python has the word for itself (`class_`)."""
+    named = {name.rstrip("_").replace("_", "-"): str(value) for name, value in attributes.items()}
+    made = ET.Element(f"{_SVG}{tag}", named)
+    made.text = text or None
+    return made
+
+
+def text_of(root: ET.Element) -> str:
+    """The element as text."""
+    return ET.tostring(root, encoding="unicode")
+
+
+def theme() -> tuple[dict[str, str], dict[str, str], str]:
+    """The colours of `theme.css`, light and dark, and its rules for letters."""
+    css = _text_of("theme.css")
+    light, dark = (_colours(css.partition(start)[2]) for start in (":root {", ':root[data-theme="dark"] {'))
+    return light, dark, css.partition("/* Letters of the drawing */")[2].strip()
+
+
+def _colours(block: str) -> dict[str, str]:
+    lines = (line.strip().rstrip(";") for line in block.partition("}")[0].splitlines())
+    pairs = (line.partition(":") for line in lines if line.startswith("--"))
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+__all__ = ["DRAWING", "element", "filled", "symbols", "text_of", "theme", "values_of_side"]

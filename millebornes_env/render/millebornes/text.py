@@ -1,0 +1,148 @@
+"""The table of one game as text that a person can follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.games.millebornes.cards import (
+    CARD_NAMES,
+    DRIVING_ACE,
+    KM,
+    NO_CARD,
+    NUM_CARD_TYPES,
+    NUM_DISTANCES,
+    RIGHT_OF_WAY,
+)
+from millebornes_env.games.millebornes.motion import is_moving
+from millebornes_env.games.millebornes.rules import Rules, rules_record
+from millebornes_env.games.millebornes.scoring import round_score
+from millebornes_env.games.millebornes.state import (
+    CLAIM,
+    EXTENSION,
+    NO_TEAM,
+    PHASE_NAMES,
+    ROUND_OVER,
+    SCORE_LINES,
+    State,
+)
+
+_ROAD_LENGTH: Final = 40
+
+
+def draw_game(state: State, rules: Rules, observer: int | None = None) -> str:
+    """Draw the table.
+
+    Args:
+        state: a record of `STATE` (element of the recarray that an environment holds).
+        rules: the table's rules.
+        observer: the seat whose hand is shown; None shows all hands.
+
+    Returns:
+        Several lines, without a newline at the end.
+    """
+    lines = [_headline(state, rules)]
+    for team in range(rules.teams):
+        lines += _draw_team(state, rules, team)
+    for seat in range(rules.players):
+        marker = ">" if seat == state.seat and state.phase != ROUND_OVER else " "
+        shown = (
+            _draw_hand(state, seat) if observer in (None, seat) else f"{int(state.hand_count[seat])} cards"
+        )
+        lines.append(f"{marker} player_{seat} (team {seat % rules.teams}): {shown}")
+    lines.append(_question(state))
+    return "\n".join(lines)
+
+
+def _headline(state: State, rules: Rules) -> str:
+    top = int(state.discard_top)
+    parts = [
+        f"round {int(state.round_number) + 1}",
+        f"trip: {int(state.target)} km" + (" (extended)" if state.extension_team != NO_TEAM else ""),
+        f"{int(state.draw_pile)} cards to draw",
+        f"discard pile: {CARD_NAMES[top] if top != NO_CARD else 'empty'}",
+    ]
+    return "  |  ".join(parts)
+
+
+def _draw_team(state: State, rules: Rules, team: int) -> list[str]:
+    km, target = int(state.km[team]), int(state.target)
+    done = min(_ROAD_LENGTH, _ROAD_LENGTH * km // target)
+    road = "=" * done + ">" + "." * (_ROAD_LENGTH - done)
+    moving = plain(is_moving)(state, rules_record(rules), team)
+    return [
+        f"team {team}  [{road}] {km:4d} km  {'rolling' if moving else 'stopped'}"
+        + (f"  {int(state.score[team])} points" if state.round_number or state.phase == ROUND_OVER else ""),
+        f"        battle: {_pile(int(state.battle[team])):13s} speed: {_pile(int(state.speed[team])):13s} "
+        f"distance: {_distance(state, team)}",
+        f"        safeties: {_safeties(state, team)}",
+    ]
+
+
+def _pile(card: int) -> str:
+    return "empty" if card == NO_CARD else CARD_NAMES[card]
+
+
+def _distance(state: State, team: int) -> str:
+    counts = [(KM[card], int(state.tableau[team, card])) for card in range(NUM_DISTANCES)]
+    return " ".join(f"{count}x{km}" for km, count in counts if count) or "none"
+
+
+def _safeties(state: State, team: int) -> str:
+    names = []
+    for safety in range(DRIVING_ACE, RIGHT_OF_WAY + 1):
+        if state.tableau[team, safety]:
+            coup = " (coup fourré)" if state.coup_fourre[team, safety - DRIVING_ACE] else ""
+            names.append(CARD_NAMES[safety] + coup)
+    return ", ".join(names) or "none"
+
+
+def _draw_hand(state: State, seat: int) -> str:
+    cards = []
+    for card in range(NUM_CARD_TYPES):
+        cards += [CARD_NAMES[card]] * int(state.hand[seat, card])
+    return ", ".join(cards) or "no cards"
+
+
+def _question(state: State) -> str:
+    seat, phase = int(state.seat), int(state.phase)
+    if phase == ROUND_OVER:
+        return "The round is over."
+    if phase == CLAIM:
+        hazard = CARD_NAMES[int(state.pending_hazard)]
+        return f"player_{seat}: {hazard} was laid by player_{int(state.attacker)}; claim the coup fourré?"
+    if phase == EXTENSION:
+        return f"player_{seat}: {int(state.target)} km done; extend the trip?"
+    return f"player_{seat} to {PHASE_NAMES[phase]}."
+
+
+def draw_score_sheet(state: State, rules: Rules, names: Sequence[str] | None = None) -> str:
+    """The score sheet of the last finished round: a line for each item, a column for each team.
+
+    Args:
+        state: a record of `STATE`.
+        rules: the table's rules.
+        names: of the teams, by team; None: "team 0", "team 1" ...
+
+    Returns:
+        Several lines, without a newline at the end.
+    """
+    columns = [f"team {team}" for team in range(rules.teams)] if names is None else list(names)
+    widths = [max(8, len(column) + 2) for column in columns]
+    items = [line.replace("_", " ").replace("coups fourres", "coups fourrés") for line in SCORE_LINES]
+    width = max(map(len, items))
+    rows = [" " * width + "".join(f"{column:>{widths[team]}s}" for team, column in enumerate(columns))]
+    for line, item in enumerate(items):
+        points = "".join(
+            f"{int(state.score_sheet[team, line]):{widths[team]}d}" for team in range(rules.teams)
+        )
+        rows.append(f"{item:{width}s}{points}")
+    totals = "".join(f"{plain(round_score)(state, team):{widths[team]}d}" for team in range(rules.teams))
+    rows.append(f"{'round':{width}s}{totals}")
+    return "\n".join(rows)
+
+
+def draw_end(state: State, rules: Rules) -> str:
+    """What stands below the table at the end of a round: the score sheet, if points are counted."""
+    return draw_score_sheet(state, rules) if rules.count_points else ""

@@ -1,0 +1,1 @@
+"""The cycling race: its part of `render`."""

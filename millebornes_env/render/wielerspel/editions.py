@@ -1,0 +1,101 @@
+"""The boards of the race as text: one with the source of everything on it, or several in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from millebornes_env.games.wielerspel.editions import OVERRIDABLE, Edition, edition, editions
+from millebornes_env.games.wielerspel.rules import FIELDS
+from millebornes_env.render.tables import Row, markdown, wrapped
+from millebornes_env.render.wielerspel.facts import name_of_kind
+
+
+def description(sheet: Edition) -> str:
+    """One board: every number, square and chance card, with the source of each.
+
+    Returns:
+        Markdown, without a newline at the end.
+    """
+    numbers = [
+        [name, FIELDS[name].question, _value(sheet, name), _source(sheet, name)] for name in OVERRIDABLE
+    ]
+    players = ["players", "seats; each is a team of its own", _players(sheet), sheet.sources["players"]]
+    return "\n".join(
+        [
+            f"{sheet.label}: {sheet.title}",
+            "",
+            *wrapped(sheet.summary),
+            "",
+            *markdown([["rule", "", "value", "source"], players, *numbers]),
+            "",
+            "The outer track",
+            "",
+            *markdown([["square", "kind", "number", "road", "source"], *_board(sheet)]),
+            "",
+            "The chance cards",
+            "",
+            *markdown([["card", "number", "copies", "source"], *_deck(sheet)]),
+        ]
+    )
+
+
+def comparison(names: Iterable[str] | None = None) -> str:
+    """Boards beside each other: the numbers, and how many squares and cards of each kind there are.
+
+    Args:
+        names: which (see `edition`); None for all.
+
+    Returns:
+        Markdown, without a newline at the end.
+    """
+    sheets = [edition(name) for name in (editions() if names is None else names)]
+    lines = [line for sheet in sheets for line in wrapped(f"{sheet.label}: {sheet.title}. {sheet.summary}")]
+    rows = [["", *(sheet.label for sheet in sheets)], ["players", *map(_players, sheets)]]
+    rows += [[name, *(_value(sheet, name) for sheet in sheets)] for name in OVERRIDABLE]
+    counts = [_counts(sheet) for sheet in sheets]
+    for name in dict.fromkeys(name for found in counts for name in found):
+        rows.append([name, *(str(found.get(name, 0)) for found in counts)])
+    return "\n".join([*lines, "", *markdown(rows)])
+
+
+def _players(sheet: Edition) -> str:
+    return f"{sheet.least_players} to {sheet.most_players}"
+
+
+def _value(sheet: Edition, name: str) -> str:
+    """What a person calls the value of a rule: "60", "no"."""
+    value = getattr(sheet.table(sheet.least_players), name)
+    choices = FIELDS[name].choices
+    return choices[value] if choices else str(value)
+
+
+def _source(sheet: Edition, name: str) -> str:
+    return "overridden" if name in sheet.changes else sheet.sources[name]
+
+
+def _number(number: int) -> str:
+    return str(number) if number else ""
+
+
+def _board(sheet: Edition) -> Iterable[Row]:
+    for square, (place, road) in enumerate(zip(sheet.rules.board, sheet.roads, strict=True)):
+        source = sheet.sources[f"board {square}"]
+        yield [str(square), name_of_kind(place.kind), _number(place.number), road, source]
+
+
+def _deck(sheet: Edition) -> Iterable[Row]:
+    for place, card in enumerate(sheet.rules.deck):
+        source = sheet.sources[f"deck {place}"]
+        yield [name_of_kind(card.kind), _number(card.number), str(card.copies), source]
+
+
+def _counts(sheet: Edition) -> dict[str, int]:
+    """How many squares and cards of each kind a board has."""
+    found: dict[str, int] = {}
+    for place in sheet.rules.board:
+        name = f"squares: {name_of_kind(place.kind)}"
+        found[name] = found.get(name, 0) + 1
+    for card in sheet.rules.deck:
+        name = f"cards: {name_of_kind(card.kind)}"
+        found[name] = found.get(name, 0) + card.copies
+    return found

@@ -1,0 +1,227 @@
+"""What there is to say of a race, from its record or from what a seat observes: one form for both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.engine.layout import Section
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.games.wielerspel.chance_cards import cards_left
+from millebornes_env.games.wielerspel.editions import edition, editions
+from millebornes_env.games.wielerspel.observation import price_of_decision
+from millebornes_env.games.wielerspel.rules import Place, Rules
+from millebornes_env.games.wielerspel.squares import EFFORT, KIND_NAMES
+from millebornes_env.games.wielerspel.state import BID, MUST_PAY, NO_SEAT, NUM_SETS, RACE_OVER, State
+
+NO_PLACE = 0
+
+
+@dataclass(frozen=True)
+class Team:
+    """One seat of the race.
+
+    Attributes:
+        place: in the race: 1 leads it, 0 has left it.
+        energy: of the team.
+        beside: servants beside the board.
+        on_board: servants on the board.
+        retired: servants who have retired.
+        jerseys: cards: rainbow, green, polka-dot cards of 2, of 3.
+    """
+
+    place: int
+    energy: int
+    beside: int
+    on_board: int
+    retired: int
+    jerseys: tuple[int, ...]
+
+    @property
+    def polka_dots(self) -> int:
+        """Polka-dot jerseys on its cards."""
+        return 2 * self.jerseys[2] + 3 * self.jerseys[3]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A race; seats are numbers from 0, in a seat's view counted from it to the left.
+
+    Attributes:
+        phase: what is to be decided.
+        seat: who decides it, or NO_SEAT when the race is over.
+        price: the energy that the decision costs.
+        square: where the rainbow rider is.
+        kind: what the square is for this turn.
+        number: what is printed on it or on the card.
+        escaped: the seat that is away, or NO_SEAT.
+        lead: its lead, in arrows.
+        rainbow_lap: whether a rainbow jersey waits at the line.
+        no_supply: whether nothing is supplied there.
+        stacks: jersey cards left, as in `Team.jerseys`.
+        cards_left: chance cards to draw before the next shuffle.
+        highest_bid: 0: nobody has bid.
+        highest_bidder: a seat, or NO_SEAT.
+        to_come: the seats that have yet to pay or bid, with the one that decides.
+        owners: the seat that holds each square, or NO_SEAT.
+        teams: what each seat has.
+    """
+
+    phase: int
+    seat: int
+    price: int
+    square: int
+    kind: int
+    number: int
+    escaped: int
+    lead: int
+    rainbow_lap: bool
+    no_supply: bool
+    stacks: tuple[int, ...]
+    cards_left: int
+    highest_bid: int
+    highest_bidder: int
+    to_come: frozenset[int]
+    owners: tuple[int, ...]
+    teams: tuple[Team, ...]
+
+    @property
+    def peloton(self) -> list[int]:
+        """The seats in the bunch, first to last."""
+        riding = [seat for seat, team in enumerate(self.teams) if team.place and seat != self.escaped]
+        return sorted(riding, key=lambda seat: self.teams[seat].place)
+
+    @property
+    def out(self) -> list[int]:
+        """The seats that have left the race."""
+        return [seat for seat, team in enumerate(self.teams) if team.place == NO_PLACE]
+
+    def squares_of(self, seat: int) -> list[int]:
+        """The squares that the seat's servants hold, or with NO_SEAT those that nobody holds."""
+        return [square for square, owner in enumerate(self.owners) if owner == seat]
+
+
+def facts_of_state(state: State, rules: Rules) -> Facts:
+    """What a record of `STATE` says."""
+    phase, square = int(state.phase), int(state.square)
+    escaped = int(state.escaped)
+    order = [int(seat) for seat in state.peloton[: int(state.riders)]]
+    order = order if escaped == NO_SEAT else [escaped, *order]
+    owners = tuple(int(owner) for owner in state.owner[: rules.length])
+    queued = state.queue[int(state.queue_next) : int(state.queue_end)] if phase in (MUST_PAY, BID) else ()
+    teams = tuple(
+        Team(
+            place=order.index(seat) + 1 if seat in order else NO_PLACE,
+            energy=int(state.energy[seat]),
+            beside=int(state.off_board[seat]),
+            on_board=owners.count(seat),
+            retired=int(state.retired[seat]),
+            jerseys=tuple(int(cards) for cards in state.jerseys[seat]),
+        )
+        for seat in range(rules.players)
+    )
+    return Facts(
+        phase=phase,
+        seat=NO_SEAT if phase == RACE_OVER else int(state.seat),
+        price=int(plain(price_of_decision)(state, rules, phase)),
+        square=square,
+        kind=int(state.kind),
+        number=int(state.number),
+        escaped=escaped,
+        lead=int(state.lead),
+        rainbow_lap=bool(state.rainbow_lap),
+        no_supply=bool(state.no_supply),
+        stacks=tuple(int(cards) for cards in state.stacks),
+        cards_left=int(plain(cards_left)(state)),
+        highest_bid=int(state.highest_bid),
+        highest_bidder=int(state.highest_bidder),
+        to_come=frozenset(int(seat) for seat in queued),
+        owners=owners,
+        teams=teams,
+    )
+
+
+def facts_of_row(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> Facts:
+    """What an observation says.
+
+    Args:
+        row: int8[D].
+        sections: the layout of it, padded or not.
+        rules: the table's.
+    """
+    numbers = {section.name: row[section.start : section.stop].astype(np.int64) for section in sections}
+    seats = len(numbers["to_act"])
+    jerseys = numbers["jerseys"].reshape(seats, NUM_SETS)
+    servants = numbers["servants"].reshape(seats, -1)[: rules.players, : rules.length]
+    phases = numbers["phase"]
+    teams = tuple(
+        Team(
+            place=int(numbers["place"][seat]),
+            energy=int(numbers["energy"][seat]),
+            beside=int(numbers["off_board"][seat]),
+            on_board=int(servants[seat].sum()),
+            retired=int(numbers["retired"][seat]),
+            jerseys=tuple(int(cards) for cards in jerseys[seat]),
+        )
+        for seat in range(rules.players)
+    )
+    return Facts(
+        phase=int(phases.argmax()) + 1 if phases.any() else RACE_OVER,
+        seat=_first(numbers["to_act"]),
+        price=int(numbers["price"][0]),
+        square=int(numbers["square"][0]),
+        kind=int(numbers["kind"].argmax()),
+        number=int(numbers["number"][0]),
+        escaped=_first(numbers["away"]),
+        lead=int(numbers["lead"][0]),
+        rainbow_lap=bool(numbers["rainbow_lap"][0]),
+        no_supply=bool(numbers["no_supply"][0]),
+        stacks=tuple(int(cards) for cards in numbers["stacks"]),
+        cards_left=int(numbers["cards_left"].sum()),
+        highest_bid=int(numbers["highest_bid"][0]),
+        highest_bidder=_first(numbers["highest_bidder"]),
+        to_come=frozenset(int(seat) for seat in np.flatnonzero(numbers["to_come"])),
+        owners=tuple(_first(servants[:, square]) for square in range(rules.length)),
+        teams=teams,
+    )
+
+
+def _first(flags: npt.NDArray[np.int64]) -> int:
+    """The place of the 1, or NO_SEAT."""
+    return int(flags.argmax()) if flags.any() else NO_SEAT
+
+
+def names_of_squares(rules: Rules) -> list[str]:
+    """What each square of the board is called: its road where a shipped sheet says one, or its kind."""
+    roads = _roads(rules.board)
+    return [roads[square] or name_of_kind(place.kind) for square, place in enumerate(rules.board)]
+
+
+def _roads(board: tuple[Place, ...]) -> Sequence[str]:
+    """The rules carry no roads, which change nothing: a sheet of the package with this board has them."""
+    for name in editions():
+        found = edition(name)
+        if found.rules.board == board:
+            return found.roads
+    return [""] * len(board)
+
+
+def name_of_kind(kind: int) -> str:
+    """What a person calls a kind of square or card."""
+    words = KIND_NAMES[kind].replace("_", " ")
+    return f"{words}s" if words == "polka dot" else words
+
+
+def square_in_words(square: int, rules: Rules) -> str:
+    """A square with its name and number: "square 14 (climb 4)"."""
+    place = rules.board[square]
+    number = f" {place.number}" if place.number else ""
+    return f"square {square} ({names_of_squares(rules)[square]}{number})"
+
+
+def free_effort_squares(facts: Facts, rules: Rules) -> list[int]:
+    """The effort squares that can still be bought."""
+    return [square for square in facts.squares_of(NO_SEAT) if rules.board[square].kind == EFFORT]

@@ -1,0 +1,409 @@
+"""The cycling race as text that a person can follow: the table, its end, and what one seat sees.
+
+A row of the board is read from left to right; above the square of the rainbow rider stands "rider".
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.engine.layout import Section
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.games.wielerspel.dice import FACES
+from millebornes_env.games.wielerspel.rules import Rules
+from millebornes_env.games.wielerspel.squares import CHANCE, EFFORT, EVENT, POLKA_DOT, SUPPLY
+from millebornes_env.games.wielerspel.state import (
+    AWAY,
+    BID,
+    BROKEN_OFF,
+    BY_EXHAUSTION,
+    BY_INNER_TRACK,
+    BY_JERSEYS,
+    BY_TURNS,
+    ESCAPING,
+    EXCHANGE,
+    MOVE,
+    MUST_PAY,
+    MUST_RETIRE,
+    NO_CARD,
+    NO_SEAT,
+    RACE_OVER,
+    RIDING,
+    State,
+)
+from millebornes_env.games.wielerspel.winning import combativity_points, has_won, standing
+from millebornes_env.render.names import Names
+from millebornes_env.render.wielerspel.facts import (
+    Facts,
+    facts_of_row,
+    facts_of_state,
+    free_effort_squares,
+    name_of_kind,
+    names_of_squares,
+    square_in_words,
+)
+
+_IN_A_ROW: Final = 8
+_CELL: Final = 11
+_LONGEST_TRACK: Final = 40
+_WIDTH: Final = 100
+_SECONDS_OF_AN_ARROW: Final = 10
+_LEGEND: Final = (
+    "n: all but the owner (p0 ...) pay n   -n: the race leader pays   +n: he gains   xn: n polka dots"
+)
+
+
+# The table -------------------------------------------------------------------------------------------------
+
+
+def draw_race(state: State, rules: Rules) -> str:
+    """Draw the race.
+
+    Args:
+        state: a record of `STATE` (element of the recarray that an environment holds).
+        rules: the table's rules.
+
+    Returns:
+        Several lines of at most 100 characters, without a newline at the end.
+    """
+    facts = facts_of_state(state, rules)
+    names = [f"player_{seat}" for seat in range(rules.players)]
+    lines = [f"turn {int(state.turn) + 1}  |  {_lap(facts, rules)}", _stock(facts), _this_turn(state, rules)]
+    lines += [*_board(facts, rules), _LEGEND, *_order(facts, rules, names), *_teams(facts, rules, names)]
+    if rules.combativity:
+        points = [int(plain(combativity_points)(state, rules, seat)) for seat in range(rules.players)]
+        lines.append(
+            "points for combativity: " + ", ".join(f"p{seat} {won}" for seat, won in enumerate(points))
+        )
+    lines.append(question(facts, rules, names))
+    return "\n".join(_folded(line) for line in lines if line)
+
+
+def view(state: State, rules: Rules, seat: int) -> str:
+    """The race as any seat sees it: drawn, since only the order of the cards to come is hidden.
+
+    Args:
+        state: a record of `STATE`.
+        rules: the table's rules.
+        seat: who looks; all see the same.
+    """
+    return draw_race(state, rules)
+
+
+def _lap(facts: Facts, rules: Rules) -> str:
+    """What waits at the line, in words."""
+    lap = "rainbow lap" if facts.rainbow_lap else "ordinary lap"
+    jersey = "a rainbow jersey for the race leader, " if facts.rainbow_lap else ""
+    supply = "no supply" if facts.no_supply else f"{rules.lap_supply} energy for all"
+    return f"{lap}  |  at the line: {jersey}{supply}"
+
+
+def _stock(facts: Facts) -> str:
+    """Cards that are left."""
+    rainbow, green, doubles, triples = facts.stacks
+    return (
+        f"cards left: {rainbow} rainbow, {green} green, {doubles} of 2 polka dots, {triples} of 3, "
+        f"{facts.cards_left} chance"
+    )
+
+
+def _this_turn(state: State, rules: Rules) -> str:
+    """What dice and cards have shown since the turn began, or nothing."""
+    if not int(state.white):
+        return ""
+    parts = [f"player_{int(state.roller)} rolled {int(state.white)}"]
+    if int(state.card) != NO_CARD:
+        card = rules.deck[int(state.card)]
+        parts.append(f"chance card: {name_of_kind(card.kind)}" + (f" {card.number}" if card.number else ""))
+    if int(state.yellow):
+        parts.append(f"the yellow die shows {int(state.yellow)}")
+    return "this turn: " + "; ".join(parts)
+
+
+def _board(facts: Facts, rules: Rules) -> list[str]:
+    """The outer track, two lines of text for each row of squares."""
+    called = names_of_squares(rules)
+    lines: list[str] = []
+    for first in range(0, rules.length, _IN_A_ROW):
+        row = range(first, min(first + _IN_A_ROW, rules.length))
+        lines.append(_edge(row, facts.square))
+        lines.append("|" + "|".join(f"{_figures(square, facts, rules):{_CELL}s}" for square in row) + "|")
+        lines.append("|" + "|".join(f" {called[square][: _CELL - 1]:{_CELL - 1}s}" for square in row) + "|")
+    return [*lines, _edge(row, NO_SEAT)]
+
+
+def _edge(row: range, rider: int) -> str:
+    """The line above a row; it says where the rainbow rider is."""
+    return (
+        "+"
+        + "+".join(" rider ".center(_CELL, "v") if square == rider else "-" * _CELL for square in row)
+        + "+"
+    )
+
+
+def _figures(square: int, facts: Facts, rules: Rules) -> str:
+    """The number of a square, what is printed on it, and whose servant stands there."""
+    kind, number = rules.board[square].kind, rules.board[square].number
+    sign = {SUPPLY: "+", EVENT: "-", POLKA_DOT: "x"}.get(kind, "")
+    owner = facts.owners[square]
+    value = f"{sign}{number}" if number else ""
+    return f" {square:2d}{value:>4s}{'' if owner == NO_SEAT else f'p{owner}':>4s}"
+
+
+def _order(facts: Facts, rules: Rules, names: Sequence[str]) -> list[str]:
+    """The inner track: who is away, and the peloton."""
+    lines = [f"inner track  {_track(facts, rules)}{_away(facts, rules, names)}"]
+    out = f"   (out: {_all(facts.out, names)})" if facts.out else ""
+    lines.append(f"peloton      {_all(facts.peloton, names) or 'nobody'}{out}")
+    return lines
+
+
+def _track(facts: Facts, rules: Rules) -> str:
+    """The arrows up to the lead, with a bar where the price goes up; nothing where they do not fit."""
+    if rules.inner_track > _LONGEST_TRACK:
+        return ""
+    drawn = "["
+    for arrow in range(1, rules.inner_track + 1):
+        drawn += "=" if arrow < facts.lead else ">" if arrow == facts.lead else "."
+        if arrow in (rules.first_minute, rules.second_minute) and arrow < rules.inner_track:
+            drawn += "|"
+    return f"{drawn}] END  "
+
+
+def _away(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    if facts.escaped == NO_SEAT:
+        return "nobody is away"
+    return f"away: {names[facts.escaped]}, by {arrows(facts.lead)}"
+
+
+def arrows(lead: int) -> str:
+    """A lead in arrows and in minutes: "8 arrows (1:20)"."""
+    minutes, seconds = divmod(_SECONDS_OF_AN_ARROW * lead, 60)
+    return f"{lead} arrow{'' if lead == 1 else 's'} ({minutes}:{seconds:02d})"
+
+
+def _all(seats: Sequence[int], names: Sequence[str]) -> str:
+    return ", ".join(names[seat] for seat in seats)
+
+
+def _teams(facts: Facts, rules: Rules, names: Sequence[str]) -> list[str]:
+    """A line for each seat: energy, servants, jerseys."""
+    width = max(map(len, names))
+    gap = " " * (width + 2)
+    lines = [
+        f"{gap}          |         servants          |  jerseys",
+        f"{gap}   energy |  beside  on board retired |  rainbow  green  polka dots",
+    ]
+    for seat, team in enumerate(facts.teams):
+        rainbow, green, *dots = team.jerseys
+        cards = " ".join(f"{number}x{worth}" for number, worth in zip(dots, (2, 3), strict=True) if number)
+        is_asked = seat == facts.seat and facts.phase not in (RACE_OVER, RIDING)
+        lines.append(
+            f"{'>' if is_asked else ' '} {names[seat]:{width}s}   {team.energy:6d} |  {team.beside:6d}  "
+            f"{team.on_board:8d} {team.retired:7d} |  {rainbow:7d}  {green:5d}  {team.polka_dots:10d}"
+            + (f" ({cards})" if cards else "")
+            + ("" if team.place else "  out")
+        )
+    return lines
+
+
+# What is to be decided -------------------------------------------------------------------------------------
+
+
+def question(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    """Who decides what, and what it costs."""
+    if facts.phase == RACE_OVER:
+        return "The race is over."
+    if facts.phase == RIDING:
+        return "The race rides on."
+    asked = _QUESTIONS[facts.phase](facts, rules, names)
+    name = names[facts.seat]
+    return f"{name if name.startswith('player_') else name.capitalize()}: {asked}"
+
+
+def _ask_away(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    if _energy(facts) >= facts.price:
+        return f"pay {facts.price} energy for the lead of {arrows(facts.lead)}, or give up?"
+    return f"{facts.price} energy for the lead, but only {_energy(facts)} left: {_retire(rules)}, or give up?"
+
+
+def _ask_exchange(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    team = facts.teams[facts.seat]
+    offers = []
+    if team.jerseys[1] >= rules.greens_for_rainbow:
+        offers.append(f"{rules.greens_for_rainbow} green")
+    if team.polka_dots >= rules.polka_for_rainbow:
+        offers.append(f"{rules.polka_for_rainbow} polka-dot")
+    return f"exchange {' or '.join(offers)} jerseys for a rainbow jersey, or keep them?"
+
+
+def _ask_payment(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    return (
+        f"{facts.price} energy to pay, but only {_energy(facts)} left: which servant retires{_gain(rules)}?"
+    )
+
+
+def _ask_retirement(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    return f"forced retirement: which servant retires{_gain(rules)}?"
+
+
+def _ask_escape(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    what = "escape" if facts.escaped == NO_SEAT else f"ride further away than {arrows(facts.lead)}"
+    cost = f"for {facts.price} energy" if facts.price else "for nothing"
+    if _energy(facts) >= facts.price:
+        return f"{what} {cost}, or stay?"
+    return f"{what} {cost}, but only {_energy(facts)} left: {_retire(rules)}, or stay?"
+
+
+def _ask_bid(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    bid = (
+        "nobody has bid"
+        if facts.highest_bidder == NO_SEAT
+        else f"highest bid {facts.highest_bid}, by {names[facts.highest_bidder]}"
+    )
+    later = len(facts.to_come - {facts.seat})
+    after = f"{later} seat{'' if later == 1 else 's'} to come" if later else "the last to bid"
+    return f"bid for {square_in_words(facts.square, rules)}, or pass? ({bid}; {after})"
+
+
+def _ask_move(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    return (
+        f"which servant moves to {square_in_words(facts.square, rules)}, won for {facts.highest_bid} energy?"
+    )
+
+
+_QUESTIONS: Final = {
+    AWAY: _ask_away,
+    EXCHANGE: _ask_exchange,
+    MUST_PAY: _ask_payment,
+    MUST_RETIRE: _ask_retirement,
+    ESCAPING: _ask_escape,
+    BID: _ask_bid,
+    MOVE: _ask_move,
+}
+
+
+def _energy(facts: Facts) -> int:
+    return facts.teams[facts.seat].energy
+
+
+def _gain(rules: Rules) -> str:
+    return f" (+{rules.retirement_energy})"
+
+
+def _retire(rules: Rules) -> str:
+    return f"retire a servant{_gain(rules)}"
+
+
+# The end ---------------------------------------------------------------------------------------------------
+
+
+def draw_end(state: State, rules: Rules) -> str:
+    """Who has won, how, and in which order all are ranked.
+
+    Args:
+        state: the record of a race that is over.
+        rules: the table's rules.
+
+    Returns:
+        Several lines, without a newline at the end.
+    """
+    seats = range(rules.players)
+    winners = [seat for seat in seats if plain(has_won)(state, rules, seat)]
+    lines = [_result(state, rules, winners)]
+    rank = {seat: (seat in winners, int(plain(standing)(state, rules, seat))) for seat in seats}
+    facts = facts_of_state(state, rules)
+    for seat in sorted(seats, key=lambda one: rank[one], reverse=True):
+        place = 1 + sum(rank[other] > rank[seat] for other in seats)
+        rainbow, green = facts.teams[seat].jerseys[:2]
+        dots = facts.teams[seat].polka_dots
+        line = f"{place}. player_{seat}: {rainbow} rainbow, {green} green, {dots} polka dots"
+        if rules.combativity:
+            line += f", {int(plain(combativity_points)(state, rules, seat))} points for combativity"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _result(state: State, rules: Rules, winners: Sequence[int]) -> str:
+    """The first line of the end."""
+    ending = int(state.ending)
+    if ending == BROKEN_OFF:
+        return "The race was broken off: nobody has won."
+    decides = "and points for combativity decide" if rules.combativity else "and jerseys decide"
+    reached = f"{rules.target_rainbows} rainbow jersey{'' if rules.target_rainbows == 1 else 's'}"
+    how = {
+        BY_JERSEYS: f": {reached} are won, {decides}" if rules.combativity else f" with {reached}",
+        BY_INNER_TRACK: f": more than {rules.inner_track} arrows away, at the end of the inner track",
+        BY_EXHAUSTION: f": all leaders are exhausted, {decides}",
+        BY_TURNS: f": {rules.max_turns:,} turns are over, {decides}",
+    }[ending]
+    who = " and ".join(f"player_{seat}" for seat in winners)
+    return f"{who} {'wins' if len(winners) == 1 else 'share the win'}{how}."
+
+
+# What a seat sees ------------------------------------------------------------------------------------------
+
+
+def describe(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> str:
+    """What a seat sees, in words: from its observation and nothing else.
+
+    Only the order of the chance cards is hidden in a race.
+
+    Args:
+        row: int8[D], its observation.
+        sections: the layout of it.
+        rules: the table's.
+
+    Returns:
+        Several lines, without a newline at the end.
+    """
+    facts = facts_of_row(row, sections, rules)
+    names = [Names(rules.players, rules.teams).seat(place) for place in range(rules.players)]
+    lines = [_lap(facts, rules), _stock(facts), f"rainbow rider: {_here(facts, rules)}"]
+    lines.append(_ahead(facts, rules, names))
+    for seat, name in enumerate(names):
+        held = [_short(square, rules) for square in facts.squares_of(seat)]
+        lines.append(f"{name}: {'holds' if seat else 'hold'} {', '.join(held) or 'no square'}")
+    free = free_effort_squares(facts, rules)
+    lines.append(f"effort squares that nobody holds: {len(free)}")
+    lines += [*_order(facts, rules, names), *_teams(facts, rules, names), question(facts, rules, names)]
+    return "\n".join(_folded(line) for line in lines)
+
+
+def _folded(line: str) -> str:
+    """The line on as many lines as it needs; what goes on is indented."""
+    if len(line) <= _WIDTH:
+        return line
+    return textwrap.fill(line, _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _here(facts: Facts, rules: Rules) -> str:
+    """The rainbow rider's square, and what the chance card has made of it."""
+    here = square_in_words(facts.square, rules)
+    if rules.board[facts.square].kind != CHANCE or facts.kind in (CHANCE, 0):
+        return here
+    number = f" {facts.number}" if facts.number else ""
+    return f"{here}, for this turn: {name_of_kind(facts.kind)}{number}"
+
+
+def _ahead(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    """The squares that the white die can reach."""
+    squares = [(facts.square + roll) % rules.length for roll in range(1, FACES + 1)]
+    words = []
+    for square in squares:
+        owner = facts.owners[square]
+        is_free = owner == NO_SEAT and rules.board[square].kind == EFFORT
+        whose = f", {names[owner]}" if owner != NO_SEAT else ", free" if is_free else ""
+        words.append(_short(square, rules) + (f"{whose}" if whose else ""))
+    return "next: " + "; ".join(words)
+
+
+def _short(square: int, rules: Rules) -> str:
+    """A square in few words: "14 climb 4"."""
+    number = rules.board[square].number
+    return f"{square} {names_of_squares(rules)[square]}" + (f" {number}" if number else "")

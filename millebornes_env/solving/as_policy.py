@@ -1,0 +1,88 @@
+"""An agent as a policy of a small game: it is asked at every information set (`millebornes_env.solving`)."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.protocol import Agent, Masks, ask, forget, sees_hidden_cards
+from millebornes_env.agents.registry import Spec, load
+from millebornes_env.engine.numba.compiling import kernel
+from millebornes_env.envs.vector import vector_env
+from millebornes_env.errors import SolvingError
+from millebornes_env.games.millebornes.observation import write_observation
+from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec
+from millebornes_env.games.millebornes.state import StateArray
+from millebornes_env.solving.deck import Solvable
+from millebornes_env.solving.policies import AskedPolicy
+from millebornes_env.solving.values import Policy, Uniform
+
+SAMPLE: Final = "sample"
+
+
+def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
+    """An agent as a policy of both seats.
+
+    An agent that has `probabilities` and samples (`mode=sample`) is a mixed policy; `random` is the uniform
+    one, `equilibrium` what it was made from. All others are asked once at each information set, and taken to
+    do there always what they answered. An agent with a memory is asked as if it had just sat down.
+
+    Args:
+        spec: what `agents.load` takes.
+        game: from `solving.deck.solvable`.
+        seed: of the agent's own random numbers.
+
+    Raises:
+        SolvingError: the agent sees hidden cards, so that what it does is no policy.
+        MilleBornesError: what `agents.load` raises.
+    """
+    env = vector_env(1, game.name, players=2)
+    agent = load(spec, env, seed)
+    if sees_hidden_cards(agent):
+        raise SolvingError(f"{agent.name!r} sees hidden cards: what it does is no policy of what a seat sees")
+    table = getattr(agent, "policy_of_both_seats", None)
+    if table is not None:
+        found: Policy = table()
+        return found
+    if agent.name == "random":
+        return Uniform()
+    return AskedPolicy(agent.name, _Asking(agent, game, env.observation_sections[-1].stop))
+
+
+class _Asking:
+    """Asks an agent, one thread at a time: it may keep what it needs to think."""
+
+    def __init__(self, agent: Agent, game: Solvable, width: int) -> None:
+        self._agent = agent
+        self._game = game
+        self._width = width
+        self._lock = Lock()
+        self._is_mixed = getattr(agent, "mode", None) == SAMPLE and hasattr(agent, "probabilities")
+
+    def __call__(self, states: StateArray, masks: Masks) -> npt.NDArray[Any]:
+        rows = np.zeros((len(states), self._width), np.int8)
+        write_rows(states, self._game.record, DEFAULT_SPEC, rows)
+        with self._lock:
+            if self._is_mixed:
+                mixed: Any = self._agent
+                weights: npt.NDArray[Any] = mixed.probabilities(rows, masks)
+                return weights
+            forget(self._agent)
+            chosen = ask(self._agent, rows, masks, np.arange(len(states)), states.copy)
+        weights = np.zeros(masks.shape)
+        known = (chosen >= 0) & (chosen < masks.shape[1])
+        weights[np.flatnonzero(known), chosen[known]] = 1.0
+        return weights
+
+
+@kernel
+def write_rows(
+    states: StateArray, rules: RulesRecord, spec: ObservationSpec, rows: npt.NDArray[np.int8]
+) -> None:
+    """What the deciding seat sees of each game."""
+    for at in range(len(states)):
+        write_observation(states[at], rules, int(states[at].seat), spec, rows[at])

@@ -1,0 +1,158 @@
+"""`equilibrium`: plays a mini deck by a policy that was solved for it, with the probabilities that it says.
+
+The policy says what to do after each public history with each hand. The agent is shown neither histories nor
+records, so it keeps, for each slot, a hash of what was public each time it was asked (`solving.nodes`), and
+finds its place by that hash and its hand.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env._util.guard import alone
+from millebornes_env.agents.checks import check_masks, checked_rows, checked_slot_ids, row_error
+from millebornes_env.agents.compiled.agent import with_room
+from millebornes_env.agents.millebornes.observation_reader import bounds_of, first_odd_row, starts_of
+from millebornes_env.agents.protocol import (
+    Actions,
+    BaseAgent,
+    Masks,
+    Observations,
+    Table,
+    actions_of_ended,
+    one_or_many,
+)
+from millebornes_env.agents.registry import register
+from millebornes_env.agents.seen import NO_ODDITY
+from millebornes_env.engine.chance import random_word
+from millebornes_env.engine.kernels import SKIP
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.errors import AgentError, MilleBornesError, shown
+from millebornes_env.games.millebornes.rules import rules_array
+from millebornes_env.games.millebornes.state import new_states
+from millebornes_env.solving.deck import Solvable, solvable
+from millebornes_env.solving.equilibrium.kernels import MEMORY, Plan, Room, choose_from_rows
+from millebornes_env.solving.nodes import MASK_ROOM
+from millebornes_env.solving.policies import TablePolicy, read_policy
+from millebornes_env.solving.tree import Grower, SeatTree
+
+Int64Array = npt.NDArray[np.int64]
+Float64Array = npt.NDArray[np.float64]
+
+FOLDER: Final = Path(__file__).parent
+
+
+class EquilibriumAgent(BaseAgent):
+    """Plays what was solved.
+
+    Attributes:
+        name: what tables of results call it.
+        policy: of both seats; `policy.about` says how it was made and its NashConv.
+        strayed: how often it was asked about a place that it could not find, as it was not asked from the
+            beginning of the round on; it then does anything legal.
+    """
+
+    name = "equilibrium"
+    game: ClassVar[str | None] = "millebornes"
+    has_memory = True
+
+    def __init__(self, table: Table, seed: int = 0, file: str = "") -> None:
+        """Read a policy and walk the game, which takes some seconds for 10 cards.
+
+        Args:
+            table: of a mini deck.
+            seed: of its choices, where it plays by chance.
+            file: a policy that `python -m millebornes_env solve --out` has written; "": the one that comes
+                with the package.
+
+        Raises:
+            AgentError: no policy comes with the package for this table.
+            SolvingError: the file holds no policy, or one of another game.
+        """
+        path = Path(file) if file else FOLDER / f"{table.edition}.npz"
+        if not file and not path.is_file():
+            known = ", ".join(sorted(one.stem for one in FOLDER.glob("*.npz")))
+            raise AgentError(
+                f"{self.name!r} has no policy for {shown(table.edition)}; it has: {known}. Another one is "
+                "made by 'python -m millebornes_env solve DECK --out FILE' and played as equilibrium:file=..."
+            )
+        solved, self.policy, plans = _solved(table.edition, path.absolute())
+        if solved.rules != table.rules:
+            raise AgentError(f"{self.name!r} plays {solved.name} at the table for two, and no other rules")
+        self.table = table
+        self.strayed = 0
+        self._rules = for_kernels(rules_array(table.rules))
+        self._starts, self._bounds = starts_of(table), bounds_of(table)
+        self._seed, self._calls = seed, 0
+        self._memories = np.zeros((0, MEMORY), np.int64)
+        mask = np.zeros(MASK_ROOM, np.int8)
+        self._room = Room(solved.deck, *plans, for_kernels(new_states(1)), mask)
+
+    def policy_of_both_seats(self) -> TablePolicy:
+        """The policy itself, to be judged."""
+        return self.policy
+
+    @alone
+    def forget(self) -> None:
+        """Forget all slots."""
+        self._memories = self._memories[:0]
+
+    @one_or_many
+    def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
+        """Choose; see `Agent.act`.
+
+        Args:
+            observations: int8[N, D].
+            action_masks: int8[N, A] or None.
+            slot_ids: int64[N], as `BaseAgent.has_memory` says; None: the number of the row.
+
+        Raises:
+            AgentError: one of the arguments has another shape or type.
+            AgentError: a row that the table cannot show to a seat that is to decide.
+        """
+        rows = checked_rows(self.name, observations, self._bounds.shape[1])
+        if action_masks is not None:
+            check_masks(self.name, action_masks, len(rows), self.table.num_actions)
+        slots = checked_slot_ids(self.name, slot_ids, len(rows))
+        row, oddity = first_odd_row(rows, self._starts, self._bounds, self._rules)
+        if oddity != NO_ODDITY:
+            raise row_error(self.name, self.table, rows, row, oddity)
+        self._memories = with_room(self._memories, int(slots.max(initial=-1)) + 1)
+        self._calls += 1
+        draws = np.array(
+            [random_word(self._seed & 0xFFFFFFFF, self._calls, row) for row in range(len(rows))], np.int64
+        )
+        actions = np.full(len(rows), SKIP, np.int64)
+        self.strayed += choose_from_rows(
+            rows, self._starts, self._rules, self._room, slots, draws, self._memories, actions
+        )
+        actions_of_ended(action_masks, actions, actions == SKIP)
+        return actions
+
+
+@functools.cache
+def _solved(edition: str, path: Path) -> tuple[Solvable, TablePolicy, tuple[Plan, Plan]]:
+    """A policy and where to find what; kept, as the walk takes a while."""
+    game = solvable(edition)
+    tree = Grower(game).whole(keys=True)
+    policy = read_policy(path, tree)
+    first, second = (_plan(*of) for of in zip(tree.seats, policy.table, strict=True))
+    return game, policy, (first, second)
+
+
+def _plan(seat: SeatTree, weights: Float64Array) -> Plan:
+    decisions = np.flatnonzero(seat.operations.counts > 0)
+    order = decisions[np.argsort(seat.keys[decisions], kind="stable")]
+    keys = seat.keys[order]
+    if (keys[1:] == keys[:-1]).any():
+        raise MilleBornesError("two information sets have the same key: please report this deck")
+    choices, firsts = seat.choices[order], seat.operations.firsts[order]
+    return Plan(keys, choices.astype(np.int64), firsts.astype(np.int64), weights)
+
+
+register("equilibrium", EquilibriumAgent)

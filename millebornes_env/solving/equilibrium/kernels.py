@@ -1,0 +1,143 @@
+"""The compiled part of `equilibrium`: where a seat is in the game that was solved, and what it chooses."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.agents.millebornes.observation_reader import Starts, read_observation
+from millebornes_env.agents.protocol import Observations
+from millebornes_env.engine.numba.compiling import kernel, rule
+from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.state import CLAIM, ROUND_OVER, State, StateArray
+from millebornes_env.solving.deck import Deck
+from millebornes_env.solving.nodes import FIRST_CHAIN, after_public, code_of, copies_in, mixed, place_of
+from millebornes_env.solving.walk import action_of, choice_of
+
+Int8Array = npt.NDArray[np.int8]
+Int64Array = npt.NDArray[np.int64]
+Float64Array = npt.NDArray[np.float64]
+
+BITS_OF_A_DRAW: Final = 32
+
+# What is kept for each slot.
+CHAIN: Final = 0  # a hash of what was public whenever the seat was asked
+SHOWN: Final = 1  # cards that had been shown when it was asked last
+PILE: Final = 2  # cards of the draw pile then
+ROLE: Final = 3  # the seat in the solved game, and one more; 0: nothing yet
+MEMORY: Final = 4
+
+
+class Plan(NamedTuple):
+    """A seat's policy, found by the keys of its information sets; sorted by them."""
+
+    keys: Int64Array  # [I]
+    choices: Int64Array  # [I] sets of bits
+    firsts: Int64Array  # [I] where in `weights` those of the choices begin
+    weights: Float64Array  # [size]
+
+
+class Room(NamedTuple):
+    """What the kernel needs besides the rows."""
+
+    deck: Deck
+    first: Plan  # of the seat that begins
+    second: Plan
+    scratch: StateArray  # [1]
+    mask: Int8Array  # [MASK_ROOM]
+
+
+@rule
+def follow(state: State, deck: Deck, memory: Int64Array) -> int:
+    """Note what is public now; the key of the seat's information set."""
+    hidden = code_of(state.hidden, deck)
+    shown = 0
+    for kind in range(len(deck.cards)):
+        shown += deck.copies[kind] - copies_in(hidden, kind)
+    pile = int(state.draw_pile)
+    if memory[ROLE] == 0 or shown <= memory[SHOWN] or pile > memory[PILE]:  # a new round
+        role = 0 if shown == 0 else 1
+        memory[CHAIN] = FIRST_CHAIN + role
+        memory[ROLE] = role + 1
+        memory[SHOWN] = -1
+    memory[PILE] = pile
+    chain = after_public(memory[CHAIN], state, deck, 0)
+    if int(state.phase) != CLAIM:
+        memory[CHAIN] = chain
+        memory[SHOWN] = shown
+    return mixed(chain, code_of(state.hand[0], deck))
+
+
+@rule
+def drawn_choice(plan: Plan, place: int, draw: int) -> int:
+    """One of the choices there, with its probability; `draw` is a random word."""
+    left = draw / float(1 << BITS_OF_A_DRAW)
+    found, sequence = -1, plan.firsts[place]
+    for choice in range(BITS_OF_A_DRAW):
+        if (plan.choices[place] >> choice) & 1:
+            weight = plan.weights[sequence]
+            sequence += 1
+            if weight > 0.0:
+                found = choice
+                if left < weight:
+                    return found
+                left -= weight
+    return found
+
+
+@rule
+def has_choice(mask: Int8Array) -> bool:
+    """Whether several actions are legal."""
+    count = 0
+    for action in range(len(mask)):
+        count += mask[action]
+    return count > 1
+
+
+@rule
+def legal_action(mask: Int8Array, draw: int) -> int:
+    """Any legal action."""
+    count = 0
+    for action in range(len(mask)):
+        count += mask[action]
+    number = (draw * count) >> BITS_OF_A_DRAW
+    for action in range(len(mask)):
+        number -= mask[action]
+        if number < 0:
+            return action
+    return -1
+
+
+@kernel
+def choose_from_rows(
+    rows: Observations,
+    starts: Starts,
+    rules: StateArray,
+    room: Room,
+    slots: Int64Array,
+    draws: Int64Array,
+    memories: Int64Array,
+    actions: Int64Array,
+) -> int:
+    """Choose in each row; how many were about places that the policy does not know."""
+    strayed = 0
+    for at in range(len(rows)):
+        state, memory, mask, deck = room.scratch[0], memories[slots[at]], room.mask, room.deck
+        read_observation(rows[at], starts, rules[0], state)
+        if int(state.phase) == ROUND_OVER or int(state.seat) != 0:
+            continue
+        key = follow(state, deck, memory)
+        plan = room.first if memory[ROLE] == 1 else room.second
+        place = place_of(plan.keys, key)
+        if place >= 0:
+            choice = drawn_choice(plan, place, draws[at])
+            actions[at] = action_of(deck, int(state.phase), choice)
+        else:
+            write_mask(state, rules[0], mask)
+            actions[at] = legal_action(mask, draws[at])
+            strayed += 1 if has_choice(mask) else 0
+        if int(state.phase) != CLAIM:
+            memory[CHAIN] = mixed(memory[CHAIN], choice_of(deck, actions[at]))
+    return strayed

@@ -1,0 +1,232 @@
+"""A round as text for other solvers: `.efg` of Gambit, which OpenSpiel reads too, and `.game` of LiteEFG.
+
+Both are written as the tree is walked, a line for each node, so that a large tree needs disk but little
+memory. A file says the same as the tree: probabilities are fractions, information sets carry the keys of
+`VectorEnv.information_states` in words, and payoffs are those of `Tree`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Final, NamedTuple, TextIO
+
+import numpy as np
+
+from millebornes_env._util.files import replacing
+from millebornes_env.errors import SolvingError, shown
+from millebornes_env.solving.extensive.spots import CHANCE, OVER
+from millebornes_env.solving.extensive.tree import Node, Tree
+
+FORMATS: Final = ("efg", "game")
+MOST_NODES: Final = 5_000_000
+"""A tree of more is not written, if nobody says otherwise: some 500 MB."""
+
+_EVERY: Final = 10_000
+_WAYS: Final = 25
+_SURELY: Final = 10
+"""A tree whose size is guessed at so many times what is allowed is refused before it is walked."""
+_GIGABYTES: Final = 125e-9
+"""For a node of a file, about."""
+
+OnProgress = Callable[[int], None]
+"""Is told from time to time how many nodes were written."""
+
+
+class Written(NamedTuple):
+    """What a file holds.
+
+    Attributes:
+        chance_nodes: cards that are drawn.
+        decisions: nodes at which a seat is to act.
+        ends: of the round.
+        information_sets: of each seat.
+    """
+
+    chance_nodes: int
+    decisions: int
+    ends: int
+    information_sets: tuple[int, ...]
+
+
+def export(
+    tree: Tree,
+    path: Path,
+    file_format: str = "efg",
+    *,
+    compact: bool = False,
+    most_nodes: int = MOST_NODES,
+    on_progress: OnProgress | None = None,
+) -> Written:
+    """Write a tree to a file, whole or not at all.
+
+    Args:
+        tree: the round.
+        path: of the file; its folder is made if it is missing.
+        file_format: "efg" or "game".
+        compact: information sets by the compact key: fewer, but a seat then forgets when its cards came.
+            Solvers that need perfect recall, as those on sequence form do, want the full one.
+        most_nodes: refuse a tree of more.
+        on_progress: is told from time to time how many nodes were written.
+
+    Returns:
+        What the file holds.
+
+    Raises:
+        SolvingError: another format, or a tree of more nodes; no file is written.
+        OSError: the file cannot be written; what was there is still there.
+    """
+    if file_format not in FORMATS:
+        raise SolvingError(f"the format is {shown(file_format)}; it must be one of {', '.join(FORMATS)}")
+    guess = guessed_nodes(tree)
+    if guess > _SURELY * most_nodes:
+        raise SolvingError(_too_large(tree, most_nodes, f", about {guess:.0e} ({guess * _GIGABYTES:.0e} GB)"))
+    with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="\n") as out:
+        writer = (_Efg if file_format == "efg" else _LiteEfg)(tree, out, compact)
+        for number, node in enumerate(tree.nodes()):
+            if number >= most_nodes:
+                raise SolvingError(_too_large(tree, most_nodes))
+            if on_progress is not None and number % _EVERY == 0:
+                on_progress(number)
+            writer.write(node)
+        writer.end()
+    return writer.written()
+
+
+def guessed_nodes(tree: Tree) -> float:
+    """About how many nodes a tree has: the median of what random ways down find (Knuth 1975).
+
+    Each way multiplies the choices that it meets, which gives the number of nodes in the mean. The mean is
+    made by few ways that are large; the median is less, so that a tree is seldom taken for larger than it is.
+    """
+    generator = np.random.default_rng(0)
+    found = []
+    for _ in range(_WAYS):
+        node, level, nodes = tree.root, 1.0, 1.0
+        while node.actions:
+            level *= len(node.actions)
+            nodes += level
+            node = node.child(int(generator.choice(node.actions)))
+        found.append(nodes)
+    return float(np.median(found))
+
+
+def _too_large(tree: Tree, most_nodes: int, guess: str = "") -> str:
+    return (
+        f"the tree of {tree.edition.label!r} has more than {most_nodes:,} nodes{guess}: take a smaller deck "
+        "(millebornes_env.mini_decks() names some), or allow more (most_nodes, or --most-nodes)"
+    )
+
+
+class _Writer:
+    """Numbers the information sets and counts what is written."""
+
+    def __init__(self, tree: Tree, out: TextIO, compact: bool) -> None:
+        self._tree = tree
+        self._out = out
+        self._compact = compact
+        self._counts = {CHANCE: 0, OVER: 0}
+        self._decisions = 0
+        self._sets: list[dict[bytes, int]] = [{} for _ in range(tree.players)]
+
+    def _count(self, node: Node) -> None:
+        if node.player in self._counts:
+            self._counts[node.player] += 1
+        else:
+            self._decisions += 1
+
+    def _set_of(self, node: Node) -> int:
+        """The number of a node's information set, from 1 for each seat."""
+        known = self._sets[node.player]
+        return known.setdefault(node.key(node.player, compact=self._compact), len(known) + 1)
+
+    def _name(self, node: Node) -> str:
+        return node.text(node.player, compact=self._compact)
+
+    def written(self) -> Written:
+        """What the file holds."""
+        sets = tuple(len(one) for one in self._sets)
+        return Written(self._counts[CHANCE], self._decisions, self._counts[OVER], sets)
+
+
+class _Efg(_Writer):
+    """Gambit's format: the nodes in the order of a walk, with a number for each information set."""
+
+    def __init__(self, tree: Tree, out: TextIO, compact: bool) -> None:
+        super().__init__(tree, out, compact)
+        players = " ".join(f'"player_{seat}"' for seat in range(tree.players))
+        out.write(f'EFG 2 R "{tree.edition.label}" {{ {players} }}\n""\n')
+
+    def write(self, node: Node) -> None:
+        """Write a node."""
+        self._count(node)
+        if node.player == OVER:
+            payoffs = " ".join(_number(payoff) for payoff in node.payoffs)
+            self._out.write(f't "" {self._counts[OVER]} "" {{ {payoffs} }}\n')
+        elif node.player == CHANCE:
+            name = self._tree.name_of
+            outcomes = " ".join(
+                f'"{name(node.spot, one.card)}" {Fraction(one.numerator, one.denominator)}'
+                for one in node.outcomes
+            )
+            self._out.write(f'c "" {self._counts[CHANCE]} "" {{ {outcomes} }} 0\n')
+        else:
+            actions = " ".join(f'"{self._tree.name_of(node.spot, action)}"' for action in node.actions)
+            number = self._set_of(node)
+            self._out.write(f'p "" {node.player + 1} {number} "{self._name(node)}" {{ {actions} }} 0\n')
+
+    def end(self) -> None:
+        """There is nothing more."""
+
+
+class _LiteEfg(_Writer):
+    """LiteEFG's format: nodes by their paths, and after them which nodes are one information set."""
+
+    def __init__(self, tree: Tree, out: TextIO, compact: bool) -> None:
+        super().__init__(tree, out, compact)
+        self._members: list[dict[int, list[str]]] = [{} for _ in range(tree.players)]
+        self._labels: list[list[str]] = [[] for _ in range(tree.players)]
+        out.write(f"# {tree.edition.label}\n#\n# Opt {{\n#     num_players: {tree.players},\n# }}\n#\n")
+
+    def write(self, node: Node) -> None:
+        """Write a node."""
+        self._count(node)
+        path = _path(node)
+        if node.player == OVER:
+            payoffs = " ".join(f"{seat + 1}={_number(payoff)}" for seat, payoff in enumerate(node.payoffs))
+            self._out.write(f"node {path} leaf payoffs {payoffs}\n")
+        elif node.player == CHANCE:
+            outcomes = " ".join(f"{one.card}={one.probability!r}" for one in node.outcomes)
+            self._out.write(f"node {path} chance actions {outcomes}\n")
+        else:
+            seat, number = node.player, self._set_of(node)
+            members = self._members[seat].setdefault(number, [])
+            if not members:
+                self._labels[seat].append("_".join(self._name(node).split()))
+            members.append(path)
+            actions = " ".join(map(str, node.actions))
+            self._out.write(f"node {path} player {seat + 1} actions {actions}\n")
+
+    def end(self) -> None:
+        """Write the information sets."""
+        for members, labels in zip(self._members, self._labels, strict=True):
+            for label, paths in zip(labels, members.values(), strict=True):
+                self._out.write(f"infoset {label} nodes {' '.join(paths)}\n")
+
+
+def _path(node: Node) -> str:
+    """`/C:13/P1:0`: what led there, with the numbers of cards and actions."""
+    parts = []
+    while node.parent is not None:
+        who = "C" if node.parent.player == CHANCE else f"P{node.parent.player + 1}"
+        parts.append(f"{who}:{node.action}")
+        node = node.parent
+    return "/" + "/".join(reversed(parts))
+
+
+def _number(payoff: float) -> str:
+    return str(int(payoff)) if payoff == int(payoff) else repr(payoff)
+
+
+__all__ = ["FORMATS", "MOST_NODES", "SolvingError", "Written", "export", "guessed_nodes"]

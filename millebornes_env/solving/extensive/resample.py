@@ -1,0 +1,177 @@
+"""Another game that a seat could as well be in: what is hidden from it drawn anew, back to the deal.
+
+`VectorEnv.determinize` deals the hidden cards of a record anew. Here a whole history is drawn, with the cards
+that the other seats have drawn on the way: so their information states change too, as a search needs it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from millebornes_env.errors import IllegalActionError, OptionError, StateError
+from millebornes_env.solving.extensive.spots import OVER, Deal, Position
+from millebornes_env.solving.extensive.tree import Node
+
+MOST_TRIES: Final = 100_000
+NOTHING: Final = -1
+
+
+class Shown(NamedTuple):
+    """A step of the game as the seat knows it.
+
+    Attributes:
+        seat: who acts or draws; -1: who begins is drawn by lot.
+        action: what it did; None: it drew cards.
+        cards: what left its hand by the action, or how many it drew, as a list of those that it drew.
+    """
+
+    seat: int
+    action: int | None
+    cards: list[int]
+
+
+def resample(node: Node, generator: np.random.Generator, most_tries: int = MOST_TRIES) -> Node:
+    """A node that the seat that is to act cannot tell from this one, drawn by chance.
+
+    Its information state is the same, in both keys; what the others hold and have drawn is drawn anew. All
+    histories that agree with what the seat has seen are as probable as chance makes them; what it might infer
+    from how others *chose* to play is not considered: who could have claimed a coup fourré in the new history
+    and did not has let the hazard stand.
+
+    Args:
+        node: where a seat is to act.
+        generator: of random numbers.
+        most_tries: how many histories are drawn before giving up; the few that the rules do not allow are
+            thrown away.
+
+    Returns:
+        A node of the same tree.
+
+    Raises:
+        OptionError: no seat is to act there.
+        StateError: none of so many histories agrees with what the seat knows.
+    """
+    seat = node.player
+    if seat < 0:
+        raise OptionError("nobody is to act there: resample where a seat is to act")
+    steps = _steps(node)
+    for _ in range(most_tries):
+        found = _replayed(node, seat, _redrawn(node, seat, steps, generator))
+        if found is not None and found.public == node.public and found.seen[seat] == node.seen[seat]:
+            return found
+    raise StateError(
+        f"none of {most_tries:,} histories agrees with what player_{seat} knows: give more tries"
+    )
+
+
+def _steps(node: Node) -> list[Shown]:
+    """The steps that led to a node, without those that only other seats know of."""
+    path, steps = node.path(), []
+    place = 1
+    while place < len(path):
+        before, action = path[place - 1], path[place].action
+        if isinstance(before.spot, Deal):
+            end = place + before.spot.draw.size
+            steps.append(Shown(before.spot.draw.seat, None, [one.action for one in path[place:end]]))
+            place = end
+            continue
+        keys, player = node.tree.keys, before.player
+        if player < 0 or player == node.player or not keys.is_event_private(action):
+            steps.append(Shown(player, action, _laid(path, place) if player >= 0 else []))
+        place += 1
+    return steps
+
+
+def _laid(path: list[Node], place: int) -> list[int]:
+    """The cards that left the hand of who acted before `place`; everybody has seen them."""
+    seat, end = path[place - 1].player, place
+    while isinstance(path[end].spot, Deal):
+        end += 1
+    drawn = [one.action for one in path[place + 1 : end + 1] if _drawer(one.parent) == seat]
+    cards = _cards(path[place - 1], seat)
+    cards.update(drawn)
+    cards.subtract(_cards(path[end], seat))
+    return sorted(cards.elements())
+
+
+def _drawer(node: Node | None) -> int | None:
+    """The seat that a card is drawn for there."""
+    return node.spot.draw.seat if node is not None and isinstance(node.spot, Deal) else None
+
+
+def _cards(node: Node, seat: int) -> Counter[int]:
+    """What a seat holds."""
+    return Counter(node.tree.hand(node.spot, seat))
+
+
+def _redrawn(node: Node, seat: int, steps: list[Shown], generator: np.random.Generator) -> list[Shown]:
+    """The same steps, with the cards of the other seats drawn anew.
+
+    The hands at the end are a redeal of all cards that the seat cannot see. Then the game runs backwards:
+    what a seat has laid it held before, and of what it held, each card is as likely to be the one drawn last.
+    """
+    hands = _redealt(node, seat, generator)
+    redrawn = []
+    for step in reversed(steps):
+        new = step
+        if step.seat in hands:
+            hand = hands[step.seat]
+            if step.action is not None:
+                hand += step.cards
+            else:
+                drawn = [hand.pop(generator.integers(len(hand))) for _ in step.cards]
+                new = step._replace(cards=sorted(drawn))
+        redrawn.append(new)
+    return redrawn[::-1]
+
+
+def _redealt(node: Node, seat: int, generator: np.random.Generator) -> dict[int, list[int]]:
+    """Hands for the other seats, each deal of the cards that cannot be seen equally probable."""
+    tree, spot = node.tree, node.spot
+    assert isinstance(spot, Position)
+    unseen = list(tree.undrawn(tree.record(spot)).elements())
+    held = {other: tree.hand(spot, other) for other in range(tree.players) if other != seat}
+    for cards in held.values():
+        unseen += cards
+    generator.shuffle(unseen)
+    hands = {}
+    for other, cards in held.items():
+        hands[other], unseen = unseen[: len(cards)], unseen[len(cards) :]
+    return hands
+
+
+def _replayed(node: Node, seat: int, steps: list[Shown]) -> Node | None:
+    """The node that the steps lead to; None if the rules do not allow them."""
+    found, place = node.tree.root, 0
+    try:
+        while place < len(steps):
+            step, spot = steps[place], found.spot
+            if isinstance(spot, Deal) and (step.seat, step.action) == (spot.draw.seat, None):
+                for card in step.cards:
+                    found = found.child(card)
+                place += 1
+            elif step.seat == found.player and step.action in found.actions:
+                found = found.child(step.action)
+                place += 1
+            else:
+                found = found.child(_unseen_action(found, seat))
+        while found.player not in {seat, OVER}:
+            found = found.child(_unseen_action(found, seat))
+    except IllegalActionError:
+        return None
+    return found
+
+
+def _unseen_action(node: Node, seat: int) -> int:
+    """What another seat has done there, unseen; no action of the node if nothing can be unseen."""
+    if isinstance(node.spot, Position) and node.player != seat:
+        for action in node.actions:
+            if node.tree.keys.is_event_private(action):
+                return action
+    return NOTHING
+
+
+__all__ = ["MOST_TRIES", "StateError", "resample"]

@@ -1,0 +1,351 @@
+"""A round as OpenSpiel's game `python_mille_bornes`.
+
+    import pyspiel
+    import millebornes_env.solving.openspiel  # registers the game
+
+    game = pyspiel.load_game("python_mille_bornes(edition=mini7)")
+
+Chance is explicit: one node for each card that is drawn, over the types of the cards not drawn; a hand is
+named in the order of its cards, so that it occurs once. The rules are the rulebook's, the tree that of
+`millebornes_env.solving.extensive`. This module imports pyspiel (`pip install 'millebornes-env[openspiel]'`),
+which the rest of the package does not need. docs/openspiel.md shows it at work.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from millebornes_env.errors import MissingExtraError, OptionError, shown
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+from millebornes_env.games.millebornes.editions import edition as find_edition
+from millebornes_env.notation import write_position
+from millebornes_env.notation.lines import CARD_WORDS, cards_named, line_of
+from millebornes_env.solving.extensive.resample import resample
+from millebornes_env.solving.extensive.spots import Position
+from millebornes_env.solving.extensive.tree import Node, Tree
+
+try:
+    import pyspiel
+except ModuleNotFoundError as _missing:
+    raise MissingExtraError.of("millebornes_env.solving.openspiel", _missing, "openspiel") from None
+
+NAME: Final = "python_mille_bornes"
+
+KEYS: Final = ("full", "compact")
+"""What `information_state_string` can be: the action-observation history, or what follows from it."""
+
+PARAMETERS: Final[Mapping[str, Any]] = {
+    "edition": "parker",
+    "players": 2,
+    "teams": 0,
+    "deck": "",
+    "rules": "",
+    "first": 0,
+    "reward": "usual",
+    "key": "full",
+}
+"""What `load_game` takes, and what it is if it is left out.
+
+`edition`: name of a rule sheet; `players`, `teams` (0: the usual way); `deck`: the cards of the deck instead
+of the sheet's, as in positions: `3x50 2xroll stop right_of_way`; `rules`: others that are overridden, such as
+`hand_limit:2 max_200:4`; `first`: the seat that begins, -1: drawn by chance; `reward`: "points" or "win";
+`key`: one of `KEYS`.
+"""
+
+_OF_TREES: Final = ("edition", "players", "teams", "deck", "rules", "first", "reward")
+
+_TYPE = pyspiel.GameType(
+    short_name=NAME,
+    long_name="Mille Bornes, one round",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=8,
+    min_num_players=2,
+    provides_information_state_string=True,
+    provides_information_state_tensor=True,
+    provides_observation_string=True,
+    provides_observation_tensor=True,
+    parameter_specification=dict(PARAMETERS),
+)
+
+
+def _deck_named(words: str) -> dict[str, int]:
+    """Rules for a deck of these cards, such as `3x50 2xroll stop right_of_way`.
+
+    Raises:
+        NotationError: one of the words is no card.
+    """
+    if not words.strip():
+        return {}
+    cards = cards_named(line_of(0, "deck", words), words)
+    return {f"copies_of_{CARD_WORDS[card]}": cards.count(card) for card in range(NUM_CARD_TYPES)}
+
+
+def _rules_named(words: str) -> dict[str, int]:
+    """Rules of a text such as `hand_limit:2 max_200:4`.
+
+    Raises:
+        OptionError: it is no such text.
+    """
+    changes = {}
+    for word in words.split():
+        name, _, value = word.partition(":")
+        if not value.isdecimal():
+            raise OptionError(f"rules is {shown(words)}; it must be like 'hand_limit:2 max_200:4'")
+        changes[name] = int(value)
+    return changes
+
+
+@functools.lru_cache(maxsize=8)
+def _tree(edition: str, players: int, teams: int, deck: str, rules: str, first: int, reward: str) -> Tree:
+    """The tree of a table; games that are loaded again share one, with all positions that it remembers."""
+    if "=" in edition:  # OpenSpiel could not read the name of such a game again
+        raise OptionError(f"edition is {shown(edition)}; override rules by the parameter rules: 'max_200:4'")
+    sheet, sides = find_edition(edition), teams or None
+    changes = {**_deck_named(deck), **_rules_named(rules)}
+    two_hundreds = changes.get("copies_of_200")
+    if two_hundreds is not None and "max_200" not in changes:
+        changes["max_200"] = min(sheet.table(players, sides).max_200, two_hundreds)
+    tree = Tree(
+        sheet.replace(**changes) if changes else sheet,
+        players=players,
+        teams=sides,
+        first=first,
+        reward=reward,
+    )
+    tree.recipe = _tree, (edition, players, teams, deck, rules, first, reward)
+    return tree
+
+
+class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no types
+    """One round of Mille Bornes at a table.
+
+    Attributes:
+        tree: the game tree.
+        is_compact: whether information states are compact (`KEYS`).
+    """
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        """Make the game; `pyspiel.load_game` calls this.
+
+        Args:
+            params: some of `PARAMETERS`.
+
+        Raises:
+            MilleBornesError: one of its subclasses says what is wrong with which parameter.
+        """
+        given = dict(params or {})
+        options = {**PARAMETERS, **given}
+        key = options.pop("key")
+        if key not in KEYS:
+            raise OptionError(f"key is {shown(key)}; it must be 'full' or 'compact'")
+        self.tree = _tree(*(options[name] for name in _OF_TREES))
+        self.is_compact = key == "compact"
+        tree = self.tree
+        cards, decisions = _longest(tree)
+        self._most_chance_nodes = cards
+        info = pyspiel.GameInfo(
+            num_distinct_actions=tree.keys.actions,
+            max_chance_outcomes=max(len(tree.outcome_names), tree.players),
+            num_players=tree.players,
+            min_utility=-tree.payoff_bound,
+            max_utility=tree.payoff_bound,
+            utility_sum=0.0,
+            max_game_length=decisions,
+        )
+        super().__init__(_TYPE, info, given)
+
+    def new_initial_state(self, struct: Mapping[str, Any] | None = None) -> MilleBornesState:
+        """The root; or the state that a struct describes (`to_struct`), by its `history`."""
+        state = MilleBornesState(self)
+        for action in () if struct is None else struct["history"]:
+            state.apply_action(action)
+        return state
+
+    def max_chance_nodes_in_history(self) -> int:
+        """Cards that can be drawn, and the lot of who begins."""
+        return self._most_chance_nodes
+
+    def make_py_observer(
+        self, iig_obs_type: Any = None, params: Mapping[str, Any] | None = None
+    ) -> MilleBornesObserver:
+        """What shows states to players.
+
+        Args:
+            iig_obs_type: `pyspiel.IIGObservationType`; with perfect recall information states, else what
+                lies on the table.
+            params: none are known.
+
+        Raises:
+            ValueError: there are some.
+        """
+        if params:
+            raise ValueError(f"an observer has no parameters; got {shown(params)}")
+        kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        return MilleBornesObserver(self, kind)
+
+
+def _longest(tree: Tree) -> tuple[int, int]:
+    """No history has more chance nodes, or more decisions, than these."""
+    return sum(tree.rules.deck) + 1, tree.keys.most_events
+
+
+class MilleBornesState(pyspiel.State):  # type: ignore[misc] # pyspiel has no types
+    """A place in the tree."""
+
+    def __init__(self, game: MilleBornesGame) -> None:
+        """Begin at the root; `new_initial_state` calls this."""
+        super().__init__(game)
+        self._node = game.tree.root
+
+    @property
+    def node(self) -> Node:
+        """The node of the tree (`millebornes_env.solving.extensive`)."""
+        return self._node
+
+    def current_player(self) -> int:
+        """The seat that is to act, or OpenSpiel's number for chance or the end."""
+        return self._node.player
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return list(self._node.actions)
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """The cards that can come, with their probabilities."""
+        return [(one.card, one.probability) for one in self._node.outcomes]
+
+    def _apply_action(self, action: int) -> None:
+        self._node = self._node.child(action)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        node: Node = self._node
+        return node.tree.name_of(node.spot, action, player)
+
+    def is_terminal(self) -> bool:
+        """Whether the round is over."""
+        return bool(self._node.payoffs)
+
+    def returns(self) -> list[float]:
+        """At the end, the payoffs; before, 0 for each seat."""
+        return list(self._node.payoffs) or [0.0] * self._node.tree.players
+
+    def rewards(self) -> list[float]:
+        """The same: all is paid at the end."""
+        return self.returns()
+
+    def __str__(self) -> str:
+        """Everything in sight and hidden, as a position of docs/notation.md; which cards are being drawn."""
+        spot = self._node.spot
+        if not isinstance(spot, Position):
+            drawn = "; ".join(self._node.text(seat) for seat in range(self._node.tree.players))
+            return f"a card is to be drawn\n{drawn}"
+        tree = self._node.tree
+        return write_position(tree.record(spot), tree.edition, tree.rules, key=False, checked=False)
+
+    def resample_from_infostate(self, player: int, sampler: Callable[[], float] | None = None) -> Any:
+        """A state that the player cannot tell from this one, drawn by chance (`solving.extensive.resample`).
+
+        OpenSpiel's searches in Python call this; those in C++ do not reach methods of Python.
+
+        Args:
+            player: who is to act, and whose information state is kept.
+            sampler: gives random numbers from 0 to 1; None: by chance.
+
+        Raises:
+            OptionError: the player is not to act.
+        """
+        if player != self.current_player():
+            raise OptionError(
+                f"player {shown(player)} is not to act: only the information state of who is can be resampled"
+            )
+        words = None if sampler is None else [int(sampler() * (1 << 32)) for _ in range(2)]
+        node = resample(self._node, np.random.default_rng(words))
+        state = self.get_game().new_initial_state()
+        for action in node.history():
+            state.apply_action(action)
+        return state
+
+    # OpenSpiel's structs: dictionaries, which become JSON --------------------------------------------------
+
+    def _to_struct(self) -> dict[str, Any]:
+        return {
+            "current_player": self.current_player(),
+            "history": list(self._node.history()),
+            "position": str(self),
+        }
+
+    def _action_to_struct(self, player: int, action: int) -> dict[str, Any]:
+        return {"action": int(action), "name": self._action_to_string(player, action)}
+
+    def _struct_to_actions(self, struct: Mapping[str, Any]) -> list[int]:
+        return [int(struct["action"])]
+
+    def _to_observation_struct(self, player: int) -> dict[str, Any]:
+        tree = self._node.tree
+        row = tree.observe(self._node.spot, player)
+        sections = tree.env.observation_sections
+        seen = {one.name: row[one.start : one.stop].tolist() for one in sections}
+        return {"player": player, "information_state": self._node.text(player), "observation": seen}
+
+
+class MilleBornesObserver:
+    """Shows states as OpenSpiel's observers do: `tensor`, `dict`, `set_from` and `string_from`.
+
+    Attributes:
+        tensor: float32, what `set_from` wrote.
+        dict: views of it by name.
+    """
+
+    def __init__(self, game: MilleBornesGame, kind: Any) -> None:
+        """Make room; `make_py_observer` calls this."""
+        self._tree = game.tree
+        self._is_compact = game.is_compact
+        self._recalls = bool(kind.perfect_recall)
+        self._is_private = kind.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
+        self._is_public = bool(kind.public_info)
+        tree = game.tree
+        if self._recalls:
+            sizes = {"information_state": len(tree.root.tensor(0))}
+        else:
+            sizes = {"player": tree.players}
+            sizes |= {one.name: one.size for one in self._sections()}
+        self.tensor = np.zeros(sum(sizes.values()), np.float32)
+        parts = np.split(self.tensor, np.cumsum(list(sizes.values()))[:-1])
+        self.dict = dict(zip(sizes, parts, strict=True))
+
+    def _sections(self) -> Sequence[Any]:
+        """The sections that are shown: a seat's hand is private, all else is public."""
+        sections = self._tree.env.observation_sections
+        private = self._tree.private_sections
+        return [one for one in sections if (self._is_private if one.name in private else self._is_public)]
+
+    def set_from(self, state: MilleBornesState, player: int) -> None:
+        """Write what the player sees of a state."""
+        if self._recalls:
+            self.tensor[:] = state.node.tensor(player, compact=self._is_compact)
+            return
+        row = self._tree.observe(state.node.spot, player)
+        self.dict["player"][:] = 0
+        self.dict["player"][player] = 1
+        for one in self._sections():
+            self.dict[one.name][:] = row[one.start : one.stop]
+
+    def string_from(self, state: MilleBornesState, player: int) -> str:
+        """What the player sees of a state, in words."""
+        if self._recalls:
+            return state.node.text(player, compact=self._is_compact)
+        row = self._tree.observe(state.node.spot, player)
+        parts = [f"{one.name}: {' '.join(map(str, row[one.start : one.stop]))}" for one in self._sections()]
+        return "\n".join([f"player_{player}", *parts])
+
+
+pyspiel.register_game(_TYPE, MilleBornesGame)
+
+__all__ = ["KEYS", "NAME", "PARAMETERS", "MilleBornesGame", "MilleBornesObserver", "MilleBornesState"]

@@ -1,0 +1,1 @@
+"""Mille Bornes: its part of `testing`."""

@@ -1,0 +1,224 @@
+"""Does `arnold` play like the program that it follows? Its statistics beside those of the real one.
+
+    python -m research.measurements.arnold
+    python -m research.measurements.arnold --docs     # writes docs/benchmarks/arnold.json and docs/arnold.md
+    too
+
+The known figures were measured on the BSD programs themselves (60,040 rounds of each against itself,
+duplicate matches of one against the other). Here the same is played by the compiled agent, by the American
+rules with the options for what BSD mille does otherwise; what has no option is said in docs/agents.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import tyro
+from rich.table import Table
+
+from benchmarks.results import environment_info
+from millebornes_env._util.files import write_json_atomically, write_text_atomically
+from millebornes_env.arena import millebornes_counters as counters
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.outcome import Outcome
+from millebornes_env.arena.statistics import Counts
+from millebornes_env.cli.console import table_console
+
+BSD: Final = "parker+roll_after_safety=0+points_extension_failed=0+discard_safeties=0+end_when_stuck=1"
+"""The American rules as BSD mille plays them."""
+
+PIPED_WIDTH: Final = 110  # columns of the table when it goes into a file or a pipe
+KNOWN_ROUNDS: Final = 60_040
+VERSIONS: Final = {"debian": "arnold:debian", "classic": "arnold"}
+
+KNOWN_WINS: Final = 0.671
+KNOWN_WINS_WITHIN: Final = 0.02
+
+
+@dataclass(frozen=True)
+class Known:
+    """A figure of the real program.
+
+    Attributes:
+        name: what it is.
+        debian: of the one version.
+        classic: of the other.
+        within: half of a 95 % interval of the known figure; None: a share of rounds, whose interval follows.
+        value: the same from what was played here.
+    """
+
+    name: str
+    debian: float
+    classic: float
+    within: float | None
+    value: Callable[[Counts, Outcome], float]
+
+    def tolerance(self, known: float, rounds: int) -> float:
+        """Half of a 95 % interval of the difference of the known and the measured figure."""
+        if self.within is not None:
+            return self.within * math.sqrt(1 + KNOWN_ROUNDS / rounds)
+        return 1.96 * math.sqrt(known * (1 - known) * (1 / KNOWN_ROUNDS + 1 / rounds)) + _ROUNDED
+
+
+_ROUNDED: Final = 0.0005
+"""The known shares have three digits."""
+
+
+def _share(above: str, below: str = "started") -> Callable[[Counts, Outcome], float]:
+    return lambda counts, _: counts[above] / counts[below]
+
+
+KNOWN: Final = (
+    Known("points per round", 1111, 1051, 3.9, lambda c, _: c["points"] / c["rounds"]),
+    Known(
+        "starter less other, points",
+        89,
+        76,
+        10,
+        lambda c, _: (2 * c["points_starting"] - c["points"]) / c["started"],
+    ),
+    Known("starter scores more", 0.530, 0.520, None, _share("round_wins_starting")),
+    Known("trip completed by starter", 0.504, 0.502, None, _share("trips_completed_starting")),
+    Known(
+        "trip completed by other",
+        0.432,
+        0.457,
+        None,
+        lambda c, _: (c["trips_completed"] - c["trips_completed_starting"]) / c["started"],
+    ),
+    Known("safe trip", 0.233, 0.228, None, _share("safe_trips")),
+    Known("delayed action", 0.134, 0.016, None, _share("delayed_actions")),
+    Known("shut-out", 0.147, 0.235, None, _share("shutouts")),
+    Known("extension called", 0.054, 0.072, None, _share("extensions_called")),
+    Known("coups fourrés per round", 0.65, 0.64, 0.011, _share("coups_fourres")),
+    Known("safeties per round", 2.94, 2.55, 0.013, _share("safeties")),
+    Known("rounds per match", 4.25, 4.34, 0.017, lambda _, outcome: float(outcome.rounds.mean())),
+    Known(
+        "match won by first starter",
+        0.507,
+        0.505,
+        0.0087,
+        _share("episodes_won_starting", "episodes_started"),
+    ),
+)
+
+
+_BEYOND: Final = """\
+The statistics are not all: by an outside measurement, with the program's own memory and dice each of 254,756
+decisions was the same as the real program's. No command here repeats it, for the program is not part of this
+project. What the rules of BSD mille have that no option has: [agents.md](agents.md#arnold).
+"""
+"""The text of the page after its figures."""
+
+
+@dataclass
+class Args:
+    """Compare `arnold` with the real program."""
+
+    deals: int = 20_000
+    """Deals of each comparison, two matches each."""
+    seed: int = 1
+    """Of the deals."""
+    docs: bool = False
+    """Write docs/benchmarks/arnold.json and docs/arnold.md."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure, known and measured."""
+
+    version: str
+    name: str
+    known: float
+    measured: float
+    tolerance: float
+
+    @property
+    def agrees(self) -> bool:
+        """True if the difference is within the 95 % interval of both."""
+        return abs(self.measured - self.known) <= self.tolerance
+
+
+def self_play(version: str, args: Args) -> list[Line]:
+    """The statistics of a version against itself.
+
+    A deal's two rotations would be the same game twice; so the deals are plain.
+    """
+    config = MatchConfig(BSD, seed=args.seed, plain=True)
+    outcome = play([VERSIONS[version]], config, args.deals)
+    counts = Counts(outcome.counters.sum(axis=0), counters)
+    rounds = int(outcome.rounds.sum())
+    lines = []
+    for known in KNOWN:
+        figure = known.debian if version == "debian" else known.classic
+        lines.append(
+            Line(version, known.name, figure, known.value(counts, outcome), known.tolerance(figure, rounds))
+        )
+    return lines
+
+
+def against_each_other(args: Args) -> Line:
+    """The share of matches that the classic version wins against Debian's."""
+    config = MatchConfig(BSD, seed=args.seed)
+    outcome = play(list(VERSIONS.values())[::-1], config, args.deals)
+    wins = float(np.mean(outcome.wins[:, :, 0]))
+    return Line("classic", "matches won against debian", KNOWN_WINS, wins, KNOWN_WINS_WITHIN)
+
+
+def main(args: Args) -> None:
+    """Compare, print, and write if asked to."""
+    lines = [against_each_other(args), *self_play("debian", args), *self_play("classic", args)]
+    table = Table(title=f"arnold and BSD mille, {args.deals:,} deals", title_justify="left")
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading in HEADINGS[:2] else "right")
+    for cells in map(cells_of, lines):
+        table.add_row(*cells)
+    table_console(PIPED_WIDTH).print(table)
+    if args.docs:
+        write_docs(lines, args)
+
+
+HEADINGS: Final = ("version", "figure", "known", "here", "95 % of the difference", "agrees")
+
+
+def cells_of(line: Line) -> tuple[str, ...]:
+    """A line of the table."""
+    digits = 0 if line.known > 20 else 3
+    return (
+        line.version,
+        line.name,
+        f"{line.known:.{digits}f}",
+        f"{line.measured:.{digits}f}",
+        f"± {line.tolerance:.{max(digits, 1)}f}",
+        "yes" if line.agrees else "no",
+    )
+
+
+def write_docs(lines: Sequence[Line], args: Args) -> None:
+    """Write the figures with their surroundings, and as a page."""
+    content: dict[str, Any] = {
+        "environment": environment_info(),
+        "arguments": asdict(args),
+        "rules": BSD,
+        "lines": [{**asdict(line), "agrees": line.agrees} for line in lines],
+    }
+    write_json_atomically(Path("docs/benchmarks/arnold.json"), content)
+    head = (
+        "# Does `arnold` play like BSD mille?\n\nWritten by `python -m research.measurements.arnold --docs`: "
+        f"{args.deals:,} deals each, rules `{BSD}`.\nKnown: measured on the real programs, "
+        f"{KNOWN_ROUNDS:,} rounds of each against itself. With so many figures one or two\n"
+        f"fall outside of their 95 % interval by chance.\n\n{_BEYOND}\n"
+    )
+    rows = ["| " + " | ".join(cells) + " |" for cells in (HEADINGS, ("---", "---", *["--:"] * 4))]
+    rows += ["| " + " | ".join(cells_of(line)) + " |" for line in lines]
+    write_text_atomically(Path("docs/arnold.md"), head + "\n".join(rows) + "\n")
+    print("wrote docs/benchmarks/arnold.json and docs/arnold.md")
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args, prog="python -m research.measurements.arnold"))

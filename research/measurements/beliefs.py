@@ -1,0 +1,337 @@
+"""Measure how well a belief predicts the hidden hands.
+
+    python -m research.measurements.beliefs
+    python -m research.measurements.beliefs --opponents champion arnold --rounds 100 --options
+    window=3,epsilon=0.3 python -m research.measurements.beliefs --belief network
+    python -m research.measurements.beliefs --docs
+
+An observer plays rounds against each opponent, and before every play of its own it weighs hands that the
+opponent may hold, or draws such hands, if the belief can. Two questions are asked of the weights:
+
+Bits: the logarithm to base 2 of how much more probable the true hand is than under uniform redeals; the mean
+over all decisions. 0 is what uniform redeals know, and a belief that is misled is below it.
+
+Calibration of "it holds this safety": of all the times that this was given a probability of 20 to 30 %, say,
+how often was it so.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import tyro
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from benchmarks.results import environment_info
+from millebornes_env import agents, vector_env
+from millebornes_env._util.command_line import run_command, warn
+from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
+from millebornes_env.agents.protocol import Table as GameTable
+from millebornes_env.agents.protocol import ask
+from millebornes_env.agents.search.agent import SearchAgent
+from millebornes_env.agents.search.beliefs import DrawingBelief, Known, drawn_hands
+from millebornes_env.games.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
+from millebornes_env.games.millebornes.state import PLAY, StateArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DOCS: Final = {"policy": "beliefs", "network": "beliefs_network"}
+"""Names of the files that `--docs` writes, by the belief."""
+
+CARDS_LEFT: Final = (0, 1, 21, 41, 61)
+"""Of the draw pile: where the groups of decisions begin."""
+BINS: Final = 10
+"""Of the reliability table."""
+GAMES: Final = 20
+"""Rounds that are played side by side."""
+NAMES_OF_GROUPS: Final = ("none", "1 to 20", "21 to 40", "41 to 60", "more")
+
+Float64Array = npt.NDArray[np.float64]
+
+
+@dataclass
+class Args:
+    """Score a belief."""
+
+    observer: str = "champion"
+    """Spec of the agent that plays the observer, and whose probabilities the belief uses."""
+    opponents: tuple[str, ...] = (
+        *("champion", "strategist", "arnold", "holder", "hoarder", "attacker", "racer", "greedy", "random"),
+    )
+    """Specs of the agents whose hands are predicted."""
+    belief: str = "policy"
+    """The belief: policy, network, or the folder of a network written by train.belief."""
+    options: str = ""
+    """Options of the belief, such as "window=3,epsilon=0.3"."""
+    rounds: int = 200
+    """Against each opponent."""
+    hands: int = 512
+    """That are weighed for each decision, or drawn."""
+    copies: int = 64
+    """Of the true hand, which are weighed besides: each goes back through the plays in its own way."""
+    seed: int = 1
+    """Of the deals."""
+    docs: bool = False
+    """Write the figures to docs/benchmarks and the picture to docs/images."""
+
+
+@dataclass
+class Scores:
+    """Results, one number per decision or per safety asked about."""
+
+    bits: list[float] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)  # which one the decision is of
+    cards_left: list[int] = field(default_factory=list)
+    sizes: list[float] = field(default_factory=list)  # hands that the weights amount to
+    windows: list[int] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)  # of processor time
+    said: list[float] = field(default_factory=list)  # probability that the opponent holds a safety
+    uniform: list[float] = field(default_factory=list)  # the same by uniform redeals
+    holds: list[bool] = field(default_factory=list)
+    cards_left_then: list[int] = field(default_factory=list)  # when each safety was asked about
+
+
+def watched(args: Args, opponent: str) -> Scores:
+    """Play the rounds, and ask the belief at every play of the observer."""
+    scores = Scores()
+    env = vector_env(GAMES, episode="round", autoreset_mode="disabled")
+    table = GameTable.of(env)
+    spec = f"{args.observer}+search:belief={args.belief}" + (f",{args.options}" if args.options else "")
+    watcher = agents.make(spec, table, args.seed)
+    assert isinstance(watcher, SearchAgent)
+    players = [agents.make(name, table, args.seed) for name in (args.observer, opponent)]
+    games, own = np.arange(GAMES), np.arange(GAMES) % 2
+    for first in track(range(0, args.rounds, GAMES), f"against {opponent}", transient=True):
+        observations, _ = env.reset(seed=args.seed + first)
+        watcher.forget()
+        while observations["action_mask"].any():
+            states, seats = env.get_states(), env.agent_selection.astype(np.int32)
+            actions = np.full(GAMES, -1, np.int64)
+            for role, player in enumerate(players):
+                rows = np.flatnonzero(observations["action_mask"].any(axis=1) & ((seats != own) == role))
+                if len(rows):
+                    shown = observations["observation"][rows], observations["action_mask"][rows]
+                    actions[rows] = ask(player, *shown, 2 * rows + seats[rows])
+                    if role == 0:
+                        deciding = states[rows], seats[rows], games[rows]
+                        score(args, watcher, *deciding, first, scores)
+                        watcher.note(*deciding, actions[rows])
+            observations = env.step(actions).observations
+    return scores
+
+
+def score(
+    args: Args,
+    watcher: SearchAgent,
+    states: StateArray,
+    seats: npt.NDArray[np.int32],
+    slots: npt.NDArray[np.int64],
+    first: int,
+    scores: Scores,
+) -> None:
+    """Ask the belief about some games at once."""
+    for number, known in enumerate(watcher.known(states, seats, slots)):
+        if int(states["phase"][number]) != PLAY:
+            continue
+        truth = states["hand"][number, 1 - int(seats[number])]
+        key = first + known.slot, 1 + int(states["draw_pile"][number]) + 200 * len(scores.bits)
+        prior = drawn_hands(known, args.hands, key)
+        copies = np.zeros((args.copies, 2, NUM_CARD_TYPES), np.int8)
+        copies[:, 1] = truth
+        start = time.thread_time()
+        if isinstance(watcher.belief, DrawingBelief):
+            hands, weighed = watcher.belief.draw(known, args.hands, key)
+            scores.milliseconds.append(1000 * (time.thread_time() - start))
+            of_truth = watcher.belief.weigh(known, copies[:1], key).weights
+        else:
+            hands, weighed = (
+                prior,
+                watcher.belief.weigh(known, np.concatenate([prior, copies]), key, args.hands),
+            )
+            scores.milliseconds.append(1000 * (time.thread_time() - start))
+            of_truth = weighed.weights[args.hands :]
+        watcher.belief.learn(known.slot, weighed)
+        weights = weighed.weights[: args.hands]
+        scores.bits.append(float(np.log2(max(of_truth.mean(), 1e-9))))
+        scores.rounds.append(first + known.slot)
+        scores.cards_left.append(int(states["draw_pile"][number]))
+        scores.sizes.append(float(weights.sum() ** 2 / (weights**2).sum()))
+        scores.windows.append(weighed.windows)
+        for safety in hidden_safeties(known):
+            held = hands[:, 1, safety] > 0
+            scores.said.append(float(weights[held].sum() / weights.sum()))
+            scores.uniform.append(float((prior[:, 1, safety] > 0).mean()))
+            scores.holds.append(bool(truth[safety] > 0))
+            scores.cards_left_then.append(scores.cards_left[-1])
+
+
+def hidden_safeties(known: Known) -> Iterator[int]:
+    """The safeties that the opponent may hold, for all that the seat knows."""
+    for safety in range(DRIVING_ACE, NUM_CARD_TYPES):
+        if int(known.root.hidden[safety]) > int(known.root.hand[0, safety]):
+            yield safety
+
+
+# What it comes to -------------------------------------------------------------------------------------------
+
+
+def clustered(values: Float64Array, groups: npt.NDArray[np.int64]) -> tuple[float, float]:
+    """The mean, and its standard error over rounds: decisions of one round are not independent."""
+    mean = float(values.mean())
+    sums = np.bincount(groups, values - mean)
+    rounds = len(np.unique(groups))
+    return mean, float(np.sqrt((sums**2).sum() * rounds / max(rounds - 1, 1)) / len(values))
+
+
+def summary(scores: Scores) -> dict[str, Any]:
+    """The scores against one opponent."""
+    bits, rounds = np.array(scores.bits), np.array(scores.rounds)
+    groups, groups_then = (
+        np.searchsorted(CARDS_LEFT, np.array(cards), side="right") - 1
+        for cards in (scores.cards_left, scores.cards_left_then)
+    )
+    said, uniform, holds = (np.array(one, np.float64) for one in (scores.said, scores.uniform, scores.holds))
+    mean, error = clustered(bits, rounds)
+    by_group = {}
+    for group, name in enumerate(NAMES_OF_GROUPS):
+        here = groups == group
+        if here.any():
+            of_group, error_of_group = clustered(bits[here], rounds[here])
+            then = groups_then == group
+            by_group[name] = {
+                "bits": of_group,
+                "standard_error": error_of_group,
+                "decisions": int(here.sum()),
+                "calibration_error": calibration_error(said[then], holds[then]),
+                "calibration_error_uniform": calibration_error(uniform[then], holds[then]),
+            }
+    return {
+        "bits": mean,
+        "standard_error": error,
+        "by_cards_left": by_group,
+        "decisions": len(bits),
+        "effective_hands": float(np.mean(scores.sizes)),
+        "windows": float(np.mean(scores.windows)),
+        "ms": float(np.mean(scores.milliseconds)),
+        "reliability": reliability(said, holds),
+        "calibration_error": calibration_error(said, holds),
+        "calibration_error_uniform": calibration_error(uniform, holds),
+        "brier": float(((said - holds) ** 2).mean()),
+        "brier_uniform": float(((uniform - holds) ** 2).mean()),
+    }
+
+
+def reliability(said: Float64Array, holds: Float64Array) -> list[dict[str, float]]:
+    """For each bin of what was said: how often, the mean of it, and how often it was so."""
+    places = np.minimum((said * BINS).astype(np.int64), BINS - 1)
+    return [
+        {
+            "times": int((places == place).sum()),
+            "said": float(said[places == place].mean()),
+            "was_so": float(holds[places == place].mean()),
+        }
+        for place in range(BINS)
+        if (places == place).any()
+    ]
+
+
+def calibration_error(said: Float64Array, holds: Float64Array) -> float:
+    """The mean distance between what was said and what was so, over the bins as often as they occur.
+
+    0 where nothing was said.
+    """
+    return float(
+        sum(one["times"] * abs(one["said"] - one["was_so"]) for one in reliability(said, holds))
+        / max(len(said), 1)
+    )
+
+
+def draw(found: dict[str, dict[str, Any]]) -> Figure:
+    """Bits by cards left, and reliability."""
+    figure = new_figure(11, 4.5, layout="constrained")
+    left, right = figure.subplots(1, 2)
+    names = NAMES_OF_GROUPS[::-1]
+    for opponent, one in found.items():
+        groups = [name for name in names if name in one["by_cards_left"]]
+        values = [one["by_cards_left"][name] for name in groups]
+        left.errorbar(
+            [names.index(name) for name in groups],
+            [value["bits"] for value in values],
+            [1.96 * value["standard_error"] for value in values],
+            marker="o",
+            markersize=4,
+            linewidth=1.2,
+            capsize=2,
+            label=opponent,
+        )
+        said = [bin_["said"] for bin_ in one["reliability"] if bin_["times"] >= BINS]
+        was_so = [bin_["was_so"] for bin_ in one["reliability"] if bin_["times"] >= BINS]
+        right.plot(said, was_so, marker="o", markersize=4, linewidth=1.2, label=opponent)
+    left.axhline(0, color="#555555", linewidth=0.8)
+    left.set_xticks(range(len(names)), names)
+    left.set(xlabel="cards left to draw", ylabel="bits over uniform redeals", title="What it knows of a hand")
+    right.plot([0, 1], [0, 1], color="#555555", linewidth=0.8)
+    right.set(xlabel="probability given", ylabel="share in which it was so", title="“It holds this safety”")
+    right.legend(title="opponent", fontsize=8)
+    return figure
+
+
+def main(args: Args) -> None:
+    """Measure, print, and write if asked to.
+
+    Raises:
+        ValueError: the docs show no such belief.
+    """
+    if args.docs and args.belief not in DOCS:
+        raise ValueError(f"--docs is about {' and '.join(DOCS)}, not about {args.belief!r}: leave it away")
+    found = {opponent: summary(watched(args, opponent)) for opponent in args.opponents}
+    table = Table(
+        title=f"belief={args.belief} of {args.observer} {args.options}".strip(), title_justify="left"
+    )
+    headings = ("opponent", "bits", "± 1 SE", *NAMES_OF_GROUPS, "calibration error", "uniform")
+    for heading in (*headings, "Brier", "uniform", "effective", "windows", "ms"):
+        table.add_column(heading, justify="left" if heading == "opponent" else "right")
+    for opponent, one in found.items():
+        groups = [one["by_cards_left"].get(name, {"bits": float("nan")})["bits"] for name in NAMES_OF_GROUPS]
+        numbers = [one["bits"], one["standard_error"], *groups]
+        errors = [
+            one["calibration_error"],
+            one["calibration_error_uniform"],
+            one["brier"],
+            one["brier_uniform"],
+        ]
+        table.add_row(
+            opponent,
+            *(f"{number:.2f}" for number in numbers),
+            *(f"{number:.3f}" for number in errors),
+            f"{one['effective_hands']:.0f}",
+            f"{one['windows']:.1f}",
+            f"{one['ms']:.1f}",
+        )
+    Console(width=170).print(table)
+    if args.docs:
+        report = {"arguments": asdict(args), "environment": environment_info(), "opponents": found}
+        figures = Path("docs/benchmarks", f"{DOCS[args.belief]}.json")
+        picture = Path("docs/images", f"{DOCS[args.belief]}.png")
+        write_json_atomically(figures, json.loads(json.dumps(report)))
+        print(f"wrote {figures} and {picture}")
+        warn(save_picture(picture, lambda: draw(found)))
+
+
+if __name__ == "__main__":
+    sys.exit(
+        run_command(
+            lambda: main(tyro.cli(Args, prog="python -m research.measurements.beliefs", description=__doc__))
+        )
+    )

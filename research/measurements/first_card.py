@@ -1,0 +1,243 @@
+"""The page in a browser: `python -m research.measurements.first_card`, after `make web`.
+
+It needs the extra `browser` and Chromium. How long it takes from opening the page to the first card drawn,
+what it loads for that, and how fast its engine plays and thinks in the tab. The page is opened by a link to a
+position, so that nobody need press a button; the browser keeps no file between openings; the disk is warm.
+Times are those of the clock: measure on a machine that does nothing else. The path of another browser may be
+given as MILLEBORNES_BROWSER.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import gzip
+import http.server
+import json
+import os
+import statistics
+import sys
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.pages import with_block
+from benchmarks.results import environment_info
+from millebornes_env._util.files import replacing, write_text_atomically
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PAGE: Final = "millebornes_env/play/web/"
+BUILT: Final = ROOT / PAGE / "engine"
+BROWSER: Final = "/usr/bin/chromium"
+
+POSITION: Final = (
+    "edition: parker\ntable: 2 players\ndealer: 1\nkey: 1 1\nhand 0: roll stop 25 50 75 100 ...\n"
+)
+"""The position in the link."""
+
+FIRST_CARD: Final = """
+new MutationObserver((_, observer) => {
+  if (!document.querySelector("#hand .card svg")) return;
+  observer.disconnect();
+  requestAnimationFrame(() => setTimeout(() => (window.firstCard = performance.now())));
+}).observe(document, { childList: true, subtree: true });
+"""
+"""Notes when the frame with the first card of the hand has been drawn, in milliseconds from opening."""
+
+MEASURED: Final = """
+async (asked) => {
+  const { WasmEngine } = await import("/millebornes_env/play/web/wasm_engine.js");
+  const { measured } = await import("/benchmarks/page_tasks.mjs");
+  return measured(await WasmEngine.load(), asked, () => performance.now());
+}
+"""
+
+ASKED: Final[dict[str, Any]] = {
+    "random": {"games": 256, "steps": 4_000},
+    "agents": [{"agent": "champion", "games": 20}, {"agent": "champion+search", "games": 2}],
+}
+"""Workload in the tab: batch size and total steps of random play, and two-player rounds per agent."""
+
+BEGIN: Final = "<!-- first card: written by python -m research.measurements.first_card --docs -->\n"
+
+
+@dataclass(frozen=True)
+class Args:
+    """The options of the command line."""
+
+    repeats: int = 5
+    """times that the page is opened; the median is reported"""
+    out: Path = Path("benchmarks/results/first_card.json")
+    """where the figures go"""
+    docs: bool = False
+    """write docs/benchmarks/first_card.json and the table of docs/benchmarks.md, too"""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The measurements.
+
+    Attributes:
+        browser: name and version of the browser.
+        openings: milliseconds from opening the page to the first card drawn, for each repeat.
+        files: bytes of each file that is loaded before the champion's first evaluation, raw and gzipped.
+        load: load average of the minute before the tab played, and the number of cores.
+        random_a_second: decisions per second of random play on one thread.
+        agents: milliseconds per decision of each agent, and the number of decisions.
+    """
+
+    browser: str
+    openings: list[float]
+    files: dict[str, tuple[int, int]]
+    load: tuple[float, int]
+    random_a_second: float
+    agents: dict[str, dict[str, float]]
+
+    @property
+    def first_card(self) -> float:
+        """Seconds to the first card, the median."""
+        return statistics.median(self.openings) / 1000
+
+    @property
+    def compressed(self) -> int:
+        """Bytes of all files, compressed."""
+        return sum(size for _, size in self.files.values())
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_arguments: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a folder, for as long as it is needed."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+
+
+def link_of(text: str) -> str:
+    """The part of a link that holds a position (`table/keeping.js`)."""
+    packed = zlib.compress(text.encode(), wbits=-15)
+    return "#z=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def opened(browser: Any, address: str) -> tuple[float, dict[str, tuple[int, int]]]:
+    """Milliseconds until the first card, in a browser that knows nothing of the page; and what it loads."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    files: set[str] = set()
+    context.on("request", lambda request: files.add(request.url.partition("#")[0].removeprefix(address)))
+    try:
+        context.add_init_script(FIRST_CARD)
+        page = context.new_page()
+        page.goto(f"{address}{PAGE}index.html{link_of(POSITION)}")
+        page.wait_for_function("window.firstCard")
+        page.keyboard.press("h")  # asks the champion, whose network is loaded then
+        page.wait_for_selector("#thoughts .bars li")
+        return float(page.evaluate("window.firstCard")), sizes_of(sorted(files))
+    finally:
+        context.close()
+
+
+def sizes_of(files: list[str]) -> dict[str, tuple[int, int]]:
+    """The bytes of files, as they are and compressed."""
+    contents = {name.removeprefix(PAGE): (ROOT / name).read_bytes() for name in files}
+    return {name: (len(content), len(gzip.compress(content, 9))) for name, content in contents.items()}
+
+
+def measure(repeats: int) -> Figures:
+    """Open the page so many times, then play in a tab.
+
+    Raises:
+        ModuleNotFoundError: Playwright is not installed.
+    """
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
+
+    path = os.environ.get("MILLEBORNES_BROWSER", BROWSER)
+    with served(ROOT) as address, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        opened(browser, address)  # warms the disk
+        found = [opened(browser, address) for _ in range(repeats)]
+        tab = browser.new_page()
+        tab.goto(f"{address}{PAGE}drawing/icon.svg")
+        played = tab.evaluate(MEASURED, ASKED)
+        version = f"Chromium {browser.version}"
+        browser.close()
+    load = round(os.getloadavg()[0], 1), os.cpu_count() or 1
+    openings = [round(ms, 1) for ms, _ in found]
+    speed = float(played["random"]["decisions_a_second"])
+    return Figures(version, openings, found[-1][1], load, speed, played["agents"])
+
+
+def lines_of(figures: Figures) -> list[tuple[str, str, str]]:
+    """Return name, figure and target of each measurement."""
+    ms = {name: f"{one['ms']:.3g} ms" for name, one in figures.agents.items()}
+    return [
+        (
+            "what the page loads for a table of two, compressed by gzip",
+            f"{figures.compressed / 1000:.0f} kB",
+            "1 MB",
+        ),
+        (
+            f"from opening to the first card drawn, median of {len(figures.openings)}",
+            f"{figures.first_card:.2f} s",
+            "1 s",
+        ),
+        ("random play in the tab, one thread", f"{figures.random_a_second / 1e6:.1f} M decisions/s", "1 M/s"),
+        ("a decision of `champion` in the tab, mean", ms["champion"], "1 ms"),
+        ("a decision of `champion+search` in the tab, mean", ms["champion+search"], "100 ms"),
+    ]
+
+
+def save(figures: Figures, path: Path) -> None:
+    """Write the figures as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as draft:
+        draft.write_text(json.dumps({**environment_info(), **asdict(figures)}, indent=1) + "\n")
+
+
+def write_docs(figures: Figures, page: Path) -> None:
+    """Write the table between its marks."""
+    rows = "".join(f"| {what} | {figure} | {reach} |\n" for what, figure, reach in lines_of(figures))
+    busy = "load {} on {} cores".format(*figures.load)
+    block = f"\n| {figures.browser}, {busy} | | to reach |\n|---|--:|--:|\n{rows}\n"
+    write_text_atomically(page, with_block(page.read_text(encoding="utf-8"), BEGIN, block))
+
+
+def main() -> int:
+    """The command line."""
+    args = tyro.cli(Args, description=__doc__)
+    if not (BUILT / "engine.json").is_file():
+        print("the engine of the page is not built: run make web", file=sys.stderr)
+        return 2
+    try:
+        figures = measure(max(1, args.repeats))
+    except ModuleNotFoundError as error:
+        print(f"{error.name} is missing: pip install -e '.[browser]'", file=sys.stderr)
+        return 2
+    table = Table("what", "figure", "to reach", title=figures.browser)
+    for line in lines_of(figures):
+        table.add_row(*line)
+    Console().print(table)
+    save(figures, args.out)
+    if args.docs:
+        save(figures, ROOT / "docs" / "benchmarks" / "first_card.json")
+        write_docs(figures, ROOT / "docs" / "benchmarks.md")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+"""The table of the mini decks in docs/hidden_information.md: how large they are, what they are worth.
+
+python -m research.measurements.mini_decks          # a minute of two cores; the largest deck takes nearly all
+of it python -m research.measurements.mini_decks --docs   # ... and writes the tables of the page, and the
+card of the policies
+
+What a deck is worth comes from the policy that is shipped, or from what
+`python -m millebornes_env solve DECK --json docs/benchmarks/DECK.json` has written.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import tyro
+
+from benchmarks.pages import with_block
+from millebornes_env import edition, mini_decks
+from millebornes_env._util.files import write_text_atomically
+from millebornes_env.games.millebornes.cards import CARD_NAMES
+from millebornes_env.solving.deck import Solvable, solvable
+from millebornes_env.solving.equilibrium.agent import FOLDER
+from millebornes_env.solving.policies import TablePolicy, read_policy
+from millebornes_env.solving.tree import Grower
+from millebornes_env.solving.values import Judgement, Uniform, judge, judge_tree
+
+PAGE: Final = Path("docs/hidden_information.md")
+CARD: Final = FOLDER / "README.md"
+SOLVED: Final = Path("docs/benchmarks")
+MOST_DIGITS: Final = 6
+BEGIN: Final = "<!-- {}: written by python -m research.measurements.mini_decks --docs -->\n"
+
+
+@dataclass
+class Args:
+    """Count and judge the mini decks."""
+
+    docs: bool = False
+    """Write the tables of the page and of the card."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Facts about one deck.
+
+    Attributes:
+        game: the deck.
+        uniform: evaluation of random play.
+        policy: the shipped policy, or None.
+        judged: evaluation of that policy.
+        about: results of the solver: `value`, its bounds `between`, `made_by`.
+    """
+
+    game: Solvable
+    uniform: Judgement
+    policy: TablePolicy | None
+    judged: Judgement | None
+    about: dict[str, Any]
+
+
+def row_of(name: str) -> Row:
+    """Count a deck, judge random play, and the policy that is shipped for it."""
+    game = solvable(name)
+    path = FOLDER / f"{name}.npz"
+    begun = time.process_time()
+    if not path.is_file():
+        row = Row(game, judge(game, Uniform()), None, None, solved(name))
+    else:
+        tree = Grower(game).whole()
+        policy = read_policy(path, tree)
+        uniform = judge_tree(tree, Uniform().weights(tree), "uniform")
+        row = Row(game, uniform, policy, judge_tree(tree, policy.weights(tree), name), policy.about)
+    print(f"{name}: {time.process_time() - begun:.1f} s of processor time")
+    return row
+
+
+def solved(name: str) -> dict[str, Any]:
+    """Return the results of the solve command for a deck without a shipped policy."""
+    about: dict[str, Any] = json.loads((SOLVED / f"{name}.json").read_text(encoding="utf-8"))
+    if about["game"] != name:
+        raise ValueError(f"{SOLVED / name}.json is of {about['game']}: write it again by the command solve")
+    return about
+
+
+def table_of_sizes(rows: list[Row]) -> str:
+    """Build the table of deck sizes."""
+    lines = [
+        "| deck | cards; hand; trip | chance nodes | decisions | ends | infosets | actions | payoffs |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        rules, counts = row.game.rules, row.uniform.counts
+        trip = f"{rules.target} km" + (f", or {rules.extended_target}" if rules.extended_target else "")
+        first, second = counts.infosets
+        cells = (
+            f"{cards_of(row.game)}; {rules.hand_limit}; {trip}",
+            f"{counts.chance_nodes:,}",
+            f"{counts.play_nodes:,}",
+            f"{counts.end_nodes:,}",
+            f"{first:,} + {second:,}",
+            str(counts.most_actions),
+            f"{counts.lowest:+,} to {counts.highest:+,}",
+        )
+        lines.append(f"| `{row.game.name}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def cards_of(game: Solvable) -> str:
+    """The cards of a deck, in words."""
+    return ", ".join(
+        f"{copies} {CARD_NAMES[card]}" if copies > 1 else CARD_NAMES[card]
+        for card, copies in enumerate(game.rules.deck)
+        if copies
+    )
+
+
+def table_of_values(rows: list[Row]) -> str:
+    """Build the table of game values for the first seat, and of the best gain against random play."""
+    lines = [
+        "| deck | value to seat 0 | between | uniform: exploitability, points | % of the payoff range |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        low, high = row.about["between"]
+        digits = digits_of(high - low)
+        lines.append(
+            f"| `{row.game.name}` | {row.about['value']:+.{digits}f} | "
+            f"{words_of_bounds(low, high, digits + 1)} | "
+            f"{row.uniform.exploitability:.2f} | {100 * row.uniform.of_range:.2f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def digits_of(width: float) -> int:
+    """Return the number of decimals of a value that are certain, given the width of its bounds."""
+    return min(MOST_DIGITS, max(0, math.floor(-math.log10(width)))) if width > 0 else MOST_DIGITS
+
+
+def words_of_bounds(low: float, high: float, digits: int) -> str:
+    """Bounds with so many digits behind the point, rounded away from each other, so that they hold."""
+    unit = Decimal(1).scaleb(-digits)
+    below = Decimal(low).quantize(unit, ROUND_FLOOR)
+    return f"{below:+} and {Decimal(high).quantize(unit, ROUND_CEILING):+}"
+
+
+def table_of_policies(rows: list[Row]) -> str:
+    """Build the table of the exploitability of the shipped policies."""
+    lines = [
+        "| deck | NashConv, points | exploitability, % of the payoff range | made by |",
+        "|---|--:|--:|---|",
+    ]
+    lines += [
+        f"| `{row.game.name}` | {row.judged.nash_conv:.1e} | {100 * row.judged.of_range:.1e} | "
+        f"{row.policy.about['made_by']} |"
+        for row in rows
+        if row.policy is not None and row.judged is not None
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def replaced(path: Path, tables: dict[str, str]) -> None:
+    """Write tables between their marks."""
+    text = path.read_text(encoding="utf-8")
+    for name, table in tables.items():
+        text = with_block(text, BEGIN.format(name), table)
+    write_text_atomically(path, text)
+    print(f"wrote {path}")
+
+
+def main(args: Args) -> None:
+    """Count, judge, print, and write if asked to."""
+    for name in mini_decks():
+        edition(name)  # a sheet that cannot be read is found before the long walk
+    rows = [row_of(name) for name in mini_decks()]
+    sizes, values, policies = table_of_sizes(rows), table_of_values(rows), table_of_policies(rows)
+    print(f"\n{sizes}\n{values}\n{policies}")
+    if args.docs:
+        replaced(PAGE, {"sizes": sizes, "values": values})
+        replaced(CARD, {"policies": policies})
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args, prog="python -m research.measurements.mini_decks"))

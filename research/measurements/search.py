@@ -1,0 +1,179 @@
+"""Measure the gain of search over its rollout agent, and the cost of a decision.
+
+    python -m research.measurements.search
+    python -m research.measurements.search --rollouts arnold --deals 600 --docs
+    python -m research.measurements.search --rollouts policy:runs/first --options depth=0,rollouts=100
+    python -m research.measurements.search --rollouts strategist --players 3 --deals 150
+
+Gain: points per round of `X+search` against X in all other teams, single rounds, every deal from all
+seats with the same cards.
+Cost: processor time of a decision on one core, mean and 95th percentile, in rounds of X.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from benchmarks.results import environment_info
+from millebornes_env import agents, vector_env
+from millebornes_env._util.files import write_json_atomically
+from millebornes_env.agents.protocol import Table as GameTable
+from millebornes_env.agents.protocol import ask
+from millebornes_env.agents.search.agent import SearchAgent
+from millebornes_env.arena.intervals import NORMAL_QUANTILE
+from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.outcome import Outcome
+
+DOCS: Final = Path("docs/benchmarks/search.json")
+
+TURN: Final = 25
+"""Deals that are played between two steps of the progress bar."""
+
+
+@dataclass
+class Args:
+    """Measure `search` over its own rollout agents."""
+
+    rollouts: tuple[str, ...] = ("champion", "strategist", "arnold", "holder")
+    """The rollout agents."""
+    options: str = ""
+    """Options of the searcher, such as "z=1,rollouts=400"."""
+    deals: int = 400
+    """Deals for each, two rounds each."""
+    seed: int = 1
+    """Of the deals."""
+    decisions: int = 300
+    """Number of decisions whose cost is measured."""
+    edition: str = "parker"
+    """The rule sheet."""
+    players: int = 2
+    """Seats at the table."""
+    teams: int | None = None
+    """Teams at the table; by default as usual for the sheet."""
+    docs: bool = False
+    """Write docs/benchmarks/search.json; lines of other rollout agents stay in it."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Measurements of one searcher.
+
+    Attributes:
+        rollout: its rollout agent.
+        gain: mean points per round over the rollout agent.
+        standard_error: standard error of the gain.
+        deals: number of deals, two rounds each.
+        ms: mean CPU time per decision on one core, in milliseconds.
+        ms_95: its 95th percentile.
+        playouts: mean number of rounds played out per decision.
+    """
+
+    rollout: str
+    gain: float
+    standard_error: float
+    deals: int
+    ms: float
+    ms_95: float
+    playouts: float
+
+
+def spec_of(rollout: str, *options: str) -> str:
+    """The searcher."""
+    text = ",".join(filter(None, options))
+    return f"{rollout}+search" + (f":{text}" if text else "")
+
+
+def gain(rollout: str, args: Args) -> tuple[float, float]:
+    """Points per round over the rollout agent, and its standard error."""
+    config = MatchConfig(args.edition, args.players, args.teams, episode="round", seed=args.seed)
+    outcome: Outcome | None = None
+    specs = [spec_of(rollout, args.options)] + [rollout] * (config.rules.teams - 1)
+    for first in track(range(0, args.deals, TURN), f"search over {rollout}", transient=True):
+        new = play(specs, config, min(TURN, args.deals - first), first_deal=first)
+        outcome = new if outcome is None else outcome.followed_by(new)
+    assert outcome is not None
+    mean, low, _ = outcome.points_per_round()
+    return mean, (mean - (low if low is not None else mean)) / NORMAL_QUANTILE
+
+
+def cost(rollout: str, args: Args) -> tuple[float, float, float]:
+    """Milliseconds of a decision on one core, mean and 95th percentile, and playouts for a decision."""
+    return cost_of(spec_of(rollout, args.options, "threads=1"), rollout, args)
+
+
+def cost_of(spec: str, rollout: str, args: Args) -> tuple[float, float, float]:
+    """Measure the cost of a searcher, as `cost` does.
+
+    Args:
+        spec: spec of the searcher, on one thread.
+        rollout: the agent whose self-play rounds provide the decisions.
+        args: the table, the seed and the number of decisions.
+    """
+    env = vector_env(1, args.edition, players=args.players, teams=args.teams, episode="round", seed=args.seed)
+    table = GameTable.of(env)
+    searcher = agents.make(spec, table, args.seed)
+    assert isinstance(searcher, SearchAgent)
+    mover = agents.make(rollout, table, args.seed)
+    observations, _ = env.reset()
+    spent = []
+    for number in range(args.decisions + 1):
+        rows = observations["observation"], observations["action_mask"]
+        slot_ids = env.agent_selection.astype(np.int64)
+        start = time.process_time()
+        searcher.act(*rows, slot_ids=slot_ids)
+        if number:  # the first may compile
+            spent.append(1000 * (time.process_time() - start))
+        else:
+            searcher.playouts = 0
+        observations = env.step(ask(mover, *rows, slot_ids)).observations
+    return float(np.mean(spent)), float(np.percentile(spent, 95)), searcher.playouts / args.decisions
+
+
+def main(args: Args) -> None:
+    """Measure, print, and write if asked to."""
+    lines = [
+        Line(rollout, *gain(rollout, args), args.deals, *cost(rollout, args)) for rollout in args.rollouts
+    ]
+    headings = ("over", "points per round", "standard error", "deals", "ms, mean", "ms, 95 %", "playouts")
+    table = Table(title=f"search over its rollout agent {args.options}".strip(), title_justify="left")
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "over" else "right")
+    for line in lines:
+        table.add_row(
+            line.rollout,
+            f"{line.gain:+.0f}",
+            f"{line.standard_error:.0f}",
+            f"{line.deals:,}",
+            f"{line.ms:.1f}",
+            f"{line.ms_95:.1f}",
+            f"{line.playouts:,.0f}",
+        )
+    Console().print(table)
+    if args.docs:
+        keep(lines, args, DOCS)
+        print(f"wrote {DOCS}")
+
+
+def keep(lines: Sequence[Line], args: Args, path: Path) -> None:
+    """Put lines into the file, each with its arguments and machine; older ones of the same agents go."""
+    arguments = {name: value for name, value in asdict(args).items() if name != "rollouts"}
+    told = {"arguments": arguments, "environment": environment_info()}
+    new = {line.rollout: {**asdict(line), **told} for line in lines}
+    old = json.loads(path.read_text(encoding="utf-8"))["lines"] if path.exists() else []
+    stay = [line for line in old if line["rollout"] not in new]
+    write_json_atomically(path, {"lines": [*new.values(), *stay]})
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Args, prog="python -m research.measurements.search"))

@@ -1,0 +1,47 @@
+"""CleanRL's way: our one file of plain PyTorch over `vector_env`, all seats learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from millebornes_env import VectorEnv, vector_env
+from research.measurements.works_with.rounds import Act, Floats, Ints, Masks
+from train.cleanrl_ppo import Agent, Args, Rollout, update
+
+
+def make_env(seed: int) -> VectorEnv:
+    """Make games of which every seat learns; `envs.rollout` says which reward belongs to whom."""
+    env = vector_env(256, episode="round", seed=seed, num_threads=2)
+    env.reset()
+    return env
+
+
+def learn(seed: int) -> Iterator[Act]:
+    """Learn without end, at the learning rate that the file begins with.
+
+    Args:
+        seed: of the games and of PyTorch.
+
+    Yields:
+        After each update the policy, which plays its most probable action.
+    """
+    torch.manual_seed(seed)
+    args = Args(seed=seed)
+    env = make_env(seed)
+    agent = Agent(env, args.hidden)
+    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+    rollout = Rollout(env, args.num_steps)
+
+    def act(observations: Floats, masks: Masks) -> Ints:
+        with torch.no_grad():  # the file scales observations itself, and here they are scaled
+            logits = agent.actor(torch.from_numpy(observations))
+            legal = logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
+            chosen: Ints = legal.argmax(dim=1).numpy()
+            return chosen
+
+    while True:
+        rollout.collect(env, agent)
+        update(agent, optimizer, rollout, args)
+        yield act

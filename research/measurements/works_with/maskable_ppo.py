@@ -1,0 +1,53 @@
+"""Stable-Baselines3: MaskablePPO of sb3-contrib over our `VecEnv` of many games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecEnv
+
+from millebornes_env import vector_env
+from millebornes_env.envs.sb3 import OpponentVecEnv, uniform_policy
+from research.measurements.works_with.rounds import Act, Floats, Ints, Masks
+
+GAMES, STEPS, EPOCHS, BATCH = 256, 32, 2, 1024
+
+
+def make_env(seed: int) -> VecEnv:
+    """The door: what a user writes to get from an import to an environment of Stable-Baselines3."""
+    games = vector_env(GAMES, episode="round", seed=seed)
+    return OpponentVecEnv(games, [uniform_policy(seed)])
+
+
+def learn(seed: int) -> Iterator[Act]:
+    """Learn without end.
+
+    Args:
+        seed: of the games and of PyTorch.
+
+    Yields:
+        After each update the policy, which plays its most probable action.
+    """
+    sizes: dict[str, Any] = {"n_steps": STEPS, "n_epochs": EPOCHS, "batch_size": BATCH}
+    network = {"net_arch": [128, 128]}
+    model = MaskablePPO(
+        "MlpPolicy",
+        make_env(seed),
+        learning_rate=1e-3,
+        gamma=1.0,
+        ent_coef=0.01,
+        seed=seed,
+        device="cpu",
+        policy_kwargs=network,
+        **sizes,
+    )
+
+    def act(observations: Floats, masks: Masks) -> Ints:
+        chosen: Ints = model.predict(observations, action_masks=masks, deterministic=True)[0]
+        return chosen
+
+    while True:
+        model.learn(GAMES * STEPS, reset_num_timesteps=False)
+        yield act

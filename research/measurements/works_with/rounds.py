@@ -1,0 +1,48 @@
+"""The game and the evaluation that all learners of `research.measurements.works_with` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+
+GAME: Final = "millebornes_env:millebornes/MilleBornes-v0"
+"""Gymnasium's id: one learner at a table of two, a round an episode."""
+
+Floats = npt.NDArray[np.float32]
+Masks = npt.NDArray[np.int8]
+Ints = npt.NDArray[np.int64]
+
+Act = Callable[[Floats, Masks], Ints]
+"""Scaled observations float32[N, D] and masks int8[N, A] in, actions int64[N] out."""
+
+
+def share_won(act: Act, *, rounds: int, seed: int, opponent: str = "random") -> float:
+    """Play rounds, all at the same time, half of them from each seat.
+
+    Args:
+        act: the policy.
+        rounds: how many.
+        seed: of the deals and of the opponent.
+        opponent: an agent by name.
+
+    Returns:
+        The share won, 0 to 1; a shared win counts one half.
+    """
+    options: dict[str, Any] = {"opponent": opponent, "scaled": True, "autoreset_mode": "next_step"}
+    games = gymnasium.make_vec(GAME, num_envs=rounds, **options)
+    observations, infos = games.reset(seed=seed)
+    won = np.zeros(rounds)
+    is_playing = np.ones(rounds, np.bool_)
+    while is_playing.any():
+        actions = act(observations, infos["action_mask"])
+        observations, _, terminations, _, infos = games.step(actions)
+        ended = terminations & is_playing
+        if ended.any():
+            won[ended] = infos["won"][ended]
+        is_playing &= ~terminations
+    games.close()
+    return float(won.mean())
