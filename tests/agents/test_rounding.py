@@ -25,7 +25,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
-    """The exit code of `python -m train.round_weights` with these words."""
+    """The exit code of `python -m train.tools.round_weights` with these words."""
     monkeypatch.setattr(sys, "argv", ["round_weights", *map(str, words)])
     return round_weights.main()
 

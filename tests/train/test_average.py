@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
-    """The exit code of `python -m train.average` with these words."""
+    """The exit code of `python -m train.tools.average` with these words."""
     monkeypatch.setattr(sys, "argv", ["average", *map(str, words)])
     return average.main()
 

@@ -1,12 +1,13 @@
 """Train many best responses, one after the other: a queue of runs of `train.exploit`.
 
-    python -m train.best_responses --dry-run
-    python -m train.best_responses --leaderboard docs/leaderboard
-    timeout -s INT 3600 python -m train.best_responses --only champion
+    python -m train.tools.best_responses --dry-run
+    python -m train.tools.best_responses --leaderboard docs/leaderboard
+    timeout -s INT 3600 python -m train.tools.best_responses --only champion
 
-The list (train/best_responses.toml, or --list) says against whom, where, for how many decisions and with
-which seeds. It can be stopped at any time: the same command goes on there, in the middle of a run too. When
-all seeds of an entry are done, the best one is measured again in deals that did not choose it, and that is
+The list (train/tools/best_responses.toml, or --list) says against whom, where, for how many decisions and
+with which seeds. It can be stopped at any time: the same command goes on there, in the middle of a run too.
+When all seeds of an entry are done, the best one is measured again in deals that did not choose it, and that
+is
 reported: a maximum over seeds flatters.
 """
 

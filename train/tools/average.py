@@ -1,7 +1,7 @@
 """Average policies: one whose weights are the mean of those of several, to be played or to go on from.
 
-    python -m train.average runs/a runs/b runs/c --out runs/mean
-    python -m train.average runs/first --snapshots 7 --out runs/mean
+    python -m train.tools.average runs/a runs/b runs/c --out runs/mean
+    python -m train.tools.average runs/first --snapshots 7 --out runs/mean
     python -m train.selfplay --start runs/mean --run-dir runs/second
 
 Along one run, or between runs that began with the same weights, the mean often plays better than each of them
@@ -87,7 +87,7 @@ def average_policies(folders: Sequence[Path], out: Path) -> None:
         input_spec=first.input_spec,
         activation=first.description["activation"],
         value=first.value,
-        more={"trained_by": "train.average", "policies": len(policies)},
+        more={"trained_by": "train.tools.average", "policies": len(policies)},
     )
 
 
