@@ -19,8 +19,7 @@ from millebornes_env.cli import editions, export
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MissingExtraError, NotationError
-from millebornes_env.games.editions import edition
-from millebornes_env.games.registry import Game, game
+from millebornes_env.games.registry import Game, edition, game
 
 PLAYING: Final = {
     "play": "play against agents: at a table in the browser, or on the terminal",

@@ -77,7 +77,7 @@ class MatchConfig:
 
     @functools.cached_property
     def _game_name(self) -> str:
-        return find_sheet(self.edition).game
+        return str(find_sheet(self.edition).game)
 
     @property
     def rules(self) -> Any:

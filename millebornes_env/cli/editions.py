@@ -10,8 +10,7 @@ from typing import Any
 from millebornes_env._util.command_line import sentence
 from millebornes_env._util.texts import text_of_file
 from millebornes_env.errors import GameError, OptionError, shown
-from millebornes_env.games.editions import edition, editions
-from millebornes_env.games.registry import DEFAULT_GAME, GAMES, game
+from millebornes_env.games.registry import DEFAULT_GAME, GAMES, edition, editions, game
 from millebornes_env.games.sheets import split_label
 
 

@@ -27,8 +27,7 @@ from millebornes_env.errors import (
     UnknownEditionError,
     shown,
 )
-from millebornes_env.games.rule_sheet import Everything, Sheet, SheetOfTables
-from millebornes_env.games.sheets import MOST_BYTES_OF_A_SHEET, mini_names_in, split_label
+from millebornes_env.games.sheets import MOST_BYTES_OF_A_SHEET, split_label
 
 _HERE: Final = Path(__file__).parent
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
@@ -127,7 +126,7 @@ class Game:
         return [] if _is_part(sheets) else sheets
 
     def module(self) -> Rulebook:
-        """The rulebook.
+        """Return the rulebook.
 
         Raises:
             GameError: it lacks something that the engine asks for.
@@ -139,7 +138,7 @@ class Game:
         return checked  # type: ignore[no-any-return] # a module: mypy knows them by their files only
 
     def sheet(self, given: object) -> Sheet:
-        """The sheet of that name or file; a sheet is handed back as it is.
+        """Return the sheet of that name or file; a sheet is handed back as it is.
 
         Raises:
             UnknownEditionError: there is none.
@@ -268,10 +267,7 @@ def _found(part: Any) -> Any:
 # The table -------------------------------------------------------------------------------------------------
 
 
-def _sheets_in(package: str) -> tuple[str, ...]:
-    """The names of a package's sheets, without importing it."""
-    return tuple(sorted(file.stem for file in (_HERE / package / "sheets").glob("*.toml")))
-
+_HERE: Final = Path(__file__).parent
 
 DEFAULT_GAME: Final = "millebornes"
 """The game of a sheet that does not name one."""
@@ -306,7 +302,7 @@ _SHIPPED: Final = tuple(GAMES)
 
 
 def game(name: str) -> Game:
-    """The game of that name.
+    """Return the game of that name.
 
     Raises:
         GameError: there is none; the message lists those there are.
@@ -318,7 +314,7 @@ def game(name: str) -> Game:
 
 
 def game_of(rulebook: Rulebook | ModuleType) -> Game | None:
-    """The game whose rulebook the module is; None: it is that of no game."""
+    """Return the game whose rulebook the module is; None: it is that of no game."""
     name = getattr(rulebook, "__name__", None)
     return next((one for one in GAMES.values() if one.rulebook is rulebook or one.rulebook == name), None)
 
@@ -328,21 +324,25 @@ def _known_games(given: object) -> str:
     return f"the games are: {', '.join(GAMES)} (millebornes_env.register_game adds one).{hint}"
 
 
-def find_sheet(given: object) -> Sheet:
-    """The rule sheet that is meant; it says which game it is of.
+def edition(name: str | Path | Sheet) -> Any:
+    """Return the rule sheet of that name, or that of a file (a sheet is returned as it is).
 
     Args:
-        given: the name of a sheet of any game, with overrides where its game knows them
-            (`parker+max_200=4`); the path of a file, ending in `.toml`, whose entry `game` says of which game
-            it is; or a sheet, which is handed back as it is.
+        name: the name of a sheet of any game (`editions` lists them), a label such as `parker+max_200=4` or
+            `arc_en_ciel+target_rainbows=5`, or the path of a sheet of your own, ending in `.toml`, whose
+            entry `game` names its game.
+
+    Returns:
+        An `Edition` of the game; its `game` is the name of the game in the table of games.
 
     Raises:
-        UnknownEditionError: there is none; the message lists those there are.
+        UnknownEditionError: there is no such sheet; the message lists those there are.
         GameError: the sheet is of a game that is not registered.
         EditionError: the file does not describe a sheet.
-        EditionError: an override that cannot be.
-        OptionError: the file is of a game that reads none.
+        EditionError: an override that is not possible.
+        OptionError: the game of the file reads no sheets from files.
     """
+    given: object = name
     found = _game_of(given)
     try:
         return found.sheet(given)
@@ -354,8 +354,40 @@ def find_sheet(given: object) -> Sheet:
         raise UnknownEditionError(f"{error} Of other games: {', '.join(others)}.{hint}") from None
 
 
+find_sheet: Final[Callable[..., Any]] = edition
+
+
+def editions(of: str | None = DEFAULT_GAME) -> tuple[str, ...]:
+    """Return the names of a game's rule sheets, in alphabetical order.
+
+    Args:
+        of: the game: "millebornes", "wielerspel" (the cycling race) or a registered one; None: all games, one
+            after the other.
+
+    Raises:
+        GameError: there is no such game.
+    """
+    entries = GAMES.values() if of is None else [game(of)]
+    return tuple(name for entry in entries for name in sorted(entry.editions))
+
+
+def mini_decks(of: str = DEFAULT_GAME) -> tuple[str, ...]:
+    """Return the names of a game's mini decks, the smallest first: sheets small enough to be solved exactly.
+
+    They are not among its `editions`, so that a loop over all editions does not play them; `edition` finds
+    them by name (`mini8` means the newest version, such as `mini8-v0`).
+
+    Args:
+        of: the game.
+
+    Raises:
+        GameError: there is no such game.
+    """
+    return game(of).mini_decks
+
+
 def _game_of(given: object) -> Game:
-    """The game of a sheet; of what is no sheet at all, the one whose complaint is told."""
+    """Return the game of a sheet; for anything else the game whose error message applies."""
     if isinstance(given, (str, Path)):
         stem, _ = split_label(str(given))
         if stem.endswith(".toml"):
@@ -382,7 +414,7 @@ def _game_of_file(path: Path) -> Game:
     raise EditionError(f"{path}: the entry 'game' is {shown(name)}; {_known_games(name)}")
 
 
-# A game of one's own ---------------------------------------------------------------------------------------
+# Games of users ---------------------------------------------------------------------------------------------
 
 
 def register_game(entry: Game) -> None:
@@ -438,18 +470,5 @@ def _check_sheets(entry: Game) -> None:
 
 
 def _taken(entry: Game) -> dict[str, str]:
-    """The names of the other games' sheets, and whose they are."""
+    """Return the names of the other games' sheets, and whose they are."""
     return {name: one.name for one in GAMES.values() if one.name != entry.name for name in one.shipped}
-
-
-__all__ = [
-    "DEFAULT_GAME",
-    "GAMES",
-    "Everything",
-    "Game",
-    "Sheet",
-    "SheetOfTables",
-    "find_sheet",
-    "game",
-    "register_game",
-]

@@ -206,7 +206,7 @@ def test_help_says_what_can_be_typed_and_shows_the_table_again() -> None:
     ("arguments", "message"),
     [
         (["--episode", "match"], "episode is 'match'; it may be 'race'"),
-        (["--players", "9"], "a race for 2 to 6 players; got 9"),
+        (["--players", "9"], "has no table for 9 players; it has: 2 players"),
         (["--against", "greedy"], "'greedy' plays millebornes, not wielerspel"),
         (["--against", "nobody"], "there is no agent 'nobody'"),
     ],

@@ -26,7 +26,7 @@ from tests.games.conftest import examples
 
 @pytest.fixture
 def hold_at(pig: ModuleType, monkeypatch: pytest.MonkeyPatch) -> type:
-    """The agent of the page, with the name that it has there."""
+    """Return the agent of the page, with the name that it has there."""
     names: dict[str, Any] = {}
     block = next(block for block in examples() if "class HoldAt" in block)
     exec(block.partition("agents.register")[0], names)

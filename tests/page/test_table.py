@@ -12,7 +12,7 @@ import pytest
 
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.games import millebornes
-from millebornes_env.games.editions import mini_decks
+from millebornes_env.games.registry import mini_decks
 from millebornes_env.notation import read_record
 from millebornes_env.play.web.table import MESSAGES, CardTable
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from millebornes_env._util.versions import __version__
 from millebornes_env.errors import JournalError, MessageError, MilleBornesError
-from millebornes_env.games.editions import edition as find_edition
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game
 from millebornes_env.play.study.design import Design, Study, session_name
 from millebornes_env.play.study.journal import FORMAT, Journal, now

@@ -22,8 +22,6 @@ from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.errors import PlayError, shown
-from millebornes_env.games.editions import edition as find_edition
-from millebornes_env.games.editions import editions, mini_decks
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -52,7 +50,8 @@ from millebornes_env.games.millebornes.rule_checks import limits
 from millebornes_env.games.millebornes.rules import FIELDS, TABLE_FIELDS, Rules, rules_record
 from millebornes_env.games.millebornes.state import ROUND_OVER
 from millebornes_env.games.millebornes.winning import has_won_match
-from millebornes_env.games.registry import DEFAULT_GAME
+from millebornes_env.games.registry import DEFAULT_GAME, editions, mini_decks
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.sheets import newest_version, split_label
 from millebornes_env.notation import Position, write_action, write_position, write_record
 from millebornes_env.notation.lines import CARD_WORDS
