@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Protocol
 
 from millebornes_env._util.arguments import flag
 from millebornes_env._util.texts import closest, text_of_file
-from millebornes_env.engine.rulebook import Rulebook, StateArray, checked_module
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
 from millebornes_env.errors import (
     ConformanceError,
     EditionError,
@@ -27,7 +27,7 @@ from millebornes_env.errors import (
     UnknownEditionError,
     shown,
 )
-from millebornes_env.games.sheets import MOST_BYTES_OF_A_SHEET, split_label
+from millebornes_env.games.sheets import MOST_BYTES_OF_A_SHEET, missing_table, names_in, split_label
 
 _HERE: Final = Path(__file__).parent
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
@@ -68,6 +68,71 @@ OBSERVATION_OPTIONS: Final = {
 """What can be chosen about observations, by the field of a game's spec: the option, and its usual value."""
 
 
+# Rule sheets -----------------------------------------------------------------------------------------------
+
+
+class Sheet(Protocol):
+    """A rule sheet as the environments need it; `sheets.RuleSheet` is one that is read from a file."""
+
+    @property
+    def name(self) -> str:
+        """Name in code."""
+
+    @property
+    def label(self) -> str:
+        """The name, with the changes to the sheet's rules."""
+
+    @property
+    def game(self) -> str:
+        """Name of its game."""
+
+    def table(self, players: int, teams: int | None = None, /) -> TableRules:
+        """Return the rules at one table.
+
+        Raises:
+            PlayersError: the sheet has no such table.
+        """
+
+
+@dataclass(frozen=True)
+class SheetOfTables:
+    """A rule sheet that is just a list of tables, for a game without sheets in files.
+
+    Attributes:
+        game: name of the game.
+        name: name of the sheet in code.
+        tables: the rules of each table; the first with a given number of players is the default for it.
+    """
+
+    game: str
+    name: str
+    tables: Sequence[TableRules]
+
+    @property
+    def label(self) -> str:
+        """The name: nothing can be changed."""
+        return self.name
+
+    def table(self, players: int, teams: int | None = None) -> TableRules:
+        """Return the rules at one table.
+
+        Raises:
+            PlayersError: the sheet has no such table; the message lists those it has.
+        """
+        for rules in self.tables:
+            if rules.players == players and teams in (None, rules.teams):
+                return rules
+        raise missing_table(
+            self.name, players, teams, [(rules.players, rules.teams) for rules in self.tables]
+        )
+
+
+class Everything(NamedTuple):
+    """Options of an observation for a game without any: compiled code takes no empty tuple."""
+
+    everything: int = 1
+
+
 # An entry --------------------------------------------------------------------------------------------------
 
 
@@ -106,7 +171,7 @@ class Game:
     @property
     def mini_decks(self) -> tuple[str, ...]:
         """The names of small sheets that come with the game, to be solved; found by their names only."""
-        return mini_names_in(_HERE / self.name / "mini_decks") if self.name in _SHIPPED else ()
+        return names_in(_HERE / self.name / "mini_decks") if self.name in _SHIPPED else ()
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -267,8 +332,6 @@ def _found(part: Any) -> Any:
 # The table -------------------------------------------------------------------------------------------------
 
 
-_HERE: Final = Path(__file__).parent
-
 DEFAULT_GAME: Final = "millebornes"
 """The game of a sheet that does not name one."""
 
@@ -277,7 +340,7 @@ GAMES: Final[dict[str, Game]] = {
         name="millebornes",
         rulebook="millebornes_env.games.millebornes.rulebook",
         sheets="millebornes_env.games.millebornes.editions:edition",
-        sheet_names=_sheets_in("millebornes"),
+        sheet_names=names_in(_HERE / "millebornes" / "sheets"),
         title="Mille Bornes",
         chance="cards",
         opponents=("random", "greedy", "holder"),
@@ -288,7 +351,7 @@ GAMES: Final[dict[str, Game]] = {
         name="wielerspel",
         rulebook="millebornes_env.games.wielerspel.rulebook",
         sheets="millebornes_env.games.wielerspel.editions:edition",
-        sheet_names=_sheets_in("wielerspel"),
+        sheet_names=names_in(_HERE / "wielerspel" / "sheets"),
         title="Maillot Arc-en-ciel",
         chance="dice and cards",
         opponents=("random", "saver", "escaper", "bidder"),

@@ -221,9 +221,7 @@ def rules_array(rules: Rules) -> npt.NDArray[np.void]:
 
 
 def rules_record(rules: Rules) -> RulesRecord:
-    """Return the record of the rules, with attributes that plain Python can read, too
-    (`engine.numba.compiling.plain`).
-    """
+    """Return the record of the rules, with attributes that plain Python can read, too."""
     return cast("RulesRecord", rules_array(rules)[0])
 
 
