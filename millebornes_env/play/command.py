@@ -18,7 +18,7 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import Any, Final, TextIO
 
 import numpy as np
 
@@ -30,13 +30,10 @@ from millebornes_env.agents.protocol import Agent, sees_hidden_cards
 from millebornes_env.cli.options import TableArgs, parse_options, table_asked_for
 from millebornes_env.envs.options import USUAL
 from millebornes_env.envs.vector import VectorEnv, vector_env
-from millebornes_env.errors import MilleBornesError
+from millebornes_env.errors import MilleBornesError, MissingExtraError
 from millebornes_env.notation.position import game_of
 from millebornes_env.play.studies import StudyArgs, check_only_for_studies, run_study
 from millebornes_env.play.terminal.session import Session
-
-if TYPE_CHECKING:
-    from millebornes_env.play.web.server import TableServer
 
 _STRONGEST = "champion"
 _WEAKEST = "random"
@@ -104,7 +101,11 @@ def _command(
 
 def _in_the_browser(args: Args, edition: str, players: int, teams: int | None) -> int:
     """Serve the page until Ctrl-C."""
-    from millebornes_env.play.web.server import TableServer  # noqa: PLC0415 - only who serves the page
+    try:
+        from millebornes_env.play.web.server import TableServer  # noqa: PLC0415 - of the extra `study`
+    except ModuleNotFoundError as error:
+        what = "the table in the browser (--terminal plays without it)"
+        raise MissingExtraError.of(what, error, "study") from None
 
     # Whatever the page could not play is refused here already, where it was typed.
     env = vector_env(1, edition, players=players, teams=teams, episode=args.episode, seed=args.seed)
@@ -114,23 +115,23 @@ def _in_the_browser(args: Args, edition: str, players: int, teams: int | None) -
     shown = typed | {"edition": edition, "players": players, "teams": env.teams, "episode": env.episode}
     is_asked = any(value is not None and value != USUAL for value in typed.values())
     kind: Any = env.game.hook("play.table", "play")
-    with TableServer(lambda: kind(shown if is_asked else {}), args.port) as server:
-        _show_page(server, opens=args.browser)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt as stop:
-            print("\nThe page is served no more; the browser keeps your game.")
-            return exit_code_of(stop)
+    server = TableServer(lambda: kind(shown if is_asked else {}), args.port)
+    _show_page(server.url, opens=args.browser)
+    try:
+        server.run()
+    except KeyboardInterrupt as stop:
+        print("\nThe server has stopped; the browser keeps your game.")
+        return exit_code_of(stop)
     return 0
 
 
-def _show_page(server: TableServer, *, opens: bool) -> None:
+def _show_page(url: str, *, opens: bool) -> None:
     """Say where the page is, and open it."""
-    print(f"The table is at {server.url} (Ctrl-C ends it; --terminal plays here).", flush=True)
+    print(f"The table is at {url} (Ctrl-C ends it; --terminal plays here).", flush=True)
     if not opens:
         return
     try:
-        is_open = webbrowser.open(server.url)
+        is_open = webbrowser.open(url)
     except (webbrowser.Error, OSError):
         is_open = False
     if not is_open:

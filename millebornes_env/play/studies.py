@@ -84,11 +84,12 @@ def run_study(args: _AllArgs) -> int:
         raise OptionError("a study is played in the browser: leave --terminal away")
     try:
         from millebornes_env.play.study import design, server, serving  # noqa: PLC0415 - of the extra `study`
+        from millebornes_env.play.web.server import listening  # noqa: PLC0415 - likewise
     except ModuleNotFoundError as error:
         raise MissingExtraError.of("play --study", error, "study") from None
     assert args.study is not None
     host = args.host or "127.0.0.1"
-    with serving.locked(args.study), serving.listening(host, args.port) as taken:
+    with serving.locked(args.study), listening(host, args.port) as taken:
         addresses = serving.addresses_of(host, taken.getsockname()[1], args.address)
         asked = _asked(args, design.intro_of)
         study = design.open_study(args.study, asked, args.participants, args.seed, serving.warm_up)

@@ -6,6 +6,7 @@ MILLEBORNES_SCREENSHOTS, if any.
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import os
@@ -53,12 +54,18 @@ def table() -> CardTable:
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     """Serve the page and yield its address."""
-    with TableServer(CardTable) as server:
-        serving = threading.Thread(target=server.serve_forever, args=(0.05,))
-        serving.start()
+    with running(TableServer(CardTable)) as server:
         yield server.url
-        server.shutdown()
-        serving.join()
+
+
+@contextlib.contextmanager
+def running(server: TableServer) -> Iterator[TableServer]:
+    """Run a server in a thread for as long as the block lasts."""
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    yield server
+    server.stop()
+    thread.join()
 
 
 class _Folder(http.server.SimpleHTTPRequestHandler):
