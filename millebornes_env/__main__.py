@@ -32,7 +32,7 @@ PLAYING: Final = {
     "train": "train an agent with a script of the checkout",
     "solve": "solve a mini deck, or judge agents exactly on it",
 }
-"""Commands that parse their own options, with a file of `millebornes_env.commands` for each."""
+"""Commands that parse their own options: `play.command`, the others in files of `cli`."""
 
 EXTRAS: Final = {
     name: {"record": "data", "train": "train", "solve": ""}.get(name, "arena") for name in PLAYING

@@ -227,7 +227,7 @@ def check(agent: Spec, opponents: Sequence[Spec], config: MatchConfig, deals: in
         try:
             loaded = agents.load(spec, env)
             needs_kernels = is_compiled(loaded) and not env.game.has("agents.decoder")
-            if not isinstance(loaded, HumanAgent) and not needs_kernels:
+            if not getattr(loaded, "is_person", False) and not needs_kernels:
                 env.step(ask_in(env, loaded, observations))
         except UnknownAgentError:
             raise
