@@ -36,6 +36,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from millebornes_env.errors import MilleBornesError, PlayError, shown
+from millebornes_env.render.millebornes.filling import DRAWING
 
 PAGE: Final = Path(__file__).parent
 """The folder with the page's files."""
@@ -145,6 +146,7 @@ def page_app(routes: Sequence[BaseRoute], addresses: Iterable[str], without: tup
     files = {
         f"/{file.relative_to(PAGE).as_posix()}": file for file in PAGE.rglob("*") if file.suffix in _TYPES
     }
+    files |= {f"/drawing/{file.name}": file for file in DRAWING.iterdir()}
     files["/"] = PAGE / "index.html"
 
     async def send_file(request: Request) -> Response:
