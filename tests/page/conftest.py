@@ -10,6 +10,7 @@ import contextlib
 import http.server
 import json
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,6 +21,7 @@ import pytest
 
 from millebornes_env.play.web.server import HOST, PAGE, TableServer
 from millebornes_env.play.web.table import CardTable
+from millebornes_env.render.millebornes.filling import DRAWING
 from tests.patience import SECONDS_OF_A_HANG
 
 SETUP = {
@@ -81,9 +83,12 @@ class _Folder(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def folder() -> Iterator[str]:
-    """Serve the page as a static folder, without our server, and yield its address."""
-    with http.server.ThreadingHTTPServer((HOST, 0), partial(_Folder, directory=str(PAGE))) as server:
+def folder(tmp_path: Path) -> Iterator[str]:
+    """Serve the page as a static folder, as the site has it, without our server, and yield its address."""
+    shutil.copytree(PAGE, tmp_path / "table")
+    shutil.copytree(DRAWING, tmp_path / "table" / "drawing")
+    files = partial(_Folder, directory=str(tmp_path / "table"))
+    with http.server.ThreadingHTTPServer((HOST, 0), files) as server:
         serving = threading.Thread(target=server.serve_forever, args=(0.05,))
         serving.start()
         yield f"http://{HOST}:{server.server_port}/"
