@@ -26,7 +26,7 @@ from millebornes_env.errors import PlayError
 from millebornes_env.games.millebornes.rulebook import POINTS_PER_REWARD
 
 REDEALS: Final = 39
-"""So few that search drops no action: the page compares all of them."""
+"""Number of redeals; few enough that search drops no action, because the page compares all of them."""
 
 Key = tuple[int, int]
 
@@ -45,19 +45,19 @@ def opinion(
     """Return the agent's opinion of the position, from the view of the seat to act.
 
     Args:
-        env: of one game.
-        agent: with a network, or search over one; or `strategist`, of which only search and beliefs can be
-            shown besides its choice.
-        observations: of that position.
-        with_search: whether to let it search, too.
-        plays: all decisions of the round so far, if its belief about the hidden hands is asked for.
+        env: environment with one game.
+        agent: an agent with a network, or search over one; or `strategist`, which only has its choice, search
+            and beliefs.
+        observations: observations of the position.
+        with_search: let it search, too.
+        plays: all decisions of the round so far, to include its belief about the hidden hands; else None.
 
     Returns:
-        `value` in points or, where none are counted, the chance to `win` (None: it has learned neither),
-        `probabilities` and, as far as they are asked for, `search` and `belief` (see `belief_about_hands`).
+        `value` in points or, without points, the chance to `win` (None if it has learned neither),
+        `probabilities` and, if requested, `search` and `belief` (see `belief_about_hands`).
 
     Raises:
-        PlayError: the agent can do none of this.
+        PlayError: the agent has no opinions.
     """
     policy: Any = agent.rollout_agent if isinstance(agent, SearchAgent) else agent
     if not isinstance(policy, PolicyAgent | StrategistAgent):
@@ -93,18 +93,18 @@ def belief_about_hands(
 ) -> list[dict[str, Any]]:
     """Return the beliefs of the seat to act about each other hand, given the plays of this round.
 
-    Hands that fit are drawn and weighed by how probable the plays were that everybody has seen, if their
-    holders play like the agent, like `strategist` or by chance (`agents.search.beliefs.PolicyBelief`).
+    Possible hands are drawn and weighted by the probability of the public plays if their holders play like
+    the agent, like `strategist` or at random (`agents.search.beliefs.PolicyBelief`).
 
     Args:
-        env: of one game.
+        env: environment with one game.
         policy: the agent.
         plays: all decisions of the round so far.
-        key: of the random numbers.
+        key: random key.
 
     Returns:
-        Of each other seat its number, `seat`, and `p`: of each card how probable it is that the seat holds
-        it, at least once.
+        For each other seat `seat`, its number, and `p`, the probability for each card that the seat holds at
+        least one.
     """
     states, seats = env.get_states(), env.agent_selection.astype(np.int32)
     table, own = Table.of(env), int(seats[0])
@@ -133,7 +133,7 @@ def _worth(policy: PolicyAgent | StrategistAgent, rows: Any) -> dict[str, float 
 
 
 def _searched(env: VectorEnv, policy: PolicyAgent | StrategistAgent) -> list[dict[str, Any]]:
-    """The mean gain of each play over what the network would do, in points, the best first."""
+    """List the mean gain in points of each play over the network's choice, best first."""
     table = Table.of(env)
     depth = DEPTH if can_judge(policy, table) else 0
     searcher = SearchAgent(table, 1, policy, rollouts=REDEALS, z=1.0, threads=1, depth=depth)
