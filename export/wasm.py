@@ -48,9 +48,8 @@ WASM: Final = Platform(
 """Without WebAssembly's vectors: LLVM 22 cannot compile sets of numbers (`millebornes_env.engine.numba.simd`)
 with them ("SETCC operands must have the same type")."""
 
-IMPORTS: Final = ("expf", "tanhf", "exp", "log")
-"""Functions that the module imports from its host: of a float32 for networks that sample or have tanh units,
-of a float64 for beliefs."""
+IMPORTS: Final = ("expf", "tanhf")
+"""Functions of a float32 that the module imports from its host, for networks that sample or use tanh."""
 
 _STACK: Final = 1 << 20
 """Bytes; networks and agents lay arrays of some kB on it."""
