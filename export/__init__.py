@@ -1,5 +1,5 @@
-"""Takes the compiled kernels out of Numba: `module` makes one LLVM module, `platforms` a shared object of it.
+"""Export of the compiled kernels from Numba, used when a wheel or the page's engine is built.
 
-Used when a wheel is built: `backend` and `hatch_build` are what the build tool calls, `build` makes the
-files.
+`module` makes one LLVM module, `platforms` a shared object of it, `build` the files of a wheel, and `wasm`
+those of the page. `backend` and `hatch_build` are called by the build tool.
 """

@@ -1,7 +1,6 @@
-"""The build backend: Hatchling's, which for a wheel with machine code asks for what makes it, too.
+"""The build backend: Hatchling's, with additional requirements for a wheel with machine code.
 
-An editable installation and a source distribution need none of that, and `build-system.requires` could not
-tell them apart.
+`build-system.requires` would also install them for an editable installation or a source distribution.
 """
 
 from __future__ import annotations

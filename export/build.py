@@ -1,4 +1,4 @@
-"""Makes the files that a wheel holds: a shared object of the kernels, and `kernels.json` about it."""
+"""Builds the machine code of a wheel: a shared object of the kernels, and its description `kernels.json`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 WEIGHTS: Final = ".bin"
 """Suffix of the files that hold a network for the page (`export/wasm.py`)."""
 
-# Nothing of the building machine's processor may come into the code; LLVM vectorises for the platform later.
+# The code must not depend on the building machine's processor; LLVM vectorises for the platform later.
 _ENVIRONMENT: Final = {
     "NUMBA_CPU_NAME": "generic",
     "NUMBA_CPU_FEATURES": "",
@@ -36,9 +36,9 @@ _PLATFORM: Final = "MILLEBORNES_WHEEL_PLATFORM"
 
 
 def holds_machine_code() -> bool:
-    """Return True if the wheel is to hold machine code: on x86-64 Linux, the only platform it is made for.
+    """Return True if the wheel is to hold machine code, which is built for x86-64 Linux only.
 
-    `MILLEBORNES_WHEEL_PLATFORM=any` asks for a wheel without, which runs everywhere.
+    `MILLEBORNES_WHEEL_PLATFORM=any` asks for a wheel without machine code, which runs everywhere.
 
     Raises:
         ValueError: the variable names another platform.
@@ -52,10 +52,10 @@ def holds_machine_code() -> bool:
 def build(folder: str) -> list[Path]:
     """Compile the kernels and write a shared object and `kernels.json`.
 
-    In a process of its own with an empty cache: code from Numba's cache cannot be exported.
+    This runs in a separate process with an empty cache: code from Numba's cache cannot be exported.
 
     Args:
-        folder: where to; it must exist.
+        folder: output folder, which must exist.
 
     Returns:
         The files.
@@ -68,24 +68,24 @@ def build(folder: str) -> list[Path]:
 
 
 def compile_apart(module: str, *arguments: str) -> None:
-    """Run a module in a process of its own, where Numba compiles all anew and for no certain processor.
+    """Run a module in a separate process, where Numba compiles everything again for a generic processor.
 
     Args:
-        module: run as `python -m`.
-        *arguments: of its command line.
+        module: name of the module, for `python -m`.
+        *arguments: command-line arguments.
 
     Raises:
         subprocess.CalledProcessError: it failed; the reason stands on stderr.
     """
     with tempfile.TemporaryDirectory() as cache:
-        # Keep what was there: pip hands over the packages of its build environment in it.
+        # Keep the old value: pip passes the packages of its build environment in it.
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         environment = os.environ | _ENVIRONMENT | {"PYTHONPATH": path, "NUMBA_CACHE_DIR": cache}
         subprocess.run([sys.executable, "-m", module, *arguments], cwd=ROOT, env=environment, check=True)
 
 
 def _write(folder: Path) -> None:
-    # In the new process only: these import Numba, which reads its environment then.
+    # Imported in the new process only: Numba reads its environment when it is imported.
     from export.kernels import examples  # noqa: PLC0415
     from export.module import module_of  # noqa: PLC0415
     from millebornes_env.engine.numba.cache import source_digest  # noqa: PLC0415

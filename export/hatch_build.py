@@ -10,16 +10,16 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class MachineCodeHook(BuildHookInterface):  # type: ignore[misc]  # it has no type hints
-    """Compiles the kernels before a wheel is packed; an editable installation gets none.
+    """Compiles the kernels before a wheel is packed.
 
-    A wheel for any platform, built without a compiler, holds none. What browsers run (`export/wasm.py`) is in
-    no wheel: there the server of `millebornes play` plays.
+    Editable installations and wheels for any platform get none. The files for browsers (`export/wasm.py`) are
+    in no wheel: there the page uses the server of `millebornes play`.
     """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the files and name them to the wheel."""
+        """Build the files and add them to the wheel."""
         sys.path.insert(0, self.root)
-        from export.build import build, holds_machine_code  # noqa: PLC0415 - on the path only now
+        from export.build import build, holds_machine_code  # noqa: PLC0415 - importable only now
         from export.platforms import LINUX_TAG  # noqa: PLC0415
 
         if version == "editable" or not holds_machine_code():

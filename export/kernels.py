@@ -1,4 +1,4 @@
-"""The kernels that the wheel holds as machine code, with arguments of the types that they are called with."""
+"""The kernels that a wheel holds as machine code, with example arguments."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from millebornes_env.games.millebornes.sections import ObservationSpec
 
 
 def examples() -> list[Example]:
-    """All of them, with one argument of each of their types; arrays that are only read are read-only.
+    """List the kernels, each with arguments of the types that it takes.
 
-    Types do not depend on the edition, the table or the number of games.
+    Arrays that it only reads are read-only. The types do not depend on the edition, the table or the number
+    of games.
     """
     settings = Settings(
         episode=0, reward=0, autoreset=SAME_STEP, observation_spec=ObservationSpec(), punish_illegal=0

@@ -1,9 +1,10 @@
-"""Kernels to one LLVM module of plain functions, which knows neither Python nor Numba.
+"""Export of kernels as one LLVM module of plain functions, which needs neither Python nor Numba.
 
 For each kernel the module has one function, `int32 NAME(int64 *words)`: the caller writes the arguments into
-`words`, an array of 64-bit words, and finds the result in its first words. The function returns 0, or another
-number where the kernel raised. Beside it, compiled code finds the kernel itself, as Numba calls it
-(`engine.numba.compiling.call_at`). `Kernel` says which argument takes which words:
+`words`, an array of 64-bit words, and reads the result from its first words. The function returns 0, or
+another number if the kernel raised. The module also has the kernel itself, as Numba calls it
+(`engine.numba.compiling.call_at`).
+`Kernel` describes the words of each argument:
 
 | argument | words |
 |---|---|
@@ -12,7 +13,7 @@ number where the kernel raised. Beside it, compiled code finds the kernel itself
 | an array | 0, 0, number of elements, size of one, address, its shape, its strides in bytes |
 | a tuple | its members, one after the other |
 
-The module is text, for no platform yet: a platform sets its own triple and data layout (`platforms`).
+The module is text that is independent of the platform: `platforms` adds the triple and the data layout.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ define i32 @{name}(ptr %words) {{
 declare i32 @{kernel}({parameters})
 """
 
-# The one function of the C library that LLVM calls by itself. As text it needs no C compiler and no libc.
-# Hidden, so that it does not take the place of anybody else's; the optimiser keeps what is not internal.
+# The only function of the C library that LLVM calls by itself. As text it needs no C compiler and no libc.
+# It is hidden so that it does not replace another one; the optimiser removes only internal functions.
 _MEMSET = """
 define hidden ptr @memset(ptr %place, i32 %value, i64 %size) {
 start:
@@ -67,7 +68,7 @@ end:
 
 
 Example = tuple[Callable[..., Any], tuple[Any, ...]] | tuple[Callable[..., Any], tuple[Any, ...], str]
-"""A kernel, arguments of the types that it is called with, and its name, if not its function's."""
+"""A kernel, arguments of the types that it takes, and its name if that is not the function's."""
 
 
 class Kernel(NamedTuple):
@@ -76,9 +77,9 @@ class Kernel(NamedTuple):
     Attributes:
         parameters: the type of each argument: `["int"]`, `["record", bytes]`, `["tuple", members]` or
             `["array", dtype, dimensions, is written]` with NumPy's `dtype.str`.
-        places: in which word each argument begins.
-        result_words: the first words, where the result lies; the arguments follow.
-        words: all words.
+        places: index of the first word of each argument.
+        result_words: number of words of the result, which come first.
+        words: number of all words.
     """
 
     parameters: list[list[Any]]
@@ -88,7 +89,7 @@ class Kernel(NamedTuple):
 
 
 class Module(NamedTuple):
-    """An LLVM module as text, and how its functions are called, by the kernels' names."""
+    """An LLVM module as text, and the calling convention of each kernel by name."""
 
     text: str
     kernels: dict[str, Kernel]
@@ -98,16 +99,16 @@ def module_of(examples: Iterable[Example]) -> Module:
     """Compile kernels and put them into one module.
 
     Args:
-        examples: kernels (Numba's dispatchers), each with one argument of each type that it takes. An array
-            that the kernel only reads should be read-only here: then Numba proves that it does. Names must
-            differ.
+        examples: kernels (Numba's dispatchers), each with arguments of the types that it takes. An array
+            that the kernel only reads should be read-only here: then Numba checks that it is. Names must
+            be unique.
 
     Returns:
-        The module; every function in it but the kernels' own is internal.
+        The module; all its functions but the kernels' are internal.
 
     Raises:
-        ExportError: a kernel was compiled before or came from Numba's cache, needs Numba when it runs, or
-            has arguments that no word can hold.
+        ExportError: a kernel was compiled before or came from Numba's cache, needs Numba at run time, or
+            has arguments that do not fit into words.
     """
     whole = llvm.parse_assembly("")
     kernels = {}
@@ -126,11 +127,11 @@ def module_of(examples: Iterable[Example]) -> Module:
 
 @contextlib.contextmanager
 def _before_machine_code() -> Iterator[dict[Any, str]]:
-    """Keep what Numba compiles meanwhile as it is before machine code is made of it, as text by library.
+    """Record the text of each library that Numba compiles meanwhile, before machine code is generated.
 
-    LLVM rewrites a module as it makes machine code of it (its pass CodeGenPrepare does), into something that
-    only goes on to that machine code: optimised once more, for another processor, it came out wrong. So that
-    text, which `inspect_llvm` gives, is none to export; nor may one kernel that calls another link it in.
+    When LLVM generates machine code, its pass CodeGenPrepare rewrites the module for that machine: optimised
+    again for another processor, the result was wrong. So the text of `inspect_llvm` must not be exported, nor
+    be linked into a kernel that calls this one.
     """
     kept: dict[Any, str] = {}
     library_class = codegen.CPUCodeLibrary
@@ -155,15 +156,15 @@ def _before_machine_code() -> Iterator[dict[Any, str]]:
 def _compiled(
     name: str, dispatcher: Any, arguments: tuple[Any, ...], kept: dict[Any, str]
 ) -> tuple[Kernel, str, str, str]:
-    """One kernel: how it is called, its name, its module and one with its function, both as text."""
+    """Compile a kernel; return its calling convention, its LLVM name, its module and that of its function."""
     taken = tuple(_numba.typeof(argument) for argument in arguments)
     dispatcher.compile(taken)
     compiled = dispatcher.overloads[taken]
     text = kept.get(compiled.library)
     if text is None:
         raise ExportError(
-            f"{name} was compiled before, or came from Numba's cache, which keeps no LLVM: export from an "
-            "empty one, in a process of its own"
+            f"{name} was compiled before, or came from Numba's cache, which holds no LLVM: export in a new "
+            "process with an empty cache"
         )
     own_name = compiled.fndesc.llvm_func_name
     parameters = [_parameter(name, kind) for kind in taken]
@@ -195,7 +196,7 @@ def _function(name: str, kernel: str, kinds: list[str], first: int) -> str:
 
 
 def _kinds_of_words(name: str, kinds: tuple[Any, ...]) -> list[str]:
-    """The LLVM type of each word that a kernel takes."""
+    """Return the LLVM type of each word that a kernel takes."""
     words = []
     for kind in kinds:
         if isinstance(kind, types.Array):
@@ -233,14 +234,14 @@ def _words_of_result(name: str, kind: Any) -> int:
 
 
 def _without_platform(text: str) -> str:
-    """The module without what the machine that it was compiled on put into it."""
+    """Return the module without the properties of the machine that compiled it."""
     text = re.sub(r'^target (triple|datalayout) = ".*"$', "", text, flags=re.MULTILINE)
     text = re.sub(r'"(target-cpu|target-features|tune-cpu)"="[^"]*"', "", text)
     return text.replace("= common global", "= linkonce_odr global")  # not every object format has them
 
 
 def _keep_only(module: Any, names: set[str]) -> None:
-    """Make all other functions and variables internal, so that what is not used vanishes."""
+    """Make all other functions and variables internal, so that unused ones are removed."""
     for value in [*module.functions, *module.global_variables]:
         if not value.is_declaration and value.name not in names:
             value.linkage = "internal"

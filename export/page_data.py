@@ -83,14 +83,14 @@ from millebornes_env.notation.millebornes.records import DEAL, write_action
 CHAMPION: Final = "champion"
 
 ROLL_RULES: Final = ("start_needs_roll", "roll_after_remedy", "roll_after_safety")
-"""The rules that say where a Roll may be laid (`reasons.where_roll_goes`)."""
+"""The rules that decide where a Roll may be played (`reasons.where_roll_goes`)."""
 
 _DECISIONS: Final = {CLAIM_COUP_FOURRE: "claim", PASS: "refuse", EXTEND: "extend", FINISH: "finish"}
-"""The kinds of actions without a card."""
+"""Kinds of the actions without a card."""
 
 
 def described() -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The contents of `engine.json`, and the files of weights by their names."""
+    """Return the contents of `engine.json`, and the files of weights by name."""
     champions, weights = _champions()
     data = {
         "records": {"state": _layout(STATE), "rules": _layout(RULES)},
@@ -118,7 +118,7 @@ def described() -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def _layout(record: np.dtype[np.void]) -> dict[str, Any]:
-    """The size of a record, and where its fields lie: [offset, NumPy's letter and bytes, shape]."""
+    """Return the size of a record, and of each field [offset, NumPy's letter and bytes, shape]."""
     fields = {}
     for name, (kind, offset, *_) in (record.fields or {}).items():
         fields[name] = [offset, kind.base.str[1:], list(kind.shape)]
@@ -182,7 +182,7 @@ def _constants() -> dict[str, Any]:
 
 
 def _card(card: Card) -> dict[str, Any]:
-    """A card as a page draws it."""
+    """Describe a card for the page."""
     number = card.value
     kinds = {"distance": is_distance, "hazard": is_hazard, "remedy": is_remedy}
     kind = next((name for name, is_one in kinds.items() if is_one(number)), "safety")
@@ -217,7 +217,7 @@ def _where_rolls_go() -> list[list[Any]]:
 
 
 def _actions(teams: int) -> list[list[dict[str, Any]]]:
-    """Every action of a table with so many teams, for each team that may act: words do not ask for seats."""
+    """List the actions of tables with this number of teams, for each team that acts; words name no seats."""
     rules = next(
         edition(name).table(*table)
         for name in editions()
@@ -242,7 +242,7 @@ def _action(action: int, rules: Rules, team: int) -> dict[str, Any]:
 
 
 def _notation() -> dict[str, Any]:
-    """The words of positions and records (`millebornes_env.notation`)."""
+    """Return the words of positions and records (`millebornes_env.notation`)."""
     return {
         "lines": LINE_NAMES,
         "openings": list(OPENING_WORDS.values()),
@@ -266,7 +266,7 @@ def _edition(sheet: Edition) -> dict[str, Any]:
 
 
 def _table(sheet: Edition, players: int, teams: int) -> dict[str, Any]:
-    """A table: its rules as numbers and as the record that kernels read, and what plays there."""
+    """Describe a table: its rules as numbers and as the record that kernels read, and its agents."""
     table = table_of(sheet.name, players, teams)
     rules: Rules = table.rules
     record: npt.NDArray[np.void] = rules_array(rules)
@@ -296,12 +296,12 @@ def _champion_of(table: Table, preferred: str | None = None) -> str | None:
 
 def _champions_if_changed(table: Table) -> list[str | None]:
     """List the champions for overridden rules, indexed by the result of the kernel `preferred_champion`."""
-    changed = dataclasses.replace(table, edition="")  # rules that nobody was trained on
+    changed = dataclasses.replace(table, edition="")  # not the rules that a champion was trained on
     return [_champion_of(changed, preferred) for preferred in PREFERRED]
 
 
 def _agents() -> list[dict[str, str]]:
-    """The agents by name, each with a line about it."""
+    """List the agents by name, each with one line about it."""
     agents = agents_of(table_of("parker", 2, None)) | {CHAMPION: ChampionAgent(table_of("parker", 2, None))}
     return [
         {
@@ -313,7 +313,7 @@ def _agents() -> list[dict[str, str]]:
 
 
 def _champions() -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Each champion that plays some table, its rules as they are or overridden: its network, and its file."""
+    """Return the network and the file of each champion that plays at a table, with or without overrides."""
     sheets = [edition(name) for name in (*editions(), *mini_decks())]
     tables = [table_of(sheet.name, *table) for sheet in sheets for table in sheet.tables]
     found: dict[str, Any] = {}
@@ -326,7 +326,7 @@ def _champions() -> tuple[dict[str, Any], dict[str, bytes]]:
             continue
         agent = ChampionAgent(table, which=name)
         options = agent.options.tolist()
-        options[ADDRESS] = 0  # the page says where it has put them
+        options[ADDRESS] = 0  # filled in by the page
         layers, content = network_file(name)
         found[name] = {"file": f"{name}{WEIGHTS}", "layers": layers, "options": options, "value": agent.value}
         files[f"{name}{WEIGHTS}"] = content
@@ -334,14 +334,14 @@ def _champions() -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def network_file(name: str) -> tuple[list[list[int]], bytes]:
-    """A champion's weights as the page loads them: 8-bit integers with a scale for each row of the kernels.
+    """Return a champion's weights as the page loads them: 8-bit integers with a scale for each row.
 
     Args:
-        name: of the champion's folder.
+        name: name of the champion's folder.
 
     Returns:
-        Of each layer how many biases, rows and numbers of a row there are, zeros at the ends included; and
-        the file: of each layer its biases and the scales of its rows, float32, then of each its rows, int8.
+        For each layer the numbers of biases, rows and columns, padding included; and the file's contents:
+        float32 biases and row scales of each layer, then the int8 rows of each layer.
 
     Raises:
         ExportError: its weights are not rounded.
@@ -358,7 +358,7 @@ def network_file(name: str) -> tuple[list[list[int]], bytes]:
             )
         rows = weight if number == count - 1 else weight.T
         if scale.size != len(rows):
-            raise ExportError(f"the scales of the champion {name!r} are not those of rows: round it again")
+            raise ExportError(f"the champion {name!r} does not have one scale for each row: round it again")
         padded_bias, padded_rows = with_zeros(bias[np.newaxis]), with_zeros(rows)
         layers.append([padded_bias.size, *padded_rows.shape])
         floats += [padded_bias.astype("<f4").tobytes(), scale.ravel().astype("<f4").tobytes()]

@@ -1,7 +1,7 @@
-"""The kernels of the page in the browser: those of the wheel, and what else a page asks of the game.
+"""The kernels of the page in the browser: those of the wheel, and more that only the page needs.
 
-What is asked is answered by the rulebook, the agents and search themselves; nothing here decides anything.
-Fractions are handed over as whole thousandths, since words are whole numbers (`export.module`).
+They only call the rulebook, the agents and search. Fractions are passed as whole thousandths, since words are
+whole numbers (`export.module`).
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ from millebornes_env.games.millebornes.winning import has_won_match, has_won_rou
 NETWORK: Final = "network"
 """Name of the trained policies' function, among those of the agents."""
 
-# The columns of what `team_facts` writes.
+# Columns of the array that `team_facts` writes.
 FACTS: Final = ("can_drive", "limited", "cured", "won_round", "won_match")
 CAN_DRIVE, LIMITED, CURED, WON_ROUND, WON_MATCH = range(len(FACTS))
 
 _THOUSAND: Final = 1000.0
 
 
-# What a page asks besides ----------------------------------------------------------------------------------
+# Questions of the page -------------------------------------------------------------------------------------
 
 
 @kernel
@@ -73,7 +73,7 @@ def team_facts(states: StateArray, rules: RulesRecord, facts: npt.NDArray[np.int
     Args:
         states: STATE[1], the game.
         rules: the table's.
-        facts: int64[MAX_TEAMS, len(FACTS)], overwritten; who has won is asked when a round is over only.
+        facts: int64[MAX_TEAMS, len(FACTS)], overwritten; winners are only written when a round is over.
 
     Returns:
         1 if the round is over and decides the match, else 0.
@@ -93,7 +93,7 @@ def team_facts(states: StateArray, rules: RulesRecord, facts: npt.NDArray[np.int
 
 @kernel
 def why_not(states: StateArray, rules: RulesRecord, action: int) -> int:
-    """Why an action is not legal now: a place in `reasons.REASONS`."""
+    """Return the index in `reasons.REASONS` of the reason why an action is not legal."""
     return reason_of(states[0], rules, action)
 
 
@@ -111,7 +111,7 @@ def preferred_champion(rules: RulesRecord) -> int:
 
 @kernel
 def random_number(key_0: int, key_1: int, counter: int) -> int:
-    """A random number from 0 to 2**32 - 1 (`engine.chance.random_word`), for the draws of agents."""
+    """Return a random number from 0 to 2**32 - 1 (`engine.chance.random_word`) for an agent."""
     return random_word(key_0, key_1, counter)
 
 
@@ -128,13 +128,13 @@ def network_outputs(
     Args:
         states: STATE[1], the game.
         rules: the table's.
-        seats: int32[1], who looks.
-        options: int64[MAX_OPTIONS], of the network.
-        out: float32[at least as many as it has], overwritten: a logit for each action, legal or not, and
-            behind them the value of the position, if the network has one.
+        seats: int32[1], the observing seat.
+        options: int64[MAX_OPTIONS], the network's.
+        out: float32[at least the number of outputs], overwritten: a logit for each action, legal or not, then
+            the value of the position if the network has one.
 
     Returns:
-        How many outputs it has.
+        Number of outputs.
     """
     units = stack_array(np.float32, _ROOM)
     last_layer = forward_hidden(
@@ -168,7 +168,7 @@ def begin_search(  # noqa: PLR0913, PLR0917 - a Searcher holds a fraction, which
     taken: Int64Array,
     decisions: Decisions,
 ) -> None:
-    """Take games over as their seats see them, and list what is worth trying (`search.begin_decisions`)."""
+    """Read games as their seats see them, and list the actions to try (`search.begin_decisions`)."""
     searcher = Searcher(choose, options, starts, sees, rollouts, depth, 0.0, key_0, key_1)
     search.read_states(searcher, rules, states, seats, row, decisions.roots)
     search.begin_decisions(searcher, rules, slot_ids, memories, taken, decisions)
@@ -190,7 +190,7 @@ def go_on_searching(  # noqa: PLR0913, PLR0917
     redeals: int,
     hands: npt.NDArray[np.int8],
 ) -> int:
-    """Go on with one decision for so many redeals at most (`search.search_on`); 1: it can be taken now."""
+    """Continue one decision for at most this many redeals (`search.search_on`); return 1 if it is done."""
     searcher = Searcher(choose, options, starts, sees, rollouts, depth, 0.0, key_0, key_1)
     return int(search.search_on(searcher, rules, decisions, number, redeals, hands))
 
@@ -199,7 +199,7 @@ def go_on_searching(  # noqa: PLR0913, PLR0917
 def conclude_search(
     options: Int64Array, starts: Starts, thousandths: int, decisions: Decisions, actions: Int64Array
 ) -> None:
-    """Take the decisions (`search.conclude`); `thousandths` of standard errors must a gain lie above 0."""
+    """Decide (`search.conclude`); a gain must exceed 0 by `thousandths` / 1000 standard errors."""
     searcher = Searcher(0, options, starts, 0, 0, 0, thousandths / _THOUSAND, 0, 0)
     search.conclude(searcher, decisions, actions)
 
@@ -211,13 +211,13 @@ def search_findings(
     """Write a search's results for the actions that it still tries, in the order of `decisions.tried`.
 
     Args:
-        decisions: of the search.
-        number: of the decision.
+        decisions: the search's.
+        number: index of the decision.
         means: float64[A], overwritten: mean gains over the base.
         errors: float64[A], overwritten: their standard errors.
 
     Returns:
-        How many actions they are.
+        Number of actions.
     """
     tried = int(decisions.num_tried[number])
     for other in range(tried):
@@ -226,11 +226,11 @@ def search_findings(
     return tried
 
 
-# Examples of their arguments -------------------------------------------------------------------------------
+# Example arguments -----------------------------------------------------------------------------------------
 
 
 def agents_of(table: Table) -> dict[str, CompiledAgent]:
-    """The agents without network that are compiled functions, by their names."""
+    """Return the agents that are compiled functions without a network, by name."""
     found = {}
     for name in registry.names(table.game):
         maker: Any = registry.AGENTS[name]
@@ -241,7 +241,7 @@ def agents_of(table: Table) -> dict[str, CompiledAgent]:
 
 
 def table_of(edition_name: str, players: int, teams: int | None) -> Table:
-    """A table as agents are made for it; observations are the default ones."""
+    """Return the table that agents are made for, with the default observation."""
     sheet = edition(edition_name)
     rules = sheet.table(players, teams)
     layout = sections(rules)
@@ -251,7 +251,7 @@ def table_of(edition_name: str, players: int, teams: int | None) -> Table:
 
 
 def examples() -> list[Example]:
-    """All kernels of the page, with one argument of each of their types."""
+    """List the kernels of the page, each with arguments of the types that it takes."""
     table = table_of("parker", 2, None)
     return [*of_wheel.examples(), *_examples_of_agents(table), *_examples_of_page(table.rules)]
 

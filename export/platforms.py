@@ -1,7 +1,7 @@
 """Compiles a module of kernels with LLVM, and links it for x86-64 Linux with Zig's linker.
 
-Nothing of the C library is linked, so an object asks for no version of it. The same versions of Numba, LLVM
-and Zig make the same bytes, on whichever machine.
+The C library is not linked, so an object needs no certain version of it. The same versions of Numba, LLVM and
+Zig produce the same bytes on any machine.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Platform(NamedTuple):
     """The platform that an object file is built for.
 
     Attributes:
-        triple: LLVM's name.
-        cpu: LLVM's name of the oldest processor that it runs on.
-        features: of the processor besides those, in LLVM's words.
-        relocation: LLVM's name of how code refers to addresses.
+        triple: LLVM's target triple.
+        cpu: LLVM's name of the oldest supported processor.
+        features: additional features of the processor, in LLVM's syntax.
+        relocation: LLVM's relocation model.
     """
 
     triple: str
@@ -37,21 +37,21 @@ class Platform(NamedTuple):
 
 LINUX: Final = Platform("x86_64-unknown-linux-gnu", "x86-64")
 LINUX_NAME: Final = "linux-x86_64"
-"""The name that the loader gives such a machine (`millebornes_env.engine.numba.machine_code`)."""
+"""The loader's name of this platform (`millebornes_env.engine.numba.machine_code`)."""
 LINUX_TAG: Final = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"
-"""Of a wheel with its object: it runs with every Python 3, whichever Numba it has."""
+"""Tag of a wheel with machine code, which works with any Python 3 and any version of Numba."""
 
 _ZIG_TARGET: Final = "x86_64-linux-gnu"
 
 
 def this_platform() -> str:
-    """Name of this machine's platform, such as "linux-x86_64"."""
+    """Return the name of this machine's platform, such as "linux-x86_64"."""
     return f"{sys.platform}-{machine.machine().lower()}"
 
 
 def object_code(module: str, platform: Platform) -> bytes:
     """Optimise a module (`module.module_of`) and compile it to an object file of the platform."""
-    import llvmlite.binding as llvm  # noqa: PLC0415 - where only a name is asked for, it may be missing
+    import llvmlite.binding as llvm  # noqa: PLC0415 - not needed for `this_platform`
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -60,7 +60,7 @@ def object_code(module: str, platform: Platform) -> bytes:
     )
     target = f'target triple = "{platform.triple}"\ntarget datalayout = "{compiler.target_data}"\n'
     parsed = llvm.parse_assembly(target + module)
-    # The choices with which Numba compiles the same code in the user's process.
+    # The settings with which Numba compiles the same code in the user's process.
     tuning = llvm.PipelineTuningOptions(speed_level=3)
     tuning.loop_vectorization, tuning.slp_vectorization = True, False
     builder = llvm.create_pass_builder(compiler, tuning)
@@ -73,7 +73,7 @@ def link(code: bytes, symbols: list[str]) -> bytes:
     """Link an object file of `LINUX` to a shared object that exports the symbols.
 
     Raises:
-        ExportError: Zig's linker refuses, for example because a kernel calls what is not in the module.
+        ExportError: linking failed, for example because a kernel calls a function outside of the module.
     """
     options = ["-shared", "-nostdlib", "-O2", "-s", "-Wl,-z,defs", "-Wl,--build-id=none"]
     with tempfile.TemporaryDirectory() as folder:

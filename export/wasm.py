@@ -1,13 +1,13 @@
-"""The kernels as a WebAssembly module: `make web` puts it, and what a page must know of it, into one folder.
+"""The kernels as a WebAssembly module: `make web` writes it and the page's data into one folder.
 
-    engine.wasm         the kernels of `page_kernels`; it asks its host for `IMPORTS` alone
-    engine.json         how they are called (`module.Kernel`), the layout of records, and all words of the
-                        game: cards, actions, editions and their tables, agents, reasons (`page_data`)
+    engine.wasm         the kernels of `page_kernels`; it imports only `IMPORTS`
+    engine.json         the kernels' calling conventions (`module.Kernel`), the layout of records, and the
+                        words of the game: cards, actions, tables, agents, reasons (`page_data`)
     NAME.bin            the weights of a champion's network, rounded to 8 bits (`page_data.network_file`)
 
-A record, an array or a function has an address in all of it: of functions, `mb_address_of_NAME` gives the
-place in the module's table, which is what `engine.numba.compiling.call_at` calls in WebAssembly.
-`engine.json` carries the digest of all sources: `stale` compares it.
+Records, arrays and functions are passed by address: `mb_address_of_NAME` returns a function's index in the
+module's table, which `engine.numba.compiling.call_at` calls in WebAssembly. `engine.json` has a digest of all
+sources, which `stale` compares.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FOLDER: Final = ROOT / "millebornes_env" / "play" / "web" / "engine"
 MODULE_FILE: Final = "engine.wasm"
 DATA_FILE: Final = "engine.json"
 FORMAT: Final = 1
-"""Of both files; the engine in the page reads one only."""
+"""Version of both files; the page reads this version only."""
 
 ADDRESS_OF: Final = "mb_address_of_"
 
@@ -45,31 +45,39 @@ WASM: Final = Platform(
     cpu="generic",
     relocation="static",
 )
-"""Without WebAssembly's vectors: LLVM 22 cannot compile sets of numbers (`millebornes_env.engine.numba.simd`)
-with them ("SETCC operands must have the same type")."""
+"""WebAssembly without vectors, with which LLVM 22 cannot compile the sets of
+`millebornes_env.engine.numba.simd` ("SETCC operands must have the same type")."""
 
 IMPORTS: Final = ("expf", "tanhf")
 """Functions of a float32 that the module imports from its host, for networks that sample or use tanh."""
 
 _STACK: Final = 1 << 20
-"""Bytes; networks and agents lay arrays of some kB on it."""
+"""Bytes of the stack; networks and agents keep arrays of some kB there."""
 
 _SOURCES: Final = ("millebornes_env", "export")
-_NOT_COMPILED: Final = tuple(
-    f"millebornes_env/{folder}/"
-    for folder in ("arena", "cli", "engine/numba/machine_code", "envs", "games/wielerspel", "play", "testing")
+_NOT_COMPILED: Final = (
+    "arena",
+    "commands",
+    "envs",
+    "recording",
+    "single_agent",
+    "study",
+    "testing",
+    "text",
+    "web",
+    "wielerspel",
 )
-"""Folders of which nothing comes into the built files."""
+"""Folders of the package that do not affect the built files."""
 _SUFFIXES: Final = (".py", ".toml", ".safetensors", ".json")
 _TOOLS: Final = ("numba", "llvmlite", "numpy", "ziglang")
 
 
-# Whether the files are those of the sources ----------------------------------------------------------------
+# Are the files up to date? ---------------------------------------------------------------------------------
 
 
 @functools.cache
 def digest() -> str:
-    """Sixteen hexadecimal digits that change with any source of the built files."""
+    """Return a digest, 16 hexadecimal digits, of all sources of the built files."""
     found = hashlib.sha256()
     for folder in _SOURCES:
         for file in sorted((ROOT / folder).rglob("*")):
@@ -81,7 +89,7 @@ def digest() -> str:
 
 
 def _versions() -> dict[str, str]:
-    """Of what builds the files, as far as it is installed."""
+    """Return the versions of the installed build tools."""
     found = {}
     for tool in _TOOLS:
         with contextlib.suppress(PackageNotFoundError):
@@ -90,7 +98,7 @@ def _versions() -> dict[str, str]:
 
 
 def stale(folder: Path = FOLDER) -> str:
-    """Why the built files of a folder are not those of the sources; "": they are."""
+    """Return the reason why the built files of a folder are out of date; empty if they are not."""
     try:
         made = json.loads((folder / DATA_FILE).read_text(encoding="utf-8"))
         if made["source_digest"] != digest():
@@ -112,7 +120,7 @@ def stale(folder: Path = FOLDER) -> str:
 
 
 def build(folder: Path = FOLDER) -> list[Path]:
-    """Compile the kernels and write all files; the folder has either all of them or those of before.
+    """Compile the kernels and write all files; the old ones stay if this fails.
 
     Returns:
         The files.
@@ -125,15 +133,15 @@ def build(folder: Path = FOLDER) -> list[Path]:
 
 
 def linked(text: str, kernels: list[str], functions: list[str]) -> bytes:
-    """A WebAssembly module of an LLVM module.
+    """Compile and link an LLVM module as a WebAssembly module.
 
     Args:
-        text: of `module.module_of`.
+        text: the text of `module.module_of`.
         kernels: names of all kernels in it.
-        functions: those of them that are called by their address.
+        functions: names of the kernels that are called by address.
 
     Raises:
-        ExportError: the linker refuses, or a kernel calls what no page has.
+        ExportError: the linker fails, for example because a kernel calls a function that is not in `IMPORTS`.
     """
     addresses = "".join(
         f"define i64 @{ADDRESS_OF}{name}() {{\n  ret i64 ptrtoint (ptr @numba_{name} to i64)\n}}\n"
@@ -141,10 +149,11 @@ def linked(text: str, kernels: list[str], functions: list[str]) -> bytes:
     )
     code = object_code(text + addresses, WASM)
     exported = [f"mb_{name}" for name in kernels] + [ADDRESS_OF + name for name in functions]
-    options = ["--no-entry", "--gc-sections", "--strip-all", "--allow-undefined", "-O2", "--stack-first"]
-    options += ["-z", f"stack-size={_STACK}", "--export=__heap_base"]
+    options = ["--no-entry", "--gc-sections", "--strip-all", "-O2", "--stack-first"]
+    options += ["-z", f"stack-size={_STACK}", "--export=__heap_base", "--allow-undefined-file=imports.txt"]
     with tempfile.TemporaryDirectory() as place:
         Path(place, "kernels.o").write_bytes(code)
+        Path(place, "imports.txt").write_text("\n".join(IMPORTS), encoding="utf-8")
         command = [sys.executable, "-m", "ziglang", "wasm-ld", *options]
         command += [f"--export={name}" for name in exported]
         done = subprocess.run(
@@ -152,56 +161,11 @@ def linked(text: str, kernels: list[str], functions: list[str]) -> bytes:
         )
         if done.returncode != 0:
             raise ExportError(f"the kernels cannot be linked for WebAssembly: {done.stderr.strip()}")
-        found = Path(place, MODULE_FILE).read_bytes()
-    unknown = sorted(set(imports_of(found)) - set(IMPORTS))
-    if unknown:
-        raise ExportError(f"the kernels call {', '.join(unknown)}, which no page has")
-    return found
-
-
-def imports_of(module: bytes) -> list[str]:
-    """The names of what a WebAssembly module asks its host for (WebAssembly core specification, 5.5.5)."""
-    place, names = 8, []
-
-    def number() -> int:
-        nonlocal place
-        value = shift = 0
-        while True:
-            byte = module[place]
-            place += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    def name() -> str:
-        nonlocal place
-        size = number()
-        place += size
-        return module[place - size : place].decode()
-
-    while place < len(module):
-        kind = module[place]
-        place += 1
-        size = number()
-        end = place + size
-        if kind == _IMPORT_SECTION:
-            for _ in range(number()):
-                name()
-                names.append(name())
-                if module[place] != 0:
-                    raise ExportError(f"the kernels ask for {names[-1]}, which is no function")
-                place += 1
-                number()
-        place = end
-    return names
-
-
-_IMPORT_SECTION: Final = 2
+        return Path(place, MODULE_FILE).read_bytes()
 
 
 def _compile_into(folder: Path) -> None:
-    # In the new process only: these import Numba, which reads its environment then.
+    # Imported in the new process only: Numba reads its environment when it is imported.
     from export import page_data, page_kernels  # noqa: PLC0415
     from export.module import module_of  # noqa: PLC0415
 
@@ -223,12 +187,12 @@ def _compile_into(folder: Path) -> None:
 
 
 def write_files(folder: Path, files: Mapping[str, bytes], data: Mapping[str, Any]) -> None:
-    """Write what was built, and remove what an earlier build wrote under other names.
+    """Write the built files, and remove those of an earlier build with other names.
 
     Args:
-        folder: where to.
-        files: all but `engine.json`, by name.
-        data: the contents of that; the digests of the files are added.
+        folder: output folder.
+        files: all files but `engine.json`, by name.
+        data: contents of `engine.json`; the digests of the files are added.
     """
     before = _names_of(folder)
     told = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
@@ -242,7 +206,7 @@ def write_files(folder: Path, files: Mapping[str, bytes], data: Mapping[str, Any
 
 
 def _names_of(folder: Path) -> set[str]:
-    """The files that the folder's `engine.json` names, if there is one."""
+    """Return the names of the files in the folder's `engine.json`, if there is one."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         made = json.loads((folder / DATA_FILE).read_text(encoding="utf-8"))
         return {str(name) for name in dict(made["files"])}
@@ -250,14 +214,10 @@ def _names_of(folder: Path) -> set[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line: build, or say whether what is there is stale."""
+    """Build the files, or check if they are up to date."""
     parser = argparse.ArgumentParser(prog="python -m export.wasm", description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--folder", type=Path, default=FOLDER, help="where the files go (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="only say whether the files are those of the sources"
-    )
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="output folder (default: %(default)s)")
+    parser.add_argument("--check", action="store_true", help="only check if the files are up to date")
     parser.add_argument("--compile-into", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.compile_into is not None:

@@ -14,12 +14,11 @@ from millebornes_env import millebornes_v0, wielerspel_v0
 from millebornes_env._util.plugins import AGENT_MODULES
 from millebornes_env._util.versions import __version__
 from millebornes_env.envs.vector import VectorEnv, vector_env
-from millebornes_env.games.editions import edition, editions, mini_decks
 from millebornes_env.games.millebornes.actions import action_name
 from millebornes_env.games.millebornes.cards import Card
 from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.games.millebornes.rules import Rules
-from millebornes_env.games.registry import register_game
+from millebornes_env.games.registry import edition, editions, mini_decks, register_game
 
 # The agents of higher rooms, which `millebornes_env.agents` registers by importing these modules.
 AGENT_MODULES.extend(

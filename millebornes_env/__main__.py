@@ -1,4 +1,4 @@
-"""The command line: `python -m millebornes_env COMMAND`, or `millebornes COMMAND` where it was installed."""
+"""The command line: `python -m millebornes_env COMMAND`, or `millebornes COMMAND` if installed."""
 
 from __future__ import annotations
 
@@ -19,37 +19,36 @@ from millebornes_env.cli import editions, export
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MissingExtraError, NotationError
-from millebornes_env.games.editions import edition
-from millebornes_env.games.registry import Game, game
+from millebornes_env.games.registry import Game, edition, game
 
 PLAYING: Final = {
     "play": "play against agents: at a table in the browser, or on the terminal",
-    "evaluate": "let an agent play against others, and say how often it wins",
+    "evaluate": "let an agent play against others, and print its win rates",
     "compare": "say which of two agents is better, by how much, and how sure that is",
     "arena": "let agents play each other, and rate them",
-    "record": "record games as data, a row for each decision",
-    "leaderboard": "play the project's leaderboard anew",
-    "train": "train an agent, with a script of the checkout",
+    "record": "record games as data, with a row for each decision",
+    "leaderboard": "play the project's leaderboard again",
+    "train": "train an agent with a script of the checkout",
     "solve": "solve a mini deck, or judge agents exactly on it",
 }
-"""Commands that read their own options (`COMMAND --help`): `play.command`, the others in files of `cli`."""
+"""Commands that parse their own options: `play.command`, the others in files of `cli`."""
 
 EXTRAS: Final = {
     name: {"record": "data", "train": "train", "solve": ""}.get(name, "arena") for name in PLAYING
 }
-"""The extra that brings what a command needs; "": it needs none."""
+"""The extra that each command requires; "": none."""
 
 
 def list_agents(names: Sequence[str]) -> None:
-    """Print the agents of these names, or all, with their options."""
+    """Print some agents, or all, with their options."""
     from millebornes_env.cli.agents import listing  # noqa: PLC0415 - agents take a second to import
 
     print(listing(names))
 
 
 def replay_games(file: Path, edition_name: str) -> None:
-    """Play every game of a file again and print where each ends; an illegal play is refused."""
-    from millebornes_env.notation import read_jsonl, read_record, replay  # noqa: PLC0415 - only for who replays
+    """Replay every game of a file and print its end; an illegal play is an error."""
+    from millebornes_env.notation import read_jsonl, read_record, replay  # noqa: PLC0415 - needed only here
 
     sheet = edition(editions.with_its_game(edition_name))
     records = (
@@ -67,7 +66,7 @@ def replay_games(file: Path, edition_name: str) -> None:
 
 
 def drawing(played: Game, end: StateArray, rules: Any) -> str:
-    """Where a game ends: its table, and below it, if it is over, what the game has to say of the end."""
+    """Return the table at the end of a game, with the game's description of its end if it is over."""
     rulebook, state = played.module(), end[0]
     is_over = bool(plain(rulebook.is_round_over)(state))
     if played.has("render.draw"):
@@ -77,22 +76,22 @@ def drawing(played: Game, end: StateArray, rules: Any) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What can be asked for."""
+    """Return the parser of the command line."""
     top = argparse.ArgumentParser(
         prog=program(),
         description=__doc__,
-        epilog="[NAME]: the command needs an extra: pip install 'millebornes-env[NAME]'",
+        epilog="[NAME]: the command requires an extra: pip install 'millebornes-env[NAME]'",
     )
     top.add_argument("--version", action="version", version=f"millebornes-env {__version__}")
     commands = top.add_subparsers(dest="command", required=True)
     editions.add_to(commands)
-    games = commands.add_parser("replay", help="check a game that was written down, and show where it ends")
-    games.add_argument("file", type=Path, help="a record as docs/notation.md describes it, or many (.jsonl)")
+    games = commands.add_parser("replay", help="check a recorded game, and show its end")
+    games.add_argument("file", type=Path, help="a record as in docs/notation.md, or many (.jsonl)")
     games.add_argument(
-        "--edition", default="parker", help="what is played where the file does not say; or a sheet (.toml)"
+        "--edition", default="parker", help="edition for files that do not name one; or a sheet (.toml)"
     )
     games.set_defaults(run=lambda arguments: replay_games(arguments.file, arguments.edition))
-    named = commands.add_parser("agents", help="list the agents, their options and the tables that they play")
+    named = commands.add_parser("agents", help="list the agents, their options and their tables")
     named.add_argument("names", nargs="*", metavar="AGENT", help="only these")
     named.set_defaults(run=lambda arguments: list_agents(arguments.names))
     export.add_to(commands)
@@ -108,7 +107,7 @@ def module_of(name: str) -> str:
 
 
 def play(name: str, arguments: Sequence[str]) -> int:
-    """Carry out one of the commands that play."""
+    """Run one of `PLAYING`."""
     try:
         command = importlib.import_module(module_of(name))
     except ModuleNotFoundError as error:
@@ -121,10 +120,10 @@ def play(name: str, arguments: Sequence[str]) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Carry out a command line.
+    """Run a command line.
 
     Returns:
-        0, or 2 if the command line, or a file that it names, was wrong (the reason goes to standard error).
+        The exit code: 0, or 2 if the command line or a named file is invalid (reported on standard error).
     """
     if arguments is None:
         _look_in_the_current_folder()
@@ -133,18 +132,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return play(given[0], given[1:])
 
     def command() -> None:
-        asked = parser().parse_args(given)
-        asked.run(asked)
+        args = parser().parse_args(given)
+        args.run(args)
 
     return run_command(command)
 
 
 def _look_in_the_current_folder() -> None:
-    """Let the console script import modules of the current folder, as `python -m` does.
-
-    Python puts the script's own folder on the path, `python -m` the current one; -P and PYTHONSAFEPATH forbid
-    both.
-    """
+    """Let the console script import modules of the current folder, as `python -m` does (unless with -P)."""
     with contextlib.suppress(OSError):  # the folder was removed
         here = os.getcwd()
         if not sys.flags.safe_path and here not in sys.path and "" not in sys.path:

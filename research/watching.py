@@ -104,7 +104,7 @@ def play_watched(
     watcher.begun(batch.states)
     while batch.live.any():
         watcher.chosen(batch.states, batch.live, games.choose())
-        games.apply_action()
+        games.apply_actions()
         watcher.stepped(batch.states)
     _refuse_faults(roles, batch, config, first_deal)
     return _outcome(batch, config)

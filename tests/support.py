@@ -36,6 +36,7 @@ from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, cards_named, 
 from millebornes_env.notation.millebornes.deal_rest import usual_opening
 from millebornes_env.notation.millebornes.positions import read_position
 from millebornes_env.notation.millebornes.records import read_action, write_action
+from tests.oracle.beside import check_legal, check_step, oracle_of
 
 CARDS = CARD_WORDS
 DISTANCES = ("25", "50", "75", "100", "200")
@@ -231,6 +232,8 @@ class Position:
         write_mask(state, rules, mask)
         asked = [int(is_legal(state, rules, action)) for action in range(len(mask))]
         assert asked == mask.tolist(), "the mask and is_legal disagree"
+        if (oracle := oracle_of(self.games, self.edition)) is not None:
+            check_legal(oracle, np.flatnonzero(mask).tolist())
         words = _words_of_moves(self.rules, self.seat)
         return {words[action] for action in np.flatnonzero(mask)}
 
@@ -247,7 +250,10 @@ class Position:
         """Carry out legal moves, one after the other."""
         for move in moves:
             assert self.can(move), f"{move!r} is illegal; legal are {sorted(self.legal())}"
-            step(self.state, self.record, read_action(move, self.rules, self.seat))
+            action, oracle = read_action(move, self.rules, self.seat), oracle_of(self.games, self.edition)
+            step(self.state, self.record, action)
+            if oracle is not None:
+                check_step(oracle, action, self.games)
             self._draws.clear()
             self._pile_size = None if self._pile_size is None else self.pile_size
             self.check()

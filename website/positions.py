@@ -17,7 +17,7 @@ _SYMBOL: Final = re.compile(r'<symbol id="(card-\w+)".*?</symbol>', flags=re.DOT
 def link(text: str) -> str:
     """Return the link, relative to the site's first page, that opens a position or a record in the table.
 
-    `web/table/keeping.js` reads it; the page's own links are packed, which a text of a few lines need not be.
+    `table/keeping.js` reads it; the page's own links are packed, which a text of a few lines need not be.
 
     Args:
         text: in our notation.

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from millebornes_env.render.millebornes.filling import DRAWING
+
 ROOT: Final = Path(__file__).parents[1]
 HERE: Final = Path(__file__).parent
 
@@ -38,9 +40,10 @@ def stage(folder: Path) -> None:
     web = ROOT / "millebornes_env" / "play" / "web"
     shutil.copytree(HERE / "pages", folder)
     shutil.copytree(web, folder / "extra" / "table", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    shutil.copytree(DRAWING, folder / "extra" / "table" / "drawing")
     (folder / "_static").mkdir()
     shutil.copy(HERE / "site.css", folder / "_static")
-    shutil.copy(web / "drawing" / "icon.svg", folder / "_static")
+    shutil.copy(DRAWING / "icon.svg", folder / "_static")
     shutil.copy(HERE / "conf.py", folder)
     for source in (path for pattern in SOURCES for path in ROOT.glob(pattern)):
         target = folder / source.relative_to(ROOT)

@@ -1,1 +1,1 @@
-"""Who plays better: lineups, deals, estimates, ratings and pictures."""
+"""Matches between agents: deals, lineups, estimates, ratings and pictures."""

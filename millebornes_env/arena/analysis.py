@@ -1,4 +1,4 @@
-"""What a tournament says: everything that is reported of it, worked out from the outcomes of its lineups."""
+"""The analysis of a tournament: all reported figures, computed from the outcomes of its lineups."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from millebornes_env.games.registry import game as find_game
 
 @dataclass(frozen=True)
 class Analysis:
-    """Everything that is reported of a tournament; agents by number, as in `names`.
+    """All reported figures of a tournament; agents are numbered as in `names`.
 
     Attributes:
         names: of the agents.
-        payoff: everybody against everybody.
-        totals: everybody against the field.
+        payoff: every agent against every other.
+        totals: every agent against the field.
         ratings: Elo points.
-        alpha: masses of alpha-rank.
-        cycles: agents that beat each other around a circle.
+        alpha: alpha-rank masses.
+        cycles: triples of agents that beat each other in a cycle.
         behaviour: the statistics of each agent, by key.
-        statistics: what they are.
-        variance_reductions: by lineup, what duplicate deals saved.
-        luck_reductions: by lineup, what AIVAT saved on top; empty without it.
-        faults: lineups that could not be played to the end, with what was wrong.
-        episodes: what these are called, in a game that has one kind only.
-        rounds: what these are called.
+        statistics: the statistics, in table order.
+        variance_reductions: variance reduction by duplicate deals, by lineup.
+        luck_reductions: further reduction by AIVAT, by lineup; empty without AIVAT.
+        faults: lineups that could not be completed, with the fault.
+        episodes: word for the episodes, in the plural.
+        rounds: word for the rounds, in the plural.
     """
 
     names: tuple[str, ...]
@@ -61,11 +61,11 @@ class Analysis:
 
 
 def analyse_tournament(tournament: Tournament, anchor: str | None = None) -> Analysis:
-    """Work out everything that has been played.
+    """Analyse the games of a tournament.
 
     Args:
-        tournament: complete or not.
-        anchor: name of the agent to rate 0; None: the mean is 0.
+        tournament: the tournament, complete or not.
+        anchor: name of the agent whose rating is 0; None: the mean is 0.
     """
     match = tournament.config.match
     return analyse(
@@ -88,22 +88,19 @@ def analyse(
     less_luck: bool = False,
     measure: Measure = "points",
 ) -> Analysis:
-    """Work out everything.
+    """Analyse the outcomes of all lineups.
 
     Args:
-        names: of the agents, by number; no two alike.
-        outcomes: of all lineups.
-        anchor: the agent to rate 0; None: the mean is 0.
-        replicates: of the ratings' bootstrap.
-        seed: of the bootstrap.
-        less_luck: subtract the luck that AIVAT counted from the points.
-        measure: by what agents are told apart: "wins" where no points are counted.
-
-    Returns:
-        What was found.
+        names: unique names of the agents, by number.
+        outcomes: outcomes of all lineups.
+        anchor: number of the agent whose rating is 0; None: the mean is 0.
+        replicates: bootstrap replicates for the ratings' intervals.
+        seed: seed of the bootstrap.
+        less_luck: subtract the luck measured by AIVAT from the points.
+        measure: "points", or "wins" for editions without points.
 
     Raises:
-        ArenaError: no such anchor, or `less_luck` where no luck was counted.
+        ArenaError: there is no such anchor, or `less_luck` is set but no luck was measured.
     """
     agents, valid = len(names), played(outcomes)
     payoff = payoff_matrix(valid, agents, measure, less_luck=less_luck)
@@ -124,6 +121,6 @@ def analyse(
 
 
 def _words(outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """What the episodes and rounds are called in the game that was played, if those words say enough."""
+    """Return the game's own words for episodes and rounds if it has a single kind of episode."""
     kinds = find_game(outcomes[0].game).module().EPISODES if outcomes else ()
     return dict.fromkeys(("episodes", "rounds"), plural(kinds[0])) if len(kinds) == 1 else {}

@@ -1,7 +1,7 @@
-"""Games that are being played in the arena, who plays them, and how a compiled agent is asked.
+"""The arena's batch of running games, the roles that play them, and the call of a compiled agent.
 
-A lineup has a `role` for each team of the table: an agent with its options. In every game each team is
-played by one role; partners are played by the same.
+A lineup has one `role` for each team of the table: an agent with its options. In every game one role plays
+each team, so partners are played by the same agent.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ Int16Array = npt.NDArray[np.int16]
 NO_ROLE: Final = -1
 
 FAULT: Final = ("role", "round", "decision", "action")
-"""What is noted of an illegal action, in `Batch.faults`; a role of NO_ROLE: there was none."""
+"""Columns of `Batch.faults`, which records illegal actions; a role of NO_ROLE means no fault."""
 
 _DRAW_TAG: Final = 0x6D696C6C  # sets the agents' random numbers apart from those of the cards
 _DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
 
 
 class Roles(NamedTuple):
-    """Who plays: the functions and options of all roles."""
+    """Functions and options of all roles."""
 
     choose: npt.NDArray[Any]  # int64[T], addresses (without the compiler object[T], the functions)
     options: Int64Array  # [T, MAX_OPTIONS]
 
 
 class Batch(NamedTuple):
-    """Games that are being played, G of them, and their results; T teams and roles, S seats."""
+    """G running games and their results; T teams and roles, S seats."""
 
     states: StateArray  # [G]
     role_of: Int8Array  # [G, T] the role that plays each team
@@ -54,13 +54,13 @@ class Batch(NamedTuple):
     shares: Float64Array  # [G, T] of the win, by role: 1, 1 / k if k share it, or 0
     counters: Int64Array  # [T, NUM_COUNTERS] by role
     faults: Int64Array  # [G, len(FAULT)]
-    before: StateArray  # [1] scratch: the game before the step, if luck is counted
-    luck: Float64Array  # [G, T] in points, by role; [0, T]: not counted
-    network: ValueNetwork  # values luck; has no units if luck is not counted
+    before: StateArray  # [1] scratch: the game before the step, if luck is measured
+    luck: Float64Array  # [G, T] in points, by role; [0, T]: not measured
+    network: ValueNetwork  # for AIVAT; without units if luck is not measured
 
 
 def roles_of(agents: Sequence[CompiledFunction]) -> Roles:
-    """The functions and options of compiled agents, one for each role."""
+    """Return the functions and options of compiled agents, one for each role."""
     options = np.array([agent.options for agent in agents], np.int64).reshape(-1, MAX_OPTIONS)
     addresses = np.array([agent.address for agent in agents], np.int64 if IS_COMPILED else np.object_)
     return Roles(addresses, options)
@@ -68,7 +68,7 @@ def roles_of(agents: Sequence[CompiledFunction]) -> Roles:
 
 @rule
 def team_of(seat: int, teams: int) -> int:
-    """The team of a seat, `seat % teams`: without a division, which would take longer."""
+    """Return `seat % teams` without a division, which would be slower."""
     while seat >= teams:
         seat -= teams
     return seat
@@ -76,13 +76,13 @@ def team_of(seat: int, teams: int) -> int:
 
 @rule
 def role_of_seat(batch: Batch, rules: TableRules, game: int, seat: int) -> int:
-    """The role that plays the seat."""
+    """Return the role that plays the seat."""
     return int(batch.role_of[game, team_of(seat, rules.teams)])
 
 
 @rule
 def draw_for(state: State, round_number: int, seat: int, decision: int) -> int:
-    """The agent's random number: the same for whoever sits there, whatever was played before."""
+    """Return the random number for a decision; it depends only on the deal, round, seat and decision."""
     key_0, key_1 = int(state.key[0]), int(state.key[1])
     of_round = random_word(key_1 ^ _DRAW_TAG, key_0, round_number)
     return random_word(of_round, key_0 ^ _DRAW_TAG, seat * _DECISIONS_OF_A_SEAT + decision)
@@ -92,7 +92,7 @@ def draw_for(state: State, round_number: int, seat: int, decision: int) -> int:
 def choose_next(
     seen: Any, batch: Batch, rules: TableRules, game: int, choose: int, options: Int64Array
 ) -> int:
-    """What a compiled agent chooses for the seat that is to decide."""
+    """Return the action that a compiled agent chooses for the acting seat."""
     state = batch.states[game]
     seat = int(state.seat)
     memory = batch.memories[game, seat]

@@ -1,6 +1,6 @@
-"""How agents play: statistics of what they did and what came of it, from what their game counts.
+"""Statistics of the agents' behaviour, from the counts of their game.
 
-Where an agent had several roles or lineups, their counts are added up first.
+Counts of an agent's roles and lineups are added up first.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from millebornes_env.games.registry import game as find_game
 
 
 def counted_in(outcomes: Sequence[Outcome]) -> GameCounts:
-    """What was counted in the outcomes, which are all of one game."""
+    """Return the counting module of the game that the outcomes are of."""
     counted: GameCounts = counts_of_game(find_game(outcomes[0].game if outcomes else DEFAULT_GAME))
     return counted
 
 
 def counts_of(outcomes: Sequence[Outcome], agent: int) -> Counts:
-    """Everything counted of an agent, over all its lineups and roles.
+    """Return the counts of an agent, summed over all its lineups and roles.
 
     Args:
-        outcomes: of all lineups.
-        agent: its number.
+        outcomes: outcomes of all lineups.
+        agent: number of the agent.
     """
     counted = counted_in(outcomes)
     total = np.zeros(counted.NUM_COUNTERS, np.int64)
@@ -38,12 +38,5 @@ def counts_of(outcomes: Sequence[Outcome], agent: int) -> Counts:
 
 
 def behaviour(counts: Counts) -> dict[str, float | None]:
-    """All statistics of an agent.
-
-    Args:
-        counts: from `counts_of`.
-
-    Returns:
-        Value by key, in the order of the game's `STATISTICS`.
-    """
+    """Return the statistics of an agent by key, in the order of the game's `STATISTICS`."""
     return {statistic.key: statistic.of(counts) for statistic in counts.counted.STATISTICS}

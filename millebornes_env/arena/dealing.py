@@ -1,4 +1,4 @@
-"""Games of a configuration, dealt and ready to begin, and what plays them: rules, settings and loops."""
+"""Freshly dealt games of a `MatchConfig`, and the rules, settings and kernels to play them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 
 
 def settings_of(config: MatchConfig) -> Settings:
-    """What the engine is told."""
+    """Return the engine's settings."""
     game, rulebook = config.game, config.game.module()
     spec = game.observation_spec()
     return Settings(rulebook.EPISODES.index(config.episode), 0, DISABLED, spec, 0)
 
 
 def loops_of(config: MatchConfig) -> ArenaKernels:
-    """The loops over games; those that value luck are others, which nobody compiles who does not."""
+    """Return the arena's kernels; those that measure luck are compiled only if needed."""
     return arena_kernels_of(config.game, aivat=config.aivat)
 
 
 def compiled_rules(config: MatchConfig) -> TableRules:
-    """The record of the table's rules, as kernels take it."""
+    """Return the rules as a record for kernels."""
     record: TableRules = for_kernels(config.game.module().rules_array(config.rules))[0]
     return record
 
@@ -35,16 +35,16 @@ def compiled_rules(config: MatchConfig) -> TableRules:
 def dealt_batch(
     config: MatchConfig, first_deal: int, num_deals: int, network: ValueNetwork | None = None
 ) -> Batch:
-    """The games of some deals, ready to begin: game r * B + b is rotation r of deal b.
+    """Return the games of some deals, ready to begin: game r * B + b is rotation r of deal b.
 
     Args:
         config: the table.
         first_deal: number of the first deal.
-        num_deals: B.
-        network: what luck is valued by; None: that of the configuration.
+        num_deals: number of deals, B.
+        network: value network for AIVAT; None: the configured one, if any.
 
     Raises:
-        ArenaError: there is no network.
+        ArenaError: the configured network does not exist.
     """
     network = config.network() if network is None else network
     rules, game = config.rules, config.game
@@ -68,16 +68,6 @@ def _new_states(rulebook: Rulebook, count: int) -> StateArray:
 
 
 def role_of_teams(teams: int, deals: int) -> npt.NDArray[np.int8]:
-    """The role that plays each team, for every rotation of every deal.
-
-    In rotation r, role i sits in team (i + r) % teams.
-
-    Args:
-        teams: T, and as many rotations.
-        deals: B.
-
-    Returns:
-        int8[T * B, T]; game r * B + b is rotation r of deal b.
-    """
+    """Return the role of each team as int8[T * B, T]: in rotation r, role i sits in team (i + r) % T."""
     rotation = np.repeat(np.arange(teams), deals)[:, np.newaxis]
     return ((np.arange(teams)[np.newaxis] - rotation) % teams).astype(np.int8)

@@ -1,8 +1,8 @@
-"""What the deals say: points and wins of every pair of agents, with intervals, and what variance is saved.
+"""Estimates from played deals: points and wins of every pair with intervals, and variance reduction.
 
-Nothing in this file plays. Outcomes with faults hold no deals and are left out everywhere.
-The same deal numbers mean the same cards in every lineup, so deals of different lineups are not independent.
-Everything that pools lineups therefore first adds up what belongs to one deal; spreads are those over deals.
+Outcomes with faults hold no deals and are ignored. A deal number means the same cards in every lineup, so
+deals of different lineups are not independent: estimates over several lineups first sum up each deal, and
+then take the spread over deals.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ Int64Array = npt.NDArray[np.int64]
 Measure = Literal["points", "wins"]
 
 ROUNDING = 1e-12
-"""Of a variance: less of it than this is nothing but rounding."""
+"""Variances below this fraction of the plain variance are rounding errors."""
 
 FEWEST_DEALS_TO_COMPARE = 2
-"""A variance needs two blocks."""
+"""Fewest deals with a variance."""
 
 
 @dataclass(frozen=True)
 class Payoff:
-    """What every agent (row) got against every other (column); k agents.
+    """The results of every agent (row) against every other (column); k agents.
 
-    NaN where two have not met, on the diagonal, and for the ends of points after a single deal. With three
-    teams or more, third agents sat at the table too, all their lineups being pooled.
+    NaN for pairs that have not met, on the diagonal, and for the ends of points after a single deal. With
+    three teams or more, the lineups with all third agents are pooled.
 
     Attributes:
-        points: float64[k, k], points per round of the row's less those of the column's team; antisymmetric.
+        points: float64[k, k], points per round of the row's team minus the column's; antisymmetric.
         points_low: float64[k, k], lower end of the 95 % interval.
         points_high: float64[k, k], upper end.
         wins: float64[k, k], share of the episodes won, 0 to 1 (`pair_shares`); it and its transpose sum to 1.
         wins_low: float64[k, k], lower end of the 95 % interval.
         wins_high: float64[k, k], upper end.
-        deals: int64[k, k], blocks in which both sat, those of different lineups counted separately.
+        deals: int64[k, k], deals with both, counted separately for each lineup.
         episodes: int64[k, k], matches or rounds.
         rounds: int64[k, k].
-        measure: by what agents are told apart: "points", or "wins" where the edition counts no points.
+        measure: "points", or "wins" for editions without points.
     """
 
     points: Float64Array
@@ -71,7 +71,7 @@ class Payoff:
 
     @property
     def lead(self) -> Float64Array:
-        """float64[k, k], by how much the row is ahead: points per round, or the share won less one half."""
+        """float64[k, k], lead of the row: points per round, or the share won minus one half."""
         return self.points if self.measure == "points" else self.wins - 0.5
 
     @property
@@ -84,18 +84,18 @@ class Payoff:
 
     @property
     def beats(self) -> npt.NDArray[np.bool_]:
-        """bool[k, k], whether the whole 95 % interval of the lead lies above 0."""
+        """bool[k, k], True where the whole 95 % interval of the lead lies above 0."""
         return self.points_low > 0 if self.measure == "points" else self.wins_low > 0.5
 
     @property
     def points_half(self) -> Float64Array:
-        """float64[k, k], half the width of the interval of the points."""
+        """float64[k, k], half-width of the interval of the points."""
         half: Float64Array = (self.points_high - self.points_low) / 2
         return half
 
     @property
     def met(self) -> npt.NDArray[np.bool_]:
-        """bool[k, k], whether the two sat at one table."""
+        """bool[k, k], True where the two have played at one table."""
         return self.deals > 0
 
 
@@ -104,13 +104,13 @@ class Total:
     """One agent against the field, every lineup weighing the same.
 
     Attributes:
-        agent: its number.
-        points: points per round of its team less the mean of the other agents' teams; None: never played.
+        agent: number of the agent.
+        points: points per round of its team minus the mean of the other agents' teams; None: never played.
         wins: share of the episodes that its team won, 0 to 1; None: never played.
-        even: the share of wins of agents of one strength, 1 / teams; None: never played.
-        deals: blocks, those of different lineups counted separately.
-        episodes: matches or rounds.
-        rounds: rounds.
+        even: share of the wins among equals, 1 / teams; None: never played.
+        deals: number of deals, counted separately for each lineup.
+        episodes: number of episodes.
+        rounds: number of rounds.
     """
 
     agent: int
@@ -124,13 +124,13 @@ class Total:
 
 @dataclass(frozen=True)
 class VarianceReduction:
-    """How many times more episodes the plainer way needs for the same precision.
+    """Factor of episodes that the plainer method needs for the same precision.
 
     Attributes:
-        ratio: plain_variance / variance; None: undefined, `note` says why.
-        plain_variance: of the plainer estimate, points squared for one block; None: undefined.
-        variance: of the better estimate, likewise.
-        note: a sentence, empty where there is nothing to explain.
+        ratio: plain_variance / variance; None: undefined, see `note`.
+        plain_variance: variance of the plainer estimate for one deal; None: undefined.
+        variance: variance of the better estimate for one deal; None: undefined.
+        note: explanation of an undefined ratio; else empty.
     """
 
     ratio: float | None
@@ -140,7 +140,7 @@ class VarianceReduction:
 
 
 class DealDifferences(NamedTuple):
-    """Points of role 0 less the mean of the other roles', deal by deal."""
+    """Points of role 0 minus the mean of the other roles, deal by deal."""
 
     points: Float64Array
     """float64[B], sum over the rotations of a deal."""
@@ -149,7 +149,7 @@ class DealDifferences(NamedTuple):
     """float64[B], rounds in all rotations of a deal."""
 
     def per_round(self) -> Interval:
-        """Points per round and its 95 % interval."""
+        """Return points per round and the 95 % interval."""
         return ratio_interval(self.points, self.rounds)
 
 
@@ -160,19 +160,16 @@ def payoff_matrix(
     *,
     less_luck: bool = False,
 ) -> Payoff:
-    """Everybody against everybody.
+    """Estimate every agent against every other.
 
     Args:
-        outcomes: of all lineups.
-        agents: k, how many there are.
-        measure: by what agents are told apart.
-        less_luck: subtract the luck from the points (the wins stay as they are).
-
-    Returns:
-        The matrices.
+        outcomes: outcomes of all lineups.
+        agents: number of agents, k.
+        measure: "points", or "wins" for editions without points.
+        less_luck: subtract luck from the points; wins are not corrected.
 
     Raises:
-        ArenaError: `less_luck`, but no luck was counted.
+        ArenaError: `less_luck` is set but no luck was measured.
     """
     real = {name: np.full((agents, agents), np.nan) for name in _REAL_FIELDS}
     counted = np.zeros((3, agents, agents), np.int64)
@@ -196,7 +193,7 @@ _REAL_FIELDS = ("points", "points_low", "points_high", "wins", "wins_low", "wins
 
 
 def _mirror(real: dict[str, Float64Array]) -> None:
-    """Fill the lower triangles from the upper ones: antisymmetry then holds to the last bit."""
+    """Fill the lower triangles from the upper ones, so that antisymmetry is exact."""
     below = np.tril_indices(len(real["points"]), -1)
     for name, source in (("points", "points"), ("points_low", "points_high"), ("points_high", "points_low")):
         real[name][below] = -real[source].T[below]
@@ -205,18 +202,10 @@ def _mirror(real: dict[str, Float64Array]) -> None:
 
 
 def totals(outcomes: Sequence[Outcome], agents: int, *, less_luck: bool = False) -> list[Total]:
-    """Every agent against the field.
+    """Estimate every agent against the field, by agent number; arguments as for `payoff_matrix`.
 
-    A lineup that was played longer, being close, would weigh more in a pooled mean; so the means of the
-    lineups are averaged.
-
-    Args:
-        outcomes: of all lineups.
-        agents: k, how many there are.
-        less_luck: as in `payoff_matrix`.
-
-    Returns:
-        One for each agent, in their order.
+    Averages the means of the lineups: in a pooled mean, close lineups would weigh more as they are played
+    longer.
     """
     return [_total(played(outcomes), agent, less_luck) for agent in range(agents)]
 
@@ -239,15 +228,15 @@ def _total(outcomes: Sequence[Outcome], agent: int, less_luck: bool) -> Total:
 
 
 def half_width(outcome: Outcome, measure: Measure, *, less_luck: bool = False) -> float:
-    """The widest 95 % interval of the lineup's pairs, from the estimate to the farther end.
+    """Return the widest half-width of the 95 % intervals of a lineup's pairs.
 
     Args:
-        outcome: of one lineup.
+        outcome: outcome of one lineup.
         measure: "points" (per round) or "wins" (share of the episodes, 0 to 1).
-        less_luck: as in `payoff_matrix`.
+        less_luck: subtract luck from the points.
 
     Returns:
-        Points per round or a share; infinite where there is no interval yet.
+        Points per round or a share; infinite if there is no interval yet.
     """
     widest = 0.0
     if not played([outcome]):
@@ -266,24 +255,21 @@ def half_width(outcome: Outcome, measure: Measure, *, less_luck: bool = False) -
 
 
 def variance_reduction(outcome: Outcome, measure: Measure = "points") -> VarianceReduction:
-    """What duplicate deals saved: how many times more episodes plain deals would have needed.
+    """Measure the variance reduction by duplicate deals, compared with plain deals.
 
-    With d[b, r] the points of role 0 less the mean of the other roles' in rotation r of deal b:
+    With d[b, r] the points of role 0 minus the mean of the other roles in rotation r of deal b:
 
         plain variance     = mean over r of var over b of d[b, r], divided by R
         duplicate variance = var over b of (mean over r of d[b, r])
         ratio              = plain variance / duplicate variance
 
-    All variances are with n - 1. The first is what a mean of R episodes with cards of their own would have;
-    each rotation has its own mean taken off, because plain deals played in turns from every place would also
-    not suffer from the advantage of a place.
+    All variances are with n - 1. The first is that of a mean of R episodes with independent cards. Each
+    rotation has its own mean subtracted, because plain deals played in turns from every seat would not suffer
+    from the advantage of a seat either.
 
     Args:
-        outcome: of one lineup, B deals in R rotations.
-        measure: "points", or "wins": d is the share of the win then.
-
-    Returns:
-        The ratio, 1 where duplicate deals are worth nothing.
+        outcome: outcome of one lineup.
+        measure: "points", or "wins": d is then the share of the win.
     """
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
         return VarianceReduction(None, None, None, "fewer than two deals have no spread")
@@ -300,36 +286,26 @@ def variance_reduction(outcome: Outcome, measure: Measure = "points") -> Varianc
 
 
 def corrected_points(outcome: Outcome) -> Float64Array:
-    """The points less luck.
+    """Return the points minus luck, float64[B, R, T].
 
-    Luck has mean 0 however agents play, so the mean stays the same; a good network makes the spread smaller.
-
-    Returns:
-        float64[B, R, T].
+    Luck has mean 0 however the agents play, so the mean stays the same; a good network reduces the spread.
 
     Raises:
-        ArenaError: no luck was counted.
+        ArenaError: no luck was measured.
     """
     if outcome.luck is None:
-        raise ArenaError("no luck was counted: play the deals with MatchConfig(aivat=True)")
+        raise ArenaError("no luck was measured: play the deals with MatchConfig(aivat=True)")
     return outcome.points - outcome.luck
 
 
 def corrected(outcome: Outcome) -> DealDifferences:
-    """The points differences of role 0, deal by deal, less luck; see `corrected_points`."""
+    """Return the point differences of role 0 minus luck, deal by deal."""
     own = own_less_others(corrected_points(outcome))
     return DealDifferences(own.sum(axis=1), outcome.rounds_of_deals())
 
 
 def luck_reduction(outcome: Outcome) -> VarianceReduction:
-    """Variance reduction by AIVAT on top of duplicate deals: variance of the deals without it / with it.
-
-    Args:
-        outcome: with luck.
-
-    Returns:
-        The ratio; less than 1 where the network does harm.
-    """
+    """Measure the variance reduction by AIVAT, on top of duplicate deals; below 1 it does harm."""
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
         return VarianceReduction(None, None, None, "fewer than two deals have no spread")
     rotations = outcome.points.shape[1]
@@ -350,44 +326,29 @@ def _ratio_of_variances(plain: float, better: float, why_zero: str) -> VarianceR
 
 
 def played(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The outcomes that have deals and no faults."""
+    """Return the outcomes with deals and without faults."""
     return [outcome for outcome in outcomes if len(outcome.points) and not outcome.faults]
 
 
 def roles_of(outcome: Outcome, agent: int) -> list[int]:
-    """The roles that the agent had in the lineup."""
+    """Return the agent's roles in the lineup."""
     return [role for role, number in enumerate(outcome.lineup) if number == agent]
 
 
 def pair_differences(outcome: Outcome, one: int, other: int, *, less_luck: bool = False) -> Float64Array:
-    """Points of one agent less another's, each the mean of its roles.
+    """Return float64[B], one agent's points minus another's, summed over the rotations of each deal.
 
-    Args:
-        outcome: of a lineup with both.
-        one: agent.
-        other: agent.
-        less_luck: as in `payoff_matrix`.
-
-    Returns:
-        float64[B], sum over the rotations.
+    The points of an agent are the mean of its roles; `less_luck` is that of `payoff_matrix`.
     """
     return _differences(outcome, roles_of(outcome, one), roles_of(outcome, other), less_luck)
 
 
 def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
-    """How much of each episode one agent won against another.
+    """Return float64[B, R], the share of each episode that one agent won against another.
 
-    At a table of two teams that is the win of the episode. With more teams the win may be a third's; there
-    it is having more points in the episode than the other; with equal points (or none) a larger share of the
-    win, else one half each. Where an agent has several roles it is the mean over all pairs of roles.
-
-    Args:
-        outcome: of a lineup with both.
-        one: agent.
-        other: agent.
-
-    Returns:
-        float64[B, R], 0 to 1.
+    At a table of two teams this is the share of the win. With more teams a third team may win: then the agent
+    with more points wins against the other, on equal (or no) points the one with the larger share of the win,
+    else each gets one half. With several roles it is the mean over all pairs of roles.
     """
     if len(outcome.lineup) == 2:
         return outcome.wins[:, :, roles_of(outcome, one)[0]]
@@ -401,7 +362,7 @@ def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
 
 
 def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> Interval:
-    """Share of the episodes won and its interval, every deal weighing the same."""
+    """Return the share of the episodes won with its interval; all deals have equal weight."""
     shares = [pair_shares(outcome, one, other) for outcome in outcomes]
     won = sum_by_deal([share.sum(axis=1) for share in shares])
     episodes = sum_by_deal([np.full(len(share), float(share.shape[1])) for share in shares])
@@ -409,7 +370,7 @@ def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> Interval:
 
 
 def _differences(outcome: Outcome, ours: list[int], theirs: list[int], less_luck: bool) -> Float64Array:
-    """float64[B], points of some roles less others', summed over the rotations."""
+    """Return float64[B], points of some roles minus others, summed over the rotations."""
     points = corrected_points(outcome) if less_luck else outcome.points
     difference = points[:, :, ours].mean(axis=2) - points[:, :, theirs].mean(axis=2)
     total: Float64Array = difference.sum(axis=1)
@@ -417,7 +378,7 @@ def _differences(outcome: Outcome, ours: list[int], theirs: list[int], less_luck
 
 
 def _counts(outcomes: Sequence[Outcome]) -> tuple[int, int, int]:
-    """Deals, episodes and rounds of all."""
+    """Count the deals, episodes and rounds."""
     return (
         sum(len(outcome.points) for outcome in outcomes),
         sum(outcome.rounds.size for outcome in outcomes),

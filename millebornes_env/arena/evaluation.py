@@ -1,34 +1,183 @@
-"""How well an agent plays against others, every deal once from each team's place.
+"""One agent against another, every deal once from each team's place: verdict, table, JSON and caption.
 
 Luck decides most games of cards, so every deal (a seed and a number) is played once for each team of the
-table with the same cards in the same seats: the agent sits in each team in turn, and the opponent in all the
-other teams. These episodes form a block, and all intervals are over the means of the blocks: the luck of the
-cards cancels out, and far fewer games tell two agents apart.
+table with the same cards in the same seats: the agent plays each team in turn, and the opponent all the
+others. All intervals are over the means of these blocks of episodes: the luck of the cards cancels out, and
+far fewer games tell two agents apart.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from millebornes_env import agents
 from millebornes_env._util.command_line import sentence
-from millebornes_env.agents import Spec
-from millebornes_env.agents.protocol import Agent, ask_in, is_compiled
-from millebornes_env.arena.estimates import corrected, luck_reduction
-from millebornes_env.arena.intervals import mean_interval
-from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from millebornes_env._util.files import new_figure, write_json_atomically
+from millebornes_env._util.versions import versions
+from millebornes_env.agents import Spec, name_of
+from millebornes_env.agents.protocol import ask_in, is_compiled
+from millebornes_env.arena.estimates import VarianceReduction, corrected, luck_reduction
+from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval, mean_interval
+from millebornes_env.arena.match import MatchConfig, OnProgress, agent_seed, play
 from millebornes_env.arena.outcome import Outcome
-from millebornes_env.arena.results import Row
-from millebornes_env.envs.vector import Observations, VectorEnv
+from millebornes_env.arena.pictures import (
+    HEADING_HEIGHT,
+    annotate_row,
+    draw_heading,
+    label_rows,
+    without_formulas,
+)
+from millebornes_env.arena.report import Grid
+from millebornes_env.arena.tournament import check_until, turn_after
 from millebornes_env.errors import ArenaError, UnknownAgentError
 
-OnProgress = Callable[[str, float], None]
-"""Is told the opponent and how many episodes of its row have been played, with parts of those going on."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RESULTS_FORMAT: Final = 2
 
 BATCH_SIZE: Final = 4096
-"""Episodes that are played at the same time: more would not be faster."""
+"""Episodes played at the same time; more would not be faster."""
+
+FEWEST_DEALS: Final = 2
+"""Fewest deals with an interval."""
+
+_POWER_QUANTILE: Final = 0.84
+"""With so many standard errors beyond the interval's end, four runs of five find a difference."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of one agent against an opponent, which plays all other teams.
+
+    Attributes:
+        agent: name of the agent.
+        opponent: name of the opponent.
+        config: the table.
+        outcome: outcome with the agent in role 0.
+        seconds: wall-clock time of the play.
+    """
+
+    agent: str
+    opponent: str
+    config: MatchConfig
+    outcome: Outcome
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def num_deals(self) -> int:
+        """Number of deals."""
+        return self.outcome.num_deals
+
+    @property
+    def num_episodes(self) -> int:
+        """Number of episodes: one for each deal and team."""
+        return self.outcome.rounds.size
+
+    @property
+    def win_rate(self) -> Interval:
+        """Share of the episodes won, 0 to 1; a win shared by k teams counts 1 / k."""
+        return self.outcome.win_rate()
+
+    @property
+    def even(self) -> float:
+        """Win rate among equals."""
+        return 1 / len(self.outcome.lineup)
+
+    @property
+    def points_per_round(self) -> Interval | None:
+        """Lead in points per round, minus luck with `aivat`; None for editions without points."""
+        if not self.config.has_points:
+            return None
+        return corrected(self.outcome).per_round() if self.config.aivat else self.outcome.points_per_round()
+
+    @property
+    def points_per_episode(self) -> Interval | None:
+        """Lead in points per episode, minus luck with `aivat`; None for editions without points."""
+        if not self.config.has_points:
+            return None
+        if self.config.aivat:
+            return mean_interval(corrected(self.outcome).points / len(self.outcome.lineup))
+        return self.outcome.points_per_episode()
+
+    @property
+    def luck(self) -> VarianceReduction | None:
+        """Variance reduction by AIVAT; None unless it was requested."""
+        return luck_reduction(self.outcome) if self.config.aivat else None
+
+    @property
+    def wins_sign(self) -> int:
+        """1 if the agent surely wins more often than among equals, -1 if less often, else 0."""
+        return _sign(self.win_rate, self.even)
+
+    @property
+    def sign(self) -> int:
+        """1 if the agent is surely better, -1 if worse, else 0: by points, or by wins if there are none."""
+        return self.wins_sign if self.points_per_round is None else _sign(self.points_per_round)
+
+    def verdict(self) -> str:
+        """Say in one sentence which agent is better, by how much, and how sure that is."""
+        one, other = self.agent, self.opponent
+        figures = f"{', '.join(self._figures())}, {self.num_deals:,} deals"
+        by_wins, sign = self.wins_sign, self.sign
+        if sign * by_wins < 0:
+            ahead, behind = (one, other) if sign > 0 else (other, one)
+            return f"{ahead} makes more points than {behind}, but wins less often: {figures}."
+        if sign:
+            return f"{one} is {'better' if sign > 0 else 'worse'} than {other}: {figures}."
+        if by_wins:
+            ahead, behind = (one, other) if by_wins > 0 else (other, one)
+            return f"{ahead} wins more often than {behind}, but no difference in points was found: {figures}."
+        return f"No difference found between {one} and {other}: {figures}{self._advice()}."
+
+    def _figures(self) -> list[str]:
+        even = "" if len(self.outcome.lineup) == 2 else f"; even: {100 * self.even:.1f}"
+        wins = _in_words(self.win_rate, ".1f", 100, f"% of the {self.config.episodes}", even)
+        figures = [f"wins {wins}"]
+        if self.points_per_round is not None:
+            figures.insert(0, _in_words(self.points_per_round, "+z,.1f", 1, "points a round"))
+        return figures
+
+    def _advice(self) -> str:
+        """Say how many deals it takes to find a smaller difference."""
+        points = self.points_per_round
+        half, unit = (
+            (100 * self.win_rate.half_width, "% of the wins")
+            if points is None
+            else (points.half_width, "points a round")
+        )
+        if not 0 < half < math.inf:
+            return ""
+        smaller = _rounder_below(half)
+        error = half / NORMAL_QUANTILE
+        deals = self.num_deals * ((NORMAL_QUANTILE + _POWER_QUANTILE) * error / smaller) ** 2
+        return f"; to see one of {smaller:g} {unit} you need some {_two_digits(deals):,} deals"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result as JSON values; intervals have mean, low and high."""
+        points = {"points_per_episode": self.points_per_episode, "points_per_round": self.points_per_round}
+        return {
+            "agent": self.agent,
+            "opponent": self.opponent,
+            "num_deals": self.num_deals,
+            "num_episodes": self.num_episodes,
+            "win_rate": self.win_rate._asdict(),
+            "even": self.even,
+            **{name: None if value is None else value._asdict() for name, value in points.items()},
+            "mean_decisions": float(self.outcome.decisions.mean()),
+            "deals_saved_by_aivat": None if self.luck is None else self.luck.ratio,
+            "verdict": self.verdict() if self.num_deals >= FEWEST_DEALS else None,
+            "seconds": self.seconds,
+        }
+
+
+# Playing --------------------------------------------------------------------------------------------------
 
 
 def evaluate(
@@ -38,36 +187,31 @@ def evaluate(
     deals: int = 1000,
     *,
     batch_size: int = BATCH_SIZE,
-    on_progress: OnProgress | None = None,
-) -> list[Row]:
+) -> list[Result]:
     """Let an agent play against each opponent, with every deal once from each team's place.
 
-    Where the table has more than two teams, the agent plays one of them and the opponent all the others.
+    At a table of more than two teams the agent plays one of them, and the opponent all the others.
 
     Args:
         agent: as for `agents.load`: a name, `name:option=value`, the path of a run folder, or an agent.
-        opponents: the same, of who plays all other teams; a row for each.
-        config: table, kind of episode and seed; None for the defaults.
-        deals: against each opponent; each gives as many episodes as the table has teams.
-        batch_size: episodes that are played at the same time, at most; changes no deal.
-        on_progress: called about ten times a second.
+        opponents: opponents, given in the same ways.
+        config: table, kind of episode and seed; None: the defaults.
+        deals: deals against each opponent; each gives as many episodes as the table has teams.
+        batch_size: most episodes played at the same time; results do not depend on it.
 
     Returns:
-        A row for each opponent, in order; the same for the same arguments, but for `seconds`.
+        A result for each opponent, in order; for the same arguments they differ only in `seconds`.
 
     Raises:
-        ValueError: unknown agent, edition or table, or an invalid number; the message says which.
+        ValueError: an unknown agent, edition or table, or an invalid number; the message says which.
     """
     config = config or MatchConfig()
     check(agent, opponents, config, deals)
-    return list(play_rows(agent, opponents, config, deals, batch_size=batch_size, on_progress=on_progress))
+    return [evaluate_one(agent, opponent, config, deals, batch_size) for opponent in opponents]
 
 
-def check(agent: Spec, opponents: Sequence[Spec], config: MatchConfig, deals: int) -> VectorEnv:
-    """Refuse what cannot be played, before anything is: each agent is loaded and makes one decision.
-
-    Returns:
-        An environment of the table.
+def check(agent: Spec, opponents: Sequence[Spec], config: MatchConfig, deals: int) -> None:
+    """Raise early if something cannot be played: load each agent and let it make one decision.
 
     Raises:
         ValueError: as in `evaluate`.
@@ -76,87 +220,231 @@ def check(agent: Spec, opponents: Sequence[Spec], config: MatchConfig, deals: in
         raise ArenaError("there is no opponent: name at least one")
     if deals < 1:
         raise ArenaError(f"deals is {deals}; it must be 1 or more")
+    config.refuse_luck_without_points()
     env = config.env()
     for spec in [agent, *opponents]:
         observations, _ = env.reset(seed=config.seed)
         try:
-            _try(agents.load(spec, env), env, observations)
+            loaded = agents.load(spec, env)
+            needs_kernels = is_compiled(loaded) and not env.game.has("agents.decoder")
+            if not getattr(loaded, "is_person", False) and not needs_kernels:
+                env.step(ask_in(env, loaded, observations))
         except UnknownAgentError:
             raise
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"the agent {agents.name_of(spec)!r} cannot play: {sentence(error)}") from error
-    return env
+            raise ValueError(f"the agent {name_of(spec)!r} cannot play: {sentence(error)}") from error
 
 
-def _try(agent: Agent, env: VectorEnv, observations: Observations) -> None:
-    """Let the agent make one decision, unless that would ask a person, or only kernels can ask it."""
-    is_unread = is_compiled(agent) and not env.game.has("agents.decoder")
-    if not getattr(agent, "is_person", False) and not is_unread:
-        env.step(ask_in(env, agent, observations))
-
-
-def play_rows(
+def evaluate_one(
     agent: Spec,
-    opponents: Sequence[Spec],
+    opponent: Spec,
     config: MatchConfig,
     deals: int,
-    *,
     batch_size: int = BATCH_SIZE,
     on_progress: OnProgress | None = None,
-) -> Iterator[Row]:
-    """The rows of `evaluate` one by one, each as soon as it has been played."""
-    for opponent in opponents:
-        pair = [
-            agents.make(spec, config.table(), agent_seed(config.seed, role))
-            for role, spec in enumerate((agent, opponent))
-        ]
-
-        def report(episodes: float, name: str = pair[1].name) -> None:
-            if on_progress is not None:
-                on_progress(name, episodes)
-
-        start = time.perf_counter()
-        outcome = play(pair, config, deals, batch_size=batch_size, on_progress=report)
-        yield make_row(pair[0].name, pair[1].name, config, outcome, time.perf_counter() - start)
+) -> Result:
+    """Play all deals against one opponent; arguments as for `evaluate` and `play`."""
+    pair = [
+        agents.make(spec, config.table(), agent_seed(config.seed, role))
+        for role, spec in enumerate((agent, opponent))
+    ]
+    start = time.perf_counter()
+    outcome = play(pair, config, deals, batch_size=batch_size, on_progress=on_progress)
+    return Result(pair[0].name, pair[1].name, config, outcome, time.perf_counter() - start)
 
 
-def make_row(agent: str, opponent: str, config: MatchConfig, outcome: Outcome, seconds: float) -> Row:
-    """Sum up what was played.
+def compare(
+    agents: Sequence[Spec],
+    config: MatchConfig,
+    deals: int = 1000,
+    *,
+    until: str | None = None,
+    names: tuple[str, str] | None = None,
+    on_progress: OnProgress | None = None,
+) -> Iterator[Result]:
+    """Play two agents against each other in turns, as a tournament does.
 
     Args:
-        agent: what to call the agent.
-        opponent: what to call the opponent.
-        config: what was asked for.
-        outcome: of the agent in role 0 and the opponent in all others.
-        seconds: that it took.
+        agents: the agent and its opponent, as for `play`.
+        config: the table.
+        deals: number of deals; with `until`, the most.
+        until: as for a tournament: "ci<10" (points per round) or "ci<1%" (of the episodes won).
+        names: names of the agents; None: their specifications.
+        on_progress: called with the number of episodes played.
+
+    Yields:
+        The result after each turn; the last one is final.
+
+    Raises:
+        ArenaError: fewer than two deals, or an invalid condition.
+        ValueError: there is no such table or agent; the message says which.
+    """
+    condition = check_until(until, config)
+    config.refuse_luck_without_points()
+    if deals < FEWEST_DEALS:
+        raise ArenaError(f"deals is {deals}; an interval needs {FEWEST_DEALS} or more")
+    one, other = names or (name_of(agents[0]), name_of(agents[1]))
+    report: Callable[[float], None] = on_progress or (lambda _episodes: None)
+    teams, start, done = config.rules.teams, time.perf_counter(), 0
+    outcome: Outcome | None = None
+    while done < deals:
+        before, count = done * teams, min(turn_after(done), deals - done)
+        new = play(
+            agents,
+            config,
+            count,
+            first_deal=done,
+            on_progress=lambda episodes, before=before: report(before + episodes),  # type: ignore[misc]
+        )
+        outcome = new if outcome is None else outcome.followed_by(new)
+        done += count
+        if done >= FEWEST_DEALS:
+            yield Result(one, other, config, outcome, time.perf_counter() - start)
+        if condition is not None and condition.is_met(outcome):
+            return
+
+
+# Showing --------------------------------------------------------------------------------------------------
+
+
+def results_grid(results: Sequence[Result]) -> Grid:
+    """Return the results as a table; they are of the same table and kind of episode."""
+    config, teams = results[0].config, len(results[0].outcome.lineup)
+    columns: dict[str, list[str]] = {
+        "agent": [result.agent for result in results],
+        "in all other teams" if teams > 2 else "opponent": [result.opponent for result in results],
+        config.episodes: [f"{result.num_episodes:,}" for result in results],
+        "win rate, %": [result.win_rate.text(".1f", 100, ends=True) for result in results],
+    }
+    if config.has_points:
+        leads = [result.points_per_episode for result in results]
+        columns[f"points per {config.episode}"] = [
+            lead.text("+z,.0f", ends=True) for lead in leads if lead is not None
+        ]
+    columns["decisions"] = [f"{result.outcome.decisions.mean():,.0f}" for result in results]
+    columns["seconds"] = [f"{result.seconds:.2f}" for result in results]
+    rows = list(zip(*columns.values(), strict=True))
+    return Grid(f"{config.described()}, {config.episodes}", tuple(columns), rows, num_names=2)
+
+
+def caption(results: Sequence[Result]) -> str:
+    """Explain the table of the results in a few lines."""
+    config, teams, num_deals = results[0].config, len(results[0].outcome.lineup), results[0].num_deals
+    deals = f"{num_deals:,} deal{'s' if num_deals > 1 else ''}"
+    lines = [
+        f"± and [low, high]: 95 % intervals over {deals}, each played {teams} times with the same "
+        f"{config.game.chance}, the agent once in each team ({NORMAL_QUANTILE} standard errors, "
+        "normal quantile)."
+    ]
+    if teams > 2:
+        lines.append(f"The agent plays one team, the opponent the {teams - 1} others.")
+    shared = "a shared win counts 50.0 %" if teams == 2 else "a win shared by k teams counts 1 / k for each"
+    others = "the mean of the other teams'" if teams > 2 else "the other's"
+    points = f" Points are those of the agent's team less {others}." if config.has_points else ""
+    lines.append(f"Even is {100 / teams:.1f} %; {shared}.{points}")
+    ratios = [result.luck.ratio for result in results if result.luck is not None]
+    saved = [ratio for ratio in ratios if ratio is not None]
+    if saved:
+        times = " to ".join(dict.fromkeys(f"{ratio:.1f}" for ratio in (min(saved), max(saved))))
+        lines.append(
+            "Luck was subtracted from the points: without that, the same intervals would have needed "
+            f"{times} times as many deals."
+        )
+    if warning := few_deals_warning(num_deals):
+        lines.append(warning)
+    return "\n".join(lines)
+
+
+def few_deals_warning(num_deals: int) -> str:
+    """Return a warning if there are too few deals for the normal quantile, else ""."""
+    if num_deals >= FEW_DEALS:
+        return ""
+    return f"With fewer than {FEW_DEALS} deals the intervals are too narrow: play more."
+
+
+def save_results(path: Path, results: Sequence[Result], config: Mapping[str, object]) -> None:
+    """Write the results as JSON, with the configuration, the versions and the time.
+
+    Args:
+        path: file to write; its folder is created if it is missing.
+        results: results to write.
+        config: configuration, with all defaults filled in.
+
+    Raises:
+        OSError: the file could not be written; an older one is unchanged.
+    """
+    content = {
+        "format": RESULTS_FORMAT,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "config": dict(config),
+        "interval": f"95 %, {NORMAL_QUANTILE} standard errors of the means of the deals (normal quantile)",
+        "versions": versions(),
+        "results": [result.as_json() for result in results],
+    }
+    write_json_atomically(path, content)
+
+
+def _sign(interval: Interval, even: float = 0.0) -> int:
+    """Return 1 if the whole interval lies above the even value, -1 if below, else 0."""
+    _, low, high = interval
+    if low is None or high is None:
+        return 0
+    return int(low > even + 1e-12) - int(high < even - 1e-12)
+
+
+def _in_words(interval: Interval, form: str, scale: float, unit: str, more: str = "") -> str:
+    """Return a text such as "+43.1 points a round (95 %: +35.0 to +51.2)"."""
+    mean, low, high = interval
+    assert low is not None, "two deals make an interval"
+    assert high is not None
+    return f"{scale * mean:{form}} {unit} (95 %: {scale * low:{form}} to {scale * high:{form}}{more})"
+
+
+def _rounder_below(value: float) -> float:
+    """Return the greatest of ..., 0.5, 1, 2, 5, 10, 20, 50, ... that is at most half of the value."""
+    power = 10.0 ** math.floor(math.log10(value / 2))
+    return max(step * power for step in (1, 2, 5) if step * power <= value / 2)
+
+
+def _two_digits(value: float) -> int:
+    """Round up to two digits."""
+    power = 10.0 ** max(math.floor(math.log10(value)) - 1, 0)
+    return int(math.ceil(value / power) * power)
+
+
+def draw_win_rates(results: Sequence[Result]) -> Figure:
+    """Draw the win rates as dots with their intervals, and the even share as a line.
+
+    Args:
+        results: results of one agent, at the same table and for the same kind of episode.
 
     Returns:
-        Means, and 95 % intervals over the deals.
+        A Matplotlib figure, at least 8 inches wide.
     """
-    win_rate, win_rate_low, win_rate_high = outcome.win_rate()
-    points, saved = outcome.points_per_episode(), None
-    if config.aivat:
-        luckless = corrected(outcome).points / len(outcome.lineup)
-        points = mean_interval(luckless)
-        saved = luck_reduction(outcome).ratio
-    assert win_rate_low is not None, "a share has ends even after a single deal"
-    assert win_rate_high is not None
-    return Row(
-        agent=agent,
-        opponent=opponent,
-        edition=config.edition,
-        players=config.players,
-        teams=len(outcome.lineup),
-        episode=config.episode,
-        num_episodes=outcome.rounds.size,
-        num_deals=outcome.num_deals,
-        win_rate=win_rate,
-        win_rate_low=win_rate_low,
-        win_rate_high=win_rate_high,
-        points=points.mean,
-        points_low=points.low,
-        points_high=points.high,
-        mean_decisions=float(outcome.decisions.mean()),
-        seconds=seconds,
-        deals_saved=saved,
-    )
+    first, config = results[0], results[0].config
+    longest = max(len(result.opponent) for result in results)
+    width, height = 8.0 + max(0, longest - 24) * 0.075, 1.7 + 0.5 * len(results)
+    figure = new_figure(width, height)
+    figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - HEADING_HEIGHT / height))
+    played = f"n = {first.num_episodes:,} {config.episodes} per opponent; seed {config.seed}"
+    heading = f"How often {without_formulas(first.agent)} wins"
+    draw_heading(figure, heading, f"{config.described()}; {played}")
+    axes = figure.add_subplot()
+    for position, result in enumerate(results):
+        mean, low, high = result.win_rate
+        colour = {1: "#2f7d4f", -1: "#c8443c", 0: "#5b6b82"}[result.wins_sign]
+        ends = [100 * low, 100 * high] if low is not None and high is not None else []
+        axes.plot(ends, [position] * len(ends), "|-", color=colour, linewidth=2, markersize=13)
+        axes.plot([100 * mean], [position], "o", color=colour, markersize=6)
+        text = result.win_rate.text(".1f", 100, ends=True)
+        annotate_row(axes, position, text, colour)
+    even = 100 * first.even
+    axes.axvline(even, color="#222222", linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    axes.set_title(f"dashed: even, {even:.3g} %", fontsize="small", loc="right")
+    labels = [f"against {without_formulas(result.opponent)}" for result in results]
+    label_rows(axes, labels)
+    rates = [100 * end for result in results for end in result.win_rate[1:] if end is not None] + [even]
+    margin = max(5.0, 0.12 * (max(rates) - min(rates)))
+    axes.set_xlim(max(min(rates) - margin, -2.5), min(max(rates) + margin, 102.5))
+    axes.set_xlabel(f"{config.episodes} won, %   (dot: mean, line: 95 % interval)")
+    return figure

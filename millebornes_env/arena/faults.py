@@ -1,4 +1,4 @@
-"""What an agent did wrong, told so that its author can find the decision again."""
+"""Errors of agents, with the deal, round and decision at which they happened."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MOST_NAMED = 8
 def illegal_action(
     roles: Sequence[Agent], batch: Batch, game: int, table: Table, first_deal: int
 ) -> AgentFaultError:
-    """The error of a game that ended with an illegal action.
+    """Return the error of a game that ended with an illegal action.
 
     Args:
-        roles: who played.
+        roles: agents by role.
         batch: the games.
-        game: which.
-        table: where they play.
+        game: index of the game.
+        table: the table.
         first_deal: number of the batch's first deal.
     """
     role, _, decision, action = (int(value) for value in batch.faults[game])
@@ -45,7 +45,7 @@ def illegal_action(
 
 
 def where(batch: Batch, game: int, rules: TableRules, first_deal: int) -> str:
-    """Which game it is, as people count."""
+    """Describe a game by its deal, rotation, seat and round (from 1)."""
     deals, seat = len(batch.states) // rules.teams, int(batch.states[game]["seat"])
     return (
         f"in deal {first_deal + game % deals}, rotation {game // deals}, seat {seat}, "
@@ -53,25 +53,20 @@ def where(batch: Batch, game: int, rules: TableRules, first_deal: int) -> str:
     )
 
 
-def rows_of(rows: Rows, chosen: slice) -> Rows:
-    """Some of the rows."""
-    return Rows(rows.observation[chosen], rows.action_mask[chosen], rows.games[chosen], rows.slot_ids[chosen])
-
-
 def ask_about(
     agent: Agent, batch: Batch, rows: Rows, rules: TableRules, first_deal: int
 ) -> npt.NDArray[np.int64]:
-    """What an agent chooses, int64[N]; what it raises is told with the game and the play.
+    """Return an agent's actions, int64[N].
 
     Args:
-        agent: which.
+        agent: the agent.
         batch: all games.
-        rows: those that it is asked about, N of them.
-        rules: of the table.
+        rows: the N rows that the agent is to act on.
+        rules: rules of the table.
         first_deal: number of the batch's first deal.
 
     Raises:
-        AgentFaultError: it raised, or returned something that is no action for each row.
+        AgentFaultError: the agent raised, or did not return an action for each row.
     """
     try:
         return _ask(agent, batch, rows)
@@ -86,16 +81,16 @@ def _ask(agent: Agent, batch: Batch, rows: Rows) -> npt.NDArray[np.int64]:
 def _fault(
     agent: Agent, error: Exception, batch: Batch, rows: Rows, rules: TableRules, first_deal: int
 ) -> AgentFaultError:
-    """The error of an agent that raised: if it raises at one row alone, that game is named."""
-    place = f"when asked about {len(rows.games)} games"
+    """Return the error of an agent that raised; names the game if it raises at a single row, too."""
+    context = f"when asked about {len(rows.games)} games"
     for row in range(len(rows.games)):
-        one = rows_of(rows, slice(row, row + 1))
+        one = rows.part(slice(row, row + 1))
         try:
             _ask(agent, batch, one)
         except Exception:
-            place = where(batch, int(one.games[0]), rules, first_deal)
+            context = where(batch, int(one.games[0]), rules, first_deal)
             break
     text = " ".join(str(error).split())
     if not isinstance(error, AgentError):
         text = f"{agent.name} raised {type(error).__name__}: {text}"
-    return AgentFaultError(f"{text} ({place})")
+    return AgentFaultError(f"{text} ({context})")

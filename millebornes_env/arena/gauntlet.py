@@ -1,8 +1,7 @@
-"""How strong a policy is while it learns: duplicate matches against opponents that stay the same.
+"""The learning curve of a policy: duplicate matches against fixed opponents during training.
 
-The same deals every time, each played from all seats, so that two points of a curve differ by the policy and
-not by the cards. Elo ratings are on the gauntlet's own scale: its agents play each other once; the
-first is 0.
+All measurements use the same deals from all seats, so that points of a curve differ by the policy and not by
+the cards. Elo ratings are relative to the opponents, which play each other once; the first one is 0.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ _FIRST_WAIT: Final = 5.0  # seconds
 
 @dataclass(frozen=True)
 class Score:
-    """Against one opponent.
+    """The result against one opponent.
 
     Attributes:
-        win_rate: share of matches won, 0 to 1; a shared win counts in parts.
+        win_rate: share of matches won, 0 to 1; a win shared by k teams counts 1 / k.
         win_error: its standard error, over deals.
         points: lead in points per round.
         points_error: its standard error, over deals.
-        matches: played.
+        matches: number of matches.
     """
 
     win_rate: float
@@ -53,7 +52,7 @@ class Score:
 
     @classmethod
     def of(cls, outcome: Outcome) -> Score:
-        """What the agent in role 0 got against the others, in two deals or more."""
+        """Return the score of role 0 in an outcome of two deals or more."""
         points = outcome.points_per_round()
         assert points.low is not None, "an error needs two deals"
         assert points.high is not None
@@ -69,15 +68,15 @@ class Score:
 
 @dataclass(frozen=True)
 class Point:
-    """A measurement while training.
+    """A measurement during training.
 
     Attributes:
-        seconds: trained until then.
-        decisions: learned from until then.
-        elo: rating against the gauntlet.
+        seconds: seconds of training so far.
+        decisions: decisions learned from so far.
+        elo: rating relative to the opponents.
         elo_low: lower end of its 95 % interval.
         elo_high: upper end.
-        scores: by opponent, the mean of all tables.
+        scores: scores by opponent, the mean of all tables.
     """
 
     seconds: float
@@ -88,35 +87,35 @@ class Point:
     scores: dict[str, Score]
 
     def __str__(self) -> str:
-        """In words, for a line of a run's log."""
+        """Return a line for a run's log."""
         rates = ", ".join(f"{name} {100 * score.win_rate:.0f} %" for name, score in self.scores.items())
         return f"{self.seconds:5.0f} s: Elo {self.elo:+.0f}, matches won against {rates}"
 
     def metrics(self) -> dict[str, float]:
-        """By the names of docs/training.md."""
-        found = {"eval/elo": self.elo}
+        """Return the metrics under the names of docs/training.md."""
+        metrics = {"eval/elo": self.elo}
         for name, score in self.scores.items():
-            found[f"eval/win_rate_{name}"] = score.win_rate
-            found[f"eval/points_{name}"] = score.points
-        return found
+            metrics[f"eval/win_rate_{name}"] = score.win_rate
+            metrics[f"eval/points_{name}"] = score.points
+        return metrics
 
     @classmethod
     def of(cls, saved: dict[str, Any]) -> Point:
-        """The point that `dataclasses.asdict` made a dictionary of."""
+        """Restore a point from `dataclasses.asdict`."""
         scores = {name: Score(**score) for name, score in saved["scores"].items()}
         return cls(**{**saved, "scores": scores})
 
 
 class Gauntlet:
-    """The opponents, at all tables that a policy learns."""
+    """The evaluation opponents of a policy, at all tables that it learns."""
 
     def __init__(self, configs: Sequence[MatchConfig], opponents: Sequence[str], deals: int) -> None:
         """Let the opponents play each other.
 
         Args:
             configs: the tables.
-            opponents: as for `agents.load`.
-            deals: for each pair and table.
+            opponents: specifications as for `agents.load`.
+            deals: deals for each pair and table.
         """
         self.configs = list(configs)
         self.opponents = list(opponents)
@@ -133,9 +132,9 @@ class Gauntlet:
         """Play a policy against all opponents.
 
         Args:
-            spec: as for `agents.load`; a run folder as a `Path`, which may have any name.
-            seconds: trained until now.
-            decisions: learned from until now.
+            spec: the policy, as for `agents.load`; a run folder as a `Path`, which may have any name.
+            seconds: seconds of training so far.
+            decisions: decisions learned from so far.
         """
         scores = {name: self._against(spec, name) for name in self.opponents}
         rates = [(score.win_rate, score.win_error) for score in scores.values()]
@@ -155,15 +154,15 @@ class Gauntlet:
         return float(elo[-1] - elo[0])
 
     def _of_two(self, rate: float) -> float:
-        """The share of wins that two alone would have, by the share of one against several (Luce 1959).
+        """Return the win rate between two agents alone, from that of one against several (Luce 1959).
 
-        Who is as strong as each of three others wins one match in four, and is to be rated as they are.
+        An agent that wins one match in four against three others is as strong as each of them.
         """
         others = self.configs[0].rules.teams - 1
         return rate if others == 1 else others * rate / (others * rate + 1.0 - rate)
 
     def _against(self, spec: Spec, opponent: str) -> Score:
-        """The mean of all tables."""
+        """Return the mean score of all tables."""
         scores = []
         for config in self.configs:
             table = config.table()
@@ -182,38 +181,29 @@ class Gauntlet:
 
 
 def warm_up(spec: Spec, configs: Sequence[MatchConfig], opponents: Sequence[str]) -> None:
-    """Play as few deals as there can be, so that all that measuring needs is compiled.
+    """Play the fewest possible deals, so that everything is compiled before measuring.
 
     Args:
-        spec: of a policy like those that will be measured.
+        spec: specification of a similar policy.
         configs: the tables.
-        opponents: as for `Gauntlet`.
+        opponents: opponents as for `Gauntlet`.
     """
     Gauntlet(configs[:1], opponents, _FEWEST_DEALS).measure(spec, 0.0, 0)
 
 
 def check_evaluation(deals: int) -> None:
-    """Refuse so few deals that nothing can be said about the error.
-
-    Raises:
-        ValueError: fewer than two.
-    """
+    """Raise a ValueError for too few deals for an interval."""
     if deals < _FEWEST_DEALS:
         raise ValueError(f"--eval-deals is {deals}; an interval needs {_FEWEST_DEALS} or more")
 
 
 def seconds_to_next(wanted: float, seconds: float) -> float:
-    """Seconds between two points of a curve: closer together at the beginning, where most is learned.
-
-    Args:
-        wanted: later on.
-        seconds: trained so far.
-    """
+    """Return the seconds to the next point of a curve: fewer than `wanted` early in training."""
     return min(wanted, max(_FIRST_WAIT, 0.5 * seconds))
 
 
 def curve_title(learner: str, editions: Sequence[str], players: int, decisions: int) -> str:
-    """What stands above the picture of a run."""
+    """Return the title of a run's picture."""
     table = f"{', '.join(editions)}, {players} players, {decisions / 1e6:.1f} M decisions"
     game = find_game(find_sheet(editions[0]).game)
     return f"{learner} learns {game.title or game.name} ({table})"

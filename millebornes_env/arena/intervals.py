@@ -1,7 +1,4 @@
-"""95 % intervals of means, shares and ratios over independent blocks, such as deals.
-
-Nothing in this file plays.
-"""
+"""95 % intervals of means, shares and ratios over independent blocks, such as deals."""
 
 from __future__ import annotations
 
@@ -18,11 +15,11 @@ NORMAL_QUANTILE: Final = 1.96
 """Half-width of a 95 % interval in standard errors, for many blocks (Student's t of 30 blocks is 2.05)."""
 
 FEW_DEALS: Final = 30
-"""With fewer blocks than this the normal quantile makes intervals that are noticeably too narrow."""
+"""With fewer blocks, intervals by the normal quantile are noticeably too narrow."""
 
 
 class Interval(NamedTuple):
-    """An estimate and its 95 % interval; both ends None where there is only one block."""
+    """An estimate and its 95 % interval; both ends are None for a single block."""
 
     mean: float
     low: float | None
@@ -30,18 +27,18 @@ class Interval(NamedTuple):
 
     @property
     def half_width(self) -> float:
-        """From the estimate to the farther end; infinite without ends."""
+        """Distance from the estimate to the farther end; infinite without ends."""
         if self.low is None or self.high is None:
             return math.inf
         return max(self.mean - self.low, self.high - self.mean)
 
     def text(self, form: str, scale: float = 1.0, ends: bool = False) -> str:
-        """Such as `53.4 ± 1.2`; where the ends lie unevenly, the greater distance.
+        """Return a text such as `53.4 ± 1.2`, with the distance to the farther end.
 
         Args:
-            form: of the numbers, such as "+z,.1f".
-            scale: they are multiplied by this first (100 for a share in percent).
-            ends: whether they stand behind: `53.4 ± 1.2 [52.2, 54.6]`.
+            form: format of the numbers, such as "+z,.1f".
+            scale: factor for the numbers (100 for a share in percent).
+            ends: append the ends: `53.4 ± 1.2 [52.2, 54.6]`.
         """
         mean, low, high = self
         if low is None or high is None:
@@ -52,41 +49,30 @@ class Interval(NamedTuple):
 
 
 def standard_error(blocks: Float64Array) -> float:
-    """Of the mean of independent blocks, float64[n] with n of 2 or more."""
+    """Return the standard error of the mean of independent blocks, float64[n] with n of 2 or more."""
     return float(blocks.std(ddof=1) / np.sqrt(len(blocks)))
 
 
 def mean_interval(blocks: Float64Array) -> Interval:
-    """The mean of independent blocks and its 95 % interval.
+    """Return the mean of independent blocks, float64[n], and its 95 % interval.
 
-    The interval is the mean plus and minus 1.96 standard errors, the standard deviation of the blocks (with
-    n - 1) over the square root of n: the normal quantile, which is meant for 30 blocks and more.
-
-    Args:
-        blocks: float64[n], one mean for each block.
-
-    Returns:
-        Mean and ends, in the unit of the blocks.
+    The interval is the mean plus and minus 1.96 standard errors (with n - 1); the normal quantile is meant
+    for 30 blocks or more.
     """
     mean = float(blocks.mean())
     if len(blocks) == 1:
         return Interval(mean, None, None)
-    half = NORMAL_QUANTILE * float(blocks.std(ddof=1)) / math.sqrt(len(blocks))
+    half = NORMAL_QUANTILE * standard_error(blocks)
     return Interval(mean, mean - half, mean + half)
 
 
 def share_interval(blocks: Float64Array) -> Interval:
-    """The mean of blocks that lie in 0..1, and its 95 % interval within 0..1.
+    """Return the mean of shares of wins, float64[n] in 0..1, and its 95 % interval within 0..1.
 
-    As `mean_interval`; but where all episodes were won (or none), the blocks' spread of zero would claim
-    certainty. There the far end is the exact (Clopper-Pearson) bound of n trials without an exception,
-    0.025 ** (1 / n), on the wide side because a block with an exception need not be lost as a whole.
-
-    Args:
-        blocks: float64[n], the share of wins in each block.
-
-    Returns:
-        Mean, lower and upper end; 0 and 1 are the ends for a single block.
+    As `mean_interval`; but if all episodes were won (or none), the spread of zero would claim certainty. Then
+    the far end is the exact (Clopper-Pearson) bound of n trials without an exception, 0.025 ** (1 / n), which
+    is conservative because a block with an exception need not be lost as a whole. For a single block the ends
+    are 0 and 1.
     """
     mean, low, high = mean_interval(blocks)
     if low is None or high is None:
@@ -100,23 +86,20 @@ def share_interval(blocks: Float64Array) -> Interval:
 
 
 def ratio_interval(amounts: Float64Array, sizes: Float64Array) -> Interval:
-    """The ratio of two sums over independent blocks, such as points per round, and its 95 % interval.
+    """Return the ratio of two sums over independent blocks, such as points per round, and its 95 % interval.
 
-    By the delta method: the standard error is that of the sum of the residuals, amount - ratio * size, over
+    Uses the delta method: the standard error is that of the sum of the residuals, amount - ratio * size, over
     the sum of the sizes.
 
     Args:
         amounts: float64[n].
         sizes: float64[n], not all 0.
-
-    Returns:
-        The ratio and its ends; without ends for a single block.
     """
     return _interval(*_ratio(amounts, sizes))
 
 
 def mean_of_ratios(parts: Sequence[tuple[Float64Array, Float64Array]]) -> Interval:
-    """The mean of several ratios over the same blocks, and its interval over the blocks that they share.
+    """Return the mean of several ratios over the same blocks, and its interval over these blocks.
 
     Args:
         parts: amounts and sizes of each ratio, as for `ratio_interval`; block b is the same in all of them.
@@ -127,7 +110,7 @@ def mean_of_ratios(parts: Sequence[tuple[Float64Array, Float64Array]]) -> Interv
 
 
 def mean_of_shares(parts: Sequence[tuple[Float64Array, Float64Array]]) -> Interval:
-    """`mean_of_ratios` of shares: within 0..1, and not certain where all or none was won."""
+    """Return `mean_of_ratios` of shares: within 0..1, and not certain if all or none was won."""
     mean, low, high = mean_of_ratios(parts)
     if low is None or high is None or mean in (0.0, 1.0):
         return share_interval(np.full(max(len(shares) for shares, _ in parts), mean))
@@ -135,14 +118,7 @@ def mean_of_shares(parts: Sequence[tuple[Float64Array, Float64Array]]) -> Interv
 
 
 def sum_by_deal(parts: Sequence[Float64Array]) -> Float64Array:
-    """Add up what lineups have for the same deal.
-
-    Args:
-        parts: float64[B_i] each, from the first deal on.
-
-    Returns:
-        float64[max B_i].
-    """
+    """Sum up arrays of different lengths, float64[B_i], by deal."""
     total = np.zeros(max(len(part) for part in parts))
     for part in parts:
         total[: len(part)] += part
@@ -150,13 +126,13 @@ def sum_by_deal(parts: Sequence[Float64Array]) -> Float64Array:
 
 
 def _ratio(amounts: Float64Array, sizes: Float64Array) -> tuple[float, Float64Array]:
-    """The ratio, and how much each block moves it."""
+    """Return the ratio and the influence of each block."""
     ratio = float(amounts.sum() / sizes.sum())
     return ratio, (amounts - ratio * sizes) / sizes.sum()
 
 
 def _interval(value: float, influence: Float64Array) -> Interval:
-    """The interval of an estimate to which independent blocks contribute those errors."""
+    """Return the interval of an estimate, given the influence of each block."""
     count = len(influence)
     if count == 1:
         return Interval(value, None, None)

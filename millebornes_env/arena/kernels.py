@@ -1,7 +1,7 @@
-"""The compiled loops of the arena: games played to their ends, and what happened in them counted.
+"""The arena's compiled loops, which play games to their ends and count events.
 
-Functions here take the rulebook, and modules that count what is played and the luck in it, as their first
-arguments, which the compiler knows; `arena_kernels_of` makes the kernels of a game.
+The first arguments of these functions are the rulebook and the modules that count events and luck, which are
+constants for the compiler; `arena_kernels_of` makes the kernels of a game.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from millebornes_env.games.registry import Game
 Int8Array = npt.NDArray[np.int8]
 
 A_ROUND: Final = 0
-"""The episode that a single round is: the first of `Rulebook.EPISODES`."""
+"""Index of the single round in `Rulebook.EPISODES`."""
 
 
 @rule_of_rules
@@ -52,12 +52,18 @@ def begin_game(rulebook: Rulebook, batch: Batch, rules: TableRules, game: int) -
 
 
 class Rows(NamedTuple):
-    """What agents are shown that are not compiled; G rows of room."""
+    """Observations of agents that are not compiled; capacity for G rows."""
 
     observation: Int8Array  # [G, D]
     action_mask: Int8Array  # [G, A]
     games: Int64Array  # [G] the game of each row
     slot_ids: Int64Array  # [G] game * players + seat
+
+    def part(self, chosen: slice) -> Rows:
+        """Return some of the rows."""
+        return Rows(
+            self.observation[chosen], self.action_mask[chosen], self.games[chosen], self.slot_ids[chosen]
+        )
 
 
 @rule_of_rules
@@ -71,7 +77,7 @@ def apply_action(
     game: int,
     action: int,
 ) -> None:
-    """Carry out one action, count it and what came of it; an illegal one ends the game with a fault."""
+    """Apply and count one action; an illegal one ends the game with a fault."""
     state = batch.states[game]
     if not rulebook.is_legal(state, rules, action):
         note_fault(batch, game, role_of_seat(batch, rules, game, int(state.seat)), action)
@@ -79,11 +85,11 @@ def apply_action(
     counts.count_action(state, rules, action, batch.role_of[game], batch.counters)
     batch.decisions[game] += 1
     batch.steps[game] += 1
-    counted = len(batch.luck) > 0
-    if counted:
+    counts_luck = len(batch.luck) > 0
+    if counts_luck:
         batch.before[0] = state
     rulebook.step(state, rules, action)
-    if counted:
+    if counts_luck:
         luck.count_draws(batch, rules, game, action)
     if rulebook.is_round_over(state):
         close_round(rulebook, counts, batch, rules, settings, game)
@@ -98,7 +104,7 @@ def close_round(
     settings: Settings,
     game: int,
 ) -> None:
-    """Count a finished round; begin the next of the match, or close the episode."""
+    """Count a finished round, and begin the next one or end the episode."""
     state = batch.states[game]
     batch.rounds[game] += 1
     for team in range(rules.teams):
@@ -118,7 +124,7 @@ def close_round(
 
 @seldom
 def note_fault(batch: Batch, game: int, role: int, action: int) -> None:
-    """Note an illegal action; the game ends there."""
+    """Record an illegal action and end the game."""
     fault = batch.faults[game]
     fault[0] = role
     fault[1] = batch.rounds[game]
@@ -131,25 +137,25 @@ def note_fault(batch: Batch, game: int, role: int, action: int) -> None:
 
 
 class ArenaKernels(NamedTuple):
-    """The loops over games of one game; each is described where it is made, below."""
+    """The kernels of one game; their docstrings are below."""
 
     begin_games: Callable[..., None]
     play_games: Callable[..., None]
     choose_for_role: Callable[..., None]
     write_rows: Callable[..., int]
-    apply_all: Callable[..., int]
+    apply_actions: Callable[..., int]
 
 
 def arena_kernels_of(game: Game, *, aivat: bool = False) -> ArenaKernels:
-    """The kernels of a game, made once for each; they are compiled when they are called.
+    """Return the kernels of a game, which are cached and compiled on the first call.
 
     Args:
-        game: that is played.
-        aivat: count luck by the game's part `aivat`.
+        game: the game.
+        aivat: measure luck by the game's part `aivat`.
 
     Raises:
-        OptionError: a part of the game lacks something.
-        GameError: the rulebook lacks something that the engine asks for.
+        OptionError: a part of the game is incomplete.
+        GameError: the rulebook is incomplete.
     """
     rulebook: Any = game.module()
     luck = luck_of_game(game) if aivat else no_luck
@@ -157,26 +163,18 @@ def arena_kernels_of(game: Game, *, aivat: bool = False) -> ArenaKernels:
 
 
 def counts_of_game(game: Game) -> Any:
-    """What the game counts: a module with the members of `GameCounts`.
-
-    Raises:
-        OptionError: it lacks one.
-    """
+    """Return the game's counting module; raise a OptionError if it lacks a member of `GameCounts`."""
     counts = game.hook("arena.counts", "the arena") if game.has("arena.counts") else plain_counters
     return _checked(game, "counts", counts, GameCounts)
 
 
 def luck_of_game(game: Game) -> Any:
-    """The game's part `aivat`: a module with the members of `GameLuck`.
-
-    Raises:
-        OptionError: it lacks one.
-    """
+    """Return the game's part `aivat`; raise a OptionError if it lacks a member of `GameLuck`."""
     return _checked(game, "aivat", game.hook("arena.luck", "aivat"), GameLuck)
 
 
 def _checked(game: Game, part: str, given: object, interface: type) -> ModuleType:
-    """A part of the game as the module that it is, with all that the arena asks for."""
+    """Return a part of the game as a module with all members of an interface."""
     module = given
     missing = [name for name in vars(interface) if not name.startswith("_") and not hasattr(module, name)]
     if not isinstance(module, ModuleType) or missing:
@@ -192,14 +190,14 @@ def _checked(game: Game, part: str, given: object, interface: type) -> ModuleTyp
 def _kernels_of_modules(
     rulebook: ModuleType, counts: ModuleType, luck: ModuleType, seen: ModuleType
 ) -> ArenaKernels:
-    """Modules reach the kernels as variables of the functions that make them, as `named_for` says."""
+    """Make the kernels: modules reach them as closure variables (see `named_for`)."""
     given: Any = rulebook
     own: list[Callable[..., Any]] = [
         _begin_games(given),
         _play_games(given, counts, luck, seen),
         _choose_for_role(seen),
         _write_rows(given),
-        _apply_all(given, counts, luck),
+        _apply_actions(given, counts, luck),
     ]
     return ArenaKernels(*(kernel(named_for(given, loop, counts, luck, seen)) for loop in own))
 
@@ -215,7 +213,7 @@ def _begin_games(rulebook: Rulebook) -> Callable[..., None]:
 
 def _play_games(rulebook: Rulebook, counts: Any, luck: Any, seen: Any) -> Callable[..., None]:
     def play_games(batch: Batch, rules: TableRules, settings: Settings, roles: Roles) -> None:
-        """Play all games to their ends, all roles being compiled."""
+        """Play all games to their ends; all roles are compiled."""
         for game in range(len(batch.states)):
             begin_game(rulebook, batch, rules, game)
             while batch.live[game]:
@@ -231,14 +229,14 @@ def _choose_for_role(seen: Any) -> Callable[..., None]:
     def choose_for_role(
         batch: Batch, rules: TableRules, choose: int, options: Int64Array, role: int, actions: Int64Array
     ) -> None:
-        """Let one compiled role choose wherever it is its turn.
+        """Let a compiled agent choose in the games where its role is to act.
 
         Args:
             batch: the games.
-            rules: the table's.
-            choose: of the agent, by address.
-            options: int64[MAX_OPTIONS], of the agent.
-            role: which.
+            rules: rules of the table.
+            choose: address of the agent's function.
+            options: int64[MAX_OPTIONS], options of the agent.
+            role: role of the agent.
             actions: int64[G], overwritten in those games.
         """
         for game in range(len(batch.states)):
@@ -251,7 +249,7 @@ def _choose_for_role(seen: Any) -> Callable[..., None]:
 
 def _write_rows(rulebook: Rulebook) -> Callable[..., int]:
     def write_rows(batch: Batch, rules: TableRules, settings: Settings, role: int, rows: Rows) -> int:
-        """Write what the deciding seats of one role see and may do, from the top; how many rows they are."""
+        """Write observations and masks of one role's acting seats; return the number of rows."""
         count = 0
         for game in range(len(batch.states)):
             state = batch.states[game]
@@ -268,9 +266,9 @@ def _write_rows(rulebook: Rulebook) -> Callable[..., int]:
     return write_rows
 
 
-def _apply_all(rulebook: Rulebook, counts: Any, luck: Any) -> Callable[..., int]:
-    def apply_all(batch: Batch, rules: TableRules, settings: Settings, actions: Int64Array) -> int:
-        """Carry out one action in every game that goes on; how many still do."""
+def _apply_actions(rulebook: Rulebook, counts: Any, luck: Any) -> Callable[..., int]:
+    def apply_actions(batch: Batch, rules: TableRules, settings: Settings, actions: Int64Array) -> int:
+        """Apply one action in every running game; return how many games still run."""
         left = 0
         for game in range(len(batch.states)):
             if batch.live[game]:
@@ -278,7 +276,7 @@ def _apply_all(rulebook: Rulebook, counts: Any, luck: Any) -> Callable[..., int]
                 left += 1 if batch.live[game] else 0
         return left
 
-    return apply_all
+    return apply_actions
 
 
 def new_batch(
@@ -288,14 +286,14 @@ def new_batch(
     before: StateArray,
     network: ValueNetwork | None = None,
 ) -> Batch:
-    """Room for the results of some games.
+    """Return a batch of games with empty results.
 
     Args:
-        game: that is played.
-        rules: of the table.
+        game: the game.
+        rules: rules of the table.
         states: STATE[G], seeded.
-        before: STATE[1].
-        network: values luck; None: luck is not counted.
+        before: STATE[1], scratch.
+        network: value network for AIVAT; None: luck is not measured.
     """
     games, teams = len(states), rules.teams
     return Batch(

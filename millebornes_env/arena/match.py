@@ -1,6 +1,6 @@
-"""`play`: some agents at one table, every deal in all rotations, by compiled agents or by any others.
+"""`play`: a match between agents of any kind at one table, with every deal in all rotations.
 
-All that plays agents against each other comes through here: evaluations, tournaments, the gauntlet of a run.
+Evaluations, tournaments and the evaluations of training runs all use it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ SECONDS_BETWEEN_REPORTS: Final = 0.1
 FEWEST_DEALS_OF_A_THREAD: Final = 16
 
 OnProgress = Callable[[float], None]
-"""Is told how many episodes have been played, with parts of those going on."""
+"""Callback with the number of episodes played, including fractions of running ones."""
 
 
 def agent_seed(*words: int) -> int:
-    """A seed for an agent's own random numbers: another one for other words, such as seed and role."""
+    """Return a seed for an agent's own random numbers, a hash of the words (such as seed and role)."""
     return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0])
 
 
@@ -53,22 +53,22 @@ def play(
     """Play deals, each once from every team's place with the same cards.
 
     Args:
-        agents: who plays: agents, or what `agents.make` makes one of. One that is made gets random numbers of
-            its own for its role and the first deal.
+        agents: agents, or specifications for `agents.make`; an agent made here gets random numbers for its
+            role and the first deal.
         config: the table.
-        deals: B, how many.
-        first_deal: number of the first; its cards are a function of the seed and of this number.
-        lineup: which of the agents has which role; None: each has one in turn, and the last one has the roles
-            that are left at a table of more teams.
-        batch_size: episodes that are played at the same time, at most; None: all. It changes no deal.
-        on_progress: called about ten times a second where the play is slow, and after every batch.
+        deals: number of deals, B.
+        first_deal: number of the first deal; its cards are a function of the seed and of this number.
+        lineup: number of the agent in each role; None: one role for each agent, and the last one has the
+            remaining roles at a table of more teams.
+        batch_size: most episodes played at the same time; None: all. Deals do not depend on it.
+        on_progress: called after every batch, and about ten times a second if play is slow.
 
     Returns:
-        What happened, the same for the same arguments whatever the number of threads.
+        The outcome; it does not depend on the number of threads.
 
     Raises:
         ArenaError: no deals, or a lineup that does not fit the table.
-        AgentFaultError: an agent raised, or chose what is illegal; the message says when.
+        AgentFaultError: an agent raised, or chose an illegal action; the message says when.
         ValueError: there is no such table or agent; the message says which.
     """
     teams = config.rules.teams
@@ -79,26 +79,26 @@ def play(
         make(agents[agent], config.table(), agent_seed(config.seed, role, first_deal))
         for role, agent in enumerate(lineup)
     ]
-    at_once = deals if batch_size is None else batch_size // teams
+    deals_of_a_batch = deals if batch_size is None else batch_size // teams
     batches: list[Batch] = []
-    for done in range(0, deals, at_once):
+    for done in range(0, deals, deals_of_a_batch):
 
         def report(episodes: float, before: int = done * teams) -> None:
             if on_progress is not None:
                 on_progress(before + episodes)
 
-        count = min(at_once, deals - done)
+        count = min(deals_of_a_batch, deals - done)
         batches += play_batch(roles, config, first_deal + done, count, report)
         report(count * float(teams))
     return _outcome(lineup, batches, teams, config.game.name)
 
 
 def _check(agents: Sequence[Spec], lineup: Lineup, teams: int, deals: int, batch_size: int | None) -> None:
-    """Refuse what cannot be played."""
+    """Raise an ArenaError for invalid arguments of `play`."""
     if deals < 1:
         raise ArenaError(f"deals is {deals}; it must be 1 or more")
     if not agents:
-        raise ArenaError("there is nobody to play: give one agent or more")
+        raise ArenaError("there are no agents: give one or more")
     if len(lineup) != teams or not all(0 <= agent < len(agents) for agent in lineup):
         raise ArenaError(
             f"the lineup {lineup} of {len(agents)} agents does not fit the table: it must hold the number "
@@ -117,11 +117,11 @@ def play_batch(
         roles: T agents; one may have several roles.
         config: the table.
         first_deal: number of the first deal.
-        num_deals: how many.
+        num_deals: number of deals.
         on_progress: as in `play`.
 
     Returns:
-        The games in batches of consecutive deals, each laid out as in `dealt_batch`.
+        The games in batches of consecutive deals, each in the order of `dealt_batch`.
 
     Raises:
         AgentFaultError: as in `play`.
@@ -129,8 +129,8 @@ def play_batch(
     shares = [(first_deal, num_deals)]
     if all(is_compiled(agent) for agent in roles):
         for agent in filter(is_compiled, roles):
-            _ = agent.address  # compiled here: threads would do it twice
-        _ = kernels_of(config.game.module()), loops_of(config)  # made here for the same reason
+            _ = agent.address  # compile before the threads start, which would do it twice
+        _ = kernels_of(config.game.module()), loops_of(config)  # for the same reason
         shares = _shares(first_deal, num_deals, config.threads)
         with ThreadPoolExecutor(len(shares)) as pool:
             batches = list(pool.map(lambda share: _play_compiled(roles, config, *share), shares))
@@ -142,7 +142,7 @@ def play_batch(
 
 
 def _shares(first_deal: int, num_deals: int, threads: int) -> list[tuple[int, int]]:
-    """First deal and number of deals of each thread."""
+    """Return the first deal and the number of deals of each thread."""
     threads = max(1, min(threads, num_deals // FEWEST_DEALS_OF_A_THREAD))
     ends = [first_deal + thread * num_deals // threads for thread in range(threads + 1)]
     return [(first, last - first) for first, last in pairwise(ends)]
@@ -150,9 +150,9 @@ def _shares(first_deal: int, num_deals: int, threads: int) -> list[tuple[int, in
 
 def _play_compiled(roles: Sequence[Agent], config: MatchConfig, first_deal: int, num_deals: int) -> Batch:
     """Play with compiled agents only, at full speed."""
-    who = roles_of([agent for agent in roles if is_compiled(agent)])
+    compiled = roles_of([agent for agent in roles if is_compiled(agent)])
     batch = dealt_batch(config, first_deal, num_deals)
-    loops_of(config).play_games(batch, compiled_rules(config), settings_of(config), who)
+    loops_of(config).play_games(batch, compiled_rules(config), settings_of(config), compiled)
     return batch
 
 
@@ -163,28 +163,23 @@ def _play_any(
     num_deals: int,
     on_progress: OnProgress,
 ) -> Batch:
-    """Play with any agents, one decision of all games at a time."""
+    """Play with agents of any kind, one decision of all games at a time."""
     batch = dealt_batch(config, first_deal, num_deals)
     games = SteppedGames(batch, roles, config, first_deal=first_deal)
     games.begin()
     left, next_report = len(batch.states), 0.0
     while left:
         games.choose()
-        left = games.apply_action()
+        left = games.apply_actions()
         if time.perf_counter() > next_report:
-            on_progress(_episodes_played(batch, config))
+            running = counts_of_game(config.game).part_played(batch.points[batch.live], config.rules)
+            on_progress(float((~batch.live).sum() + running.sum()))
             next_report = time.perf_counter() + SECONDS_BETWEEN_REPORTS
     return batch
 
 
-def _episodes_played(batch: Batch, config: MatchConfig) -> float:
-    """Episodes that have ended, and the parts of those that go on."""
-    going_on = counts_of_game(config.game).part_played(batch.points[batch.live], config.rules)
-    return float((~batch.live).sum() + going_on.sum())
-
-
 def _refuse_faults(batch: Batch, roles: Sequence[Agent], config: MatchConfig, first_deal: int) -> None:
-    """Report the fault in the first deal that has one, whatever thread played it."""
+    """Raise the fault of the first deal that has one, so that threads do not matter."""
     faulty = np.flatnonzero(batch.faults[:, 0] != NO_ROLE)
     if len(faulty):
         deals = len(batch.states) // config.rules.teams
@@ -193,15 +188,12 @@ def _refuse_faults(batch: Batch, roles: Sequence[Agent], config: MatchConfig, fi
 
 
 def by_deal(batches: Sequence[Batch], name: str, teams: int) -> npt.NDArray[Any]:
-    """One array of all batches, deal by deal.
+    """Return a field of all batches deal by deal, [B, R, ...] from [G, ...].
 
     Args:
-        batches: from `play_batch`.
-        name: of a field of `Batch` with G rows.
-        teams: T, the rotations of a deal.
-
-    Returns:
-        [B, R, ...], from the field's [G, ...].
+        batches: batches from `play_batch`.
+        name: name of a field of `Batch` with G rows.
+        teams: T, the number of rotations of a deal.
     """
     parts = [getattr(batch, name) for batch in batches]
     parts = [part.reshape(teams, len(part) // teams, *part.shape[1:]) for part in parts]
@@ -209,7 +201,7 @@ def by_deal(batches: Sequence[Batch], name: str, teams: int) -> npt.NDArray[Any]
 
 
 def _outcome(lineup: Lineup, batches: Sequence[Batch], teams: int, game: str) -> Outcome:
-    """All batches together."""
+    """Collect the results of all batches."""
     return Outcome(
         lineup=lineup,
         points=by_deal(batches, "points", teams),

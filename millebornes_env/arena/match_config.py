@@ -1,4 +1,4 @@
-"""`MatchConfig`: what is played in the arena, at which table and with which cards."""
+"""`MatchConfig`: the table, the deals and the options of a match in the arena."""
 
 from __future__ import annotations
 
@@ -10,43 +10,33 @@ from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.luck.value_files import network_for
 from millebornes_env.arena.luck.value_network import ValueNetwork
 from millebornes_env.envs.options import USUAL
-from millebornes_env.envs.vector import VectorEnv, vector_env
+from millebornes_env.envs.table_spec import TableSpec
 from millebornes_env.errors import ArenaError, shown
 from millebornes_env.games.registry import Game, find_sheet
 from millebornes_env.games.registry import game as find_game
 
 _TABLES: dict[tuple[str, int, int | None], tuple[Game, Table]] = {}
-"""Those that were asked for, with the game that each is of."""
+"""Cache of tables, with the game of each."""
 
 
 @dataclass(frozen=True)
-class MatchConfig:
-    """What is played: the table, the cards, and by how many threads.
+class MatchConfig(TableSpec):
+    """The table, the deals and the options of a match.
+
+    The episode "usual" is the game's longest.
 
     Attributes:
-        edition: name of the rule sheet, overrides included ("parker+max_200=4").
-        players: seats at the table.
-        teams: teams at the table; None: as usual for the sheet.
-        episode: one of the game's kinds of episodes, in Mille Bornes "match" or "round"; "usual": its
-            longest.
-        seed: of the deals and of the agents; 0 to 2**64 - 1.
-        plain: True: every rotation of a deal has cards of its own; False: the same cards in the same seats.
-        aivat: whether luck is valued by a network that sees all hands, to take it off the points
-            (`arena.luck.aivat`).
-        luck_value: folder of that network; "": the one that comes with the project.
-        threads: of compiled play; they change no result.
+        plain: True: each rotation of a deal has its own cards; False: the same cards in the same seats.
+        threads: threads for compiled agents; results do not depend on it.
+        aivat: subtract luck, measured by a value network that sees all hands (`arena.luck.aivat`).
+        luck_value: folder of that network; "": the shipped one.
 
     Raises:
-        ArenaError: a value that cannot be. Whether there is such a table, `table` says.
-        OptionError: luck is to be counted or valued in a game that does not say how.
+        ArenaError: a value is invalid. A table that does not exist is reported by `table`.
+        OptionError: AIVAT is requested for a game without it.
         UnknownEditionError: there is no such rule sheet.
     """
 
-    edition: str = "parker"
-    players: int = 2
-    teams: int | None = None
-    episode: str = USUAL
-    seed: int = 1
     plain: bool = False
     threads: int = 2
     aivat: bool = False
@@ -62,9 +52,7 @@ class MatchConfig:
         if self.aivat:
             self.game.hook("arena.luck", "aivat")
         if self.luck_value and not self.aivat:
-            raise ArenaError(
-                f"luck_value is {shown(self.luck_value)}, which only aivat asks: choose that too"
-            )
+            raise ArenaError(f"luck_value is {shown(self.luck_value)} but aivat is off: turn aivat on, too")
         if not 0 <= self.seed < 2**64:
             raise ArenaError(f"seed is {shown(self.seed)}; it must be from 0 to 2**64 - 1")
         if self.threads < 1:
@@ -72,30 +60,30 @@ class MatchConfig:
 
     @property
     def game(self) -> Game:
-        """The game that the rule sheet is of, in the table of games."""
+        """The game of the rule sheet."""
         return find_game(self._game_name)
 
     @functools.cached_property
     def _game_name(self) -> str:
-        return find_sheet(self.edition).game
+        return str(find_sheet(self.edition).game)
 
     @property
     def rules(self) -> Any:
-        """Of the table, as the game's rulebook has them."""
+        """The rules of the table, in the game's own class."""
         return self.table().rules
 
     @property
     def episodes(self) -> str:
-        """What the episodes are called, in the plural."""
+        """The word for the episodes, in the plural."""
         return plural(self.episode)
 
     @property
     def has_points(self) -> bool:
-        """Whether the game counts points at this table, which tell more than who has won."""
+        """True if the game counts points at this table, not only wins."""
         return self.game.module().is_won_by_score(self.rules)
 
     def network(self) -> ValueNetwork | None:
-        """What luck is valued by, if it is.
+        """Return the value network for AIVAT, or None if AIVAT is off.
 
         Raises:
             ArenaError: there is no such network, or none for this table.
@@ -104,43 +92,30 @@ class MatchConfig:
         return network_for(self.game, self.rules, self.luck_value) if self.aivat else None
 
     def refuse_luck_without_points(self) -> None:
-        """Refuse to take luck off points that the edition does not count.
-
-        Raises:
-            ArenaError: that was asked for.
-        """
+        """Raise an ArenaError if AIVAT is requested for an edition without points."""
         if self.aivat and not self.has_points:
-            raise ArenaError(f"luck is taken off the points, and {self.edition} counts none")
+            raise ArenaError(f"aivat subtracts luck from points, but {self.edition} has no points")
 
     def table(self) -> Table:
-        """What agents are told of the table.
+        """Return the table as agents are told of it.
 
         Raises:
-            ValueError: there is no such table; the message says what there is.
+            ValueError: there is no such table; the message lists the tables.
         """
         key = (self.edition, self.players, self.teams)
         game, table = _TABLES.get(key, (None, None))
-        if table is None or game is not self.game:  # a game of the user's can be registered anew
-            table = Table.of(vector_env(1, self.edition, players=self.players, teams=self.teams))
+        if table is None or game is not self.game:  # users may register a game again
+            table = Table.of(self.env())
             _TABLES[key] = (self.game, table)
         return table
 
-    def env(self) -> VectorEnv:
-        """One game at the table, which stops after an episode.
-
-        Raises:
-            ValueError: as in `table`.
-        """
-        return vector_env(
-            1,
-            self.edition,
-            players=self.players,
-            teams=self.teams,
-            episode=self.episode,
-            autoreset_mode="disabled",
-        )
+    def described(self, edition: str | None = None) -> str:
+        """Return a description such as "parker, 4 players in 2 teams"; `edition` replaces the name."""
+        teams = self.rules.teams
+        partners = f" in {teams} teams" if teams < self.players else ""
+        return f"{edition or self.edition}, {self.players} players{partners}"
 
 
 def plural(episode: str) -> str:
-    """A kind of episode in the plural, such as "matches" or "races"."""
+    """Return a kind of episode in the plural, such as "matches" or "races"."""
     return f"{episode}{'es' if episode.endswith(('ch', 'sh', 's', 'x')) else 's'}"

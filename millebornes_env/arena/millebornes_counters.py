@@ -1,7 +1,6 @@
-"""What the arena counts in Mille Bornes, for each role: every action, and how the rounds ended.
+"""The arena's counts for Mille Bornes, by role: every action, and the results of the rounds.
 
-A round is counted once for each team, from its side; an agent's partners play as it does and are counted
-with it.
+A round is counted once for each team. Partners share a role and are counted together.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 
 ACTION_COUNTS: Final = FIRST_FURTHER_HAZARD + NUM_HAZARDS * (MAX_TEAMS - 2)
-"""First come the actions, by id."""
+"""Number of actions: the first counts are the actions, by id."""
 
 ROUND_COUNTS: Final = (
     *("rounds", "started", "round_wins", "round_ties", "points", "points_squared"),
@@ -61,13 +60,13 @@ ROUND_COUNTS: Final = (
     *("two_hundreds", "km", "episodes", "episode_wins", "episodes_started", "episodes_won_starting"),
     *("points_starting", "round_wins_starting", "empty_pile_rounds"),
 )
-"""Then these, a number of rounds or a sum over rounds each."""
+"""Names of the counts after the actions: each a number of rounds, or a sum over rounds."""
 
 NUM_COUNTERS: Final = ACTION_COUNTS + len(ROUND_COUNTS)
 
 
 def index_of(name: str) -> int:
-    """Where a count stands among the counters."""
+    """Return the index of a count in the counters."""
     return ACTION_COUNTS + ROUND_COUNTS.index(name)
 
 
@@ -111,14 +110,7 @@ def count_action(
 
 @seldom
 def count_round(state: State, rules: RulesRecord, role_of: Int8Array, counters: Int64Array) -> None:
-    """Count a finished round, from each team's side.
-
-    Args:
-        state: scored.
-        rules: the table's.
-        role_of: int8[T], the role that played each team.
-        counters: int64[T, NUM_COUNTERS].
-    """
+    """Count a finished and scored round for each team."""
     starter = team_of(rules, around(int(state.dealer) + 1, rules.players))
     best = round_winner(state, rules)
     for team in range(rules.teams):
@@ -140,7 +132,7 @@ def count_round(state: State, rules: RulesRecord, role_of: Int8Array, counters: 
 
 @rule
 def count_deeds(state: State, rules: RulesRecord, team: int, row: Int64Array) -> None:
-    """Count what a team achieved in the round."""
+    """Count the achievements of a team in the round."""
     won, caller = int(state.winner) == team, int(state.extension_team) == team
     blank = blank_opponents(state, rules, team)
     row[_TRIPS] += 1 if won else 0
@@ -159,14 +151,7 @@ def count_deeds(state: State, rules: RulesRecord, team: int, row: Int64Array) ->
 
 @seldom
 def count_episode(rules: RulesRecord, first: int, shares: Float64Array, counters: Int64Array) -> None:
-    """Count a finished episode: the role that began it, and the one that won it alone, if there is one.
-
-    Args:
-        rules: the table's.
-        first: role.
-        shares: float64[T], of the win, by role.
-        counters: int64[T, NUM_COUNTERS].
-    """
+    """Count a finished episode: the role that began it, and the sole winner, if any."""
     for role in range(rules.teams):
         counters[role, _EPISODES] += 1
         counters[role, _EPISODE_WINS] += 1 if shares[role] == 1.0 else 0
@@ -175,12 +160,12 @@ def count_episode(rules: RulesRecord, first: int, shares: Float64Array, counters
 
 
 def part_played(points: npt.NDArray[np.int32], rules: Rules) -> Float64Array:
-    """How much of their matches has been played: the part of the goal that the leader has."""
+    """Return the fraction of each match played: the leader's points over the goal."""
     parts: Float64Array = np.clip(points.max(axis=1) / rules.goal, 0.0, 0.99)
     return parts
 
 
-# What is made of the counts --------------------------------------------------------------------------------
+# Statistics -----------------------------------------------------------------------------------------------
 
 COUNT_MEANINGS: Final = {
     "rounds": "rounds played",
@@ -210,16 +195,11 @@ COUNT_MEANINGS: Final = {
     "round_wins_starting": "rounds won that the team began",
     "empty_pile_rounds": "rounds in which the last card was drawn",
 }
-"""What each of `ROUND_COUNTS` counts; before them come the actions chosen, by id."""
+"""Meanings of `ROUND_COUNTS`."""
 
 
 def hazard_actions(hazards: Iterable[int], opponents: Iterable[int] = range(3)) -> list[int]:
-    """The actions that lay one of the hazards against one of the opponents.
-
-    Args:
-        hazards: card types.
-        opponents: 0 the next team to the left, 1 the second, 2 the third.
-    """
+    """Return the actions that lay one of the hazards on one of the opponents (0: next to the left)."""
     cards = list(hazards)
     return [
         card if opponent == 0 else FIRST_FURTHER_HAZARD + (opponent - 1) * NUM_HAZARDS + card - ACCIDENT
@@ -264,7 +244,7 @@ def _chosen_percent(
 
 
 def _points_spread(counts: Counts) -> float | None:
-    """Standard deviation of the points of a round, with n - 1."""
+    """Return the standard deviation of a round's points (with n - 1)."""
     rounds, points = counts["rounds"], counts["points"]
     if rounds < 2:
         return None
@@ -273,12 +253,12 @@ def _points_spread(counts: Counts) -> float | None:
 
 
 def _when_not_starting(counts: Counts, total: str, starting: str) -> float | None:
-    """The mean of a count over the rounds that another team began."""
+    """Return the mean of a count over the rounds that another team began."""
     return quotient(counts[total] - counts[starting], counts["rounds"] - counts["started"])
 
 
 def _starters_points(counts: Counts) -> float | None:
-    """Points per round when starting less those when not."""
+    """Return points per round when starting minus points per round when not starting."""
     own = quotient(counts["points_starting"], counts["started"])
     other = _when_not_starting(counts, "points", "points_starting")
     return None if own is None or other is None else own - other
@@ -290,7 +270,7 @@ def _trips_not_starting(counts: Counts) -> float | None:
 
 
 def _results() -> list[Statistic]:
-    """What came of the rounds."""
+    """Return the statistics of results."""
     return [
         per("points_per_round", "own points", "points per round", "points", "rounds"),
         Statistic("points_spread", "standard deviation of own points", "points", _points_spread),
@@ -310,7 +290,7 @@ def _results() -> list[Statistic]:
 
 
 def _play() -> list[Statistic]:
-    """What was chosen."""
+    """Return the statistics of choices."""
     return [
         _chosen_per_round("decisions", "decisions", range(ACTION_COUNTS), "decisions"),
         _chosen_percent("extensions_taken", "extension called", [EXTEND], [EXTEND, FINISH], "the offers"),
@@ -357,7 +337,7 @@ def _play() -> list[Statistic]:
 
 
 def _episodes() -> list[Statistic]:
-    """Whole episodes, and what it is worth to begin."""
+    """Return the statistics of episodes and of starting."""
     return [
         per("rounds_per_episode", "rounds in an episode", "rounds", "rounds", "episodes"),
         percent("episodes_won", "episodes won", "episode_wins", "episodes", "episodes"),

@@ -1,4 +1,4 @@
-"""What one lineup has played, deal by deal, and what it says about the agent in role 0."""
+"""The results of one lineup, deal by deal, and the estimates for the agent in role 0."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from millebornes_env.arena.intervals import (
 from millebornes_env.games.registry import DEFAULT_GAME
 
 Lineup = tuple[int, ...]
-"""Agents by number, one for each team of the table; the place in it is the agent's role."""
+"""Numbers of the agents, one for each team of the table; the index is the agent's role."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one lineup has played; B deals, R rotations of each, T teams and roles.
+    """The results of one lineup; B deals, R rotations of each, T teams and roles.
 
     In rotation r, role i (the i-th of the lineup) sat in team (i + r) % T; R = T.
 
     Attributes:
-        lineup: the number of the agent in each role; an agent may have more than one.
+        lineup: number of the agent in each role; an agent may have several roles.
         points: int32[B, R, T], points of the role's team in the whole episode.
-        wins: float64[B, R, T], 1 for the win of the episode, 1 / k to each of k that share it, else 0.
+        wins: float64[B, R, T], 1 for a sole win, 1 / k for a win shared by k teams, else 0.
         rounds: int32[B, R], rounds of the episode.
         decisions: int32[B, R], actions of all seats in the episode.
-        first: int8[B, R], the role that began the first round.
-        counters: int64[T, NUM_COUNTERS], by role, summed over all episodes, of what the game counts
-            (`games.registry.Game.counts`).
-        luck: float64[B, R, T], points that were luck, by AIVAT (`MatchConfig.aivat`); None: not counted.
-        faults: what agents did wrong; with any, there is nothing else (B is 0).
+        first: int8[B, R], role that began the first round.
+        counters: int64[T, NUM_COUNTERS], the game's counts (`games.registry.Game.counts`) by role, over all
+            episodes.
+        luck: float64[B, R, T], points due to luck by AIVAT (`MatchConfig.aivat`); None: not measured.
+        faults: faults of the agents; if there are any, B is 0.
         game: name of the game.
     """
 
@@ -54,40 +54,34 @@ class Outcome:
 
     @property
     def num_deals(self) -> int:
-        """B."""
+        """Number of deals, B."""
         return len(self.points)
 
     @property
     def lead(self) -> Float64Array:
-        """float64[B, R], points of role 0 in each episode less the mean of the other roles'."""
+        """float64[B, R], points of role 0 in each episode minus the mean of the other roles."""
         return own_less_others(self.points.astype(np.float64))
 
     def win_rate(self) -> Interval:
-        """The share of the episodes that role 0 won, 0 to 1; a win that k teams share counts 1 / k."""
+        """Return role 0's share of the wins, 0 to 1; a win shared by k teams counts 1 / k."""
         return share_interval(self.wins[..., 0].mean(axis=1))
 
     def points_per_episode(self) -> Interval:
-        """The lead of role 0 in points, mean over the episodes."""
+        """Return role 0's lead in points per episode."""
         return mean_interval(self.lead.mean(axis=1))
 
     def points_per_round(self) -> Interval:
-        """The lead of role 0 in points, over the rounds of all episodes."""
+        """Return role 0's lead in points per round."""
         return ratio_interval(self.lead.sum(axis=1), self.rounds_of_deals())
 
     def rounds_of_deals(self) -> Float64Array:
-        """float64[B], rounds in all rotations of a deal."""
+        """Return float64[B], the rounds in all rotations of each deal."""
         rounds: Float64Array = self.rounds.sum(axis=1, dtype=np.float64)
         return rounds
 
     @classmethod
     def faulty(cls, lineup: Lineup, fault: str, game: str = DEFAULT_GAME) -> Outcome:
-        """A lineup that could not be played to the end.
-
-        Args:
-            lineup: of agents.
-            fault: what one of them did wrong.
-            game: name of the game.
-        """
+        """Return the outcome of a lineup that an agent's fault has stopped."""
         teams = len(lineup)
         return cls(
             lineup=lineup,
@@ -102,7 +96,7 @@ class Outcome:
         )
 
     def followed_by(self, other: Outcome) -> Outcome:
-        """Both one after the other: the same lineup, more deals."""
+        """Return this outcome with further deals of the same lineup."""
         luck = None
         if self.luck is not None and other.luck is not None:
             luck = np.concatenate([self.luck, other.luck])
@@ -120,7 +114,7 @@ class Outcome:
         )
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Everything as arrays, for a file of data."""
+        """Return all fields as arrays, to be saved."""
         names = ("points", "wins", "rounds", "decisions", "first", "counters")
         arrays: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in names}
         arrays["lineup"] = np.array(self.lineup, np.int64)
@@ -132,7 +126,7 @@ class Outcome:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, npt.NDArray[Any]]) -> Outcome:
-        """Read back what `arrays` gave.
+        """Restore an outcome from `arrays`.
 
         Raises:
             KeyError: an array is missing.
@@ -153,6 +147,6 @@ class Outcome:
 
 
 def own_less_others(by_role: Float64Array) -> Float64Array:
-    """What role 0 has (last axis) less the mean of the others."""
+    """Return role 0 (of the last axis) minus the mean of the other roles."""
     difference: Float64Array = by_role[..., 0] - by_role[..., 1:].mean(axis=-1)
     return difference

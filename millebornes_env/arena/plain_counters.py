@@ -1,4 +1,4 @@
-"""What the arena counts in a game that says nothing else: decisions, rounds, episodes and wins."""
+"""The default counts of a game: decisions, rounds, episodes and wins."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ COUNTS: Final = (
     *("decisions", "rounds", "episodes", "episode_wins"),
     *("episodes_shared", "episodes_started", "episodes_won_starting"),
 )
-"""The names of the counts."""
+"""Names of the counts."""
 NUM_COUNTERS: Final = len(COUNTS)
 
 _DECISIONS, _ROUNDS, _EPISODES, _WINS, _SHARED, _STARTED, _WON_STARTING = range(NUM_COUNTERS)
 
 
 def index_of(name: str) -> int:
-    """Where a count stands among the counters."""
+    """Return the index of a count in the counters."""
     return COUNTS.index(name)
 
 
@@ -40,7 +40,7 @@ def count_round(state: Any, rules: Any, role_of: Any, counters: Int64Array) -> N
 
 @seldom
 def count_episode(rules: Any, first: int, shares: Float64Array, counters: Int64Array) -> None:
-    """Count a finished episode: the role that began it, and what each has of the win."""
+    """Count a finished episode: the role that began it, and each role's share of the win."""
     for role in range(rules.teams):
         counters[role, _EPISODES] += 1
         counters[role, _WINS] += 1 if shares[role] == 1.0 else 0
@@ -50,7 +50,7 @@ def count_episode(rules: Any, first: int, shares: Float64Array, counters: Int64A
 
 
 def part_played(points: npt.NDArray[np.int32], rules: Any) -> Float64Array:
-    """Nothing, until an episode is over: its points say nothing about its length."""
+    """Return 0 for all: points do not predict the length of an episode."""
     return np.zeros(len(points))
 
 

@@ -1,4 +1,4 @@
-"""Ratings on the Elo scale with bootstrap intervals, cycles, and the masses of alpha-rank.
+"""Ratings on the Elo scale with bootstrap intervals, cycles, and alpha-rank masses.
 
 The model is Bradley and Terry's: the odds of winning are the ratio of two strengths. It is fitted by `choix`
 (I-LSR: Maystre and Grossglauser, "Fast and accurate inference of Plackett-Luce models", NIPS 2015).
@@ -24,10 +24,10 @@ ELO: Final = 400 / math.log(10)
 """Elo points for a factor of e in the odds: 400 are odds of 10 to 1."""
 
 PRIOR_WINS: Final = 0.5
-"""Added to the wins of every agent over every other (Jeffreys' prior): as if each pair shared one episode.
+"""Wins added for every agent over every other (Jeffreys' prior), as if each pair had shared one episode.
 
-It keeps ratings finite where somebody won everything or two agents never met; after hundreds of episodes it
-moves nothing.
+Keeps ratings finite if an agent won everything or two agents never met; negligible after hundreds of
+episodes.
 """
 
 REPLICATES: Final = 200
@@ -37,15 +37,14 @@ _MOST_ITERATIONS: Final = 1000  # tens are usual
 
 @dataclass(frozen=True)
 class Ratings:
-    """How strong k agents are, in Elo points.
+    """Ratings of k agents, in Elo points.
 
     Attributes:
         elo: float64[k].
-        low: float64[k], lower end of the 95 % interval; NaN: there is none (`open_ends`).
-        high: float64[k], upper end; NaN: there is none.
+        low: float64[k], lower end of the 95 % interval; NaN: unbounded (`open_ends`).
+        high: float64[k], upper end; NaN: unbounded.
         groups: int64[k]; ratings of different groups, which never met, cannot be compared.
-        anchor: the agent whose rating is 0 by definition; None: the mean of the largest group that is bounded
-            by games is 0.
+        anchor: the agent whose rating is 0 by definition; None: the mean of the largest bounded group is 0.
     """
 
     elo: Float64Array
@@ -55,22 +54,22 @@ class Ratings:
     anchor: int | None = None
 
     def order(self) -> list[int]:
-        """The agents from the best to the worst, equal ones by number."""
+        """Return the agents from the best to the worst; ties by number."""
         return [int(agent) for agent in np.argsort(-self.elo, kind="stable")]
 
     @property
     def num_groups(self) -> int:
-        """1, if all are connected by games."""
+        """Number of groups; 1 if all agents are connected by games."""
         return len(np.unique(self.groups))
 
 
 @dataclass(frozen=True)
 class AlphaRank:
-    """How much of the time evolving players would use each agent.
+    """Share of the time that an evolving population plays like each agent.
 
     Attributes:
-        masses: float64[k], sum 1; None: not computed, `note` says why.
-        note: a sentence.
+        masses: float64[k], sum 1; None: not computed, see `note`.
+        note: explanation.
     """
 
     masses: Float64Array | None
@@ -87,20 +86,17 @@ def ratings(
 ) -> Ratings:
     """Rate all agents.
 
-    The intervals are percentiles of a bootstrap: deals are drawn anew, each with all its rotations and in all
-    lineups at once (lineups share the cards of a deal), and the prior's wins from the Gamma distribution with
-    their mean, so that a spread of 0 (all won) does not claim certainty.
+    The intervals are percentiles of a bootstrap: deals are resampled, each with all its rotations and in all
+    lineups at once (lineups share the cards of a deal), and the prior's wins come from the Gamma distribution
+    with their mean, so that a spread of 0 (all won) does not claim certainty.
 
     Args:
-        outcomes: of all lineups.
-        agents: k, how many there are.
-        anchor: the agent to rate 0; None: the mean is 0, of the largest group of agents that beat each other,
-            directly or around a circle (an agent that lost all its games is not in it).
-        replicates: of the bootstrap.
-        seed: of the bootstrap.
-
-    Returns:
-        Ratings and intervals.
+        outcomes: outcomes of all lineups.
+        agents: number of agents, k.
+        anchor: agent whose rating is 0; None: the mean is 0 over the largest group of agents that beat each
+            other, directly or in a cycle (without agents that lost all their games).
+        replicates: bootstrap replicates.
+        seed: seed of the bootstrap.
 
     Raises:
         ArenaError: there is no such anchor.
@@ -128,36 +124,25 @@ def ratings(
 
 
 def win_matrix(outcomes: Sequence[Outcome], agents: int) -> Float64Array:
-    """Episodes that each agent (row) won against each other (column), as in `arena.estimates.pair_shares`.
-
-    Args:
-        outcomes: of all lineups.
-        agents: k.
-
-    Returns:
-        float64[k, k], shared wins as halves.
-    """
+    """Return float64[k, k], the episodes that each agent (row) won against each other (`pair_shares`)."""
     wins = np.zeros(agents * agents)
     for outcome in played(outcomes):
-        places, by_deal = _wins_by_deal(outcome, agents)
-        wins[places] += by_deal.sum(axis=0)
+        indices, by_deal = _wins_by_deal(outcome, agents)
+        wins[indices] += by_deal.sum(axis=0)
     return wins.reshape(agents, agents)
 
 
 def bradley_terry(
     wins: Float64Array, prior: Float64Array | float = PRIOR_WINS, start: Float64Array | None = None
 ) -> Float64Array:
-    """Elo ratings from wins.
+    """Return the Elo ratings for some wins, float64[k] with mean 0.
 
     Args:
-        wins: float64[k, k], of each row over each column.
-        prior: wins to add, for all or float64[k, k].
-        start: float64[k], ratings to begin the search at.
-
-    Returns:
-        float64[k], mean 0.
+        wins: float64[k, k], wins of each row over each column.
+        prior: wins to add, a number or float64[k, k].
+        start: float64[k], initial ratings of the search.
     """
-    import choix  # noqa: PLC0415 - only who wants ratings needs it
+    import choix  # noqa: PLC0415 - needed only for ratings
 
     if len(wins) < 2:
         return np.zeros(len(wins))
@@ -171,16 +156,13 @@ def bradley_terry(
 
 
 def open_ends(wins: Float64Array) -> tuple[Int64Array, Int64Array]:
-    """The agents whose ratings the games do not bound.
+    """Return the agents whose ratings have no upper end, and those without a lower end.
 
-    Agents that beat each other, directly or around a circle, are bounded together. Such a group that never
-    lost to an outsider could be any amount stronger; one that never won against any, weaker.
+    Agents that beat each other, directly or in a cycle, are bounded together. Such a group that never lost to
+    an outsider could be any amount stronger; one that never won against an outsider, weaker.
 
     Args:
         wins: float64[k, k].
-
-    Returns:
-        The agents without an upper end, and those without a lower end.
     """
     groups = _components(wins, "strong")
     outside = groups[:, np.newaxis] != groups[np.newaxis]
@@ -193,35 +175,25 @@ def open_ends(wins: Float64Array) -> tuple[Int64Array, Int64Array]:
 
 
 def cycles(payoff: Payoff) -> list[tuple[int, int, int]]:
-    """The agents that beat each other around a circle, each surely: by whole 95 % intervals.
+    """Return the triples (a, b, c) of agents that beat each other in a cycle, by whole 95 % intervals.
 
-    Args:
-        payoff: of all pairs.
-
-    Returns:
-        (a, b, c) with a > b > c > a, beginning with the lowest number, in order.
+    Each begins with its lowest number, and they are in order.
     """
-    beats = payoff.beats  # False where nothing is known
-    found = []
-    for first, *rest in combinations(range(len(beats)), 3):
-        for second, third in permutations(rest):
-            if beats[first, second] and beats[second, third] and beats[third, first]:
-                found.append((first, second, third))
-    return found
+    beats = payoff.beats  # False for pairs that have not met
+    return [
+        (first, second, third)
+        for first, *rest in combinations(range(len(beats)), 3)
+        for second, third in permutations(rest)
+        if beats[first, second] and beats[second, third] and beats[third, first]
+    ]
 
 
 def alpha_rank(payoff: Payoff) -> AlphaRank:
-    """The stationary masses of alpha-rank, by OpenSpiel, with infinite alpha.
+    """Compute the stationary masses of alpha-rank with infinite alpha, by OpenSpiel.
 
-    Infinite alpha asks only who beats whom; differences whose 95 % interval holds 0 count as none, so that
-    noise does not decide. It is meant for tables of two teams; with more, the points against each other of
-    two agents in all lineups are taken for a game of two.
-
-    Args:
-        payoff: of all pairs.
-
-    Returns:
-        The masses, or a sentence why there are none.
+    Infinite alpha uses only who beats whom; differences whose 95 % interval contains 0 are ignored, so that
+    noise does not decide. It is meant for tables of two teams; with more, the points of two agents against
+    each other in all lineups are taken as a game of two.
     """
     pairs = ~np.eye(len(payoff.points), dtype=bool)
     if not payoff.met[pairs].all():
@@ -239,45 +211,45 @@ def alpha_rank(payoff: Payoff) -> AlphaRank:
 
 
 def _wins_by_deal(outcome: Outcome, agents: int) -> tuple[Int64Array, Float64Array]:
-    """Wins in a lineup: places in the flattened matrix [P], and float64[B, P]."""
-    places, wins = [], []
+    """Return the wins in a lineup: indices in the flattened matrix, int64[P], and float64[B, P]."""
+    indices, wins = [], []
     for one, other in combinations(sorted(set(outcome.lineup)), 2):
         shares = pair_shares(outcome, one, other)
-        places += [one * agents + other, other * agents + one]
+        indices += [one * agents + other, other * agents + one]
         wins += [shares.sum(axis=1), (1 - shares).sum(axis=1)]
     columns = np.stack(wins, axis=1) if wins else np.zeros((len(outcome.points), 0))
-    return np.array(places, np.int64), columns
+    return np.array(indices, np.int64), columns
 
 
 def _resampled_wins(
     outcomes: Sequence[Outcome], agents: int, replicates: int, rng: np.random.Generator
 ) -> Float64Array:
-    """Matrices of wins of deals drawn with replacement, float64[replicates, k, k]."""
+    """Return float64[replicates, k, k], the wins of deals sampled with replacement."""
     parts = [_wins_by_deal(outcome, agents) for outcome in played(outcomes)]
     deals = max((len(by_deal) for _, by_deal in parts), default=0)
     resampled = np.zeros((replicates, agents * agents))
     for replicate in range(replicates if deals else 0):
         times = np.bincount(rng.integers(deals, size=deals), minlength=deals).astype(np.float64)
-        for places, by_deal in parts:
-            resampled[replicate, places] += times[: len(by_deal)] @ by_deal
+        for indices, by_deal in parts:
+            resampled[replicate, indices] += times[: len(by_deal)] @ by_deal
     return resampled.reshape(replicates, agents, agents)
 
 
 def _bounded_together(wins: Float64Array, anchor: int | None) -> Int64Array:
-    """The agents whose differences the games bound on both sides: the anchor's group, or the largest."""
+    """Return the agents whose differences are bounded on both sides: the anchor's group, or the largest."""
     groups = _components(wins, "strong")
     chosen = int(np.bincount(groups).argmax()) if anchor is None else int(groups[anchor])
     return np.flatnonzero(groups == chosen).astype(np.int64)
 
 
 def _less_mean_of(zero: Int64Array, elo: Float64Array) -> Float64Array:
-    """Ratings that are 0 in the mean of those agents."""
+    """Shift ratings so that the mean of some agents is 0."""
     shifted: Float64Array = elo - elo[zero].mean()
     return shifted
 
 
 def _components(matrix: Float64Array, connection: str) -> Int64Array:
-    """The group of each agent, by who has an entry above 0 with whom."""
+    """Return the connected component of each agent; positive entries are edges."""
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - slow to import, comes with choix
 
     groups: Int64Array = connected_components(matrix > 0, connection=connection)[1].astype(np.int64)

@@ -1,6 +1,6 @@
-"""A tournament as people and programs read it: tables for the terminal and for Markdown, sentences, JSON.
+"""The report of a tournament: tables for the terminal and for Markdown, notes, and JSON.
 
-Every table is made once, as a grid of texts, and then shown in either way.
+Every table is a `Grid` of texts, which `rich_table` and `markdown_table` format.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from millebornes_env.arena.intervals import FEW_DEALS, Interval
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.outcome import Lineup
 from millebornes_env.arena.pictures import draw_payoff, draw_ratings, payoff_title
-from millebornes_env.arena.results import table_words
 from millebornes_env.arena.tournament import Tournament
 from millebornes_env.games.registry import find_sheet
 
@@ -33,10 +32,10 @@ if TYPE_CHECKING:
 REPORT_FORMAT: Final = 2
 
 UNDEFINED: Final = "-"
-"""In a cell without a value."""
+"""Content of a cell without a value."""
 
 _DIFFERS: Final = 0.2
-"""So much of the greatest value (a share of it) agents must differ by for a terminal to show it."""
+"""Spread, as a fraction of the greatest value, from which on a terminal shows a statistic."""
 
 _MOST_CYCLES: Final = 5  # that a sentence names
 _MARKDOWN: Final = re.compile(r"([\\`*_\[\]<>|])")
@@ -47,10 +46,10 @@ class Grid:
     """A table of texts.
 
     Attributes:
-        title: above it.
-        headings: of the columns.
-        rows: texts, which may have several lines.
-        num_names: so many columns on the left are texts; the others are numbers, to the right.
+        title: title of the table.
+        headings: headings of the columns.
+        rows: cells, which may have several lines.
+        num_names: number of columns with texts, at the left; the others are numbers, aligned to the right.
     """
 
     title: str
@@ -63,9 +62,10 @@ class Grid:
 
 
 def ratings_grid(analysis: Analysis) -> Grid:
-    """The agents from the best to the worst: ratings, points (if counted) and wins against the field."""
+    """Return the agents from the best to the worst, with ratings, and points and wins against the field."""
+    order = analysis.ratings.order()
     columns = {
-        "": _places(analysis),
+        "": [str(order.index(agent) + 1) for agent in range(len(order))],
         "agent": analysis.names,
         "Elo": [f"{elo:+z,.0f}" for elo in analysis.ratings.elo],
         "95 % interval": [
@@ -81,39 +81,33 @@ def ratings_grid(analysis: Analysis) -> Grid:
         del columns["points per round"]
     if analysis.alpha.masses is not None:
         columns["alpha-rank, %"] = [f"{100 * mass:.1f}" for mass in analysis.alpha.masses]
-    rows = [tuple(column[agent] for column in columns.values()) for agent in analysis.ratings.order()]
+    rows = [tuple(column[agent] for column in columns.values()) for agent in order]
     what = "points and wins" if has_points(analysis) else "wins"
     return Grid(f"Ratings; {what} against the field", tuple(columns), rows, num_names=2)
 
 
 def has_points(analysis: Analysis) -> bool:
-    """Whether points were counted."""
+    """Return True if the edition counts points."""
     return analysis.payoff.measure == "points"
 
 
-def _places(analysis: Analysis) -> list[str]:
-    """The place of each agent, from 1."""
-    order = analysis.ratings.order()
-    return [str(order.index(agent) + 1) for agent in range(len(order))]
-
-
 def payoff_grid(analysis: Analysis) -> Grid:
-    """Points per round (or episodes won) of each row against each column, half of the 95 % interval below."""
+    """Return the points per round (or wins) of each row against each column, with half-widths below."""
     order = analysis.ratings.order()
     rows = []
-    for place, row in enumerate(order):
+    for rank, row in enumerate(order, 1):
         cells = [_payoff_cell(analysis.payoff, row, column) for column in order]
-        rows.append((str(place + 1), analysis.names[row], *cells))
-    headings = ("", "agent", *(str(place + 1) for place in range(len(order))))
+        rows.append((str(rank), analysis.names[row], *cells))
+    headings = ("", "agent", *(str(rank + 1) for rank in range(len(order))))
     return Grid(payoff_title(analysis.payoff.measure, analysis.episodes), headings, rows, num_names=2)
 
 
 def behaviour_grid(analysis: Analysis, only_differing: bool = False) -> Grid:
-    """A row for each statistic (but those 0 or undefined for all), a column for each agent.
+    """Return a row for each statistic that is not 0 or undefined for all, and a column for each agent.
 
     Args:
-        analysis: what was found.
-        only_differing: leave out what is much the same for all, which leaves the eye the rest.
+        analysis: analysis of the tournament.
+        only_differing: leave out statistics that are nearly the same for all.
     """
     order = analysis.ratings.order()
     rows = []
@@ -130,30 +124,25 @@ def behaviour_grid(analysis: Analysis, only_differing: bool = False) -> Grid:
 
 
 def _differ(values: Sequence[float | None]) -> bool:
-    """Whether the least is less than the greatest by a fifth of it or more, or only some are defined."""
+    """Return True if the values differ by a fifth of the greatest or more, or only some are defined."""
     known = [value for value in values if value is not None]
     spread = max(known) - min(known)
     return len(known) < len(values) or spread >= _DIFFERS * max(map(abs, known))
 
 
 def grids(analysis: Analysis, brief: bool = False) -> list[Grid]:
-    """All tables, in the order of a report.
-
-    Args:
-        analysis: what was found.
-        brief: for a terminal: of the behaviour only what differs.
-    """
+    """Return all tables of a report; `brief` leaves out statistics that hardly differ."""
     return [ratings_grid(analysis), payoff_grid(analysis), behaviour_grid(analysis, brief)]
 
 
 def rich_table(grid: Grid) -> Table:
-    """The grid as a table for `rich`."""
-    from rich.table import Table  # noqa: PLC0415 - who only wants Markdown needs no rich
+    """Return the grid as a table for `rich`."""
+    from rich.table import Table  # noqa: PLC0415 - not needed for Markdown
     from rich.text import Text  # noqa: PLC0415
 
     table = Table(title=grid.title, title_justify="left")
-    for place, heading in enumerate(grid.headings):
-        justify = "left" if place < grid.num_names else "right"
+    for column, heading in enumerate(grid.headings):
+        justify = "left" if column < grid.num_names else "right"
         table.add_column(Text(heading), justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in grid.rows:
         table.add_row(*(Text(cell) for cell in row))  # Text: a name may hold [brackets]
@@ -161,62 +150,55 @@ def rich_table(grid: Grid) -> Table:
 
 
 def markdown_table(grid: Grid) -> str:
-    """The grid as a Markdown table, without its title."""
-    aligned = ["---" if place < grid.num_names else "--:" for place in range(len(grid.headings))]
+    """Return the grid as a Markdown table, without its title."""
+    aligned = ["---" if column < grid.num_names else "--:" for column in range(len(grid.headings))]
     lines = [grid.headings, aligned, *grid.rows]
     cells = [[cell if line is aligned else _escaped(cell) for cell in line] for line in lines]
     return "\n".join("| " + " | ".join(line) + " |" for line in cells) + "\n"
 
 
-def markdown(analysis: Analysis, level: int = 2) -> str:
-    """All tables under headings, and the notes as a list.
-
-    Args:
-        analysis: what was found.
-        level: of the headings, 1 to 6.
-    """
-    parts = [f"{'#' * level} {grid.title}\n\n{markdown_table(grid)}" for grid in grids(analysis)]
+def markdown(analysis: Analysis) -> str:
+    """Return all tables with headings, and the notes as a list."""
+    parts = [f"## {grid.title}\n\n{markdown_table(grid)}" for grid in grids(analysis)]
     listed = "".join(f"- {_escaped(note)}\n" for note in notes(analysis))
-    return "\n".join([*parts, f"{'#' * level} Notes\n\n{listed}"])
+    return "\n".join([*parts, f"## Notes\n\n{listed}"])
 
 
 # Sentences ------------------------------------------------------------------------------------------------
 
 
 def notes(analysis: Analysis) -> list[str]:
-    """What a reader must know to judge the tables, a sentence or two each."""
+    """Return notes on the tables, of a sentence or two each."""
     points = "Points are those of the agent's team less the mean of the others'; " * has_points(analysis)
-    found = [
-        f"{points}± and intervals are 95 %, over deals. Those of the ratings hold the uncertainty of their "
-        "zero too.",
-        variance_reduction_sentence(analysis.variance_reductions),
+    listed = [
+        f"{points}± and intervals are 95 %, over deals. Those of the ratings include the uncertainty of the "
+        "zero.",
+        _reduction_sentence(
+            list(analysis.variance_reductions.values()),
+            "Duplicate deals, measured: plain deals would have needed {} times as many episodes for the same "
+            "precision",
+        ),
     ]
     if analysis.luck_reductions:
-        found.append(luck_sentence(list(analysis.luck_reductions.values())))
-    found.append(cycle_sentence(analysis))
-    found.append(analysis.alpha.note + ".")
-    return found + _warnings(analysis) + fault_lines(analysis)
-
-
-def variance_reduction_sentence(reductions: Mapping[Lineup, VarianceReduction]) -> str:
-    """What duplicate deals saved, measured: the median and the extremes over the lineups."""
-    return _reduction_sentence(
-        list(reductions.values()),
-        "Duplicate deals, measured: plain deals would have needed {} times as many episodes for the same "
-        "precision",
-    )
+        listed.append(luck_sentence(list(analysis.luck_reductions.values())))
+    faults = [
+        f"Not played: {' - '.join(_lineup_names(analysis.names, lineup))}: {fault}"
+        for lineup, fault in analysis.faults
+    ]
+    return [*listed, cycle_sentence(analysis), analysis.alpha.note + ".", *_warnings(analysis), *faults]
 
 
 def luck_sentence(reductions: Sequence[VarianceReduction]) -> str:
-    """What the correction for luck saved on top of duplicate deals."""
+    """Return a sentence on the variance reduction by AIVAT, on top of duplicate deals."""
     return _reduction_sentence(
         reductions,
-        "Luck was taken off the points, measured: without it {} times as many deals would have been needed",
+        "Luck was subtracted from the points, measured: without AIVAT {} times as many deals would have been "
+        "needed",
     )
 
 
 def cycle_sentence(analysis: Analysis) -> str:
-    """Which agents beat each other around a circle."""
+    """Return a sentence on agents that beat each other in a cycle."""
     if not analysis.cycles:
         return "No significant cycles."
     named = [" > ".join(analysis.names[agent] for agent in (*cycle, cycle[0])) for cycle in analysis.cycles]
@@ -224,18 +206,11 @@ def cycle_sentence(analysis: Analysis) -> str:
     return f"Significant cycles, which a rating cannot show: {'; '.join(named[:_MOST_CYCLES])}{more}."
 
 
-def fault_lines(analysis: Analysis) -> list[str]:
-    """One line for each lineup that could not be played to the end."""
-    return [
-        f"Not played: {_lineup_name(analysis.names, lineup)}: {fault}" for lineup, fault in analysis.faults
-    ]
-
-
 def _reduction_sentence(reductions: Sequence[VarianceReduction], sentence: str) -> str:
-    ratios = [found.ratio for found in reductions if found.ratio is not None]
+    ratios = [one.ratio for one in reductions if one.ratio is not None]
     undefined = len(reductions) - len(ratios)
     if not ratios:
-        why = sorted({found.note for found in reductions if found.note}) or ["nothing was played"]
+        why = sorted({one.note for one in reductions if one.note}) or ["nothing was played"]
         return f"Variance reduction is undefined: {'; '.join(why)}."
     times = f"{median(ratios):.2f}"
     if len(ratios) > 1:
@@ -245,50 +220,34 @@ def _reduction_sentence(reductions: Sequence[VarianceReduction], sentence: str) 
 
 
 def _warnings(analysis: Analysis) -> list[str]:
-    """What makes some of the figures worth less than they look."""
-    found = []
+    """Return warnings: few deals, separate groups, and ratings without a lower or upper end."""
+    warnings = []
     deals = analysis.payoff.deals[analysis.payoff.deals > 0]
     if len(deals) and deals.min() < FEW_DEALS:
-        found.append(f"Intervals of fewer than {FEW_DEALS} deals are too narrow: play more.")
-    rated = analysis.ratings
-    if rated.num_groups > 1:
-        found.append(
-            f"The agents fall into {rated.num_groups} groups that never met: compare ratings within a group."
-        )
-    found += _missing_ends(analysis)
-    return found
-
-
-def _missing_ends(analysis: Analysis) -> list[str]:
-    """Which ratings have no lower or upper end, and why."""
+        warnings.append(f"Intervals of fewer than {FEW_DEALS} deals are too narrow: play more.")
+    if (groups := analysis.ratings.num_groups) > 1:
+        message = f"The agents fall into {groups} groups that never met: compare ratings within a group."
+        warnings.append(message)
     low, high = np.isnan(analysis.ratings.low), np.isnan(analysis.ratings.high)
     cases = (
         (low & high, "bounds", "played no game that tells"),
         (low & ~high, "lower bound", "lost every game"),
         (high & ~low, "upper bound", "won every game"),
     )
-    found = []
     for agents, end, why in cases:
         named = [analysis.names[agent] for agent in np.flatnonzero(agents)]
         if len(named) == 1:
-            found.append(f"{named[0]} has no {end}: it {why}.")
+            warnings.append(f"{named[0]} has no {end}: it {why}.")
         elif named:
-            found.append(f"{', '.join(named)} have no {end}: they {why} against the others.")
-    return found
+            warnings.append(f"{', '.join(named)} have no {end}: they {why} against the others.")
+    return warnings
 
 
 # JSON -----------------------------------------------------------------------------------------------------
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:
-    """Everything as JSON can hold it.
-
-    Args:
-        analysis: what was found.
-
-    Returns:
-        Dicts, lists, texts and numbers; None where a value is undefined, never NaN.
-    """
+    """Return the analysis as JSON values; undefined values are None, never NaN."""
     content = {
         "agents": analysis.names,
         "payoff": asdict(analysis.payoff),
@@ -314,11 +273,11 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
 
 
 def _by_lineup(names: Sequence[str], reductions: Mapping[Lineup, VarianceReduction]) -> list[dict[str, Any]]:
-    return [{"lineup": _lineup_names(names, lineup), **asdict(found)} for lineup, found in reductions.items()]
+    return [{"lineup": _lineup_names(names, lineup), **asdict(one)} for lineup, one in reductions.items()]
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and tuples as lists, NumPy's numbers as Python's, NaN and infinity as None."""
+    """Convert arrays and tuples to lists, NumPy numbers to Python's, NaN and infinity to None."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -341,10 +300,6 @@ def _lineup_names(names: Sequence[str], lineup: Lineup) -> list[str]:
     return [names[agent] for agent in lineup]
 
 
-def _lineup_name(names: Sequence[str], lineup: Lineup) -> str:
-    return " - ".join(_lineup_names(names, lineup))
-
-
 def _payoff_cell(payoff: Payoff, row: int, column: int) -> str:
     if payoff.measure == "points":
         value, form = float(payoff.points[row, column]), "+z,.0f"
@@ -361,7 +316,7 @@ def _number(value: float | None, form: str) -> str:
 
 
 def _form(value: float | None) -> str:
-    """Three digits or more for a number of any size."""
+    """Return a format with three digits or more for a number of any size."""
     size = 0.0 if value is None else abs(value)
     return "z,.0f" if size >= 99.5 else "z.1f" if size >= 9.95 else "z.2f"
 
@@ -371,7 +326,7 @@ def _text(interval: Interval | None, form: str, scale: float = 1.0) -> str:
 
 
 def _escaped(cell: str) -> str:
-    """A text that Markdown shows as it is."""
+    """Escape a text for Markdown."""
     return _MARKDOWN.sub(r"\\\1", cell).replace("\n", "<br>")
 
 
@@ -379,29 +334,29 @@ def _escaped(cell: str) -> str:
 
 
 def table_name(config: MatchConfig) -> str:
-    """Such as "Parker Brothers and Winning Moves USA, 4 players in 2 teams, matches"; overrides are named."""
+    """Return a name such as "Parker Brothers and Winning Moves USA, 4 players in 2 teams, matches"."""
     sheet = find_sheet(config.edition)
     changed = f" ({sheet.label})" if sheet.label != sheet.name else ""
     title = getattr(sheet, "title", sheet.name) + changed  # not all games' sheets have titles
-    return f"{table_words(title, config.players, config.rules.teams)}, {config.episodes}"
+    return f"{config.described(title)}, {config.episodes}"
 
 
 def save_report(
     tournament: Tournament, analysis: Analysis, folder: Path, config: Mapping[str, Any]
 ) -> tuple[list[Path], list[str]]:
-    """Write everything as JSON and Markdown, and the two pictures.
+    """Write the report as JSON and Markdown, with two pictures.
 
     Args:
-        tournament: that was played.
-        analysis: of it.
-        folder: to write to.
-        config: what was asked for, with all defaults filled in.
+        tournament: the tournament.
+        analysis: its analysis.
+        folder: folder to write to.
+        config: configuration, with all defaults filled in.
 
     Returns:
-        The files that were written, and a warning for each picture that could not be drawn or written.
+        The files written, and a warning for each picture that could not be drawn or written.
 
     Raises:
-        OSError: another file could not be written; an older one is as it was.
+        OSError: the JSON or Markdown file could not be written; an older one is unchanged.
     """
     content = {
         "format": REPORT_FORMAT,

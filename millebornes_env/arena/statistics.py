@@ -1,7 +1,6 @@
-"""How agents play, in figures: what a game counts, by name, and the statistics that are made of its counts.
+"""Statistics of behaviour: a game's counts by name, and the statistics computed from them.
 
-What is counted is a part of the game (`games.registry.Game.counts`): a module with the members of
-`GameCounts`.
+The counts are a part of the game (`games.registry.Game.counts`): a module with the members of `GameCounts`.
 """
 
 from __future__ import annotations
@@ -18,59 +17,55 @@ Float64Array = npt.NDArray[np.float64]
 
 
 class GameCounts(Protocol):
-    """What a module must have to count what is done in a game; `arena.plain_counters` is the smallest.
+    """The members of a module that counts events of a game; `arena.plain_counters` is the smallest.
 
-    The compiled functions are made by `engine.numba.compiling.rule` and `engine.numba.compiling.seldom`. A
-    count is a sum over rounds or episodes, kept for each role: `counters` is int64[T, NUM_COUNTERS],
-    `role_of` int8[T] the role that plays each team.
+    The compiled functions use `engine.numba.compiling.rule` and `engine.numba.compiling.seldom`. A count is a
+    sum over rounds or episodes for each role: `counters` is int64[T, NUM_COUNTERS], and `role_of` is int8[T],
+    the role of each team.
     """
 
     @property
     def NUM_COUNTERS(self) -> int:  # noqa: N802 - a constant of a module
-        """How many counts there are."""
+        """Number of counts."""
 
     @property
     def STATISTICS(self) -> Sequence[Statistic]:  # noqa: N802
-        """What is made of them, in the order of the tables."""
+        """Statistics, in table order."""
 
     def index_of(self, name: str, /) -> int:
-        """Where a count stands among the counters."""
+        """Return the index of a count in the counters."""
 
     def part_played(self, points: npt.NDArray[np.int32], rules: Any, /) -> Float64Array:
-        """How much of their episodes has been played, for a progress bar.
+        """Return float64[N], the played fraction of running episodes, for a progress bar.
 
-        Args:
-            points: int32[N, T], so far, of episodes that go on.
-            rules: the table's.
-
-        Returns:
-            float64[N], 0 to 1.
+        `points` is int32[N, T], the points so far.
         """
 
     def count_action(self, state: Any, rules: Any, action: int, role_of: Any, counters: Any, /) -> None:
-        """Count a legal action of `state.seat`; compiled, and called before it is carried out."""
+        """Count a legal action of `state.seat` before it is applied; compiled."""
 
     def count_round(self, state: Any, rules: Any, role_of: Any, counters: Any, /) -> None:
-        """Count a finished round, from each team's side; compiled."""
+        """Count a finished round for each team; compiled."""
 
     def count_episode(self, rules: Any, first: int, shares: Any, counters: Any, /) -> None:
         """Count a finished episode; compiled.
 
-        `first` is the role that began it, `shares` float64[T] what each role has of the win.
+        `first` is the role that began it, `shares` float64[T] each role's share of the win.
         """
 
 
 class GameLuck(Protocol):
-    """The members of a module that values the luck in a game; `arena.luck.aivat` is one.
+    """The members of a module that measures the luck in a game, such as `arena.luck.aivat`.
 
-    Luck must have mean 0 however agents play: only then can it be subtracted from the points without bias.
+    Luck must have mean 0 however the agents play: only then can it be subtracted from the points without
+    bias.
     """
 
     def count_draws(self, batch: Any, rules: Any, game: int, action: int, /) -> None:
-        """Add the luck of all that chance did in one step to `batch.luck[game]`, by role; compiled.
+        """Add the luck of all chance events of one step to `batch.luck[game]`, by role; compiled.
 
-        `batch.states[game]` is the game after the step, `batch.before[0]` the game before it, which may be
-        overwritten; `action` was carried out, and `batch.role_of[game]` is the role that plays each team.
+        `batch.states[game]` is the game after the step with `action`, and `batch.before[0]` the game before
+        it, which may be overwritten.
         """
 
 
@@ -78,12 +73,7 @@ class Counts:
     """The counts of one agent, by name or by action."""
 
     def __init__(self, counters: Int64Array, counted: GameCounts) -> None:
-        """Hold the counts.
-
-        Args:
-            counters: int64[NUM_COUNTERS].
-            counted: the game's part that says what they are.
-        """
+        """Hold the counts, int64[NUM_COUNTERS], and the game's counting module."""
         self._tallies = counters
         self.counted = counted
 
@@ -91,7 +81,7 @@ class Counts:
         return int(self._tallies[self.counted.index_of(name)])
 
     def chosen(self, actions: Iterable[int]) -> int:
-        """How often one of the actions was chosen, in a game whose first counts are the actions, by id."""
+        """Return how often one of the actions was chosen, in a game whose first counts are the actions."""
         return sum(int(self._tallies[action]) for action in actions)
 
 
@@ -100,10 +90,10 @@ class Statistic:
     """One line of a table of behaviour.
 
     Attributes:
-        key: its name in files.
-        heading: its name in tables.
-        unit: of its values.
-        of: from the counts to the value, None where it is undefined (nothing to divide by).
+        key: name in files.
+        heading: name in tables.
+        unit: unit of the values.
+        of: function from the counts to the value; None if undefined (nothing to divide by).
     """
 
     key: str
@@ -113,15 +103,15 @@ class Statistic:
 
 
 def quotient(above: float, below: float, scale: float = 1.0) -> float | None:
-    """One number over another, times `scale`; None where there is nothing to divide by."""
+    """Return `scale` * `above` / `below`, or None if there is nothing to divide by."""
     return None if below == 0 else scale * above / below
 
 
 def per(key: str, heading: str, unit: str, above: str, below: str, scale: float = 1.0) -> Statistic:
-    """One count over another."""
+    """Return a statistic that is one count over another."""
     return Statistic(key, heading, unit, lambda counts: quotient(counts[above], counts[below], scale))
 
 
 def percent(key: str, heading: str, above: str, below: str = "rounds", of: str = "rounds") -> Statistic:
-    """One count in per cent of another, which `of` names."""
+    """Return a statistic that is one count in percent of another; `of` names the latter."""
     return per(key, heading, f"% of {of}", above, below, 100.0)

@@ -1,7 +1,7 @@
-"""`SteppedGames`: games that take one decision at a time, by compiled agents or by any others.
+"""`SteppedGames`: games played one decision at a time, by agents of any kind.
 
-`arena.match.play` is faster with compiled agents, as it plays each game to its end. Here a caller can look at
-all games, and change them, before and after every decision.
+`arena.match.play` is faster with compiled agents, as it plays each game to its end. Here a caller can inspect
+and change all games before and after every decision.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from millebornes_env._util.guard import Guard, alone
 from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
 from millebornes_env.arena.batch import Batch
 from millebornes_env.arena.dealing import compiled_rules, loops_of, settings_of
-from millebornes_env.arena.faults import ask_about, rows_of
+from millebornes_env.arena.faults import ask_about
 from millebornes_env.arena.kernels import Rows
 from millebornes_env.arena.match_config import MatchConfig
 
@@ -24,23 +24,23 @@ Int64Array = npt.NDArray[np.int64]
 
 
 class SteppedGames:
-    """Some games and who plays them, one decision of all games at a time.
+    """G games and their agents, stepped one decision of all games at a time.
 
     Attributes:
-        batch: the games, G of them.
-        actions: int64[G], what was chosen last, where the game goes on; `choose` overwrites it.
+        batch: the games.
+        actions: int64[G], the last chosen actions of running games; overwritten by `choose`.
     """
 
     def __init__(
         self, batch: Batch, roles: Sequence[Agent], config: MatchConfig, *, first_deal: int = 0
     ) -> None:
-        """Take games as they stand; `begin` deals them.
+        """Take games as they are; `begin` deals them.
 
         Args:
-            batch: by `arena.dealing.dealt_batch`, or a copy of such games.
+            batch: games from `arena.dealing.dealt_batch`, or a copy of such games.
             roles: T agents, compiled or not.
             config: the table.
-            first_deal: number of the batch's first deal, which errors name.
+            first_deal: number of the batch's first deal, for error messages.
         """
         self._guard = Guard(kind="batch of games")
         self.batch: Final = batch
@@ -53,20 +53,17 @@ class SteppedGames:
 
     @alone
     def begin(self) -> None:
-        """Deal all games; agents forget what they saw of others."""
+        """Deal all games and reset the agents' memories."""
         self._loops.begin_games(self.batch, self._rules)
         for agent in self._roles:
             forget(agent)
 
     @alone
     def choose(self) -> Int64Array:
-        """Ask whoever is to decide, in all games that go on.
-
-        Returns:
-            `actions`.
+        """Ask the acting agents of all running games; return `actions`.
 
         Raises:
-            AgentFaultError: an agent raised, or returned something that is no action for each row.
+            AgentFaultError: an agent raised, or did not return an action for each row.
         """
         for role, agent in enumerate(self._roles):
             if is_compiled(agent):
@@ -78,21 +75,20 @@ class SteppedGames:
         return self.actions
 
     def _ask(self, agent: Agent, role: int) -> None:
-        """Show an agent what it sees, and note what it chooses."""
+        """Ask an agent that is not compiled."""
         count = self._loops.write_rows(self.batch, self._rules, self._settings, role, self._rows)
         if count:
-            shown = rows_of(self._rows, slice(count))
+            shown = self._rows.part(slice(count))
             answers = ask_about(agent, self.batch, shown, self._config.rules, self._first_deal)
             self.actions[shown.games] = answers
 
     @alone
-    def apply_action(self) -> int:
-        """Carry out what was chosen; an illegal action ends its game, and is noted in `batch.faults`.
+    def apply_actions(self) -> int:
+        """Apply the chosen actions; return the number of running games.
 
-        Returns:
-            How many games go on.
+        An illegal action ends its game and is recorded in `batch.faults`.
         """
-        return self._loops.apply_all(self.batch, self._rules, self._settings, self.actions)
+        return self._loops.apply_actions(self.batch, self._rules, self._settings, self.actions)
 
 
 def _new_rows(games: int, table: Table) -> Rows:

@@ -1,6 +1,6 @@
-"""A tournament: every lineup plays, in turns, until all are told apart or the deals are played.
+"""Tournaments: all lineups play in turns, until their intervals are narrow enough or all deals are played.
 
-What has been played is on disk after every turn; a tournament that was stopped goes on from there.
+Results are saved on the way; a stopped tournament goes on from there.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ TOURNAMENT_FORMAT: Final = 2
 TOURNAMENT_FILE: Final = "tournament.json"
 LOCK_FILE: Final = "tournament.lock"
 FEWEST_DEALS: Final = 100
-"""Deals of a lineup before its interval is believed."""
+"""Fewest deals of a lineup with a trusted interval."""
 
-_FIRST_TURN: Final = 16  # deals; what a search plays in some seconds
+_FIRST_TURN: Final = 16  # deals; a search plays them in some seconds
 _LONGEST_TURN: Final = 4096  # deals; more would not be faster
-_GROWTH: Final = 1.125  # a killed tournament loses a ninth of each lineup, or a turn, if that is more
-_BYTES_OF_A_PAIR: Final = 64  # of roles, for each deal in a file of results: more than all arrays take
-_BYTES_BESIDES: Final = 1 << 20  # names, faults and counts
-_COMPRESSION: Final = 1  # a fifth larger than usual, in an eighth of the time
+_GROWTH: Final = 1.125  # a killed tournament loses a ninth of each lineup, or a turn if that is more
+_BYTES_OF_A_PAIR: Final = 64  # upper bound for the arrays in a file, for each deal and pair of roles
+_BYTES_BESIDES: Final = 1 << 20  # upper bound for names, faults and counts
+_COMPRESSION: Final = 1  # files are a fifth larger than at the default level, in an eighth of the time
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class Entrant:
     """An agent of the tournament.
 
     Attributes:
-        name: what tables call it; no two have one name.
-        spec: what it is loaded by, as for `agents.load`.
-        fingerprint: of what it is made of.
-        sees_hidden_cards: whether it does.
+        name: unique name.
+        spec: specification, as for `agents.load`.
+        fingerprint: fingerprint of its code and network.
+        sees_hidden_cards: True if it sees hidden cards.
     """
 
     name: str
@@ -66,13 +66,13 @@ class Entrant:
 
 
 class Until:
-    """When a lineup has been played enough: "ci<10" (points per round) or "ci<1%" (of the episodes won)."""
+    """The condition to stop a lineup: "ci<10" (points per round) or "ci<1%" (of the episodes won)."""
 
     def __init__(self, text: str) -> None:
-        """Read the condition.
+        """Parse the condition.
 
         Raises:
-            ArenaError: it is none.
+            ArenaError: the text is invalid.
         """
         match = re.fullmatch(r"\s*ci\s*<\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(%?)\s*", text)
         if match is None or not float(match[1]) > 0:
@@ -85,17 +85,16 @@ class Until:
         self.less_luck = False
 
     def is_met(self, outcome: Outcome) -> bool:
-        """Whether the lineup's interval is narrow enough; never before `FEWEST_DEALS`."""
-        if len(outcome.points) < FEWEST_DEALS:
-            return False
-        return half_width(outcome, self.measure, less_luck=self.less_luck) < self.limit
+        """Return True if the interval is narrow enough and `FEWEST_DEALS` were played."""
+        is_trusted = len(outcome.points) >= FEWEST_DEALS
+        return is_trusted and half_width(outcome, self.measure, less_luck=self.less_luck) < self.limit
 
 
 def check_until(text: str | None, match: MatchConfig) -> Until | None:
-    """The condition, if there is one.
+    """Parse a condition; None if there is none.
 
     Raises:
-        ArenaError: it is none, or it is about points where none are counted.
+        ArenaError: the text is invalid, or about points in an edition without points.
     """
     if text is None:
         return None
@@ -111,15 +110,15 @@ def check_until(text: str | None, match: MatchConfig) -> Until | None:
 
 @dataclass(frozen=True)
 class TournamentConfig:
-    """What is played: the same configuration gives the same results.
+    """The configuration of a tournament, which determines its results.
 
     Attributes:
-        match: table, deals, seed.
-        deals: of every lineup; with `until`, the most.
-        until: text of the condition, or None.
+        match: table and seed.
+        deals: deals of every lineup; with `until`, the most.
+        until: condition to stop a lineup (`Until`), or None.
 
     Raises:
-        ArenaError: fewer deals than 1, or a condition that makes no sense at this table.
+        ArenaError: fewer deals than 1, or a condition that is invalid for this table.
     """
 
     match: MatchConfig
@@ -133,11 +132,11 @@ class TournamentConfig:
         self.match.refuse_luck_without_points()
 
     def as_json(self) -> dict[str, Any]:
-        """Everything that decides what is played (the number of threads does not)."""
+        """Return all that determines the results (the number of threads does not)."""
         content = asdict(self)
         del content["match"]["threads"]
         network = self.match.network()
-        if network is None:  # saved tournaments of before say nothing about it
+        if network is None:  # older saved tournaments lack these entries
             del content["match"]["aivat"], content["match"]["luck_value"]
         else:
             content["match"]["luck_value"] = network_digest(network)
@@ -146,14 +145,14 @@ class TournamentConfig:
 
 @dataclass
 class Tournament:
-    """What has been played so far.
+    """The state of a tournament.
 
     Attributes:
         entrants: the agents.
-        config: what was asked for.
-        outcomes: by lineup.
-        kept: deals of each lineup that are on disk.
-        started: when, in UTC.
+        config: the configuration.
+        outcomes: outcomes by lineup.
+        kept: number of saved deals by lineup.
+        started: time of the start, in UTC.
     """
 
     entrants: list[Entrant]
@@ -164,24 +163,24 @@ class Tournament:
 
     @property
     def names(self) -> list[str]:
-        """Of the agents."""
+        """Names of the agents."""
         return [entrant.name for entrant in self.entrants]
 
 
 OnTurn = Callable[[str, float, float], None]
-"""Is told who plays, how much of the tournament is done and how much there is (in deals)."""
+"""Callback with the name of a lineup, the deals done, and all deals of the tournament."""
 
 
 def entrants_of(specs: Sequence[str], config: MatchConfig) -> list[Entrant]:
     """Load every agent once.
 
     Args:
-        specs: as for `agents.load`, or `name@spec` to call it otherwise.
+        specs: specifications as for `agents.load`, or `name@spec` for another name.
         config: the table.
 
     Raises:
-        ArenaError: fewer than two, or two with one name.
-        ValueError: an agent that there is not or that cannot play at this table; the message says which.
+        ArenaError: fewer than two agents, or two with the same name.
+        ValueError: an unknown agent, or one that cannot play at this table; the message says which.
     """
     pairs = [named(text) for text in specs]
     if len(pairs) < 2:
@@ -189,9 +188,7 @@ def entrants_of(specs: Sequence[str], config: MatchConfig) -> list[Entrant]:
     names = [name for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:
-            raise ArenaError(
-                f"two agents have the name {name!r}: call one of them otherwise, such as other@{name}"
-            )
+            raise ArenaError(f"two agents have the name {name!r}: rename one of them, such as other@{name}")
     entrants = []
     for name, spec in pairs:
         agent = agents.make(spec, config.table())
@@ -200,26 +197,26 @@ def entrants_of(specs: Sequence[str], config: MatchConfig) -> list[Entrant]:
 
 
 def who_sees_hidden_cards(entrants: Sequence[Entrant]) -> list[str]:
-    """The names of those that see hidden cards."""
+    """Return the names of the agents that see hidden cards."""
     return [entrant.name for entrant in entrants if entrant.sees_hidden_cards]
 
 
 def play_tournament(
     tournament: Tournament, folder: Path, only: int | None = None, on_turn: OnTurn | None = None
 ) -> Tournament:
-    """Play what is left to play, writing it down on the way.
+    """Play the rest of a tournament, saving results on the way.
 
     Args:
-        tournament: from `opened`.
-        folder: where it is kept.
+        tournament: tournament from `opened`.
+        folder: its folder.
         only: play only the lineups with this agent; None: all.
-        on_turn: called after every turn, and some ten times a second where play is slow.
+        on_turn: called after every turn, and about ten times a second if play is slow.
 
     Returns:
-        The same, complete.
+        The tournament, complete.
 
     Raises:
-        ArenaError: another process plays into the folder, or the folder was removed meanwhile.
+        ArenaError: another process uses the folder, or the folder was removed.
         OSError: a file could not be written.
     """
     config = tournament.config
@@ -227,7 +224,7 @@ def play_tournament(
     chosen = lineups(len(tournament.entrants), config.match.rules.teams, only)
     total = float(len(chosen) * config.deals)
     waiting = [lineup for lineup in chosen if is_open(tournament, lineup, until)]
-    done = dict.fromkeys(chosen, config.deals)  # deals that need not be played any more
+    done = dict.fromkeys(chosen, config.deals)  # deals that need no more play
     done |= {lineup: deals_of(tournament, lineup) for lineup in waiting}
     with rest_kept(tournament, folder):
         while waiting:
@@ -252,15 +249,15 @@ def play_tournament(
 
 
 def lineups(num_agents: int, teams: int, opponents_of: int | None = None) -> list[Lineup]:
-    """Every lineup of a tournament, in a fixed order.
+    """Return every lineup of a tournament, in a fixed order.
 
-    With as many agents as teams or more, every choice of different agents; with fewer, every choice in which
-    at least two differ (an agent then has several roles).
+    With as many agents as teams or more, these are all choices of different agents; with fewer, all choices
+    in which at least two differ (an agent then has several roles).
 
     Args:
-        num_agents: 2 or more.
-        teams: at the table.
-        opponents_of: only the lineups with this agent; None: all.
+        num_agents: number of agents, 2 or more.
+        teams: teams at the table.
+        opponents_of: return only the lineups with this agent; None: all.
     """
     if num_agents >= teams:
         chosen = list(combinations(range(num_agents), teams))
@@ -274,30 +271,29 @@ def lineups(num_agents: int, teams: int, opponents_of: int | None = None) -> lis
 
 
 def turn_after(deals: int) -> int:
-    """Deals of the turn that follows so many: a function of them, or a resumed tournament would differ."""
+    """Return the deals of the next turn; it depends only on `deals`, so that resumed tournaments agree."""
     return min(max(deals, _FIRST_TURN), _LONGEST_TURN)
 
 
 def deals_of(tournament: Tournament, lineup: Lineup) -> int:
-    """How many the lineup has played."""
+    """Return the number of deals that the lineup has played."""
     outcome = tournament.outcomes.get(lineup)
     return 0 if outcome is None else len(outcome.points)
 
 
 def is_open(tournament: Tournament, lineup: Lineup, until: Until | None) -> bool:
-    """Whether the lineup has more to play, until that condition is met."""
+    """Return True if the lineup has more to play."""
     outcome = tournament.outcomes.get(lineup)
     if outcome is None:
         return True
-    if outcome.faults or len(outcome.points) >= tournament.config.deals:
-        return False
-    return until is None or not until.is_met(outcome)
+    is_complete = outcome.faults or len(outcome.points) >= tournament.config.deals
+    return not is_complete and (until is None or not until.is_met(outcome))
 
 
 def _take_turn(
     tournament: Tournament, lineup: Lineup, first: int, deals: int, folder: Path, on_progress: OnProgress
 ) -> None:
-    """Play some deals of a lineup, and keep them."""
+    """Play and save some deals of a lineup."""
     specs = [entrant.spec for entrant in tournament.entrants]
     played: Outcome | AgentFaultError
     try:
@@ -312,10 +308,10 @@ def _take_turn(
 def keep_turn(
     tournament: Tournament, lineup: Lineup, played: Outcome | AgentFaultError, folder: Path
 ) -> None:
-    """Add the deals of a turn to those before; an agent's fault closes the lineup.
+    """Add the deals of a turn to a lineup; an agent's fault closes it.
 
-    They are written down when they have grown by `_GROWTH`: each file is written anew, and after every turn
-    that would take longer than playing. What is left, `rest_kept` writes.
+    The file, which is always written as a whole, is saved when the deals have grown by `_GROWTH`: to save it
+    after every turn would take longer than playing. `rest_kept` saves the rest.
 
     Raises:
         OSError: the file could not be written.
@@ -332,13 +328,13 @@ def keep_turn(
 
 @contextlib.contextmanager
 def rest_kept(tournament: Tournament, folder: Path) -> Iterator[None]:
-    """Hold the folder while it is played; whatever ends that, what has been played is on disk afterwards.
+    """Lock the folder during play, and save all results at the end, even after an error.
 
     Raises:
-        ArenaError: another process plays into the folder.
+        ArenaError: another process uses the folder.
         OSError: a file could not be written.
     """
-    with alone_in(folder):
+    with lock_folder(folder):
         try:
             yield
         finally:
@@ -347,13 +343,8 @@ def rest_kept(tournament: Tournament, folder: Path) -> Iterator[None]:
                     _keep(tournament, lineup, folder)
 
 
-def alone_in(folder: Path) -> contextlib.AbstractContextManager[None]:
-    """Hold the lock of a tournament's folder.
-
-    Raises:
-        ArenaError: another process has it.
-        OSError: the folder cannot be made or written to.
-    """
+def lock_folder(folder: Path) -> contextlib.AbstractContextManager[None]:
+    """Return a context that locks a tournament's folder; raise an ArenaError if another process has it."""
     refusal = ArenaError(
         f"{str(folder)!r}: another process plays a tournament here: wait for it, or choose another --out"
     )
@@ -370,41 +361,29 @@ def _keep(tournament: Tournament, lineup: Lineup, folder: Path) -> None:
     tournament.kept[lineup] = len(tournament.outcomes[lineup].points)
 
 
-# What is kept on disk -------------------------------------------------------------------------------------
+# Files ----------------------------------------------------------------------------------------------------
 
 
-def opened(specs: Sequence[str], config: TournamentConfig, folder: Path, fresh: bool = False) -> Tournament:
-    """`opened_for` the agents of those specifications.
-
-    Raises:
-        ValueError: as in `entrants_of` and in `opened_for`.
-        OSError: the folder cannot be written to.
-    """
-    return opened_for(entrants_of(specs, config.match), config, folder, fresh)
-
-
-def opened_for(
+def opened(
     entrants: Sequence[Entrant], config: TournamentConfig, folder: Path, fresh: bool = False
 ) -> Tournament:
-    """A new tournament, or what has been played of the same one in that folder.
+    """Start a tournament in a folder, or load the same one from there.
 
     Args:
-        entrants: from `entrants_of`.
-        config: what to play.
-        folder: where it is kept; made if it is missing.
-        fresh: forget what was played there.
+        entrants: agents from `entrants_of`.
+        config: the configuration.
+        folder: folder of the tournament; created if it is missing.
+        fresh: delete earlier results.
 
     Raises:
-        ArenaError: the folder holds another tournament, or a damaged one, or another process plays there.
+        ArenaError: the folder holds another or a damaged tournament, or another process uses it.
         OSError: the folder cannot be written to.
     """
-    with alone_in(folder):
-        return _opened_for(entrants, config, folder, fresh)
+    with lock_folder(folder):
+        return _opened(entrants, config, folder, fresh)
 
 
-def _opened_for(
-    entrants: Sequence[Entrant], config: TournamentConfig, folder: Path, fresh: bool
-) -> Tournament:
+def _opened(entrants: Sequence[Entrant], config: TournamentConfig, folder: Path, fresh: bool) -> Tournament:
     tournament = Tournament(list(entrants), config, {})
     described = {
         "format": TOURNAMENT_FORMAT,
@@ -428,7 +407,7 @@ def _opened_for(
     kept_files = list((folder / "lineups").glob("*.npz"))
     if kept_files and not fresh:
         raise ArenaError(
-            f"{str(folder)!r} has lineups but no {TOURNAMENT_FILE}: choose another --out, or forget them "
+            f"{str(folder)!r} has lineups but no {TOURNAMENT_FILE}: choose another --out, or delete them "
             "with --fresh"
         )
     for file in kept_files:
@@ -439,30 +418,30 @@ def _opened_for(
 
 
 def _sources_of(match: MatchConfig) -> frozenset[Path]:
-    """The files outside of engine and rulebook that decide what is played and counted."""
+    """Return the source files outside of engine and rulebook that determine the results."""
     game = match.game
-    found = frozenset({Path(millebornes_env.arena.match.__file__)})
+    sources = frozenset({Path(millebornes_env.arena.match.__file__)})
     modules: list[Any] = [game.module(), counts_of_game(game)]
     if match.aivat:
         modules.append(luck_of_game(game))
     for module in modules:
-        found = sources_on_top(module.__name__, found)
-    return sources_on_top("millebornes_env.arena.kernels", found)
+        sources = sources_on_top(module.__name__, sources)
+    return sources_on_top("millebornes_env.arena.kernels", sources)
 
 
 def _compare(kept: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
-    """Refuse to go on with something else."""
+    """Raise an ArenaError if the saved tournament is another one."""
     for key, value in wanted.items():
         if kept.get(key) != value:
             was, now = _difference(kept.get(key), value)
             raise ArenaError(
                 f"{str(folder)!r} holds another tournament: its {key} {was}, here {now}; give the same "
-                "arguments to go on with it, --fresh to begin anew there, or another --out"
+                "arguments to go on with it, --fresh to start again there, or another --out"
             )
 
 
 def _difference(old: Any, new: Any) -> tuple[str, str]:
-    """The first part in which two JSON values differ, in words."""
+    """Describe the first difference of two JSON values."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in new:
             if old.get(key) != new[key]:
@@ -480,7 +459,7 @@ def _file_of(folder: Path, lineup: Lineup) -> Path:
 
 
 def _save_outcome(folder: Path, outcome: Outcome) -> None:
-    """Write one lineup's results, whole or not at all."""
+    """Save the results of a lineup atomically."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION) as file:
         for name, array in outcome.arrays().items():
@@ -499,8 +478,8 @@ def _load_outcome(file: Path, config: TournamentConfig) -> Outcome:
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as arrays:
                 return Outcome.from_arrays(dict(arrays))
-    except Exception as error:  # NumPy and zipfile have many for bytes that are not what they should be
+    except Exception as error:  # NumPy and zipfile raise many kinds for damaged files
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ArenaError(
-            f"{str(file)!r} is damaged ({shortened(reason)}): remove it, and its deals are played again"
+            f"{str(file)!r} is damaged ({shortened(reason)}): remove it, and its deals will be played again"
         ) from None

@@ -1,4 +1,4 @@
-"""What the arena counts in the cycling race, for each role: every action, the races and how they ended."""
+"""The arena's counts for the cycling race, by role: every action, and the results of the races."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from millebornes_env.games.wielerspel.state import (
 )
 
 ACTION_COUNTS: Final = NUM_ACTIONS
-"""First come the actions, by id."""
+"""Number of actions: the first counts are the actions, by id."""
 
 COUNT_MEANINGS: Final = {
     "races": "races ridden",
@@ -72,14 +72,14 @@ COUNT_MEANINGS: Final = {
     "auctions": "effort squares won by auction",
     "energy_bid": "energy paid for them",
 }
-"""What each count is; before them come the actions chosen, by id."""
+"""Names and meanings of the counts after the actions."""
 
 NUM_COUNTERS: Final = ACTION_COUNTS + len(COUNT_MEANINGS)
 _NAMES: Final = tuple(COUNT_MEANINGS)
 
 
 def index_of(name: str) -> int:
-    """Where a count stands among the counters."""
+    """Return the index of a count in the counters."""
     return ACTION_COUNTS + _NAMES.index(name)
 
 
@@ -108,7 +108,7 @@ def index_of(name: str) -> int:
 
 @rule
 def count_action(state: State, rules: Rules, action: int, role_of: Int8Array, counters: Int64Array) -> None:
-    """Count one action of a role, and the energy that it costs."""
+    """Count one action of a role and the energy it costs."""
     row = counters[int(role_of[int(state.seat)])]
     row[action] += 1
     if action == ESCAPE:
@@ -122,7 +122,7 @@ def count_action(state: State, rules: Rules, action: int, role_of: Int8Array, co
 
 @rule
 def count_bid(state: State, amount: int, role_of: Int8Array, counters: Int64Array) -> None:
-    """Count the auction as won by the bidder, and no more by the seat that it outbids."""
+    """Count the auction for the new highest bidder instead of the previous one."""
     beaten = int(state.highest_bidder)
     if beaten != NO_SEAT:
         counters[int(role_of[beaten]), _AUCTIONS] -= 1
@@ -134,7 +134,7 @@ def count_bid(state: State, amount: int, role_of: Int8Array, counters: Int64Arra
 
 @seldom
 def count_round(state: State, rules: Rules, role_of: Int8Array, counters: Int64Array) -> None:
-    """Count a finished race, from each seat's side."""
+    """Count a finished race for each seat."""
     for seat in range(rules.players):
         row = counters[int(role_of[seat])]
         row[_RACES] += 1
@@ -163,15 +163,15 @@ def count_win(ending: int, row: Int64Array) -> None:
 
 @rule
 def count_episode(rules: Rules, first: int, shares: Float64Array, counters: Int64Array) -> None:
-    """Nothing more: a race is one round."""
+    """Count nothing: a race is one round."""
 
 
 def part_played(points: npt.NDArray[np.int32], rules: Rules) -> Float64Array:
-    """Nothing, until a race is over: jerseys may come late."""
+    """Return 0 for all: jerseys may come late."""
     return np.zeros(len(points))
 
 
-# What is made of the counts --------------------------------------------------------------------------------
+# Statistics -----------------------------------------------------------------------------------------------
 
 
 def _each_race(key: str, heading: str, unit: str, count: str | None = None) -> Statistic:

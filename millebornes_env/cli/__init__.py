@@ -1,1 +1,1 @@
-"""The commands of `python -m millebornes_env`, one file for each; `__main__.py` lists them."""
+"""The commands of `python -m millebornes_env`, a file for each; `__main__.py` lists them."""

@@ -1,9 +1,9 @@
-"""The command `agents`: the agents that have a name, their options, and the tables that they play.
+"""The command `agents`, which lists the named agents with their options and tables.
 
     python -m millebornes_env agents
     python -m millebornes_env agents holder champion
 
-It needs no extra.
+It requires no extra.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from millebornes_env.games.registry import GAMES
 from millebornes_env.solving.equilibrium.agent import FOLDER as SOLVED
 
 _OTHERS: Final = """\
-Others are named by where they are: the path of a run folder (a trained network), my_file.py:Class or
-module:Class (your own). Options stand behind a colon, as in holder:pile=30. +search behind a compiled agent
-of Mille Bornes makes search that looks ahead with it: strategist+search."""
+Other agents are given by the path of a run folder (a trained network), or by my_file.py:Class or module:Class
+(your own). Options follow a colon, as in holder:pile=30. +search after a compiled agent of Mille Bornes adds
+search that looks ahead with it: strategist+search."""
 
 
 def listing(names: Sequence[str]) -> str:
-    """Describe the agents of these names; all, and how others are named, without names.
+    """Describe some agents; without names, describe all, and how to specify others.
 
     Raises:
-        UnknownAgentError: there is no agent of a name.
+        UnknownAgentError: there is no such agent.
     """
     for name in names:
         if name not in AGENTS:
@@ -60,7 +60,7 @@ def listing(names: Sequence[str]) -> str:
 
 
 def _played_by(name: str) -> str:
-    """Name the tables that an agent plays."""
+    """Return the tables that an agent plays, in words."""
     if name == "equilibrium":
         decks = sorted((file.stem for file in SOLVED.glob("*.npz")), key=lambda deck: (len(deck), deck))
         return f"the mini decks {', '.join(decks)}"
@@ -71,5 +71,5 @@ def _played_by(name: str) -> str:
 
 
 def _as_typed(default: object) -> str:
-    """Write a default as the command line takes it."""
+    """Format a default value as on the command line."""
     return ("no", "yes")[default] if isinstance(default, bool) else str(default)

@@ -1,12 +1,12 @@
-"""Who plays better? Everybody plays everybody, every deal from each team's place with the same cards.
+"""Play a tournament: every agent against every other, with every deal once from each team's place.
 
     python -m millebornes_env arena arnold holder greedy
     python -m millebornes_env arena arnold strategist racer --players 3 --deals 300
     python -m millebornes_env arena runs/first arnold --until "ci<10"
     python -m millebornes_env arena new@holder:pile=30 holder greedy --edition dujardin --first-against-all
 
-Prints ratings, the payoff matrix and how the agents play, and writes them with two pictures and everything
-that was played into a folder. A tournament that was stopped goes on when the same command is given again.
+Prints ratings, the payoff matrix and statistics of behaviour, and writes them with two pictures and all
+results into a folder. A stopped tournament goes on when the same command is given again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from millebornes_env.arena.tournament import (
     Tournament,
     TournamentConfig,
     entrants_of,
-    opened_for,
+    opened,
     who_sees_hidden_cards,
 )
 from millebornes_env.cli.clusters import players_of
@@ -44,7 +44,7 @@ from millebornes_env.cli.options import (
     refuse_cheating,
     refuse_luck_of_cheats,
 )
-from millebornes_env.cli.progress import tournament_bar
+from millebornes_env.cli.progress import playing_bar
 from millebornes_env.errors import ArenaError
 
 PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a pipe
@@ -52,42 +52,41 @@ PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a 
 
 @dataclass(kw_only=True)
 class Args(MatchArgs):
-    """Let agents play each other, every deal from each team's place with the same cards, and rate them.
+    """Let agents play each other, with every deal once from each team's place, and rate them.
 
-    With more agents than teams every choice of different agents makes a lineup; partners are played by one
-    agent.
+    With more agents than teams, every choice of different agents is a lineup. One agent plays both partners.
     """
 
     agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...")]
-    """`name:option=value,...`, run folders, `my_file.py:Class`; `name@agent` calls an agent otherwise."""
+    """`name:option=value,...`, run folders, `my_file.py:Class`; `name@agent` renames an agent."""
     deals: int = 1000
     """Deals of every lineup, each played once from each team's place; with --until, the most."""
     until: str | None = None
-    """Play a lineup until its 95 % intervals are so narrow: "ci<10" (points per round), "ci<1%" (wins)."""
+    """Play a lineup until its 95 % intervals are this narrow: "ci<10" (points per round), "ci<1%" (wins)."""
     first_against_all: bool = False
     """Play only the lineups with the first agent."""
     plain: bool = False
-    """Give every episode cards of its own, instead of the same to all."""
+    """Deal different cards in every episode, instead of the same in all rotations."""
     allow_cheating: bool = False
-    """Admit agents that see hidden cards."""
+    """Allow agents that see hidden cards."""
     anchor: str | None = None
-    """The agent to rate 0. None: the mean of all is 0."""
+    """The agent whose rating is 0. None: the mean is 0."""
     out: Path | None = None
-    """Folder of the tournament. None: one of its own under results/arena."""
+    """Folder of the tournament. None: a folder of its own under results/arena."""
     fresh: bool = False
-    """Forget what was played in the folder, and begin anew."""
+    """Delete the results in the folder and start again."""
     cluster: str | None = None
-    """Play on a Ray cluster: its address, such as auto or 10.0.0.1:6379. It changes no result."""
+    """Address of a Ray cluster to play on, such as auto or 10.0.0.1:6379; results are the same."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: without the program's name; None for those of the process.
+        arguments: arguments without the program's name; None: those of the process.
 
     Returns:
-        The exit code: 0; 2 if the arguments make no sense or a file could not be written; 130 after Ctrl-C.
+        The exit code: 0; 2 for invalid arguments or a file that could not be written; 130 after Ctrl-C.
     """
     stopped = "stopped; what was played is kept: give the same command again to go on"
     return run_command(lambda: _command(arguments), stopped=stopped)
@@ -95,13 +94,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(arguments: Sequence[str] | None) -> int:
     args = parse_options(Args, "arena", arguments)
-    config = _config_of(args)
+    match = match_config(args, [named(text)[1] for text in args.agents], plain=args.plain)
+    config = TournamentConfig(match, args.deals, args.until)
     folder = args.out or _folder_of(args, config)
     with progress_console().status("Loading; the first time, agents are compiled (a minute) ..."):
-        entrants = entrants_of(args.agents, config.match)
-        _check(args, entrants, config.match)
+        entrants = entrants_of(args.agents, match)
+        _check(args, entrants, match)
         try:
-            tournament = opened_for(entrants, config, folder, args.fresh)
+            tournament = opened(entrants, config, folder, args.fresh)
         except OSError as error:
             return complain(_not_written(error))
     return _play(args, tournament, folder)
@@ -112,17 +112,8 @@ def _not_written(error: OSError) -> str:
     return f"could not write {where}; choose another folder with --out"
 
 
-def _config_of(args: Args) -> TournamentConfig:
-    match = match_config(
-        args,
-        [named(text)[1] for text in args.agents],
-        plain=args.plain,
-    )
-    return TournamentConfig(match, args.deals, args.until)
-
-
 def _folder_of(args: Args, config: TournamentConfig) -> Path:
-    """A folder for this tournament and no other: its name ends with a digest of what is asked for."""
+    """Return a folder for this tournament alone: its name ends with a digest of the configuration."""
     asked = json.dumps([args.agents, config.as_json(), args.first_against_all])
     match = config.match
     table = re.sub(r"[^A-Za-z0-9=+]+", "-", f"{match.edition}-{match.players}-{match.episode}")
@@ -130,11 +121,7 @@ def _folder_of(args: Args, config: TournamentConfig) -> Path:
 
 
 def _check(args: Args, entrants: Sequence[Entrant], match: MatchConfig) -> None:
-    """Refuse what would only be noticed after hours of play.
-
-    Raises:
-        ArenaError: an agent that sees hidden cards was not admitted, or the anchor does not play.
-    """
+    """Raise an ArenaError early for agents that see hidden cards, or an anchor that does not play."""
     names = [entrant.name for entrant in entrants]
     cheats = who_sees_hidden_cards(entrants)
     refuse_cheating(cheats, args.allow_cheating)
@@ -144,10 +131,10 @@ def _check(args: Args, entrants: Sequence[Entrant], match: MatchConfig) -> None:
 
 
 def _play(args: Args, tournament: Tournament, folder: Path) -> int:
-    """Play to the end, print and write what came out."""
+    """Play to the end, then print and write the report."""
     only = 0 if args.first_against_all else None
     try:
-        with players_of(args.cluster, args.edition) as play, tournament_bar() as on_turn:
+        with players_of(args.cluster, args.edition) as play, playing_bar() as on_turn:
             play(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
         _print_if_played(tournament, args.anchor)
@@ -155,7 +142,7 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
             f"stopped; what was played is in {folder}: give the same command again to go on",
             exit_code_of(stop),
         )
-    except ArenaError:  # the folder is gone, but not what was played
+    except ArenaError:  # the folder is gone, but the results are in memory
         _print_if_played(tournament, args.anchor)
         raise
     except OSError as error:
@@ -164,9 +151,9 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
     try:
         written, no_pictures = save_report(tournament, analysis, folder, asdict(tournament.config))
     except OSError as error:
-        _print(analysis, tournament.config.match)
         return complain(_not_written(error))
-    _print(analysis, tournament.config.match)
+    finally:
+        _print(analysis, tournament.config.match)
     for path in written:
         print(f"wrote {path}")
     for problem in no_pictures:

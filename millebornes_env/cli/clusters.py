@@ -1,4 +1,4 @@
-"""The option --cluster: where commands play."""
+"""The option --cluster."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from millebornes_env.arena.tournament import OnTurn, Tournament, play_tournament
 from millebornes_env.errors import ArenaError, shown
 
 PlayTournament = Callable[[Tournament, Path, int | None, OnTurn | None], Tournament]
-"""`play_tournament`, here or on a cluster."""
+"""The signature of `play_tournament`, here or on a cluster."""
 
 
 @contextlib.contextmanager
 def cluster_at(address: str | None, edition: str | None = None) -> Iterator[Cluster | None]:
-    """A cluster, or None for this process alone.
+    """Connect to a cluster; yields None for this process alone.
 
     Args:
-        address: of a Ray cluster; None: there is none.
-        edition: as it was typed, perhaps with the module of a game of the user's before it.
+        address: address of a Ray cluster, or None.
+        edition: the edition as typed, possibly with the module of a user's game.
 
     Raises:
         ArenaError: there is no such cluster.
@@ -36,21 +36,13 @@ def cluster_at(address: str | None, edition: str | None = None) -> Iterator[Clus
 
 @contextlib.contextmanager
 def players_of(address: str | None, edition: str | None = None) -> Iterator[PlayTournament]:
-    """What plays tournaments; the arguments are those of `cluster_at`.
-
-    Raises:
-        ArenaError: there is no such cluster.
-    """
+    """Yield the function that plays tournaments; arguments and errors as for `cluster_at`."""
     with cluster_at(address, edition) as cluster:
         yield play_tournament if cluster is None else partial(play_tournament_on, cluster)
 
 
 def game_modules(edition: str | None) -> tuple[str, ...]:
-    """Return the module that an edition names before its sheet (`editions.with_its_game`), if it does.
-
-    Raises:
-        ArenaError: it names a file.
-    """
+    """Return the module named in an edition (`editions.with_its_game`); raise a ArenaError for a file."""
     module, colon, _ = (edition or "").partition(":")
     if module.endswith(".py"):
         raise ArenaError(

@@ -1,4 +1,4 @@
-"""Options of commands, and where they print tables and show progress."""
+"""Option parsing for commands, and their consoles for tables and progress."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def read_options(
     arguments: Sequence[str] | None = None,
     description: str | None = None,
 ) -> Options:
-    """Read a command line with tyro; the help says `INT` and `STR ...`, not `{None}|INT` and brackets.
+    """Parse a command line with tyro; the help shows `INT` and `STR ...`, not `{None}|INT` and brackets.
 
     Args:
-        options: the dataclass of the options.
-        prog: the program's name in messages.
-        arguments: without the program's name; None for those of the process.
-        description: of the program; None: the docstring of the dataclass.
+        options: dataclass of the options.
+        prog: name of the program in messages.
+        arguments: arguments without the program's name; None: those of the process.
+        description: description of the program; None: the docstring of the dataclass.
 
     Raises:
-        SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
+        SystemExit: after --help, and after an invalid option, which tyro has reported.
     """
     with _PLAIN_NAMES:
         return tyro.cli(options, prog=prog, args=arguments, description=description)
@@ -42,7 +42,7 @@ _PLAIN_NAMES: Final = ConstructorRegistry()
 
 @_PLAIN_NAMES.primitive_rule
 def _optional(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
-    """Name an option that may be left out by what it takes: `INT` for `int | None`."""
+    """Show an optional value by its type: `INT` for `int | None`."""
     options = [one for one in get_args(info.type) if one is not NoneType]
     if (
         get_origin(info.type) not in (Union, UnionType)
@@ -63,7 +63,7 @@ def _optional(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
 
 @_PLAIN_NAMES.primitive_rule
 def _several(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
-    """Name any number of values by one of them: `STR ...`."""
+    """Show any number of values as `STR ...`."""
     contained = get_args(info.type)
     if info.type_origin is not tuple or contained[1:] != (...,) or tyro.conf.UseAppendAction in info.markers:
         return None
@@ -83,31 +83,31 @@ def _several(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
 
 
 def table_console(piped_width: int) -> Console:
-    """Where tables are printed: as wide as the terminal, or of a fixed width into a file or a pipe."""
+    """Return the console for tables: as wide as the terminal, or of a fixed width for files and pipes."""
     console = Console()
     return console if console.is_terminal else Console(width=piped_width)
 
 
 def progress_console() -> Console:
-    """Where progress is shown: stderr; what cannot be shown is no error."""
+    """Return the console for progress: stderr, ignoring errors."""
     return Console(file=_Forgiving(sys.stderr), force_jupyter=False)  # type: ignore[arg-type]
 
 
 class _Forgiving:
-    """A stream that swallows what its file does not take: nobody stops hours of work for a progress bar."""
+    """A stream that ignores write errors: a progress bar must not stop hours of work."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write what can be written."""
+        """Write the text, ignoring errors."""
         if self._stream is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Hand it on, if that goes."""
+        """Flush the stream, ignoring errors."""
         if self._stream is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._stream.flush()

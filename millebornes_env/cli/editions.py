@@ -1,4 +1,4 @@
-"""The command `editions`, and games and sheets as command lines name them."""
+"""The command `editions`, and the names of games and sheets on command lines."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import Any
 from millebornes_env._util.command_line import sentence
 from millebornes_env._util.texts import text_of_file
 from millebornes_env.errors import GameError, OptionError, shown
-from millebornes_env.games.editions import edition, editions
-from millebornes_env.games.registry import DEFAULT_GAME, GAMES, game
+from millebornes_env.games.registry import DEFAULT_GAME, GAMES, edition, editions, game
 from millebornes_env.games.sheets import split_label
 
 
 def add_to(commands: Any) -> None:
-    """Add the command to those of an `argparse` parser."""
+    """Add the command to an `argparse` parser."""
     one = commands.add_parser(
         "editions", help="print the rule sheets beside each other, or one with its sources"
     )
@@ -40,16 +39,12 @@ def _run(asked: argparse.Namespace) -> None:
 
 
 def show_editions(names: list[str]) -> None:
-    """Print the comparison of a game's sheets, or one sheet with its sources, or some beside each other.
-
-    Raises:
-        OptionError: the sheets are of different games.
-    """
+    """Print a comparison of the sheets of a game, or one sheet with its sources."""
     sheets = [edition(name) for name in names]
     played = {sheet.game: sheet for sheet in sheets}
     if len(played) > 1:
         several = " and ".join(f"{sheet.label!r} of {name}" for name, sheet in played.items())
-        raise OptionError(f"sheets of different games have no rules in common: {several}; name those of one")
+        raise OptionError(f"sheets of different games cannot be compared: {several}; name those of one game")
     entry = game(next(iter(played), DEFAULT_GAME))
     if len(names) == 1:
         print(entry.hook("render.pages", "editions").description(sheets[0]))
@@ -63,37 +58,33 @@ def show_editions(names: list[str]) -> None:
 
 
 def file_of_sheet(names: list[str]) -> str:
-    """Return the TOML text of a sheet that comes with a game.
-
-    Raises:
-        OptionError: more or less than one sheet, one with overrides, or one that has no file.
-    """
+    """Return the TOML text of a sheet; raise an OptionError for several sheets or overrides."""
     if len(names) != 1:
         raise OptionError("--toml prints the file of one sheet: name one, such as editions parker --toml")
     sheet = edition(names[0])
     stem, overrides = split_label(names[0])
     if overrides:
         raise OptionError(
-            f"--toml prints files as they are: leave {shown('+' + overrides[0])} out, and change it there"
+            f"--toml prints files unchanged: leave out {shown('+' + overrides[0])}, and edit the file instead"
         )
     folder = Path(__file__).parents[1] / "games" / sheet.game
     files = [folder / part / f"{sheet.name}.toml" for part in ("sheets", "mini_decks")]
     path = Path(stem) if stem.endswith(".toml") else next((file for file in files if file.is_file()), None)
     if path is None:
         raise OptionError(
-            f"the sheet {sheet.label!r} has no file: its game, {sheet.game!r}, makes it in its code"
+            f"the sheet {sheet.label!r} has no file: its game, {sheet.game!r}, defines it in code"
         )
     return text_of_file(path)
 
 
 def with_its_game(name: str) -> str:
-    """Import the game of a sheet that is named as agents are, and return the sheet's own name.
+    """Import the game named before a sheet, and return the sheet's own name.
 
-    `pig:fast` is the sheet `fast`, in the module `pig`; `my_game.py:fast` that of a file. Only who types a
-    command names modules and files; a name that stands in a file never does.
+    `pig:fast` is the sheet `fast` of the module `pig`; `my_game.py:fast` that of a file. For names typed on
+    the command line only, never for names in files.
 
     Raises:
-        GameError: the module or file is not there or cannot be imported, or no sheet is named.
+        GameError: the module or file does not exist or cannot be imported, or no sheet is named.
     """
     source, colon, sheet = name.partition(":")
     if name.endswith(".py") or ".py:" in name:
@@ -104,8 +95,8 @@ def with_its_game(name: str) -> str:
         importlib.import_module(source)
     except Exception as error:
         raise GameError(
-            f"edition is {shown(name)}: the module {shown(source)}, which is to register its game, cannot be "
-            f"imported here: {sentence(error)}"
+            f"edition is {shown(name)}: the module {shown(source)} that should register its game cannot "
+            f"be imported: {sentence(error)}"
         ) from error
     return sheet
 
@@ -118,7 +109,7 @@ def _in_a_file(name: str) -> str:
     found = split_class(name)
     if found is None:
         raise GameError(
-            f"edition is {shown(name)}: that is a folder; name a file of a game, as my_game.py:SHEET"
+            f"edition is {shown(name)}, a folder; name the file of a game, such as my_game.py:SHEET"
         )
     try:
         module_of_file(found.source)
@@ -128,7 +119,7 @@ def _in_a_file(name: str) -> str:
         own = [sheet for one in GAMES.values() for sheet in one.shipped if not _is_ours(one.name)]
         known = f"; there are: {', '.join(own)}" if own else ""
         raise GameError(
-            f"edition is {shown(name)}: name a sheet of the game too, {found.source}:SHEET{known}"
+            f"edition is {shown(name)}: name a sheet of the game, too, as {found.source}:SHEET{known}"
         )
     return found.name
 

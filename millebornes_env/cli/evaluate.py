@@ -1,22 +1,22 @@
-"""How well does an agent play? It plays against others, every deal once from each team's place.
+"""Evaluate an agent against others, with every deal once from each team's place.
 
     python -m millebornes_env evaluate holder --against greedy random
     python -m millebornes_env evaluate runs/first --against holder:pile=30 --players 3 --episode round
     python -m millebornes_env evaluate --run-dir runs/first
 
 Luck decides most games of cards, so every deal (a seed and a number) is played once for each team of the
-table with the same cards (or dice) in the same seats: the agent sits in each team in turn, and the opponent
-in all the other teams. These episodes form a block, and all intervals are over the means of the blocks: the
-luck of the cards cancels out, and far fewer games tell two agents apart.
+table with the same cards (or dice) in the same seats: the agent plays each team in turn, and the opponent all
+the others. All intervals are over the means of these blocks of episodes: the luck of the cards cancels out,
+and far fewer games tell two agents apart.
 
-Prints a table, and writes it as JSON with a picture beside it.
+Prints a table, and writes it as JSON, with a picture.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -27,9 +27,17 @@ from millebornes_env._util.command_line import complain, run_command, say, sente
 from millebornes_env._util.files import save_picture
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env.agents.protocol import sees_hidden_cards
-from millebornes_env.arena.evaluation import check, play_rows
+from millebornes_env.arena.evaluation import (
+    Result,
+    caption,
+    check,
+    draw_win_rates,
+    evaluate_one,
+    results_grid,
+    save_results,
+)
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.results import Row, caption, draw_win_rates, episodes_word, save_results, table_of
+from millebornes_env.arena.report import rich_table
 from millebornes_env.cli.console import progress_console, table_console
 from millebornes_env.cli.options import (
     MatchArgs,
@@ -38,7 +46,7 @@ from millebornes_env.cli.options import (
     refuse_luck_of_cheats,
     run_folder,
 )
-from millebornes_env.cli.progress import evaluation_bar
+from millebornes_env.cli.progress import playing_bar
 from millebornes_env.errors import MilleBornesError
 
 PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
@@ -46,17 +54,17 @@ PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a p
 
 @dataclass(kw_only=True)
 class Args(MatchArgs):
-    """Let an agent play against others, every deal once from each team's place with the same cards.
+    """Evaluate an agent against others, with every deal once from each team's place with the same cards.
 
-    At a table with more than two teams the agent plays one of them, and the opponent all the others.
+    At a table of more than two teams the agent plays one of them, and the opponent all the others.
     """
 
     agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = None
     """The agent to evaluate: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
     against: tuple[str, ...] | None = None
-    """The opponents, one after the other. None: the usual ones, in Mille Bornes random greedy holder."""
+    """Opponents. None: the game's usual ones, in Mille Bornes random greedy holder."""
     run_dir: Path | None = None
-    """Instead of an agent: evaluate the policy in this run folder."""
+    """Evaluate the policy in this run folder instead of an agent."""
     deals: int = 1000
     """Deals against each opponent, each played once from each team's place."""
     out: str | None = None
@@ -67,10 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: without the program's name; None for those of the process.
+        arguments: arguments without the program's name; None: those of the process.
 
     Returns:
-        The exit code: 0; 2 if the arguments make no sense or a file could not be written; 130 after Ctrl-C.
+        The exit code: 0; 2 for invalid arguments or a file that could not be written; 130 after Ctrl-C.
     """
     return run_command(lambda: _command(arguments))
 
@@ -81,35 +89,35 @@ def _command(arguments: Sequence[str] | None) -> int:
     config = match_config(args, [agent_spec])
     opponents = config.game.opponents if args.against is None else args.against
     with progress_console().status("Loading; the first time, the rules are compiled ..."):
-        teams = check(agent_spec, opponents, config, args.deals).teams
-    config = replace(config, teams=teams)
-    config.refuse_luck_without_points()
-    refuse_luck_of_cheats(_note_cheats([agent_spec, *opponents], config), config)
-    rows: list[Row] = []
+        check(agent_spec, opponents, config, args.deals)
+    specs = [agent_spec, *opponents]
+    cheats = [spec for spec in specs if sees_hidden_cards(agents.make(spec, config.table()))]
+    for spec in cheats:
+        say(f"note: {spec} sees hidden cards")
+    refuse_luck_of_cheats(cheats, config)
+    results: list[Result] = []
+    deals, teams = args.deals, config.rules.teams
     try:
-        with evaluation_bar(rows, len(opponents), args.deals * teams) as on_progress:
-            for row in play_rows(agent_spec, opponents, config, args.deals, on_progress=on_progress):
-                rows.append(row)  # noqa: PERF402 - the progress bar and Ctrl-C look at those there are
+        with playing_bar() as on_turn:
+            for opponent in opponents:
+                before = len(results) * deals
+
+                def on_progress(episodes: float, name: str = opponent, before: int = before) -> None:
+                    on_turn(f"against {name}", before + episodes / teams, len(opponents) * deals)
+
+                results.append(evaluate_one(agent_spec, opponent, config, deals, on_progress=on_progress))
     except KeyboardInterrupt as stop:
-        _print(rows)
+        _print(results)
         return complain("stopped; no file was written", exit_code_of(stop))
     except MilleBornesError as error:
-        _print(rows)
+        _print(results)
         return complain(sentence(error))
-    written, no_results, no_picture = _write(_stem(args.out, agent_spec, rows[0]), rows, config, args.deals)
-    _print(rows)  # after the files: standard output may be full
+    written, no_results, no_picture = _write(_stem(args.out, agent_spec, config), results, deals)
+    _print(results)  # after the files: standard output may be full
     for path in written:
         print(f"wrote {path}")
     warn(no_picture)
     return complain(no_results) if no_results else 0
-
-
-def _note_cheats(specs: Sequence[str], config: MatchConfig) -> list[str]:
-    """Say who sees hidden cards, and hand them back."""
-    cheats = [spec for spec in specs if sees_hidden_cards(agents.make(spec, config.table()))]
-    for spec in cheats:
-        say(f"note: {spec} sees hidden cards")
-    return cheats
 
 
 def _agent_of(args: Args) -> str:
@@ -120,19 +128,19 @@ def _agent_of(args: Args) -> str:
     if args.agent is not None:
         return args.agent
     folder = str(args.run_dir)
-    return folder if "/" in folder else f"./{folder}"  # so that no agent of that name is meant
+    return folder if "/" in folder else f"./{folder}"  # never the name of an agent
 
 
-def _print(rows: Sequence[Row]) -> None:
-    if not rows:
-        return
-    table_console(PIPED_WIDTH).print(table_of(rows))
-    print(caption(rows))
+def _print(results: Sequence[Result]) -> None:
+    if results:
+        table_console(PIPED_WIDTH).print(rich_table(results_grid(results)))
+        print(caption(results))
 
 
-def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
-    """Where the results go, without the suffix."""
-    named = f"{agent_spec.removeprefix('./')}-{row.edition}-{row.players}-players-{episodes_word(row)}"
+def _stem(out: str | None, agent_spec: str, config: MatchConfig) -> Path:
+    """Return the path of the results, without the suffix."""
+    table = f"{config.edition}-{config.players}-players-{config.episodes}"
+    named = f"{agent_spec.removeprefix('./')}-{table}"
     name = re.sub(r"[^A-Za-z0-9.=+]+", "-", named).strip("-.")
     _, search_options = agents.split_search(agent_spec)
     folder = run_folder(agent_spec) if search_options is None else None
@@ -143,20 +151,19 @@ def _stem(out: str | None, agent_spec: str, row: Row) -> Path:
     return Path(re.sub(r"\.(json|png)$", "", out))
 
 
-def _write(stem: Path, rows: Sequence[Row], config: MatchConfig, deals: int) -> tuple[list[Path], str, str]:
-    """Write the results and their picture, the second even if the first fails.
+def _write(stem: Path, results: Sequence[Result], deals: int) -> tuple[list[Path], str, str]:
+    """Write the results and their picture, even if one fails.
 
     Returns:
-        The files that were written; what is wrong with the results, and with the picture.
+        The files written, and the problems with the results and with the picture (or "").
     """
     data, picture = (stem.with_name(stem.name + suffix) for suffix in (".json", ".png"))
-    against = [row.opponent for row in rows]
-    described = {"agent": rows[0].agent, "against": against, "deals": deals, **asdict(config)}
+    config = {**asdict(results[0].config), "teams": results[0].config.rules.teams, "deals": deals}
     no_results = ""
     try:
-        save_results(data, rows, described)
+        save_results(data, results, config)
     except OSError as error:
         no_results = f"could not write {data} ({error.strerror or error}); choose another place with --out"
-    no_picture = save_picture(picture, lambda: draw_win_rates(rows, config.seed))
+    no_picture = save_picture(picture, lambda: draw_win_rates(results))
     written = [path for path, problem in ((data, no_results), (picture, no_picture)) if not problem]
     return written, no_results, no_picture

@@ -1,8 +1,8 @@
-"""The command `export`: a round as a file for other solvers.
+"""The command `export`, which writes a round as a file for other solvers.
 
     python -m millebornes_env export mini7 --format efg
 
-It needs no extra. docs/openspiel.md says what is in the files.
+It requires no extra. docs/openspiel.md describes the files.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from millebornes_env.solving.extensive.tree import Tree
 
 
 def add_to(commands: Any) -> None:
-    """Add the command to those of an `argparse` parser."""
+    """Add the command to an `argparse` parser."""
     one = commands.add_parser("export", help="write a round as a tree for other solvers: .efg or .game")
-    one.add_argument("edition", help="name of a sheet of few cards, such as mini7; with overrides perhaps")
+    one.add_argument("edition", help="name of a sheet with few cards, such as mini7; overrides are allowed")
     one.add_argument(
         "--format", choices=FORMATS, default="efg", help="Gambit's and OpenSpiel's, or LiteEFG's (efg)"
     )
-    one.add_argument("--out", type=Path, help="the file; EDITION.efg or EDITION.game if left out")
+    one.add_argument("--out", type=Path, help="output file (default: EDITION.efg or EDITION.game)")
     one.add_argument("--players", type=int, default=2, help="seats at the table (2)")
-    one.add_argument("--teams", type=int, help="teams; the sheet's usual way if left out")
-    one.add_argument("--first", type=int, default=0, help="the seat that begins; -1: by chance (0)")
+    one.add_argument("--teams", type=int, help="teams at the table (default: that of the sheet)")
+    one.add_argument("--first", type=int, default=0, help="the seat that begins; -1: random (0)")
     one.add_argument(
-        "--compact", action="store_true", help="information sets by public history and own hand: fewer"
+        "--compact", action="store_true", help="fewer information sets: public history and own hand"
     )
     one.add_argument(
         "--most-nodes", type=int, default=MOST_NODES, help=f"refuse a larger tree ({MOST_NODES:,})"
@@ -56,11 +56,7 @@ def _run(asked: argparse.Namespace) -> None:
 
 
 def _progress() -> OnProgress | None:
-    """Tells how many nodes were written, on stderr, if that is a terminal."""
+    """Return a callback that prints the number of nodes on stderr, if that is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         return None
-
-    def told(nodes: int) -> None:
-        print(f"\r{nodes:,} nodes", end="", file=sys.stderr, flush=True)
-
-    return told
+    return lambda nodes: print(f"\r{nodes:,} nodes", end="", file=sys.stderr, flush=True)

@@ -1,11 +1,11 @@
-"""The leaderboard: a frozen list of agents, in an arena at every table of a frozen list.
+"""Play the leaderboard: a tournament of fixed agents at every table of a fixed list.
 
     python -m millebornes_env leaderboard
     python -m millebornes_env leaderboard --list race_leaderboard
 
-Writes docs/leaderboard.md (or the page that the list names), and for each table a page, the pictures and
-everything as JSON beside it. What has been played is kept in results/leaderboard: a run that was stopped goes
-on when the command is given again.
+Writes docs/leaderboard.md (or the page named in the list), and for each table a page, the pictures and all
+figures as JSON. Results are kept in results/leaderboard: a stopped run goes on when the command is given
+again.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from millebornes_env.arena.analysis import Analysis, analyse_tournament
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.pictures import draw_overview, payoff_title
 from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
-from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened_for, who_sees_hidden_cards
+from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened, who_sees_hidden_cards
 from millebornes_env.cli.clusters import PlayTournament, players_of
 from millebornes_env.cli.console import progress_console
 from millebornes_env.cli.options import parse_options
-from millebornes_env.cli.progress import tournament_bar
+from millebornes_env.cli.progress import playing_bar
 from millebornes_env.errors import ArenaError
 
 LIST: Final = Path(__file__).with_suffix(".toml")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+")
 RESPONSES_FILE: Final = "best_responses.json"
-"""In a table's folder: what `train.exploit` found."""
+"""File in a table's folder with the results of `train.exploit`."""
 POINTS: Final = "points_per_round"
-"""What a best response is measured by; a result without it, where no points are counted, by `WINS`."""
+"""Measure of a best response; for editions without points it is `WINS`."""
 WINS: Final = "matches_won"
 
 _HEAD: Final = """# Leaderboard
@@ -62,11 +62,11 @@ number of decisions in brackets; a lower bound on how far the agent can be explo
 
 @dataclass(frozen=True)
 class Event:
-    """A table, and who plays there.
+    """A table with its agents.
 
     Attributes:
-        config: the table, and deals of every lineup.
-        agents: specifications, as for `agents.load`.
+        config: the table, and the number of deals of every lineup.
+        agents: specifications of the agents, as for `agents.load`.
     """
 
     config: TournamentConfig
@@ -75,13 +75,13 @@ class Event:
 
 @dataclass(frozen=True)
 class Board:
-    """What is played.
+    """The tables and agents of a leaderboard.
 
     Attributes:
-        anchor: the agent to rate 0; it plays at every table.
-        events: one for each table, all of one game.
-        page: name of the page, and of the folder of all that belongs to it.
-        name: of the list, as the option takes it; "": the usual one.
+        anchor: agent whose rating is 0; it plays at every table.
+        events: one event for each table, all of one game.
+        page: name of the page and of its folder.
+        name: name of the list, as for the option; "": the default list.
     """
 
     anchor: str
@@ -91,33 +91,33 @@ class Board:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Everybody who plays at one table or more."""
+        """Agents that play at one table or more."""
         return tuple(dict.fromkeys(agent for event in self.events for agent in event.agents))
 
 
 @dataclass
 class Args:
-    """Let a frozen list of agents play at every table of a frozen list, and write the leaderboard."""
+    """Let fixed agents play at every table of a fixed list, and write the leaderboard."""
 
     list: Path = LIST
-    """The TOML file with agents and tables, or the name of one that ships: leaderboard, race_leaderboard."""
+    """TOML file with agents and tables, or the name of a shipped one: leaderboard, race_leaderboard."""
     threads: int = 2
-    """Threads of compiled agents; they change no result."""
+    """Threads for compiled agents; results are the same."""
     tournaments: Path = Path("results/leaderboard")
-    """Folder of the tournaments: what has been played."""
+    """Folder of the tournaments' results."""
     out: Path = Path("docs")
-    """Folder for the page and what belongs to it."""
+    """Folder for the page, its pictures and its JSON files."""
     fresh: bool = False
-    """Forget what was played before."""
+    """Delete earlier results and start again."""
     cluster: str | None = None
-    """Play on a Ray cluster: its address, such as auto or 10.0.0.1:6379. It changes no result."""
+    """Address of a Ray cluster to play on, such as auto or 10.0.0.1:6379; results are the same."""
 
 
 def read_board(path: Path, threads: int = 2) -> Board:
-    """Read the list.
+    """Read the list of a leaderboard.
 
     Raises:
-        ArenaError: there is no such file, or it is not what it should be.
+        ArenaError: there is no such file, or its content is invalid.
     """
     own = LIST.parent / f"{path.name}.toml"
     name = path.name if str(path) == path.name and own.exists() else ""
@@ -162,10 +162,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: without the program's name; None for those of the process.
+        arguments: arguments without the program's name; None: those of the process.
 
     Returns:
-        The exit code: 0; 2 if the list makes no sense or a file could not be written; 130 after Ctrl-C.
+        The exit code: 0; 2 for an invalid list or a file that could not be written; 130 after Ctrl-C.
     """
     stopped = "stopped; give the same command again to go on"
     return run_command(lambda: _command(arguments), prints=False, stopped=stopped)
@@ -189,13 +189,13 @@ def _command(arguments: Sequence[str] | None) -> int:
 
 
 def short_name(config: MatchConfig) -> str:
-    """Such as "parker-2", for files; with the teams where they are not the usual ones."""
+    """Return a name for files, such as "parker-2", with the teams if they are not the default."""
     teams = "" if config.teams is None else f"-in-{config.teams}"
     return f"{config.edition}-{config.players}{teams}"
 
 
 def _play_event(event: Event, board: Board, args: Args, play: PlayTournament) -> Analysis:
-    """Play at one table and write its page."""
+    """Play at one table and write its report."""
     config = event.config
     folder = args.tournaments / short_name(config.match)
     start = time.perf_counter()
@@ -203,8 +203,8 @@ def _play_event(event: Event, board: Board, args: Args, play: PlayTournament) ->
         entrants = entrants_of(event.agents, config.match)
         if cheats := who_sees_hidden_cards(entrants):
             raise ArenaError(f"{', '.join(cheats)} sees hidden cards: no leaderboard lists it")
-        tournament = opened_for(entrants, config, folder, args.fresh)
-    with tournament_bar() as on_turn:
+        tournament = opened(entrants, config, folder, args.fresh)
+    with playing_bar() as on_turn:
         play(tournament, folder, None, on_turn)
     analysis = analyse_tournament(tournament, board.anchor)
     seconds = time.perf_counter() - start
@@ -218,7 +218,7 @@ def _play_event(event: Event, board: Board, args: Args, play: PlayTournament) ->
 
 
 def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
-    """The text of the page, which goes to the folder `out`."""
+    """Return the text of the page in the folder `out`."""
     match = board.events[0].config.match
     head = _HEAD.format(
         agents=len(board.agents),
@@ -229,7 +229,7 @@ def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
         chance=match.game.chance,
         page=board.page,
     )
-    told = [notes(analysis)[1:] for analysis in analyses]  # what ± means stands in the head
+    told = [notes(analysis)[1:] for analysis in analyses]  # without the first, which the head of the page has
     everywhere = [note for note in told[0] if all(note in others for others in told)]
     parts = [f"{head}{markdown_table(overview(board, analyses))}\n{_listed(everywhere)}"]
     for event, analysis, own in zip(board.events, analyses, told, strict=True):
@@ -253,7 +253,7 @@ def _listed(sentences: Sequence[str]) -> str:
 
 
 def read_responses(path: Path) -> dict[str, dict[str, Any]]:
-    """What `train.exploit --leaderboard` found at a table, by agent; nothing if it was not asked.
+    """Read the results of `train.exploit --leaderboard` at a table, by agent; empty if there are none.
 
     Raises:
         ArenaError: the file is damaged.
@@ -273,21 +273,21 @@ def read_responses(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def measure_of(response: Mapping[str, Any]) -> str:
-    """What a best response is measured by: `POINTS`, or `WINS` where no points are counted."""
+    """Return the measure of a best response: `POINTS`, or `WINS` for editions without points."""
     return POINTS if POINTS in response else WINS
 
 
 def gain_of(response: Mapping[str, Any]) -> float:
-    """What a best response wins: points per round; its share of the matches where no points are counted."""
+    """Return the points per round that a best response wins, or its share of the matches."""
     return float(response[measure_of(response)])
 
 
 def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Grid:
-    """The ratings with a column: what a policy wins that was trained against the agent and nobody else.
+    """Return the grid of ratings with a column for the gain of a best response to each agent.
 
     Args:
-        grid: of `ratings_grid`.
-        responses: by agent.
+        grid: grid from `ratings_grid`.
+        responses: best responses by agent.
     """
     if not responses:
         return grid
@@ -309,7 +309,7 @@ def _cell_of(response: Mapping[str, Any]) -> str:
 
 
 def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:
-    """A row for each agent, a column for each table, the best at the first table on top."""
+    """Return a row for each agent and a column for each table, sorted by the ratings at the first table."""
     names, tables, elo = ratings_everywhere(board, analyses)
     rows = [
         (name, *("-" if np.isnan(rating) else f"{rating:+z,.0f}" for rating in ratings))
@@ -321,7 +321,7 @@ def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:
 def ratings_everywhere(
     board: Board, analyses: Sequence[Analysis]
 ) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
-    """The names of agents and tables, and float64[agents, tables]; NaN: the agent does not play there."""
+    """Return names of agents, names of tables, and float64[agents, tables] of ratings; NaN: not played."""
     tables = [f"{event.config.match.edition}, {event.config.match.players}" for event in board.events]
     best_first = [analyses[0].names[agent] for agent in analyses[0].ratings.order()]
     names = list(dict.fromkeys((*best_first, *(name for analysis in analyses for name in analysis.names))))

@@ -1,4 +1,4 @@
-"""Options that commands have in common: the same names, order, help and defaults wherever they occur."""
+"""Options shared by commands, with the same names, order, help and defaults everywhere."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from millebornes_env.arena.match import MatchConfig
 from millebornes_env.cli.console import read_options
 from millebornes_env.cli.editions import with_its_game
 from millebornes_env.envs.options import USUAL
+from millebornes_env.envs.table_spec import TableSpec
 from millebornes_env.errors import ArenaError
 
 Options = TypeVar("Options")
@@ -25,64 +26,64 @@ _USUAL_PLAYERS: Final = 2
 
 @dataclass(kw_only=True)
 class TableArgs:
-    """Where is played."""
+    """Options for the table."""
 
     edition: str | None = None
-    """Rule sheet, with overrides: parker+max_200=4; of a game of your own, my_game.py:SHEET. None: as the
-    first agent's run folder, else parker."""
+    """Rule sheet, with overrides: parker+max_200=4; for a game of your own, my_game.py:SHEET. None: that of
+    the first agent's run folder, else parker."""
     players: int | None = None
-    """Seats at the table. None: as the first agent's run folder, else 2."""
+    """Seats at the table. None: those of the first agent's run folder, else 2."""
     teams: int | None = None
-    """Teams at the table. None: as usual for the sheet."""
+    """Teams at the table. None: the sheet's default."""
 
 
 @dataclass(kw_only=True)
 class MatchArgs(TableArgs):
-    """What is played, where strength is measured."""
+    """Options for matches that measure strength."""
 
     episode: str = USUAL
-    """Play whole matches, or single rounds. usual: the longest that the game has, such as match."""
+    """Kind of episode: match, round, or usual for the game's longest."""
     seed: int = 1
     """Seed of the deals and of the agents; the same seed gives the same results."""
     threads: int = 2
-    """Threads of compiled agents; they change no result."""
+    """Threads for compiled agents; results are the same."""
     aivat: bool = False
-    """Take luck off the points: what each drawn card is worth less what was to be expected (AIVAT)."""
+    """Subtract luck from the points: the value of each drawn card minus its expectation (AIVAT)."""
     luck_value: Path | None = None
-    """Folder of the network that says what cards are worth (train.luck_value). None: the project's own."""
+    """Folder of the value network for AIVAT (train.luck_value). None: the shipped one."""
 
 
 def parse_options(options: type[Options], command: str, arguments: Sequence[str] | None) -> Options:
-    """Read the options of a command.
+    """Parse the options of a command.
 
     Args:
-        options: the dataclass of the command's options.
-        command: its name.
-        arguments: without the program's name; None for those of the process.
+        options: dataclass of the options.
+        command: name of the command.
+        arguments: arguments without the program's name; None: those of the process.
 
     Raises:
-        SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
+        SystemExit: after --help, and after an invalid option, which tyro has reported.
     """
     return read_options(options, f"{program()} {command}", arguments)
 
 
 def match_config(args: MatchArgs, specs: Sequence[str], *, plain: bool = False) -> MatchConfig:
-    """What is played, with all defaults filled in.
+    """Return the configuration of a match, with all defaults filled in.
 
     Args:
-        args: what was asked for.
-        specs: of the agents; the first one that is a run folder's policy names the usual table.
+        args: the options.
+        specs: specifications of the agents; the first run folder among them determines the default table.
         plain: as in `MatchConfig`.
 
     Raises:
         UnknownAgentError: the run folder is missing or damaged.
-        ValueError: there is no such table, or an option with a value that it cannot have.
+        ValueError: there is no such table, or an option has an invalid value.
     """
-    edition, players, teams = table_asked_for(args, specs)
+    table = table_of(args, specs)
     config = MatchConfig(
-        edition=edition,
-        players=players,
-        teams=teams,
+        edition=table.edition,
+        players=table.players,
+        teams=table.teams,
         episode=args.episode,
         seed=args.seed,
         plain=plain,
@@ -90,42 +91,34 @@ def match_config(args: MatchArgs, specs: Sequence[str], *, plain: bool = False) 
         aivat=args.aivat,
         luck_value="" if args.luck_value is None else str(args.luck_value),
     )
-    config.table()  # refuses one that there is not
+    config.table()  # raises if there is none
     config.network()  # likewise
     return config
 
 
-def table_asked_for(args: TableArgs, specs: Sequence[str]) -> tuple[str, int, int | None]:
-    """The edition, the seats and the teams (None: as usual for the sheet).
-
-    They are as asked for, else as the first run folder among the agents names them.
+def table_of(args: TableArgs, specs: Sequence[str]) -> TableSpec:
+    """Return the table of the options, with defaults from the first run folder among the agents.
 
     Raises:
-        GameError: the sheet is of a game of the user's that could not be imported.
+        GameError: the sheet belongs to a user's game that could not be imported.
         UnknownAgentError: the run folder is missing or damaged.
     """
     folder = next(filter(None, map(run_folder, specs)), None)
     trained = {} if folder is None else read_description(folder)
     editions, seats = trained.get("editions"), trained.get("players")
     edition = str(editions[0]) if isinstance(editions, list) and editions else _USUAL_EDITION
-    players = seats if type(seats) is int else _USUAL_PLAYERS  # of others loading the policy complains
+    players = seats if type(seats) is int else _USUAL_PLAYERS  # loading the policy reports other values
     edition = edition if args.edition is None else with_its_game(args.edition)
     teams = args.teams
     if args.players is None and teams is None and folder is not None:
-        teams = _unless_usual(edition, players, trained.get("teams"))
-    return edition, players if args.players is None else args.players, teams
-
-
-def _unless_usual(edition: str, players: int, teams: object) -> int | None:
-    """The teams, if the sheet seats that many players otherwise where no teams are named."""
-    return teams if type(teams) is int and teams != MatchConfig(edition, players).rules.teams else None
+        trained_teams = trained.get("teams")
+        if type(trained_teams) is int and trained_teams != MatchConfig(edition, players).rules.teams:
+            teams = trained_teams
+    return TableSpec(edition, players if args.players is None else args.players, teams)
 
 
 def run_folder(spec: str) -> Path | None:
-    """The run folder that an agent's specification names, whether it exists or not; None for other agents.
-
-    Of search over a policy, it is the policy's.
-    """
+    """Return the run folder named by an agent (for search, by its policy), or None; it need not exist."""
     spec, _ = agents.split_search(spec)
     name, _, rest = spec.partition(":")
     if name == "policy":
@@ -137,11 +130,7 @@ def run_folder(spec: str) -> Path | None:
 
 
 def refuse_cheating(cheats: Sequence[str], is_allowed: bool) -> None:
-    """Refuse agents that see hidden cards, unless the user wants them.
-
-    Raises:
-        ArenaError: there are some; the message names them.
-    """
+    """Raise an ArenaError that names the agents that see hidden cards, unless that is allowed."""
     if cheats and not is_allowed:
         verb = "see" if len(cheats) > 1 else "sees"
         raise ArenaError(
@@ -150,12 +139,8 @@ def refuse_cheating(cheats: Sequence[str], is_allowed: bool) -> None:
 
 
 def refuse_luck_of_cheats(cheats: Sequence[str], config: MatchConfig) -> None:
-    """Refuse to take luck off the points of agents to whom the next card may be no surprise.
-
-    Raises:
-        ArenaError: that was asked for; the message names them.
-    """
+    """Raise an ArenaError if AIVAT is on and an agent may know the next cards."""
     if cheats and config.aivat:
         raise ArenaError(
-            f"{', '.join(cheats)} may know the cards to come: what is luck cannot be told, leave --aivat out"
+            f"{', '.join(cheats)} may know the next cards, so luck cannot be measured: leave out --aivat"
         )

@@ -1,8 +1,8 @@
-"""`python -m millebornes_env solve`: solve a mini deck, or say how far agents are from an equilibrium on it.
+"""Solve a mini deck, or measure how far agents are from an equilibrium on it.
 
 python -m millebornes_env solve mini8                       # value of the game, a policy near an equilibrium
 python -m millebornes_env solve mini10 --checkpoint mini10.npz --minutes 10
-python -m millebornes_env solve mini8 random greedy arnold  # what each could lose against the best opponent
+python -m millebornes_env solve mini8 random greedy arnold  # loss of each against its best response
 python -m millebornes_env solve mini12 --count              # how large the game is
 python -m millebornes_env solve mini12 --checkpoint mini12.npz --json mini12.json  # bounds of its value
 """
@@ -35,17 +35,17 @@ from millebornes_env.solving.values import WHOLE, Judgement, counted, judge
 _REPORT_SECONDS: Final = 2.0
 _SAVE_SECONDS: Final = 60.0
 _SAVE_RATIO: Final = 20.0
-"""A checkpoint that took long to write is written less often: a twentieth of the time at most."""
+"""Least ratio of the time between checkpoints to the time it takes to write one."""
 _CHECK_RATIO: Final = 1.25
-"""NashConv is looked at again after so many times as many iterations; it costs as much as one or two."""
+"""Growth of the iterations between computations of NashConv, each of which costs one or two iterations."""
 _FIRST_POLISHING: Final = 64
-"""Iterations after which it pays to go on with what is left of the game; then after twice as many."""
+"""Iterations before the first polishing of the pruned game; then they double."""
 USUAL_UNTIL: Final = {100_000: 0.0001, 10_000_000: 0.001}
-"""Percentage of the payoff range that a game of so many decisions at most is solved to, in seconds."""
+"""Default --until by the largest number of decisions; these games take seconds."""
 _UNTIL_OF_LARGE: Final = 0.1
 _MOST_DIGITS: Final = 7
 _TOO_FAR: Final = 20.0
-"""A logarithm of iterations: more than anybody waits for."""
+"""Logarithm of a number of iterations that takes too long to report."""
 HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
 
 
@@ -53,57 +53,57 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: without the program's name; None for those of the process.
+        arguments: arguments without the program's name; None: those of the process.
 
     Returns:
-        The exit code: 0; 2 if the arguments make no sense or a file could not be read or written; 130 after
+        The exit code: 0; 2 for invalid arguments or a file that could not be read or written; 130 after
         Ctrl-C.
     """
     return run_command(
         lambda: run(parser().parse_intermixed_args(arguments)),
-        stopped="stopped; a checkpoint, if one was asked for, is kept: the same command goes on from there",
+        stopped="stopped; if there is a checkpoint, the same command goes on from there",
     )
 
 
 def parser() -> argparse.ArgumentParser:
-    """What can be asked for."""
+    """Return the parser of the options."""
     command = argparse.ArgumentParser(
         prog=f"{program()} solve", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     command.add_argument("deck", help="a mini deck (mini7, mini8, mini10, mini12), or another small sheet")
     command.add_argument(
-        "agents", nargs="*", metavar="AGENT", help="judge these, instead of solving the game"
+        "agents", nargs="*", metavar="AGENT", help="judge these agents instead of solving the game"
     )
     command.add_argument("--count", action="store_true", help="only count nodes and information sets")
     command.add_argument(
         "--until", type=float, metavar="PERCENT",
-        help="solve until exploitability is below so much of the payoff range (default: "
+        help="solve until exploitability is below this percentage of the payoff range (default: "
         "0.0001 for a game of up to 100,000 decisions, 0.001 for one of up to 10 million, which take "
         "seconds, else 0.1)",
     )  # fmt: skip
     command.add_argument(
         "--minutes", type=float, default=60.0,
-        help="iterate at most so long; going on with what pruning leaves may take a quarter more of what all "
-        "iterations took, those before a checkpoint too (default: %(default)g)",
+        help="most minutes of iterating; polishing the pruned game may add a quarter of the time of all "
+        "iterations, including those before a checkpoint (default: %(default)g)",
     )  # fmt: skip
-    command.add_argument("--checkpoint", type=Path, metavar="FILE", help="go on from this file, and keep it")
+    command.add_argument("--checkpoint", type=Path, metavar="FILE", help="load this checkpoint, and save it")
     command.add_argument("--out", type=Path, metavar="FILE", help="write the policy (.npz)")
     command.add_argument("--json", type=Path, metavar="FILE", help="write the value and its bounds (.json)")
     command.add_argument(
         "--threads",
         type=int,
-        help="that share the work of judging, and of solving large decks (default: all processors)",
+        help="threads for judging and for solving large decks (default: all processors)",
     )
-    command.add_argument("--seed", type=int, default=0, help="of agents that play by chance")
+    command.add_argument("--seed", type=int, default=0, help="seed of agents that play randomly")
     return command
 
 
 def run(args: argparse.Namespace) -> None:
-    """Carry out the command.
+    """Run the command.
 
     Raises:
-        OptionError: an option makes no sense.
-        MilleBornesError: there is no such deck, it is too large, or an agent is none.
+        OptionError: an option is invalid.
+        MilleBornesError: there is no such deck or agent, or the deck is too large.
         OSError: a file could not be read or written.
     """
     _check(args)
@@ -123,34 +123,34 @@ def _check(args: argparse.Namespace) -> None:
     if not args.minutes > 0:
         raise OptionError(f"--minutes is {args.minutes:g}: it must be above 0")
     if args.threads is not None and args.threads < 1:
-        raise OptionError(f"--threads is {args.threads}: there must be one at least")
+        raise OptionError(f"--threads is {args.threads}: it must be at least 1")
     if args.agents and (args.checkpoint or args.out or args.json):
         raise OptionError("--checkpoint, --out and --json are for solving; agents are only judged")
 
 
 def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
-    from millebornes_env.solving.as_policy import policy_of  # noqa: PLC0415 - only for who asks agents
+    from millebornes_env.solving.as_policy import policy_of  # noqa: PLC0415 - needed only here
 
     print(" | ".join(HEADINGS))
     for agent in args.agents:
         policy = policy_of(agent, game, args.seed)
-        found = judge(game, policy, threads=args.threads, on_progress=progress(agent))
-        print(" | ".join(cells_of(found)), flush=True)
+        judgement = judge(game, policy, threads=args.threads, on_progress=progress(agent))
+        print(" | ".join(cells_of(judgement)), flush=True)
 
 
-def cells_of(found: Judgement) -> tuple[str, ...]:
-    """A row of a table with `HEADINGS`."""
+def cells_of(judgement: Judgement) -> tuple[str, ...]:
+    """Return a row of a table with `HEADINGS`."""
     return (
-        found.name,
-        f"{found.exploitability:.4g}",
-        f"{100 * found.of_range:.3g} %",
-        f"{found.value:+.4f}",
-        f"{found.nash_conv:.4g}",
+        judgement.name,
+        f"{judgement.exploitability:.4g}",
+        f"{100 * judgement.of_range:.3g} %",
+        f"{judgement.value:+.4f}",
+        f"{judgement.nash_conv:.4g}",
     )
 
 
 def words_of_counts(game: Solvable, counts: Counts) -> str:
-    """How large a game is."""
+    """Describe the size of a game."""
     first, second = counts.infosets
     return (
         f"{game.name}: {counts.chance_nodes:,} chance nodes, {counts.play_nodes:,} decisions and "
@@ -165,7 +165,7 @@ def words_of_counts(game: Solvable, counts: Counts) -> str:
 
 @dataclass
 class _Run:
-    """A run of the solver, and when it looks, polishes, tells and saves."""
+    """The schedule of a solver run: when it computes NashConv, polishes, reports and saves."""
 
     args: argparse.Namespace
     begun: float
@@ -203,32 +203,32 @@ class _Run:
         return self.found is not None and 100 * self.found.of_range <= self.args.until
 
     def _polish(self, solver: Cfr) -> None:
-        """Keep what polishing finds if it is better."""
+        """Polish the pruned game, and keep the result if it is better."""
         if sys.stderr.isatty():
-            say(f"{solver.iteration:,} iterations; now on what pruning leaves of the game")
+            say(f"{solver.iteration:,} iterations; now polishing the pruned game")
         polished = solver.polish(2 * solver.counts.payoff_range * self.args.until / 100)
         if self.found is None or polished.judgement.nash_conv < self.found.nash_conv:
             self.found, self.polished = polished.judgement, polished
 
     def made_by(self, solver: Cfr) -> str:
-        """How the policy was made, in words."""
+        """Describe how the policy was made."""
         words = f"{solver.iteration} iterations of predictive CFR+"
         if self.polished is not None:
-            words += f" and {self.polished.iterations} on what pruning leaves"
+            words += f" and {self.polished.iterations} on the pruned game"
         return words
 
     def seconds_left(self, iteration: int, seconds: float) -> float:
-        """Until exploitability is low enough, if it falls on as a power of the iterations, or time is up.
+        """Estimate the seconds left, assuming that exploitability falls as a power of the iterations.
 
         Args:
-            iteration: at which the run is.
-            seconds: that it took so far.
+            iteration: number of iterations so far.
+            seconds: seconds so far.
         """
         most = max(0.0, 60 * float(self.args.minutes) - seconds)
         if self.first is None or self.found is None or not 0 < self.found.of_range < self.first[1]:
             return most
         begun, exploitability = self.first
-        if iteration <= begun:  # polishing alone has brought it down
+        if iteration <= begun:  # only polishing has reduced it
             return most
         power = math.log(exploitability / self.found.of_range) / math.log(iteration / begun)
         further = math.log(100 * self.found.of_range / self.args.until) / power
@@ -241,8 +241,8 @@ class _Run:
 def _solve(args: argparse.Namespace, game: Solvable) -> None:
     if args.out is not None and game.cards > WHOLE:
         raise OptionError(
-            f"--out: a policy of {game.name} is a table too large for a file that others read; keep it as a "
-            "checkpoint (--checkpoint), and the value and its bounds as --json"
+            f"--out: a policy of {game.name} is too large for a policy file; save a checkpoint "
+            "(--checkpoint), and the value and its bounds (--json)"
         )
     for path in (args.checkpoint, args.out, args.json):
         if path is not None:
@@ -252,14 +252,14 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
         return
     lock = args.checkpoint.with_name(f".{args.checkpoint.name}.lock")
     refusal = SolvingError(
-        f"{args.checkpoint}: another process solves with this checkpoint: wait for it, or give another file"
+        f"{args.checkpoint}: another process uses this checkpoint: wait for it, or give another file"
     )
     with locked(lock, refusal):
         _solve_alone(args, game)
 
 
 def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
-    """Solve; no other process uses the checkpoint."""
+    """Solve, with the checkpoint locked."""
     solver = solver_of(game, threads=args.threads, on_progress=progress("walking"))
     print(words_of_counts(game, solver.counts), flush=True)
     if args.until is None:
@@ -282,7 +282,7 @@ def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
 
 
 def words_of_value(solver: Cfr, found: Judgement) -> str:
-    """Describe the value, with as many digits as its bounds leave sure."""
+    """Describe the value, with as many digits as its bounds determine."""
     low, high = -found.best[1], found.best[0]
     sure = _MOST_DIGITS if high <= low else 1 - math.floor(math.log10(high - low))
     digits = min(max(sure, 0), _MOST_DIGITS)
@@ -305,25 +305,25 @@ def _iterate(args: argparse.Namespace, solver: Cfr) -> _Run:
         with Stops() as stops:
             is_done = False
             while not is_done:
-                with stops.deferred():  # half an iteration is no state to go on from
+                with stops.deferred():  # half an iteration cannot be resumed
                     solver.run(1)
                 is_done = run(solver)
         print(words_of_value(solver, run.found or solver.judge()), flush=True)
-    finally:  # after the value is told: the disk may be full
+    finally:  # after printing the value: the disk may be full
         if args.checkpoint is not None and not solver.is_half_done:
             solver.save(args.checkpoint)
     return run
 
 
 def progress(what: str) -> Callable[[int, int], None]:
-    """Tell on stderr, if that is a terminal, how far something is and how long it will take."""
-    begun = time.monotonic()
-    told = [begun]
+    """Return a callback that reports progress and the time left on stderr, if that is a terminal."""
+    start = time.monotonic()
+    reported = [start]
 
     def on_progress(done: int, total: int) -> None:
         now = time.monotonic()
-        if sys.stderr.isatty() and now - told[0] > _REPORT_SECONDS:
-            told[0] = now
-            say(f"{what}: {done} of {total}, {(now - begun) * (total - done) / done:.0f} s left")
+        if sys.stderr.isatty() and now - reported[0] > _REPORT_SECONDS:
+            reported[0] = now
+            say(f"{what}: {done} of {total}, {(now - start) * (total - done) / done:.0f} s left")
 
     return on_progress

@@ -1,4 +1,4 @@
-"""Train an agent: runs a training script of the checkout.
+"""Run a training script of the checkout.
 
     millebornes train                 # lists the scripts
     millebornes train selfplay --run-dir runs/first --minutes 5
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: the script, and its own arguments; None for those of the process.
+        arguments: the script and its arguments; None: those of the process.
 
     Returns:
         The script's exit code; 2 if there is no such script, no checkout, or a library is missing.
@@ -36,10 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given or given[0] in {"-h", "--help"}:
         return run_command(lambda: print(overview(scripts_of(root))))
     try:
-        found = scripts_of(root)
-        if given[0] not in found:
+        scripts = scripts_of(root)
+        if given[0] not in scripts:
             raise OptionError(
-                f"there is no training script {shown(given[0])}; the scripts are: {', '.join(found)}"
+                f"there is no training script {shown(given[0])}; the scripts are: {', '.join(scripts)}"
             )
     except OptionError as error:
         return complain(sentence(error))
@@ -47,22 +47,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def scripts_of(root: Path) -> dict[str, str]:
-    """The training scripts of a checkout, and what each says that it does.
+    """Return the training scripts of a checkout with their descriptions.
 
     Raises:
-        OptionError: there is no checkout at that place.
+        OptionError: there is no checkout.
     """
     folder = root / PACKAGE
     if not (folder / "selfplay.py").is_file() or not (root / "pyproject.toml").is_file():
         raise OptionError(
-            "the command train runs the training scripts, which are no part of an installed package: in a "
+            "the command train runs training scripts, which are not part of the installed package: in a "
             f"checkout of the repository, pip install -e '.[{EXTRA}]', then {program()} train"
         )
     return {file.stem: _first_line(file) for file in sorted(folder.glob("*.py")) if file.stem != "__init__"}
 
 
 def overview(scripts: dict[str, str]) -> str:
-    """What can be trained with, for people."""
+    """Return the usage with the list of scripts."""
     width = max(map(len, scripts))
     lines = [f"  {name:{width}}  {what}" for name, what in scripts.items()]
     usage = f"usage: {program()} train SCRIPT [option ...]; options: {program()} train SCRIPT --help"
@@ -71,7 +71,7 @@ def overview(scripts: dict[str, str]) -> str:
 
 def run(root: Path, script: str, arguments: Sequence[str]) -> int:
     """Run a script as `python -m train.SCRIPT` would, and return its exit code."""
-    if sys.path[:1] != [str(root)]:  # somebody else may have a package `train`, too
+    if sys.path[:1] != [str(root)]:  # another package may be called `train`
         sys.path.insert(0, str(root))
     sys.argv = [str(root / PACKAGE / f"{script}.py"), *arguments]
     try:

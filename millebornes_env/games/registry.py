@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Protocol
 
 from millebornes_env._util.arguments import flag
 from millebornes_env._util.texts import closest, text_of_file
-from millebornes_env.engine.rulebook import Rulebook, StateArray, checked_module
+from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
 from millebornes_env.errors import (
     ConformanceError,
     EditionError,
@@ -27,8 +27,7 @@ from millebornes_env.errors import (
     UnknownEditionError,
     shown,
 )
-from millebornes_env.games.rule_sheet import Everything, Sheet, SheetOfTables
-from millebornes_env.games.sheets import MOST_BYTES_OF_A_SHEET, mini_names_in, split_label
+from millebornes_env.games.sheets import MOST_BYTES_OF_A_SHEET, missing_table, names_in, split_label
 
 _HERE: Final = Path(__file__).parent
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
@@ -69,6 +68,71 @@ OBSERVATION_OPTIONS: Final = {
 """What can be chosen about observations, by the field of a game's spec: the option, and its usual value."""
 
 
+# Rule sheets -----------------------------------------------------------------------------------------------
+
+
+class Sheet(Protocol):
+    """A rule sheet as the environments need it; `sheets.RuleSheet` is one that is read from a file."""
+
+    @property
+    def name(self) -> str:
+        """Name in code."""
+
+    @property
+    def label(self) -> str:
+        """The name, with the changes to the sheet's rules."""
+
+    @property
+    def game(self) -> str:
+        """Name of its game."""
+
+    def table(self, players: int, teams: int | None = None, /) -> TableRules:
+        """Return the rules at one table.
+
+        Raises:
+            PlayersError: the sheet has no such table.
+        """
+
+
+@dataclass(frozen=True)
+class SheetOfTables:
+    """A rule sheet that is just a list of tables, for a game without sheets in files.
+
+    Attributes:
+        game: name of the game.
+        name: name of the sheet in code.
+        tables: the rules of each table; the first with a given number of players is the default for it.
+    """
+
+    game: str
+    name: str
+    tables: Sequence[TableRules]
+
+    @property
+    def label(self) -> str:
+        """The name: nothing can be changed."""
+        return self.name
+
+    def table(self, players: int, teams: int | None = None) -> TableRules:
+        """Return the rules at one table.
+
+        Raises:
+            PlayersError: the sheet has no such table; the message lists those it has.
+        """
+        for rules in self.tables:
+            if rules.players == players and teams in (None, rules.teams):
+                return rules
+        raise missing_table(
+            self.name, players, teams, [(rules.players, rules.teams) for rules in self.tables]
+        )
+
+
+class Everything(NamedTuple):
+    """Options of an observation for a game without any: compiled code takes no empty tuple."""
+
+    everything: int = 1
+
+
 # An entry --------------------------------------------------------------------------------------------------
 
 
@@ -107,7 +171,7 @@ class Game:
     @property
     def mini_decks(self) -> tuple[str, ...]:
         """The names of small sheets that come with the game, to be solved; found by their names only."""
-        return mini_names_in(_HERE / self.name / "mini_decks") if self.name in _SHIPPED else ()
+        return names_in(_HERE / self.name / "mini_decks") if self.name in _SHIPPED else ()
 
     @property
     def editions(self) -> tuple[str, ...]:
@@ -127,7 +191,7 @@ class Game:
         return [] if _is_part(sheets) else sheets
 
     def module(self) -> Rulebook:
-        """The rulebook.
+        """Return the rulebook.
 
         Raises:
             GameError: it lacks something that the engine asks for.
@@ -139,7 +203,7 @@ class Game:
         return checked  # type: ignore[no-any-return] # a module: mypy knows them by their files only
 
     def sheet(self, given: object) -> Sheet:
-        """The sheet of that name or file; a sheet is handed back as it is.
+        """Return the sheet of that name or file; a sheet is handed back as it is.
 
         Raises:
             UnknownEditionError: there is none.
@@ -268,11 +332,6 @@ def _found(part: Any) -> Any:
 # The table -------------------------------------------------------------------------------------------------
 
 
-def _sheets_in(package: str) -> tuple[str, ...]:
-    """The names of a package's sheets, without importing it."""
-    return tuple(sorted(file.stem for file in (_HERE / package / "sheets").glob("*.toml")))
-
-
 DEFAULT_GAME: Final = "millebornes"
 """The game of a sheet that does not name one."""
 
@@ -281,7 +340,7 @@ GAMES: Final[dict[str, Game]] = {
         name="millebornes",
         rulebook="millebornes_env.games.millebornes.rulebook",
         sheets="millebornes_env.games.millebornes.editions:edition",
-        sheet_names=_sheets_in("millebornes"),
+        sheet_names=names_in(_HERE / "millebornes" / "sheets"),
         title="Mille Bornes",
         chance="cards",
         opponents=("random", "greedy", "holder"),
@@ -292,7 +351,7 @@ GAMES: Final[dict[str, Game]] = {
         name="wielerspel",
         rulebook="millebornes_env.games.wielerspel.rulebook",
         sheets="millebornes_env.games.wielerspel.editions:edition",
-        sheet_names=_sheets_in("wielerspel"),
+        sheet_names=names_in(_HERE / "wielerspel" / "sheets"),
         title="Maillot Arc-en-ciel",
         chance="dice and cards",
         opponents=("random", "saver", "escaper", "bidder"),
@@ -306,7 +365,7 @@ _SHIPPED: Final = tuple(GAMES)
 
 
 def game(name: str) -> Game:
-    """The game of that name.
+    """Return the game of that name.
 
     Raises:
         GameError: there is none; the message lists those there are.
@@ -318,7 +377,7 @@ def game(name: str) -> Game:
 
 
 def game_of(rulebook: Rulebook | ModuleType) -> Game | None:
-    """The game whose rulebook the module is; None: it is that of no game."""
+    """Return the game whose rulebook the module is; None: it is that of no game."""
     name = getattr(rulebook, "__name__", None)
     return next((one for one in GAMES.values() if one.rulebook is rulebook or one.rulebook == name), None)
 
@@ -328,21 +387,25 @@ def _known_games(given: object) -> str:
     return f"the games are: {', '.join(GAMES)} (millebornes_env.register_game adds one).{hint}"
 
 
-def find_sheet(given: object) -> Sheet:
-    """The rule sheet that is meant; it says which game it is of.
+def edition(name: str | Path | Sheet) -> Any:
+    """Return the rule sheet of that name, or that of a file (a sheet is returned as it is).
 
     Args:
-        given: the name of a sheet of any game, with overrides where its game knows them
-            (`parker+max_200=4`); the path of a file, ending in `.toml`, whose entry `game` says of which game
-            it is; or a sheet, which is handed back as it is.
+        name: the name of a sheet of any game (`editions` lists them), a label such as `parker+max_200=4` or
+            `arc_en_ciel+target_rainbows=5`, or the path of a sheet of your own, ending in `.toml`, whose
+            entry `game` names its game.
+
+    Returns:
+        An `Edition` of the game; its `game` is the name of the game in the table of games.
 
     Raises:
-        UnknownEditionError: there is none; the message lists those there are.
+        UnknownEditionError: there is no such sheet; the message lists those there are.
         GameError: the sheet is of a game that is not registered.
         EditionError: the file does not describe a sheet.
-        EditionError: an override that cannot be.
-        OptionError: the file is of a game that reads none.
+        EditionError: an override that is not possible.
+        OptionError: the game of the file reads no sheets from files.
     """
+    given: object = name
     found = _game_of(given)
     try:
         return found.sheet(given)
@@ -354,8 +417,40 @@ def find_sheet(given: object) -> Sheet:
         raise UnknownEditionError(f"{error} Of other games: {', '.join(others)}.{hint}") from None
 
 
+find_sheet: Final[Callable[..., Any]] = edition
+
+
+def editions(of: str | None = DEFAULT_GAME) -> tuple[str, ...]:
+    """Return the names of a game's rule sheets, in alphabetical order.
+
+    Args:
+        of: the game: "millebornes", "wielerspel" (the cycling race) or a registered one; None: all games, one
+            after the other.
+
+    Raises:
+        GameError: there is no such game.
+    """
+    entries = GAMES.values() if of is None else [game(of)]
+    return tuple(name for entry in entries for name in sorted(entry.editions))
+
+
+def mini_decks(of: str = DEFAULT_GAME) -> tuple[str, ...]:
+    """Return the names of a game's mini decks, the smallest first: sheets small enough to be solved exactly.
+
+    They are not among its `editions`, so that a loop over all editions does not play them; `edition` finds
+    them by name (`mini8` means the newest version, such as `mini8-v0`).
+
+    Args:
+        of: the game.
+
+    Raises:
+        GameError: there is no such game.
+    """
+    return game(of).mini_decks
+
+
 def _game_of(given: object) -> Game:
-    """The game of a sheet; of what is no sheet at all, the one whose complaint is told."""
+    """Return the game of a sheet; for anything else the game whose error message applies."""
     if isinstance(given, (str, Path)):
         stem, _ = split_label(str(given))
         if stem.endswith(".toml"):
@@ -382,7 +477,7 @@ def _game_of_file(path: Path) -> Game:
     raise EditionError(f"{path}: the entry 'game' is {shown(name)}; {_known_games(name)}")
 
 
-# A game of one's own ---------------------------------------------------------------------------------------
+# Games of users ---------------------------------------------------------------------------------------------
 
 
 def register_game(entry: Game) -> None:
@@ -438,18 +533,5 @@ def _check_sheets(entry: Game) -> None:
 
 
 def _taken(entry: Game) -> dict[str, str]:
-    """The names of the other games' sheets, and whose they are."""
+    """Return the names of the other games' sheets, and whose they are."""
     return {name: one.name for one in GAMES.values() if one.name != entry.name for name in one.shipped}
-
-
-__all__ = [
-    "DEFAULT_GAME",
-    "GAMES",
-    "Everything",
-    "Game",
-    "Sheet",
-    "SheetOfTables",
-    "find_sheet",
-    "game",
-    "register_game",
-]

@@ -1,210 +1,442 @@
-"""Rule sheets of any game: found by name, by path or by a label such as `parker+max_200=4`.
-
-What stands in a sheet, and the class that holds it, are the game's own (`editions` in its folder); what they
-share is here.
-"""
+"""Rule sheets of all games: their files, names, and labels such as `parker+max_200=4`."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
-from millebornes_env._util.texts import closest
-from millebornes_env.errors import EditionError, UnknownEditionError, shown
+from millebornes_env._util.texts import closest, toml_of_file
+from millebornes_env.errors import EditionError, PlayersError, UnknownEditionError, shown
 
 MOST_BYTES_OF_A_SHEET: Final = 2**20
 
+NO_OR_YES: Final = ("no", "yes")
+"""The choices of a rule that is false or true in a file."""
+
+_TEXTS: Final = ("name", "title", "summary")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
-"""Of a sheet: it stands in labels, positions, command lines and the names of files."""
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_LARGEST_NUMBER: Final = 10**6
 _MOST_LISTED: Final = 5
 
+R = TypeVar("R", bound=Any)
+"""The rules of a game: a named tuple."""
 
-class Overridable(Protocol):
-    """A sheet of which rules can be overridden."""
-
-    def replace(self, **changes: int) -> Any:
-        """The same sheet with some rules overridden."""
-
-
-T = TypeVar("T", bound=Overridable)
+Tables = Mapping[tuple[int, int], Mapping[str, int]]
+"""The tables of a sheet: for (players, teams) the rules with another value there."""
 
 
-class SheetFolder(Generic[T]):
-    """The sheets that come with a game, and how others are found.
+class RuleField(Protocol):
+    """The meaning of a rule, as the reader needs it."""
+
+    @property
+    def question(self) -> str:
+        """The question that the value answers."""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Meanings of the values 0, 1, ...; empty for a number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleSheet(Generic[R]):
+    """A rule sheet as data; each game derives its `Edition` from it.
 
     Attributes:
-        path: of the folder.
-        minis: of the folder with sheets that are found by their names, but are none of the editions; or None.
+        name: name in code and on command lines.
+        title: title for people.
+        summary: description in a sentence or two.
+        rules: the value of each rule, unless the table says otherwise.
+        tables: for (players, teams) the rules with another value there. The first table with a given number
+            of players is the default for that number.
+        sources: for each rule, the place in the sheet or the ruling that states it.
+        changes: rules that a user has overridden with `replace`, so that saved results name them.
+
+    Raises:
+        EditionError: labels and positions could not hold the name.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        read: Callable[[Path], T],
-        unknown: Callable[[object], str],
-        example: str,
-        minis: Path | None = None,
-    ) -> None:
-        """Take a folder.
+    name: str
+    title: str
+    summary: str
+    rules: R
+    tables: Tables
+    sources: Mapping[str, str]
+    changes: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    game: ClassVar[str]
+    """Name of the game in the table of games."""
+    game_title: ClassVar[str]
+    rules_type: ClassVar[Callable[..., Any]]
+    fields: ClassVar[Mapping[str, RuleField]]
+    overridable: ClassVar[tuple[str, ...]]
+    """The rules that a sheet states and that a user may override."""
+    parts: ClassVar[tuple[str, ...]]
+    """Entries of a file that are not rules; `read_parts` reads them."""
+    example: ClassVar[str]
+    """An override, such as "max_200=4"."""
+    folder: ClassVar[Path]
+    """The folder of the editions."""
+    mini_folder: ClassVar[Path | None] = None
+    """The folder of the mini decks, which are found by name but are not editions."""
+
+    def __post_init__(self) -> None:
+        name: object = self.name
+        if not (isinstance(name, str) and _NAME.fullmatch(name)) or name.endswith(".toml"):
+            raise EditionError(
+                f"the name {shown(name)} is none for an edition: it is made of letters (a to z), digits, "
+                "'_', '-' and '.', begins with a letter or digit, has at most 60 of them and does not end in "
+                ".toml; what people call it is the title"
+            )
+
+    # Tables ------------------------------------------------------------------------------------------------
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """The numbers of seats that the sheet has a table for."""
+        return tuple(sorted({players for players, _ in self.tables}))
+
+    def table(self, players: int, teams: int | None = None) -> R:
+        """Return the rules at one table.
 
         Args:
-            path: of the folder; its TOML files are the sheets.
-            read: reads a sheet from a file.
-            unknown: what is said of something that names no sheet.
-            example: of an override, such as "max_200=4".
-            minis: path of the folder with the mini decks, if the game has any.
-        """
-        self.path = path
-        self.minis = minis
-        self._read = read
-        self._unknown = unknown
-        self._example = example
-        self.names = cache(self._names)
-        self.mini_names = cache(self._mini_names)
-        self.shipped = cache(self._shipped)
-
-    def _names(self) -> tuple[str, ...]:
-        """The names of all editions, in alphabetical order."""
-        return tuple(sorted(file.stem for file in self.path.glob("*.toml")))
-
-    def _mini_names(self) -> tuple[str, ...]:
-        """The names of all mini decks, the smallest first."""
-        return () if self.minis is None else mini_names_in(self.minis)
-
-    def _shipped(self, name: str) -> T:
-        """The sheet of that name; it is read once."""
-        is_mini = self.minis is not None and name in self.mini_names()
-        folder = self.minis if is_mini and self.minis is not None else self.path
-        return self._read(folder / f"{name}.toml")
-
-    def is_shipped(self, name: str) -> bool:
-        """Return True if a sheet of that name comes with the game, an edition or a mini deck."""
-        return name in self.names() or name in self.mini_names()
-
-    def has_file(self, path: Path) -> bool:
-        """Return True if the path is that of a file in one of the folders."""
-        return path.parent in (self.path, self.minis)
-
-    def find(self, given: object) -> T:
-        """The sheet that a name, a label or a path means.
+            players: number of seats.
+            teams: number of teams; None for the sheet's default with this number of players.
 
         Raises:
-            UnknownEditionError: there is none.
-            EditionError: the file does not describe a sheet.
-            EditionError: the label overrides something that cannot be overridden so.
+            PlayersError: the sheet has no such table.
+            EditionError: the overrides make no game there.
         """
-        if not isinstance(given, (str, Path)):
-            raise UnknownEditionError(self._unknown(given))
-        stem, overrides = split_label(str(given))
-        if stem.endswith(".toml"):
-            found = self._read(Path(stem))
-        elif self.is_shipped(stem):
-            found = self.shipped(stem)
-        elif newest := newest_version(stem, self.mini_names()):
-            found = self.shipped(newest)
-        elif not self.path.is_dir():
-            raise UnknownEditionError(
-                f"the rule sheets in {self.path} cannot be read: they must lie in a folder. "
-                "Unpack the package, or install it with pip."
-            )
-        else:
-            raise UnknownEditionError(self._unknown(stem))
-        changes = self._changes(str(given), overrides)
-        changed: T = found.replace(**changes) if changes else found
+        for table in self.tables:
+            if table[0] == whole(players) and (teams is None or table[1] == whole(teams)):
+                if table not in self._checked:
+                    self._checked[table] = self._rules_at(table)
+                return self._checked[table]
+        raise missing_table(self.name, players, teams, self.tables)
+
+    @cached_property
+    def _checked(self) -> dict[tuple[int, int], R]:
+        """The rules of the tables asked for so far, so that each is checked once."""
+        return {}
+
+    def _rules_at(self, table: tuple[int, int]) -> R:
+        values = {**self.tables[table], "players": table[0], "teams": table[1], **self.changes}
+        try:
+            return self.validate(self.rules._replace(**values))  # type: ignore[no-any-return]
+        except EditionError as error:
+            alone = sum(players == table[0] for players, _ in self.tables) == 1
+            where = f"{table[0]} players" if alone else table_words(*table)
+            raise EditionError(f"at the table of {where}, {error}") from None
+
+    # Overrides ---------------------------------------------------------------------------------------------
+
+    def replace(self, **changes: int) -> Self:
+        """Return the same sheet with some rules overridden, e.g. `edition("parker").replace(max_200=4)`.
+
+        Args:
+            changes: rules with their new values, the same at every table.
+
+        Returns:
+            A new edition; `changes` and `label` name the overrides.
+
+        Raises:
+            EditionError: an unknown rule (the message names the closest), or a value that makes no game at
+                any table. (If it makes none at some tables, `table` says so there.)
+        """
+        for name in changes:
+            if name not in self.overridable:
+                raise EditionError(
+                    f"there is no rule {shown(name)} to override.{closest(name, self.overridable)} The "
+                    f"{len(self.overridable)} rules are: {', '.join(self.overridable[:_MOST_LISTED])} ...; "
+                    "`millebornes editions SHEET` lists them all."
+                )
+        # an int of a class of its own may add what rules would calculate with
+        plain = {
+            name: value if (number := whole(value)) is None else number for name, value in changes.items()
+        }
+        changed = dataclasses.replace(self, changes={**self.changes, **plain})
+        errors = []
+        for table in self.tables:
+            try:
+                changed.table(*table)
+            except EditionError as error:
+                errors.append(error)
+        if len(errors) == len(self.tables):
+            raise errors[0]
         return changed
 
-    def _changes(self, label: str, overrides: Iterable[str]) -> dict[str, int]:
-        """The numbers that a label overrides."""
+    @property
+    def label(self) -> str:
+        """The name with the overrides: `parker` or `parker+max_200=4`."""
+        return "+".join([self.name, *(f"{rule}={value}" for rule, value in sorted(self.changes.items()))])
+
+    # Sheets by name ----------------------------------------------------------------------------------------
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of the game's editions, in alphabetical order."""
+        return names_in(cls.folder)
+
+    @classmethod
+    def mini_names(cls) -> tuple[str, ...]:
+        """Return the names of the game's mini decks, the smallest first."""
+        return () if cls.mini_folder is None else names_in(cls.mini_folder)
+
+    @classmethod
+    def find(cls, given: object) -> Self:
+        """Return the sheet that a name, a label or a path means; a sheet is returned as it is.
+
+        Args:
+            given: one of `names()` or of `mini_names()` (`mini8` means the newest version, `mini8-v0`), a
+                label such as `parker+max_200=4`, or the path of a file, ending in `.toml`.
+
+        Raises:
+            UnknownEditionError: there is no such sheet; the message lists those there are.
+            EditionError: the file does not describe a sheet.
+            EditionError: an override of the label is not possible.
+        """
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, (str, Path)):
+            raise cls._unknown(given)
+        stem, overrides = split_label(str(given))
+        minis = cls.mini_names()
+        if stem.endswith(".toml"):
+            sheet = cls.load(Path(stem))
+        elif name := stem if stem in cls.names() + minis else newest_version(stem, minis):
+            sheet = cls.shipped(name)
+        else:
+            raise cls._unknown(stem)
+        return sheet.replace(**cls._changes(str(given), overrides)) if overrides else sheet
+
+    @classmethod
+    def shipped(cls, name: str) -> Self:
+        """Return the edition or mini deck of that name, which is read once."""
+        kind: Any = cls
+        return _shipped(kind, name)  # type: ignore[no-any-return]
+
+    @classmethod
+    def _unknown(cls, given: object) -> UnknownEditionError:
+        if not cls.folder.is_dir():
+            return UnknownEditionError(
+                f"the rule sheets in {cls.folder} cannot be read: they must lie in a folder. "
+                "Unpack the package, or install it with pip."
+            )
+        minis = ", ".join(name.rpartition("-v")[0] for name in cls.mini_names())
+        hint = closest(given, cls.names() + cls.mini_names()) if isinstance(given, str) else ""
+        return UnknownEditionError(
+            f"there is no edition {shown(given)}; the editions are: {', '.join(cls.names())}, or the path of "
+            f"a sheet, ending in .toml{minis and f'; mini decks: {minis}'}.{hint}"
+        )
+
+    @classmethod
+    def _changes(cls, label: str, overrides: Iterable[str]) -> dict[str, int]:
+        """Return the numbers that a label overrides."""
         changes: dict[str, int] = {}
         for one in overrides:
             name, _, value = one.partition("=")
             if _NUMBER.fullmatch(value) is None:
                 raise EditionError(
-                    f"{shown(one)} overrides no rule: it must read name=number, such as {self._example}"
+                    f"{shown(one)} overrides no rule: it must read name=number, such as {cls.example}"
                 )
             if name in changes:
                 raise EditionError(f"{shown(label)} overrides a rule twice: {shown(name)}")
             changes[name] = int(value)
         return changes
 
+    # Sheets from files -------------------------------------------------------------------------------------
 
-def mini_names_in(folder: Path) -> tuple[str, ...]:
-    """The names of the mini decks of a folder, the smallest first: `mini7-v0`, ..., `mini10-v0`."""
-    return tuple(sorted((file.stem for file in folder.glob("*.toml")), key=lambda name: (len(name), name)))
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a sheet from a TOML file (docs/add_an_edition.md describes its entries).
+
+        Raises:
+            EditionError: the file cannot be read or describes no sheet; the message names file and entry.
+        """
+        given: object = path
+        if not isinstance(given, Path):
+            raise EditionError(f"a sheet is read from a pathlib.Path; got {shown(given)}")
+        entries = toml_of_file(path, EditionError, MOST_BYTES_OF_A_SHEET)
+        try:
+            sheet = cls._of_entries(entries)
+            if path.parent not in (cls.folder, cls.mini_folder):
+                sheet._check_shipped_name()
+        except EditionError as error:
+            raise EditionError(f"{path}: {error}") from None
+        return sheet
+
+    @classmethod
+    def read_parts(
+        cls, entries: dict[str, Any], values: dict[str, Any], sources: dict[str, str]
+    ) -> dict[str, Any]:
+        """Read the entries `parts` of a file; each game has its own.
+
+        Args:
+            entries: all entries of the file.
+            values: rules by name, to be added to.
+            sources: their sources, to be added to.
+
+        Returns:
+            Further attributes of the sheet: its `tables`, and those that the game adds.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def validate(rules: Any) -> Any:
+        """Return the rules as given; raise EditionError if they make no game."""
+        raise NotImplementedError
+
+    @classmethod
+    def _of_entries(cls, entries: dict[str, Any]) -> Self:
+        for name in _TEXTS:
+            need_text(f"the entry {name!r}", entries.get(name))
+        if entries.get("game", cls.game) != cls.game:
+            raise EditionError(
+                f"the entry 'game' is {shown(entries['game'])}; "
+                f"an edition of {cls.game_title} says {cls.game!r}"
+            )
+        refuse_unknown(entries, ("game", *_TEXTS, *cls.parts, *cls.overridable), "unknown entry {}")
+        values: dict[str, Any] = {}
+        sources: dict[str, str] = {}
+        attributes = cls.read_parts(entries, values, sources)
+        values["players"], values["teams"] = next(iter(attributes["tables"]))
+        sheet = cls(
+            name=entries["name"],
+            title=one_line("the title", entries["title"]),
+            summary=one_line("the summary", entries["summary"]),
+            rules=cls.rules_type(**values),
+            sources={name: one_line(f"the source of {name}", source) for name, source in sources.items()},
+            **attributes,
+        )
+        for table in sheet.tables:
+            sheet.table(*table)
+        return sheet
+
+    @classmethod
+    def read_rule(cls, name: str, entry: object) -> tuple[int, str]:
+        """Read `{ value = ..., source = ... }`, the entry of a rule."""
+        wanted = f"write {name} = {{ value = ..., source = ... }}; it answers: {cls.fields[name].question}"
+        if entry is None:
+            raise EditionError(f"the rule {name!r} is missing; {wanted}")
+        if not isinstance(entry, dict) or entry.keys() != {"value", "source"}:
+            raise EditionError(f"the rule {name!r} is not understood; {wanted}")
+        if not is_text(entry["source"]):
+            raise EditionError(f"the rule {name!r} has no source; {wanted}")
+        return cls.read_value(name, entry["value"]), entry["source"]
+
+    @classmethod
+    def read_value(cls, name: str, value: object) -> int:
+        """Return the value of a rule as an int: a file may say true, or the name of a choice."""
+        choices = cls.fields[name].choices
+        if not choices:
+            return read_number(f"the rule {name!r}", value)
+        if choices == NO_OR_YES:
+            if isinstance(value, bool):
+                return int(value)
+        elif value in choices:
+            return choices.index(str(value))
+        known = "true or false" if choices == NO_OR_YES else " or ".join(map(repr, choices))
+        raise EditionError(f"the rule {name!r} is {shown(value)}; it must be {known}")
+
+    def _check_shipped_name(self) -> None:
+        """Refuse the name of a shipped sheet for other rules: a position says the name only."""
+        if self.name not in self.names() + self.mini_names():
+            return
+        other = self.shipped(self.name)
+        differences = []
+        for table in self.tables:
+            if table not in other.tables:
+                differences.append(table_words(*table))
+                continue
+            ours, theirs = self.table(*table), other.table(*table)
+            differences += [
+                f"{name} {shown(value)}, there {shown(getattr(theirs, name))}"
+                for name, value in ours._asdict().items()
+                if value != getattr(theirs, name)
+            ]
+        if tuple(self.tables) != tuple(other.tables) or differences:
+            what = f" ({differences[0]})" if differences else ""
+            raise EditionError(
+                f"the name {self.name!r} is that of a shipped sheet, and this one differs from it{what}: "
+                "give it a name of its own, so that nobody takes its positions and results for those of the "
+                "other"
+            )
+
+
+@cache
+def _shipped(kind: Any, name: str) -> Any:
+    folder = kind.mini_folder if name in kind.mini_names() else kind.folder
+    return kind.load(folder / f"{name}.toml")
+
+
+# Names and labels ------------------------------------------------------------------------------------------
+
+
+@cache
+def names_in(folder: Path) -> tuple[str, ...]:
+    """Return the names of the sheets of a folder, in alphabetical order (`mini7-v0` before `mini10-v0`)."""
+
+    def order(name: str) -> list[str | int]:
+        return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
+
+    return tuple(sorted((file.stem for file in folder.glob("*.toml")), key=order))
 
 
 def newest_version(name: str, names: Iterable[str]) -> str | None:
-    """The newest of the names that add a version to this one: of `mini8`, `mini8-v0`; None: there is none."""
-    versions = [(int(version), one) for one in names if (version := _version_of(one, name)) is not None]
+    """Return the newest of the names that add a version to this one (`mini8-v0` to `mini8`), if any."""
+    versions = []
+    for one in names:
+        stem, _, version = one.rpartition("-v")
+        if stem == name and _NUMBER.fullmatch(version):
+            versions.append((int(version), one))
     return max(versions)[1] if versions else None
 
 
-def _version_of(one: str, name: str) -> str | None:
-    stem, _, version = one.rpartition("-v")
-    return version if stem == name and _NUMBER.fullmatch(version) else None
-
-
 def split_label(label: str) -> tuple[str, list[str]]:
-    """The name or path of a label, and what it overrides; a path may hold a "+"."""
+    """Split a label into its name or path, which may hold a "+", and its overrides."""
     path, suffix, rest = label.rpartition(".toml")
     last, *overrides = rest.split("+")
     return path + suffix + last, overrides
 
 
-def label_of(name: str, changes: Mapping[str, int]) -> str:
-    """The name of a sheet with what was overridden: `parker` or `parker+max_200=4`."""
-    return "+".join([name, *(f"{rule}={value}" for rule, value in sorted(changes.items()))])
+def table_words(players: int, teams: int) -> str:
+    """Describe a table: "4 players in 2 teams"."""
+    return f"{players} players in {teams} teams"
 
 
-def checked_changes(changes: Mapping[str, int], overridable: tuple[str, ...]) -> dict[str, int]:
-    """The overrides as plain ints; what is no whole number is left for the rules to refuse.
+def missing_table(
+    name: str, players: object, teams: object, tables: Iterable[tuple[int, int]]
+) -> PlayersError:
+    """Return the error for a table that a sheet does not have.
 
-    Raises:
-        EditionError: there is no such rule to override; the message names the closest first, then some.
+    Args:
+        name: of the sheet.
+        players: the players asked for.
+        teams: the teams asked for; None: any.
+        tables: players and teams of the tables that the sheet has.
     """
-    for name in changes:
-        if name not in overridable:
-            raise EditionError(
-                f"there is no rule {shown(name)} to override.{closest(name, overridable)} The "
-                f"{len(overridable)} rules are: {', '.join(overridable[:_MOST_LISTED])} ...; "
-                "`millebornes editions SHEET` lists them all."
-            )
-    # an int of a class of its own may add what rules would calculate with
-    return {name: int(value) if whole(value) is not None else value for name, value in changes.items()}
+    asked = {"players": players} | ({} if teams is None else {"teams": teams})
+    words = " in ".join(f"{shown(value)} {noun}" for noun, value in asked.items())
+    odd = [f"{noun} is {shown(value)}" for noun, value in asked.items() if whole(value) is None]
+    why = f" ({' and '.join(odd)}, not a whole number)" if odd else ""
+    known = ", ".join(table_words(*table) for table in tables)
+    return PlayersError(f"the edition {name!r} has no table for {words}{why}; it has: {known}")
 
 
 def whole(value: object) -> int | None:
-    """The value as an int, if it is a whole number."""
+    """Return the value as an int if it is a whole number."""
     if isinstance(value, bool):
         return None
     return int(value) if isinstance(value, Integral) else None
 
 
-# What stands in a sheet ------------------------------------------------------------------------------------
-
-
-def check_name(name: object, of_what: str) -> None:
-    """Refuse a name that a label, a position or a command line could not hold.
-
-    Args:
-        name: as it stands in the sheet.
-        of_what: "an edition", or what people call a sheet of the game.
-
-    Raises:
-        EditionError: it is none; the message says what may stand in one.
-    """
-    if isinstance(name, str) and _NAME.fullmatch(name) and not name.endswith(".toml"):
-        return
-    raise EditionError(
-        f"the name {shown(name)} is none for {of_what}: it is made of letters (a to z), digits, '_', '-' "
-        "and '.', begins with a letter or digit, has at most 60 of them and does not end in .toml; what "
-        "people call it is the title"
-    )
+# Entries of a file -----------------------------------------------------------------------------------------
 
 
 def is_text(value: object) -> bool:
@@ -212,11 +444,26 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def need_text(what: str, value: object) -> None:
+    """Raise EditionError unless the value is text, and not blank."""
+    if not is_text(value):
+        raise EditionError(f"{what} is missing, or no text")
+
+
+def read_number(what: str, value: object) -> int:
+    """Return a whole number of a file; raise EditionError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise EditionError(f"{what} is {shown(value)}; it must be a whole number")
+    if abs(value) > _LARGEST_NUMBER:
+        raise EditionError(f"{what} is {shown(value)}: nothing is that large")
+    return value
+
+
 def one_line(what: str, text: object) -> str:
-    """The text in one line, as tables and error messages print it.
+    """Return the text on one line, as tables and error messages print it.
 
     Raises:
-        EditionError: it is none, or a control character stands in it.
+        EditionError: it is no text, or has a control character.
     """
     if not isinstance(text, str):
         raise EditionError(f"{what} is {shown(text)}; it must be text")
@@ -227,14 +474,10 @@ def one_line(what: str, text: object) -> str:
     return line
 
 
-def refuse_unknown(given: Iterable[str], known: Iterable[str], complaint: str) -> None:
-    """Refuse the first entry, in alphabetical order, that is none of the known ones.
-
-    Raises:
-        EditionError: there is one; `complaint` has a "{}" where it is named.
-    """
+def refuse_unknown(given: Iterable[str], known: Iterable[str], message: str) -> None:
+    """Raise EditionError if an entry is unknown; `message` has a "{}" for its name."""
     unknown = set(given) - set(known)
     if unknown:
         first = min(unknown)
         hint = closest(first, known)
-        raise EditionError(complaint.format(shown(first)) + (f".{hint}" if hint else ""))
+        raise EditionError(message.format(shown(first)) + (f".{hint}" if hint else ""))

@@ -6,19 +6,21 @@
     python -m millebornes_env play --edition arc_en_ciel --players 4
     python -m millebornes_env play --study results/pilot --participants 20 --games 3
 
-Mille Bornes opens a page in the browser, served to this computer only; Ctrl-C ends it. With `--terminal`, and
-in games that have no page, you play on the terminal. You have seat 0 there, and the agent plays all the
-others, your partners too; `hint` asks a strong agent what it would do, `undo` takes your last decision back,
-`?` tells the rest. With `--study`, other people play, each by a link of their own (docs/studies.md).
+Mille Bornes opens a page in the browser, served to this computer only; Ctrl-C stops it. With `--terminal`,
+and for games without a page, you play on the terminal. There you have seat 0, and the agent plays all the
+others, including your partners; `hint` asks a strong agent for advice, `undo` takes your last decision back,
+and `?` shows help. With `--study`, other people play, each with a link of their own (docs/studies.md).
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import webbrowser
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final, TextIO
 
 import numpy as np
 
@@ -27,45 +29,67 @@ from millebornes_env._util.command_line import complain, run_command
 from millebornes_env._util.signals import Stopped, exit_code_of
 from millebornes_env._util.texts import named, shortened
 from millebornes_env.agents.protocol import Agent, sees_hidden_cards
-from millebornes_env.cli.options import TableArgs, parse_options, table_asked_for
+from millebornes_env.cli.options import TableArgs, parse_options, table_of
 from millebornes_env.envs.options import USUAL
-from millebornes_env.envs.vector import VectorEnv, vector_env
-from millebornes_env.errors import MilleBornesError
+from millebornes_env.envs.table_spec import TableSpec
+from millebornes_env.envs.vector import VectorEnv
+from millebornes_env.errors import MilleBornesError, MissingExtraError, OptionError
 from millebornes_env.notation.position import game_of
-from millebornes_env.play.studies import StudyArgs, check_only_for_studies, run_study
 from millebornes_env.play.terminal.session import Session
-
-if TYPE_CHECKING:
-    from millebornes_env.play.web.server import TableServer
 
 _STRONGEST = "champion"
 _WEAKEST = "random"
 _ON_THE_PAGE: Final = ("edition", "players", "teams", "episode", "seed", "against")
-"""Options that the page proposes for the first game."""
+"""Options for the first game on the page."""
 
 
 @dataclass(kw_only=True)
 class _PlayArgs(TableArgs):
-    """What is played, against whom and where."""
+    """Options for the game, the opponents and the page."""
 
     episode: str = USUAL
-    """Play whole matches, or single rounds. usual: the shortest that the game has, such as round."""
+    """Kind of episode: match, round, or usual for the game's shortest."""
     seed: int | None = None
-    """Seed of the deals and of the agents. None: other cards, or dice, every time."""
+    """Seed of the deals and of the agents. None: a random one."""
     against: str | None = None
-    """Who plays the other seats: `name:option=value`, the path of a run folder, or `my_file.py:Class`;
-    `name@agent` calls an agent otherwise. None: who usually does in the game; in Mille Bornes the champion in
-    the browser, where it plays at the table, and the strategist on the terminal."""
+    """Agent for the other seats: `name:option=value`, the path of a run folder, or `my_file.py:Class`;
+    `name@agent` renames it. None: the game's usual one; in Mille Bornes the champion in the browser, if it
+    plays at the table, and the strategist on the terminal."""
     terminal: bool = False
-    """Play on the terminal, though the game has a page for the browser."""
+    """Play on the terminal, even if the game has a page for the browser."""
     port: int = 0
-    """Of the page. 0: the usual one, or if it is taken, a free one."""
+    """Port of the page. 0: the usual one, or a free one if it is taken."""
     browser: bool = True
-    """Open the page in a browser; if not, its address is printed all the same."""
+    """Open the page in a browser; its address is printed in any case."""
 
 
 @dataclass(kw_only=True)
-class Args(StudyArgs, _PlayArgs):
+class _StudyArgs:
+    """Options for studies; all but `study` require it."""
+
+    study: Path | None = None
+    """Folder of a study with people: each opens a link of their own, and every decision is saved there. If
+    the folder holds a study, it goes on. None: you play yourself."""
+    participants: int | None = None
+    """Of a study: number of participants. None: those of the existing study, or of one table."""
+    games: int | None = None
+    """Of a study: number of rounds (or matches, with --episode match) for each participant. None: 1."""
+    seats: tuple[int, ...] | None = None
+    """Of a study: seats of the participants, such as `0 1` for two at one table. None: seat 0."""
+    same_deals: bool = False
+    """Of a study: deal the same cards at all tables."""
+    anonymous: bool = False
+    """Of a study: show participants `player 1` instead of the agent's name."""
+    intro: Path | None = None
+    """Of a study: text file that participants read first. None: no text."""
+    host: str | None = None
+    """Of a study: address that the server listens on. None: 127.0.0.1, this computer only."""
+    address: str | None = None
+    """Of a study: address that participants open, such as https://study.example. None: the server's."""
+
+
+@dataclass(kw_only=True)
+class Args(_StudyArgs, _PlayArgs):
     """Play Mille Bornes, or another game, against agents: in the browser, or on the terminal."""
 
 
@@ -75,81 +99,84 @@ def main(
     """Run the command line.
 
     Args:
-        arguments: without the program's name; None for those of the process.
-        source: where the answers come from; None: the standard input.
-        sink: where the table is shown; None: the standard output.
+        arguments: arguments without the program's name; None: those of the process.
+        source: input with the answers; None: standard input.
+        sink: output for the table; None: standard output.
 
     Returns:
-        The exit code: 0; 2 if the arguments make no sense or nobody can answer; 130 if you stopped.
+        The exit code: 0; 2 for invalid arguments or a closed input; 130 if you stopped.
     """
-    nobody_answers = source is None and sys.stdin is None
-    return run_command(lambda: _command(arguments, source, sink, nobody_answers), prints=sink is None)
+    is_input_closed = source is None and sys.stdin is None
+    return run_command(lambda: _command(arguments, source, sink, is_input_closed), prints=sink is None)
 
 
 def _command(
-    arguments: Sequence[str] | None, source: TextIO | None, sink: TextIO | None, nobody_answers: bool
+    arguments: Sequence[str] | None, source: TextIO | None, sink: TextIO | None, is_input_closed: bool
 ) -> int:
     args = parse_options(Args, "play", arguments)
     if args.study is not None:
-        return run_study(args)
-    check_only_for_studies(args)
-    table = table_asked_for(args, [] if args.against is None else [named(args.against)[1]])
+        return _run_study(args, args.study)
+    for field in fields(_StudyArgs):
+        if getattr(args, field.name) != field.default:
+            name = field.name.replace("_", "-")
+            raise OptionError(f"--{name} is an option of studies: give the folder, too, as --study DIR")
+    specs = [] if args.against is None else [named(args.against)[1]]
+    table = replace(table_of(args, specs), episode=args.episode)
     is_on_terminal = args.terminal or source is not None or sink is not None
-    if not is_on_terminal and game_of(table[0]).has("play.table"):
-        return _in_the_browser(args, *table)
-    if nobody_answers:
+    if not is_on_terminal and game_of(table.edition).has("play.table"):
+        return _in_the_browser(args, table)
+    if is_input_closed:
         return complain("standard input is closed: nobody can answer")
     return _on_the_terminal(args, table, source, sink)
 
 
-def _in_the_browser(args: Args, edition: str, players: int, teams: int | None) -> int:
+def _in_the_browser(args: Args, table: TableSpec) -> int:
     """Serve the page until Ctrl-C."""
-    from millebornes_env.play.web.server import TableServer  # noqa: PLC0415 - only who serves the page
+    try:
+        from millebornes_env.play.web.server import TableServer  # noqa: PLC0415 - of the extra `arena`
+    except ModuleNotFoundError as error:
+        what = "the table in the browser (--terminal plays without it)"
+        raise MissingExtraError.of(what, error, "arena") from None
 
-    # Whatever the page could not play is refused here already, where it was typed.
-    env = vector_env(1, edition, players=players, teams=teams, episode=args.episode, seed=args.seed)
+    env = table.env(seed=args.seed)  # invalid options raise here, and not on the page
     if args.against is not None and sees_hidden_cards(agents.load(named(args.against)[1], env, 0)):
         print(f"note: {args.against} sees hidden cards")
     typed = {name: getattr(args, name) for name in _ON_THE_PAGE}
-    shown = typed | {"edition": edition, "players": players, "teams": env.teams, "episode": env.episode}
-    is_asked = any(value is not None and value != USUAL for value in typed.values())
+    shown = {
+        **typed,
+        "edition": table.edition,
+        "players": table.players,
+        "teams": env.teams,
+        "episode": env.episode,
+    }
+    has_options = any(value is not None and value != USUAL for value in typed.values())
     kind: Any = env.game.hook("play.table", "play")
-    with TableServer(lambda: kind(shown if is_asked else {}), args.port) as server:
-        _show_page(server, opens=args.browser)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt as stop:
-            print("\nThe page is served no more; the browser keeps your game.")
-            return exit_code_of(stop)
+    server = TableServer(lambda: kind(shown if has_options else {}), args.port)
+    _show_page(server.url, opens=args.browser)
+    try:
+        server.run()
+    except KeyboardInterrupt as stop:
+        print("\nThe server has stopped; the browser keeps your game.")
+        return exit_code_of(stop)
     return 0
 
 
-def _show_page(server: TableServer, *, opens: bool) -> None:
+def _show_page(url: str, *, opens: bool) -> None:
     """Say where the page is, and open it."""
-    print(f"The table is at {server.url} (Ctrl-C ends it; --terminal plays here).", flush=True)
+    print(f"The table is at {url} (Ctrl-C ends it; --terminal plays here).", flush=True)
     if not opens:
         return
     try:
-        is_open = webbrowser.open(server.url)
+        is_open = webbrowser.open(url)
     except (webbrowser.Error, OSError):
         is_open = False
     if not is_open:
         print("No browser could be opened: open that address in one, on this computer.", flush=True)
 
 
-def _on_the_terminal(
-    args: Args, table: tuple[str, int, int | None], source: TextIO | None, sink: TextIO | None
-) -> int:
-    edition, players, teams = table
+def _on_the_terminal(args: Args, table: TableSpec, source: TextIO | None, sink: TextIO | None) -> int:
     seed = args.seed if args.seed is not None else int(np.random.default_rng().integers(2**32))
-    env = vector_env(
-        1,
-        edition,
-        players=players,
-        teams=teams,
-        episode=args.episode,
-        autoreset_mode="disabled",
-    )
+    env = table.env()
     env.reset(seed=seed)
     name, spec = named(env.game.rival if args.against is None else args.against)
     opponent = agents.load(spec, env, seed)
@@ -164,18 +191,53 @@ def _on_the_terminal(
         kind(env, person, opponent, name).play()
     except Stopped:
         raise
-    except KeyboardInterrupt as stop:  # "q" or the end of the input: the person was told goodbye
+    except KeyboardInterrupt as stop:  # "q" or the end of the input; the person has seen a goodbye
         return exit_code_of(stop)
     return 0
 
 
 def adviser(env: VectorEnv, seed: int) -> Agent | None:
-    """Who is asked for hints: the champion, or the usual opponent where there is none for the table.
-
-    None: the game has nobody but who plays at random.
-    """
+    """Return the agent for hints: the champion or the usual opponent, or None if that plays at random."""
     try:
         return agents.load(_STRONGEST, env, seed)
     except MilleBornesError:
         rival = env.game.rival
         return None if rival == _WEAKEST else agents.load(rival, env, seed)
+
+
+def _run_study(args: Args, folder: Path) -> int:
+    """Serve a study until Ctrl-C."""
+    if args.terminal:
+        raise OptionError("a study is played in the browser: leave out --terminal")
+    try:
+        from millebornes_env.play.study import design, server, serving  # noqa: PLC0415 - of the extra `study`
+        from millebornes_env.play.web.server import listening  # noqa: PLC0415 - likewise
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of("play --study", error, "study") from None
+    given = {
+        "edition": args.edition,
+        "players": args.players,
+        "teams": args.teams,
+        "episode": None if args.episode == USUAL else args.episode,
+        "games": args.games,
+        "seats": None if args.seats is None else tuple(sorted(args.seats)),  # the order of the design
+        "against": args.against,
+        "same_deals": args.same_deals or None,
+        "anonymous": args.anonymous or None,
+        "intro": None if args.intro is None else design.intro_of(args.intro),
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    host = args.host or "127.0.0.1"
+    with serving.locked(folder), listening(host, args.port) as taken:
+        addresses = serving.addresses_of(host, taken.getsockname()[1], args.address)
+        study = design.open_study(folder, given, args.participants, args.seed, serving.warm_up)
+        links = study.write_links(f"{addresses[0]}/")
+        print(f"The study of {len(study.participants)} participants is at {addresses[0]}/ (Ctrl-C ends it).")
+        print(f"The links are in {links}; decisions are saved in {folder / design.SESSIONS}.", flush=True)
+        try:
+            with contextlib.closing(server.StudyServer(study, addresses)) as answers:
+                serving.server_of(answers).run(sockets=[taken])
+        except KeyboardInterrupt as stop:
+            print("\nThe study is served no more; the same command goes on with it.")
+            return exit_code_of(stop)
+    return 0

@@ -85,7 +85,7 @@ class WrongAgent(CompiledAgent):
 
 
 class SlowFirstAgent:
-    """What `FirstAgent` does, from the mask."""
+    """`FirstAgent` by masks instead of compiled code."""
 
     name = "slow"
 

@@ -36,7 +36,7 @@ class RaceFirst(CompiledAgent):
 
 
 class SlowRaceFirst:
-    """What `RaceFirst` does, from the mask."""
+    """`RaceFirst` by masks instead of compiled code."""
 
     name = "slow"
     game: ClassVar[str | None] = "wielerspel"

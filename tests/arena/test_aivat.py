@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from millebornes_env.arena.comparison import compare
 from millebornes_env.arena.dealing import dealt_batch
 from millebornes_env.arena.estimates import corrected, luck_reduction
-from millebornes_env.arena.evaluation import evaluate
+from millebornes_env.arena.evaluation import caption, compare, evaluate
 from millebornes_env.arena.kernels import new_batch
 from millebornes_env.arena.luck.aivat import INPUTS_VERSION, count_draws, num_inputs
 from millebornes_env.arena.luck.full_view import NOTHING, list_positions, place_held, place_in_pile
@@ -50,7 +49,7 @@ def position(*lines: str, players: int = 2) -> Position:
 
 
 def pile_of(at: Position) -> int:
-    """How many cards are left to draw."""
+    """Return the number of cards left to draw."""
     return int(at.state["draw_pile"][0])
 
 
@@ -83,7 +82,7 @@ def luck_of_step(before: StateArray, rules: Any, play: str, network: ValueNetwor
 
 
 def places_left(states: StateArray, players: int) -> list[int]:
-    """Where the cards of the draw pile lie in the deck."""
+    """Return the indices of the draw pile's cards in the deck."""
     state = states[0]
     return [
         place
@@ -218,16 +217,17 @@ def test_threads_and_batches_do_not_change_luck(config: MatchConfig) -> None:
 def test_an_evaluation_and_a_comparison_report_points_less_luck(config: MatchConfig) -> None:
     (row,) = evaluate("strategist", ["arnold"], config, 200)
     (plain,) = evaluate("strategist", ["arnold"], replace(config, aivat=False), 200)
-    assert plain.deals_saved is None
-    narrower = (plain.points_high - plain.points_low) / (row.points_high - row.points_low)
-    assert narrower**2 == pytest.approx(row.deals_saved, rel=0.01)
+    assert plain.luck is None
+    narrower = plain.points_per_episode.half_width / row.points_per_episode.half_width
+    assert narrower**2 == pytest.approx(row.luck.ratio, rel=0.01)
     assert narrower > 1
+    assert "Luck was subtracted from the points: " in caption([row])
     *_, found = compare(["strategist", "arnold"], config, 200)
     *_, usual = compare(["strategist", "arnold"], replace(config, aivat=False), 200)
-    assert found.points.half_width < usual.points.half_width
-    assert found.luck.ratio == pytest.approx(row.deals_saved)
+    assert found.points_per_round.half_width < usual.points_per_round.half_width
+    assert found.luck.ratio == pytest.approx(row.luck.ratio)
     assert usual.luck is None
-    until = f"ci<{found.points.half_width * 1.1}"
+    until = f"ci<{found.points_per_round.half_width * 1.1}"
     *_, stopped = compare(["strategist", "arnold"], config, 4000, until=until)
     assert stopped.outcome.num_deals <= 272, "it stops as soon as the shorter interval is narrow enough"
 
@@ -237,13 +237,13 @@ def test_commands_take_luck_off_the_points(
 ) -> None:
     table = ["--aivat", "--episode", "round", "--deals", "50", "--threads", "1"]
     assert compare_command.main(["strategist", "arnold", *table]) == 0
-    assert "Luck was taken off the points, measured: without it" in capsys.readouterr().out
+    assert "Luck was subtracted from the points, measured: without AIVAT" in capsys.readouterr().out
     out = str(tmp_path / "e")
     assert evaluate_command.main(["strategist", "--against", "arnold", "--out", out, *table]) == 0
-    assert "Luck was taken off the points: without that, " in capsys.readouterr().out
+    assert "Luck was subtracted from the points: " in capsys.readouterr().out
     folder = tmp_path / "a"
     assert arena_command.main(["strategist", "arnold", "--out", str(folder), *table]) == 0
-    assert "Luck was taken off the points" in capsys.readouterr().out
+    assert "Luck was subtracted from the points" in capsys.readouterr().out
     kept = json.loads((folder / "tournament.json").read_text())["config"]["match"]
     network = network_for(game("millebornes"), config.rules)
     assert (kept["aivat"], kept["luck_value"]) == (True, network_digest(network))
@@ -258,13 +258,13 @@ def test_who_may_know_the_cards_to_come_is_refused(
     agents = ["greedy+search:sees=all,rollouts=2", "greedy"]
     options = ["--aivat", "--deals", "2"]
     assert compare_command.main([*agents, "--allow-cheating", *options]) == 2
-    assert "what is luck cannot be told, leave --aivat out" in capsys.readouterr().err
+    assert "luck cannot be measured: leave out --aivat" in capsys.readouterr().err
     assert evaluate_command.main([agents[0], "--against", "greedy", "--out", str(tmp_path), *options]) == 2
-    assert "what is luck cannot be told, leave --aivat out" in capsys.readouterr().err
+    assert "luck cannot be measured: leave out --aivat" in capsys.readouterr().err
 
 
 def test_options_that_contradict_each_other_are_refused() -> None:
-    with pytest.raises(ArenaError, match="luck_value is 'x', which only aivat asks"):
+    with pytest.raises(ArenaError, match="luck_value is 'x' but aivat is off"):
         MatchConfig(luck_value="x")
     with pytest.raises(OptionError, match="'wielerspel' has no value of luck, which aivat needs"):
         MatchConfig("arc_en_ciel", 4, aivat=True)

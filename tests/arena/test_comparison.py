@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from millebornes_env.arena.comparison import Comparison, compare
+from millebornes_env.arena.evaluation import Result, compare, few_deals_warning
 from millebornes_env.arena.intervals import Interval
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.outcome import Outcome
@@ -14,17 +14,17 @@ from millebornes_env.errors import ArenaError
 from tests.arena.simulated import drawn, outcome_of
 
 
-def of(outcome: Outcome, **config: object) -> Comparison:
-    return Comparison(("new", "old"), MatchConfig(**config), outcome)  # type: ignore[arg-type]
+def of(outcome: Outcome, **config: object) -> Result:
+    return Result("new", "old", MatchConfig(**config), outcome)  # type: ignore[arg-type]
 
 
-def measured(strength: float, deals: int = 400) -> Comparison:
+def measured(strength: float, deals: int = 400) -> Result:
     return of(drawn((0, 1), (strength, 0), deals, np.random.default_rng(3)))
 
 
 def test_who_is_better_by_how_much_and_how_sure() -> None:
     better, worse = measured(60), measured(-60)
-    points, wins = better.points, better.wins
+    points, wins = better.points_per_round, better.win_rate
     assert isinstance(points, Interval)
     assert 0 < points.low < 60 < (points.high or 0)
     assert better.verdict() == (
@@ -33,12 +33,12 @@ def test_who_is_better_by_how_much_and_how_sure() -> None:
         f"{100 * (wins.high or 0):.1f}), 400 deals."
     )
     assert worse.verdict().startswith("new is worse than old: -")
-    assert (better.sign(), worse.sign()) == (1, -1)
+    assert (better.sign, worse.sign) == (1, -1)
 
 
 def test_no_difference_says_how_many_deals_a_smaller_one_takes() -> None:
     found = measured(0, 400)
-    half = found.points.half_width
+    half = found.points_per_round.half_width
     assert 4 < half < 10
     verdict = found.verdict()
     assert verdict.startswith("No difference found between new and old: ")
@@ -60,7 +60,7 @@ def test_without_points_it_speaks_of_wins() -> None:
     outcome = outcome_of((0, 1), np.zeros((300, 2, 2)))
     shares = np.stack([wins, 1 - wins], axis=1)[:, None].repeat(2, axis=1)
     better = of(Outcome(**{**vars(outcome), "wins": shares}), edition="dujardin")
-    assert better.points is None
+    assert better.points_per_round is None
     assert better.verdict().startswith("new is better than old: wins 66.7 % of the matches (95 %: ")
     even = of(Outcome(**{**vars(outcome), "wins": shares[::-1].copy() * 0 + [0.5, 0.5]}), edition="dujardin")
     assert even.verdict() == (
@@ -72,14 +72,15 @@ def test_without_points_it_speaks_of_wins() -> None:
 
 
 def test_few_deals_are_told() -> None:
-    assert "too narrow" in measured(0, 29).warning()
-    assert measured(0, 30).warning() == ""
+    assert "too narrow" in few_deals_warning(29)
+    assert few_deals_warning(30) == ""
 
 
 def test_it_plays_until_the_interval_is_narrow() -> None:
     config = MatchConfig(episode="round")
     turns = list(compare(["first", "lot"], config, 100_000, until="ci<25"))
-    halves = [turn.points.half_width for turn in turns if turn.points is not None]
+    leads = [turn.points_per_round for turn in turns]
+    halves = [lead.half_width for lead in leads if lead is not None]
     assert halves[-1] < 25
     before = zip(halves[:-1], turns[:-1], strict=True)
     assert all(half >= 25 or turn.outcome.num_deals < FEWEST_DEALS for half, turn in before)

@@ -97,7 +97,7 @@ def test_what_cannot_be_played_is_refused() -> None:
     config = MatchConfig(players=3)
     with pytest.raises(ArenaError, match="deals is 0; it must be 1 or more"):
         play(["first"], config, 0)
-    with pytest.raises(ArenaError, match="nobody to play"):
+    with pytest.raises(ArenaError, match="there are no agents"):
         play([], config, 1)
     with pytest.raises(ArenaError, match=r"the lineup \(0, 1\) of 2 agents does not fit .* each of 3 teams"):
         play(["first", "lot"], config, 1, lineup=(0, 1))
@@ -233,7 +233,7 @@ def test_tallies_add_up(players: int) -> None:
 @each(("players", "teams"), [(2, 2), (3, 3), (4, 4), (6, 3)])
 @each("episode", ["round", "match"])
 def test_those_equally_near_share_a_win_without_points(players: int, teams: int, episode: str) -> None:
-    """Who has the same km has the same share; the others have lost (E53)."""
+    """Teams with equal km have equal shares; the others have lost (E53)."""
     config = MatchConfig("dujardin_2014", players, teams, episode)
     specs = ("first", "lot", "lot", "first:last")[:teams]
     roles = [agents.make(spec, config.table(), role) for role, spec in enumerate(specs)]

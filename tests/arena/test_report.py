@@ -6,7 +6,6 @@ import dataclasses
 import json
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -19,18 +18,15 @@ from millebornes_env.arena.report import (
     Grid,
     behaviour_grid,
     grids,
+    luck_sentence,
     markdown,
     markdown_table,
     notes,
     payoff_grid,
     ratings_grid,
     to_json,
-    variance_reduction_sentence,
 )
 from tests.arena.simulated import drawn, outcome_of, with_counters
-
-if TYPE_CHECKING:
-    pass
 
 NAMES = ("weak", "a|b [x]", "policy:runs/" + "long_" * 12, "cheat")
 
@@ -51,14 +47,14 @@ def test_payoff_cells_hold_the_half_width() -> None:
 
 def test_an_undefined_saving_is_a_sentence() -> None:
     even = outcome_of((0, 1), [[[9, 1], [1, 9]]] * 3)
-    sentence = variance_reduction_sentence(analyse(("a", "b"), [even], replicates=5).variance_reductions)
+    sentence = notes(analyse(("a", "b"), [even], replicates=5))[1]
     assert sentence == "Variance reduction is undefined: all deals were tied."
     lost = outcome_of((0, 1), [[[9, 1], [9, 1]]] * 3)
     for measure in ("points", "wins"):
         found = analyse(("a", "b"), [lost], replicates=5, measure=measure)
-        sentence = variance_reduction_sentence(found.variance_reductions)
+        sentence = notes(found)[1]
         assert sentence == "Variance reduction is undefined: all deals ended with the same result."
-    assert variance_reduction_sentence({}) == "Variance reduction is undefined: nothing was played."
+    assert luck_sentence([]) == "Variance reduction is undefined: nothing was played."
 
 
 def test_what_weakens_the_figures_is_said() -> None:
@@ -186,8 +182,8 @@ def test_json_holds_no_nan_and_everything() -> None:
 def test_markdown_shows_names_as_they_are() -> None:
     table = markdown_table(Grid("t", ("agent", "1"), [("a|b_*", "+1\n± 2")]))
     assert table == "| agent | 1 |\n| --- | --: |\n| a\\|b\\_\\* | +1<br>± 2 |\n"
-    text = markdown(analysis(), level=3)
-    assert text.count("### ") == len(grids(analysis())) + 1
+    text = markdown(analysis())
+    assert text.count("## ") == len(grids(analysis())) + 1
     assert "- Not played: weak - cheat" in text
 
 

@@ -37,7 +37,7 @@ def test_they_are_the_games_that_are_played(config: MatchConfig, other: str) -> 
     games, steps = begun(config, *specs), 0
     while games.batch.live.any():
         games.choose()
-        left = games.apply_action()
+        left = games.apply_actions()
         assert left == games.batch.live.sum()
         steps += 1
     expected = play(specs, config, DEALS)
@@ -51,12 +51,12 @@ def test_they_can_be_stopped_in_between() -> None:
     games = begun(TABLES[0], "champion", "random")
     for _ in range(5):
         games.choose()
-        games.apply_action()
+        games.apply_actions()
     games.batch.live[0] = False
     before, chosen = games.batch.states[0].copy(), games.actions[0]
     while games.batch.live.any():
         games.choose()
-        games.apply_action()
+        games.apply_actions()
     assert games.batch.states[0] == before
     assert games.actions[0] == chosen
     assert (games.batch.rounds[1:] == 1).all()
@@ -66,5 +66,5 @@ def test_what_is_illegal_ends_its_game_and_is_noted() -> None:
     games = begun(TABLES[0], "champion", "random")
     actions = games.choose()
     actions[3] = games.batch.states["hand"].shape[-1] + 1000
-    assert games.apply_action() == len(actions) - 1
+    assert games.apply_actions() == len(actions) - 1
     assert np.flatnonzero(games.batch.faults[:, 0] != NO_ROLE).tolist() == [3]

@@ -16,10 +16,9 @@ from millebornes_env.arena.tournament import (
     Tournament,
     TournamentConfig,
     Until,
-    alone_in,
     entrants_of,
     lineups,
-    opened,
+    lock_folder,
     play_tournament,
 )
 from millebornes_env.errors import ArenaError
@@ -30,6 +29,11 @@ ROUNDS = MatchConfig(episode="round")
 
 def config(deals: int = 100, until: str | None = None, **match: object) -> TournamentConfig:
     return TournamentConfig(MatchConfig(**{"episode": "round", **match}), deals, until)  # type: ignore[arg-type]
+
+
+def opened(specs: list[str], config: TournamentConfig, folder: Path, fresh: bool = False) -> Tournament:
+    entrants = entrants_of(specs, config.match)
+    return millebornes_env.arena.tournament.opened(entrants, config, folder, fresh)
 
 
 def arrays_of(tournament: Tournament) -> list[dict[str, object]]:
@@ -63,9 +67,7 @@ def test_an_agent_may_be_called_otherwise() -> None:
 
 
 def test_two_agents_with_one_name_are_refused() -> None:
-    with pytest.raises(
-        ArenaError, match="two agents have the name 'first': call one of them otherwise, such"
-    ):
+    with pytest.raises(ArenaError, match="two agents have the name 'first': rename one of them, such"):
         entrants_of(["first", "lot", "first"], ROUNDS)
 
 
@@ -171,7 +173,7 @@ def test_a_file_that_unpacks_to_more_than_was_asked_for_is_not_read(tmp_path: Pa
 
 def test_two_tournaments_in_one_folder_are_refused(tmp_path: Path) -> None:
     tournament = opened(["first", "lot"], config(), tmp_path)
-    with alone_in(tmp_path):
+    with lock_folder(tmp_path):
         for call in (
             lambda: opened(["first", "lot"], config(), tmp_path, fresh=True),
             lambda: play_tournament(tournament, tmp_path),

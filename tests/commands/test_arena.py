@@ -13,7 +13,7 @@ import pytest
 import millebornes_env.arena.tournament
 from millebornes_env import agents
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened_for
+from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened
 from millebornes_env.cli.arena import main
 from millebornes_env.cli.leaderboard import LIST, read_board
 from millebornes_env.cli.leaderboard import main as write_leaderboard
@@ -30,7 +30,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said of wrong arguments."""
+    """Return the error message for invalid arguments."""
     assert main(arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -68,7 +68,7 @@ def test_everything_is_printed_and_written(capsys: pytest.CaptureFixture[str]) -
 def test_a_removed_folder_ends_the_tournament(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was played is printed; nothing is written, so that the same command begins anew."""
+    """Results are printed but not written, so the same command starts again."""
     keep = millebornes_env.arena.tournament.keep_turn
 
     def removed(*given: Any) -> None:
@@ -89,14 +89,14 @@ def test_damaged_files_of_a_tournament_are_named(capsys: pytest.CaptureFixture[s
     assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
     config = TournamentConfig(MatchConfig(episode="round"), 40)
     entrants = entrants_of(["greedy", "random"], config.match)
-    assert opened_for(entrants, config, Path("here")).outcomes
+    assert opened(entrants, config, Path("here")).outcomes
     for name in ("tournament.json", "lineups/000-001.npz"):
         path = Path("here") / name
         content = path.read_bytes()
         for damage in (b"", content[:-9], b"[" * 10**5, b"[]", content[::-1]):
             path.write_bytes(damage)
             with pytest.raises(ArenaError, match=f"here/{name}"):
-                opened_for(entrants, config, Path("here"))
+                opened(entrants, config, Path("here"))
         path.write_bytes(content)
 
 
@@ -132,7 +132,7 @@ def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
 def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["greedy", "holder", "--episode", "round", "--deals", "5000", "--until", "ci<60"]
     assert main([*command, "--aivat"]) == 0
-    assert "Luck was taken off the points, measured" in capsys.readouterr().out
+    assert "Luck was subtracted from the points, measured" in capsys.readouterr().out
     assert main([*command, "--plain", "--out", "plain"]) == 0
     content = json.loads(Path("plain/arena.json").read_text())
     assert 0.7 < content["variance_reductions"][0]["ratio"] < 1.4
@@ -166,7 +166,7 @@ def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
         (["greedy", "holder", "--deals", "0"], "deals is 0; it must be 1 or more"),
         (
             ["greedy", "search:rollout=greedy,sees=all", "--allow-cheating", "--aivat"],
-            "cannot be told",
+            "luck cannot be measured",
         ),
         (["greedy", "holder", "--until", "soon"], "until is 'soon'; it may be 'ci<10'"),
         (["greedy", "holder", "--edition", "parkour"], "parkour"),

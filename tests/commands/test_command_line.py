@@ -1,4 +1,4 @@
-"""What goes wrong around a command: one sentence, the conventional exit code, and what was written stays."""
+"""Errors around a command: one sentence and the usual exit code, and written files stay."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from millebornes_env.arena import comparison
+from millebornes_env.arena import evaluation
 from millebornes_env.cli.compare import main
 from tests.each import each
 
@@ -23,9 +23,10 @@ def test_one_sentence_and_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert sentence.startswith("greedy is better than random: +")
     assert sentence.endswith("40 deals.")
     assert (table, wrote) == ("(parker, 2 players; seed 1)", "wrote new/found.json")
-    found = json.loads(Path("new/found.json").read_text(encoding="utf-8"))
-    assert (found["agents"], found["deals"], found["verdict"]) == (["greedy", "random"], 40, sentence)
-    assert found["points_per_round"]["low"] > 0
+    (result,) = json.loads(Path("new/found.json").read_text(encoding="utf-8"))["results"]
+    assert (result["agent"], result["opponent"]) == ("greedy", "random")
+    assert (result["num_deals"], result["verdict"]) == (40, sentence)
+    assert result["points_per_round"]["low"] > 0
 
 
 def test_without_points_by_wins(capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,7 +37,7 @@ def test_without_points_by_wins(capsys: pytest.CaptureFixture[str]) -> None:
 def test_ctrl_c_shows_what_is_known(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    real, turns = comparison.play, []
+    real, turns = evaluation.play, []
 
     def stops(*arguments: object, **options: object) -> object:
         turns.append(1)
@@ -44,7 +45,7 @@ def test_ctrl_c_shows_what_is_known(
             raise KeyboardInterrupt
         return real(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(comparison, "play", stops)
+    monkeypatch.setattr(evaluation, "play", stops)
     assert main(["greedy", "random", "--deals", "400", "--episode", "round"]) == 130
     printed = capsys.readouterr()
     assert "greedy is better than random" in printed.out

@@ -60,7 +60,7 @@ def test_the_file_of_a_sheet_is_printed(capsys: pytest.CaptureFixture[str], tmp_
     for names, said in {
         (): "--toml prints the file of one sheet: name one",
         ("parker", "dutch"): "--toml prints the file of one sheet: name one",
-        ("parker+max_200=3",): "leave '+max_200=3' out",
+        ("parker+max_200=3",): "leave out '+max_200=3'",
         ("parkr",): "Did you mean 'parker'?",
     }.items():
         assert said in complaint(capsys, "editions", *names, "--toml")
@@ -125,9 +125,9 @@ def test_a_sheet_of_an_own_game_is_found(own_game: Path, named: str) -> None:
 @pytest.mark.parametrize(
     ("named", "said"),
     [
-        ("my_game.py", "name a sheet of the game too, my_game.py:SHEET; there are: ours"),
+        ("my_game.py", "name a sheet of the game, too, as my_game.py:SHEET; there are: ours"),
         ("my_gam.py:ours", "there is no file 'my_gam.py'. Did you mean 'my_game.py'?"),
-        ("no_game:ours", "the module 'no_game', which is to register its game, cannot be imported here"),
+        ("no_game:ours", "the module 'no_game' that should register its game cannot be imported"),
         ("broken.py:ours", "'broken.py' could not be imported: ZeroDivisionError: division by zero (line 1)"),
         ("folder.py:ours", "there is no file 'folder.py'"),
     ],
@@ -163,7 +163,7 @@ def test_the_console_script_imports_from_the_current_folder(
     flags = {name: getattr(sys.flags, name) for name in dir(sys.flags) if not name.startswith("_")}
     monkeypatch.setattr(sys, "flags", types.SimpleNamespace(**flags | {"safe_path": is_safe}))
     assert main() == 2
-    wanted = "cannot be imported here" if is_safe else "the game 'mine' has no walk through its small tables"
+    wanted = "cannot be imported" if is_safe else "the game 'mine' has no walk through its small tables"
     assert wanted in capsys.readouterr().err
     assert (str(own_game) in sys.path) is not is_safe
 

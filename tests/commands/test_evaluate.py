@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import json
 import math
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,18 +19,11 @@ from safetensors.numpy import save_file
 import millebornes_env._util.files
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
-from millebornes_env.arena.evaluation import evaluate
+from millebornes_env.arena.evaluation import evaluate, save_results
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.arena.results import load_results, save_results
 from millebornes_env.cli.evaluate import main
-from millebornes_env.errors import ArenaError
 from tests.agents.policies import network_for, write_run
 from tests.each import each
-
-# Fair: the same cards in every seat.
-
-
-# Exact: the figures are those of the games.
 
 
 def test_intervals_are_1_96_standard_errors_of_the_blocks() -> None:
@@ -36,8 +31,8 @@ def test_intervals_are_1_96_standard_errors_of_the_blocks() -> None:
     (row,) = evaluate("holder", ["greedy"], MatchConfig(), 20)
     assert (row.num_episodes, row.num_deals) == (40, 20)
     for values, figures in (
-        (outcome.lead, (row.points, row.points_low, row.points_high)),
-        (outcome.wins[..., 0], (row.win_rate, row.win_rate_low, row.win_rate_high)),
+        (outcome.lead, row.points_per_episode),
+        (outcome.wins[..., 0], row.win_rate),
     ):
         means = [(values[number, 0] + values[number, 1]) / 2 for number in range(20)]
         mean = sum(means) / 20
@@ -47,54 +42,37 @@ def test_intervals_are_1_96_standard_errors_of_the_blocks() -> None:
         assert figures == pytest.approx((mean, mean - half, mean + half))
 
 
-# Reproducible.
+def figures(agent: str, opponents: list[str], *arguments: Any, **options: Any) -> list[dict[str, Any]]:
+    """Return the results of an evaluation without the time that it took."""
+    results = evaluate(agent, opponents, *arguments, **options)
+    return [{**result.as_json(), "seconds": 0.0} for result in results]
 
 
-def test_the_same_seed_gives_the_same_rows_and_another_seed_others() -> None:
-    rows = evaluate("greedy", ["random", "holder"], deals=15)
-    assert rows == evaluate("greedy", ["random", "holder"], deals=15)
-    assert rows[1:] == evaluate("greedy", ["holder"], deals=15)  # no row depends on those before it
-    assert rows != evaluate("greedy", ["random", "holder"], MatchConfig(seed=2), 15)
+def test_results_are_reproducible() -> None:
+    both = figures("greedy", ["random", "holder"], deals=15)
+    assert both == figures("greedy", ["random", "holder"], deals=15)
+    assert both[1:] == figures("greedy", ["holder"], deals=15)  # no result depends on those before it
+    assert both != figures("greedy", ["random", "holder"], MatchConfig(seed=2), 15)
+    one, *others = (
+        figures("greedy", ["holder"], MatchConfig(players=3), 10, batch_size=size) for size in (4096, 13, 3)
+    )
+    assert others == [one, one]
 
 
-def test_the_size_of_the_batches_changes_nothing() -> None:
-    rows = [
-        evaluate("greedy", ["holder"], MatchConfig(players=3), 10, batch_size=size)[0]
-        for size in (4096, 13, 3)
-    ]
-    assert rows[0] == rows[1] == rows[2]
+def test_saved_results(tmp_path: Path) -> None:
+    results = evaluate("greedy", ["random", "holder:pile=8"], deals=1)
+    path = tmp_path / "new" / "results.json"
+    save_results(path, results, {"seed": 1, "comment": "für alle"})
+    content = loaded(path)
+    assert content["results"] == [result.as_json() for result in results]
+    assert content["config"] == {"seed": 1, "comment": "für alle"}
+    assert {"python", "numpy", "numba"} <= set(content["versions"])
+    assert content["created"].endswith("+00:00")
 
 
-# Stored, printed and drawn.
-
-
-def test_results_come_back_as_they_were_stored(tmp_path: Path) -> None:
-    rows = evaluate("greedy", ["random", "holder:pile=8"], deals=1)
-    save_results(tmp_path / "new" / "results.json", rows, {"seed": 1, "comment": "für alle"})
-    loaded, others = load_results(tmp_path / "new" / "results.json")
-    assert loaded == rows
-    assert [row.seconds for row in loaded] == [row.seconds for row in rows]
-    assert others["config"] == {"seed": 1, "comment": "für alle"}
-    assert {"python", "numpy", "numba"} <= set(others["versions"])
-    assert others["created"].endswith("+00:00")
-
-
-def test_results_of_another_format_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "results.json"
-    for text, said in {
-        '{"format": 99, "rows": []}': "format 99",
-        '{"format": 1}': "its entry 'rows' is None; it must be a list",
-        '{"format": 1, "rows": [3]}': "row 0 is 3; it must be an object",
-        '{"format": 1, "rows": [{}]}': "row 0: .*missing",
-        '{"format": 1, "rows": [{"agent": 3}]}': "row 0 has the entry 'agent', 3, which no row can have",
-        '{"format": 1, "rows": [{"wheels": "4"}]}': "row 0 has the entry 'wheels'",
-        "[]": "no JSON object",
-        "[" * 10**5: "no JSON",
-        "": "no JSON",
-    }.items():
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(ArenaError, match=f"results.json.*{said}"):
-            load_results(path)
+def loaded(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 def test_the_command_prints_a_table_and_writes_both_files(
@@ -105,10 +83,12 @@ def test_the_command_prints_a_table_and_writes_both_files(
     printed = capsys.readouterr()
     for word in ("holder:pile=8", "greedy", "random", "parker, 3 players", "in all other teams", "33.3 %"):
         assert word in printed.out
-    rows, others = load_results(tmp_path / "found.json")
-    assert [(row.opponent, row.num_episodes) for row in rows] == [("greedy", 12), ("random", 12)]
-    assert others["config"]["agent"] == "holder:pile=8"
-    assert (others["config"]["teams"], others["config"]["deals"]) == (3, 4)
+    content = loaded(tmp_path / "found.json")
+    assert [(one["agent"], one["opponent"], one["num_episodes"]) for one in content["results"]] == [
+        ("holder:pile=8", "greedy", 12),
+        ("holder:pile=8", "random", 12),
+    ]
+    assert (content["config"]["teams"], content["config"]["deals"]) == (3, 4)
     assert (tmp_path / "found.png").read_bytes().startswith(b"\x89PNG")
     assert {path.name for path in tmp_path.iterdir()} == {"found.json", "found.png"}
 
@@ -150,7 +130,7 @@ def test_a_picture_that_cannot_be_drawn_costs_nothing_else(
     def fail(*_arguments: object, **_options: object) -> None:
         raise RuntimeError("no font\nat all")
 
-    monkeypatch.setattr("millebornes_env.arena.results.new_figure", fail)
+    monkeypatch.setattr("millebornes_env.arena.evaluation.new_figure", fail)
     arguments = ["holder", "--against", "greedy", "--deals", "1", "--out", str(tmp_path / "found")]
     assert main(arguments) == 0
     printed = capsys.readouterr()
@@ -158,7 +138,7 @@ def test_a_picture_that_cannot_be_drawn_costs_nothing_else(
     assert printed.out.endswith(f"wrote {tmp_path / 'found'}.json\n")
     path = tmp_path / "found.png"
     assert printed.err == f"warning: no picture {path}: drawing it failed (RuntimeError: no font at all)\n"
-    monkeypatch.setattr("millebornes_env.arena.results.new_figure", millebornes_env._util.files.new_figure)
+    monkeypatch.setattr("millebornes_env.arena.evaluation.new_figure", millebornes_env._util.files.new_figure)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(arguments) == 0
     assert "is not installed (pip install 'millebornes-env[arena]')" in capsys.readouterr().err
@@ -212,8 +192,9 @@ def test_a_run_folder_is_evaluated_at_its_own_table(
     folder = Path("greedy") if inside else tmp_path / "runs" / "a,b=c"  # names that could mean something else
     make_run(folder, seats=3)
     assert main(["--run-dir", str(folder), "--deals", "1"]) == 0
-    rows, _ = load_results(folder / "evaluation.json")
-    assert [(row.opponent, row.players) for row in rows] == [("random", 3), ("greedy", 3), ("holder", 3)]
+    content = loaded(folder / "evaluation.json")
+    assert [one["opponent"] for one in content["results"]] == ["random", "greedy", "holder"]
+    assert content["config"]["players"] == 3
     assert (folder / "evaluation.png").exists()
 
 

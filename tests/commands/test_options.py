@@ -1,4 +1,4 @@
-"""Commands agree: an option that several have has one name, one place, one help and one default."""
+"""Options shared by several commands have the same name, order, help and default."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SHARED = (
 )
 """In this order."""
 OTHERWISE = {("play", "episode"), ("play", "seed"), ("leaderboard", "out"), ("record", "out")}
-"""Who has another default: a person plays rounds, and other cards each time; the leaderboard is in docs; data
-are nowhere by default."""
+"""Options with other defaults: a person plays rounds with random cards, the leaderboard is in docs, and data
+have no default folder."""
 
 
 @each("name", COMMANDS)
@@ -46,12 +46,12 @@ def test_help_of_an_option_is_the_same_everywhere(name: str, capsys: pytest.Capt
         COMMANDS[name].main(["--help"])
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
     for words in (
-        "Rule sheet, with overrides: parker+max_200=4; of a game of your own, my_game.py:SHEET. None: as the "
-        "first agent's run folder, else parker.",
+        "Rule sheet, with overrides: parker+max_200=4; for a game of your own, my_game.py:SHEET. None: that "
+        "of the first agent's run folder, else parker.",
         "--edition STR ",
-        "Seats at the table. None: as the first agent's run folder, else 2.",
-        "Teams at the table. None: as usual for the sheet.",
-        "Play whole matches, or single rounds.",
+        "Seats at the table. None: those of the first agent's run folder, else 2.",
+        "Teams at the table. None: the sheet's default.",
+        "Kind of episode: match, round, or usual for the game's ",
         "Seed of the deals and of the agents",
     ):
         assert words in text

@@ -101,7 +101,7 @@ def test_a_match_tells_the_points_after_every_round() -> None:
 
 def test_another_round_has_other_cards_and_keeps_a_tally() -> None:
     text = played("--against", "greedy", "--seed", "3", answers=("perhaps", "y", "Y", "yes"))
-    assert "'perhaps' is no answer here: type y or n" in text
+    assert "'perhaps' is not an answer: type y or n" in text
     assert text.count("Another round?") == 4
     tallies = [totals(line) for line in re.findall(r"\n(Won so far: .*)\.\n", text)]
     assert [sum(tally) for tally in tallies] == [1, 2, 3, 4]
@@ -132,7 +132,7 @@ def test_undo_at_the_end_takes_the_result_back() -> None:
 
 
 def test_who_plays_against_you_forgets_what_was_taken_back() -> None:
-    """What an agent remembers of plays that were taken back would be knowledge of cards to come."""
+    """An agent that remembered plays taken back would know future cards."""
     env = vector_env(1, autoreset_mode="disabled")
     env.reset(seed=3)
     opponent = agents.load("greedy", env)

@@ -50,7 +50,7 @@ def env_at(position: str) -> VectorEnv:
 
 
 def asked(position: str, answers: str) -> tuple[str, str]:
-    """What the person chose by these answers, and all that was shown."""
+    """Return the person's choice for some answers, and the output."""
     env = env_at(position)
     person = Person(env)
     person.source, person.sink = StringIO(answers), StringIO()
@@ -183,11 +183,11 @@ def test_where_no_name_has_a_number_the_place_in_the_list_is_one() -> None:
         ("retire 4", "Not possible now: retire 4: player_0 has no servant on square 4"),
         ("give", "Not possible now: give up: what is to be decided is 'bid'"),
         ("2", "'2' may mean 'bid 2' or 'retire 2': type more of the name"),
-        ("", "'' is none of the actions: type a name, or its number alone, ? for help or q to stop."),
-        ("nonsense", "'nonsense' is none of the actions"),
+        ("", "'' is not an action: type a name, or its number alone, ? for help or q to stop."),
+        ("nonsense", "'nonsense' is not an action"),
         ("pas s", "Did you mean 'pass'?"),
-        ("9" * 5000, "is none of the actions"),
-        ("²", "'²' is none of the actions"),
+        ("9" * 5000, "is not an action"),
+        ("²", "'²' is not an action"),
     ],
 )
 def test_a_wrong_answer_is_explained_and_asked_for_again(answer: str, said: str) -> None:
@@ -206,7 +206,7 @@ def test_help_says_what_can_be_typed_and_shows_the_table_again() -> None:
     ("arguments", "message"),
     [
         (["--episode", "match"], "episode is 'match'; it may be 'race'"),
-        (["--players", "9"], "a race for 2 to 6 players; got 9"),
+        (["--players", "9"], "has no table for 9 players; it has: 2 players"),
         (["--against", "greedy"], "'greedy' plays millebornes, not wielerspel"),
         (["--against", "nobody"], "there is no agent 'nobody'"),
     ],

@@ -54,7 +54,7 @@ def test_it_records_and_checks(capsys: pytest.CaptureFixture[str]) -> None:
     card = Path("data/README.md").read_text(encoding="utf-8")
     assert "millebornes record greedy random --rounds 12" in card
     assert main(["--check", "--out", "data"]) == 0
-    assert capsys.readouterr().out.endswith("; every row is what the game says\n")
+    assert capsys.readouterr().out.endswith("; every row agrees with the game\n")
 
 
 def test_a_killed_run_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,22 +82,22 @@ def test_ctrl_c_says_how_to_go_on(
 
     monkeypatch.setattr(command, "record", interrupted)
     assert main(["greedy", "--out", "data"]) == 130
-    assert capsys.readouterr().err == "error: stopped; no recording is in data\n"
+    assert capsys.readouterr().err == "error: stopped; there is no recording in data\n"
     Path("data").mkdir()
     Path("data/recording.json").touch()
     assert main(["greedy", "--out", "data"]) == 130
     assert capsys.readouterr().err.endswith(
-        "the files that are written are whole, and the same command goes on\n"
+        "written files are complete; give the same command again to go on\n"
     )
 
 
 @each(
     ("line", "reason"),
     [
-        (["--out", "data"], "name the agents that play"),
+        (["--out", "data"], "name the agents, such as"),
         (["gredy", "--out", "data"], "there is no agent 'gredy'"),
         (["greedy", "--rounds", "4", "--out", "/dev/null/data"], "/dev/null/data: Not a directory"),
-        (["greedy", "--check", "--out", "data"], "name no agents"),
+        (["greedy", "--check", "--out", "data"], "leave out agents"),
         (["--check", "--out", "data"], "there is no recording in this folder"),
     ],
 )

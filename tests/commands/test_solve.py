@@ -69,7 +69,7 @@ def test_how_large_a_game_is(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_run_that_was_killed_goes_on(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was reached is kept, and the same command goes on from there."""
+    """The checkpoint is kept, and the same command goes on from there."""
     path = str(tmp_path / "run.npz")
     iterate = Solver._iterate
 
@@ -104,7 +104,7 @@ def test_the_last_digits_of_a_value(
     low, high = said["between"]
     assert high - low <= 8e-8
     assert low - 1e-7 < 1670 / 63 < high + 1e-7
-    assert said["made_by"].endswith("on what pruning leaves")
+    assert said["made_by"].endswith("on the pruned game")
     row = printed(capsys, "mini7", f"equilibrium:file={policy}").splitlines()[1]
     assert float(row.split(" | ")[-1]) < 1e-3  # rounded to steps of probability
 
@@ -161,7 +161,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(
         (("mini7", "--threads", "0", "random"), "--threads is 0"),
         (("mini7", "random", "--out", "x.npz"), "agents are only judged"),
         (("mini7", "nobody"), "'nobody'"),
-        (("mini12", "--out", "x.npz"), "--out: a policy of mini12-v0 is a table too large"),
+        (("mini12", "--out", "x.npz"), "--out: a policy of mini12-v0 is too large for a policy file"),
         (("mini7", "equilibrium:file=nowhere.npz"), "nowhere.npz"),
     ],
 )

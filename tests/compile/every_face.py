@@ -128,8 +128,8 @@ def opponents() -> Done:
     ):
         config = MatchConfig(edition=edition, players=players)
         (row,) = evaluate(agent, [opponent], config, deals=100)
-        found.append(f"{agent} wins {row.win_rate:.2f} against {opponent}")
-        assert row.win_rate > 1 / 2 / players, found[-1]
+        found.append(f"{agent} wins {row.win_rate.mean:.2f} against {opponent}")
+        assert row.win_rate.mean > 1 / 2 / players, found[-1]
     env = vector_env(4, seed=0)
     observations, _infos = env.reset()
     searching = agents.load("greedy+search", env)

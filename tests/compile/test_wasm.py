@@ -15,7 +15,7 @@ from export import page_data, wasm
 from export.module import module_of
 from export.page_kernels import agents_of, table_of
 from export.platforms import ExportError, object_code
-from export.wasm import DATA_FILE, MODULE_FILE, WASM, imports_of, stale
+from export.wasm import DATA_FILE, MODULE_FILE, WASM, stale
 from millebornes_env.agents.champion import ChampionAgent
 from millebornes_env.agents.policy.network import weights_block
 from millebornes_env.engine.numba.compiling import IS_COMPILED
@@ -52,23 +52,21 @@ def test_a_kernel_becomes_a_webassembly_object() -> None:
     assert code == object_code(module.text, WASM)
 
 
-def section(kind: int, content: bytes) -> bytes:
-    return bytes([kind, len(content)]) + content
+TOY = """
+define i32 @mb_toy(ptr %words) {{
+  %value = load double, ptr %words
+  %x = call double @{name}(double %value)
+  store double %x, ptr %words
+  ret i32 0
+}}
+declare double @{name}(double)
+"""
 
 
-def module_that_imports(*names: str, kind: int = 0) -> bytes:
-    entries = b"".join(
-        bytes([3]) + b"env" + bytes([len(name)]) + name.encode() + bytes([kind, 0]) for name in names
-    )
-    types = section(1, b"\x01\x60\x01\x7c\x01\x7c")
-    return b"\0asm\x01\0\0\0" + types + section(2, bytes([len(names)]) + entries)
-
-
-def test_what_a_module_asks_its_host_for_is_read() -> None:
-    assert imports_of(module_that_imports("exp", "tanh")) == ["exp", "tanh"]
-    assert imports_of(b"\0asm\x01\0\0\0") == []
-    with pytest.raises(ExportError, match="ask for memory, which is no function"):
-        imports_of(module_that_imports("memory", kind=2))
+def test_a_module_imports_only_what_pages_have() -> None:
+    assert wasm.linked(TOY.format(name="exp"), ["toy"], []).startswith(b"\0asm")
+    with pytest.raises(ExportError, match="undefined symbol: sinh"):
+        wasm.linked(TOY.format(name="sinh"), ["toy"], [])
 
 
 # Whether it is stale ---------------------------------------------------------------------------------------

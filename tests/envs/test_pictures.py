@@ -10,7 +10,7 @@ import pytest
 
 from millebornes_env import millebornes_v0, vector_env, wielerspel_v0
 from millebornes_env.errors import OptionError
-from millebornes_env.games.editions import edition, editions
+from millebornes_env.games.registry import edition, editions
 from millebornes_env.notation import read_position
 from millebornes_env.render.millebornes.svg import draw_picture
 

@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "add_a_game.md"
 
 
 def examples() -> list[str]:
-    """The Python blocks of the page; the first one is the file `pig.py`."""
+    """Return the Python blocks of the page; the first one is the file `pig.py`."""
     return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
@@ -34,7 +34,7 @@ def _games_and_agents_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 @pytest.fixture(scope="session")
 def pig_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of `pig.py`, on Python's path."""
+    """Return the folder of `pig.py`, on Python's path."""
     folder = tmp_path_factory.mktemp("pig")
     (folder / "pig.py").write_text(examples()[0], encoding="utf-8")
     sys.path.insert(0, str(folder))
@@ -46,7 +46,7 @@ def pig_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def pig(pig_file: Path) -> ModuleType:
-    """The module, its game registered."""
+    """Return the module, its game registered."""
     module = importlib.import_module("pig")
     from millebornes_env.games.registry import Game, SheetOfTables, register_game  # noqa: PLC0415
 

@@ -11,7 +11,7 @@ from millebornes_env import VectorEnv, edition, millebornes_v0, vector_env
 from millebornes_env.engine.batch import new_buffers
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.games.millebornes import rulebook
-from millebornes_env.games.millebornes.editions import read_sheet
+from millebornes_env.games.millebornes.editions import Edition
 from tests.envs.playing import choose, look
 from tests.hostile.table import Argument, Games, Nothing, OneGame, judge_all, of_arrays
 from tests.hostile.values import SAME_LAYOUTS, SAME_NUMBERS
@@ -199,7 +199,7 @@ def test_editions() -> None:
             Argument("edition(name)", Nothing, lambda _, value: edition(value)),
             Argument("Edition.table(players)", Nothing, lambda _, value: parker.table(value)),
             Argument("Edition.table(teams)", Nothing, lambda _, value: parker.table(2, value), {"None"}),
-            Argument("read_sheet(path)", Nothing, lambda _, value: read_sheet(value)),
+            Argument("Edition.load(path)", Nothing, lambda _, value: Edition.load(value)),
             *(
                 Argument(
                     f"replace({name})",

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import get_type_hints
-
 import numpy as np
 
 from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.games.millebornes.editions import edition, editions
-from millebornes_env.games.millebornes.rules import (
-    RULES,
-    RulesRecord,
-    compiled_rules,
-    rules_array,
-    rules_record,
-)
+from millebornes_env.games.millebornes.rules import RULES, compiled_rules, rules_array, rules_record
 from tests.each import each
-
-
-def test_the_type_has_the_fields_of_the_record() -> None:
-    assert tuple(get_type_hints(RulesRecord)) == RULES.names
 
 
 @each("name", editions())

@@ -23,7 +23,7 @@ from millebornes_env.errors import EditionError, NotationError
 from millebornes_env.games.millebornes import editions as editions_module
 from millebornes_env.games.millebornes.actions import num_actions
 from millebornes_env.games.millebornes.audit import first_violation
-from millebornes_env.games.millebornes.editions import read_sheet
+from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.rules import rules_record
 from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER
@@ -334,7 +334,7 @@ def test_a_sheet_with_other_words_reads_or_is_refused(edits: list[Edit]) -> None
         path = Path(folder) / "sheet.toml"
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         try:
-            found = read_sheet(path)
+            found = Edition.load(path)
         except EditionError as error:
             check_length(error, f"{path}: ")
             return

@@ -16,7 +16,7 @@ from millebornes_env.errors import NotationError, StateError
 from millebornes_env.games.millebornes.actions import num_actions
 from millebornes_env.games.millebornes.audit import first_violation
 from millebornes_env.games.millebornes.cards import Card
-from millebornes_env.games.millebornes.editions import read_sheet
+from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.rules import Rules, rules_record
 from millebornes_env.games.millebornes.state import PHASE_NAMES, ROUND_OVER, StateArray, new_states
@@ -88,7 +88,7 @@ def test_overridden_rules_and_sheets_of_ones_own(tmp_path: Path) -> None:
         (SHEETS / "parker.toml").read_text(encoding="utf-8").replace('name = "parker"', 'name = "home"', 1)
     )
     (tmp_path / "home.toml").write_text(sheet, encoding="utf-8")
-    home = read_sheet(tmp_path / "home.toml")
+    home = Edition.load(tmp_path / "home.toml")
     text = write_position(next(games(home.table(2), 1)), home, home.table(2))
     assert text.startswith("edition: home\n")
     assert str(read_position(text, edition=home)) == text

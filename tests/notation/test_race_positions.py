@@ -182,8 +182,8 @@ WRONG = {
     "key: 1": ["a key is two whole numbers"],
     "rolled: 4 by seat 0": ["it says what has happened in a turn", "to act: seat 0, bid"],
     "edition: ducth": ["there is no edition 'ducth'", "arc_en_ciel"],
-    "table: 7 players": ["2 to 6 players"],
-    "table: 4 players in 2 teams": ["4 players are 4 teams"],
+    "table: 7 players": ["has no table for 7 players", "6 players in 6 teams"],
+    "table: 4 players in 2 teams": ["has no table for 4 players in 2 teams"],
 }
 
 

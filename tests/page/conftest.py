@@ -6,9 +6,11 @@ MILLEBORNES_SCREENSHOTS, if any.
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -19,6 +21,7 @@ import pytest
 
 from millebornes_env.play.web.server import HOST, PAGE, TableServer
 from millebornes_env.play.web.table import CardTable
+from millebornes_env.render.millebornes.filling import DRAWING
 from tests.patience import SECONDS_OF_A_HANG
 
 SETUP = {
@@ -53,12 +56,18 @@ def table() -> CardTable:
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     """Serve the page and yield its address."""
-    with TableServer(CardTable) as server:
-        serving = threading.Thread(target=server.serve_forever, args=(0.05,))
-        serving.start()
+    with running(TableServer(CardTable)) as server:
         yield server.url
-        server.shutdown()
-        serving.join()
+
+
+@contextlib.contextmanager
+def running(server: TableServer) -> Iterator[TableServer]:
+    """Run a server in a thread for as long as the block lasts."""
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    yield server
+    server.stop()
+    thread.join()
 
 
 class _Folder(http.server.SimpleHTTPRequestHandler):
@@ -74,9 +83,12 @@ class _Folder(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def folder() -> Iterator[str]:
-    """Serve the page as a static folder, without our server, and yield its address."""
-    with http.server.ThreadingHTTPServer((HOST, 0), partial(_Folder, directory=str(PAGE))) as server:
+def folder(tmp_path: Path) -> Iterator[str]:
+    """Serve the page as a static folder, as the site has it, without our server, and yield its address."""
+    shutil.copytree(PAGE, tmp_path / "table")
+    shutil.copytree(DRAWING, tmp_path / "table" / "drawing")
+    files = partial(_Folder, directory=str(tmp_path / "table"))
+    with http.server.ThreadingHTTPServer((HOST, 0), files) as server:
         serving = threading.Thread(target=server.serve_forever, args=(0.05,))
         serving.start()
         yield f"http://{HOST}:{server.server_port}/"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from millebornes_env.errors import AgentFaultError, ArenaError
 from millebornes_env.notation import read_record, record_of
 from tests.each import each
 
-SMALL = Recording(["greedy", "random"], rounds_per_file=8, hidden=True, seed=3)
+SMALL = Recording(agents=["greedy", "random"], rounds_per_file=8, hidden=True, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +81,9 @@ def test_the_rows_are_what_the_environment_shows(written: Path) -> None:
     ],
 )
 def test_every_kind_of_table(name: str, players: int, teams: int, tmp_path: Path) -> None:
-    recording = Recording(["random"], name, players, teams, reward="win", rounds_per_file=6)
+    recording = Recording(
+        agents=["random"], edition=name, players=players, teams=teams, reward="win", rounds_per_file=6
+    )
     data = record(tmp_path / "data", recording, 9)
     decisions, rounds = rows_of(data)
     texts = [read_record(text) for text in rounds["notation"].to_pylist()]
@@ -129,7 +132,7 @@ def test_more_rounds_are_added(data: Path) -> None:
     before = path_of(data, "rounds", 1).read_bytes()
     assert record(data, SMALL, 30).rounds == (8, 8, 8, 6)
     assert path_of(data, "rounds", 1).read_bytes() == before
-    with pytest.raises(ArenaError, match="holds more than 20 rounds already"):
+    with pytest.raises(ArenaError, match="already holds more than 20 rounds"):
         record(data, SMALL, 20)
 
 
@@ -222,7 +225,7 @@ def test_a_removed_folder_ends_the_recording(tmp_path: Path, gone: str) -> None:
         if done == 8:
             shutil.rmtree(place) if gone == "the folder" else (place / gone).unlink()
 
-    with pytest.raises(ArenaError, match="was removed while it was written to; recording stops"):
+    with pytest.raises(ArenaError, match="was removed during recording; recording stops"):
         record(place, SMALL, 40, threads=1, on_progress=remove)
     if gone == "the folder":
         assert not place.exists()
@@ -233,12 +236,15 @@ def test_a_removed_folder_ends_the_recording(tmp_path: Path, gone: str) -> None:
 
 def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -> None:
     for other, reason in (
-        (Recording(["greedy", "random"], rounds_per_file=8, hidden=True, seed=4), "seed is 4 now, and was 3"),
         (
-            Recording(["random"], rounds_per_file=8, hidden=True, seed=3),
-            "the agents are random now, and were greedy",
+            Recording(agents=["greedy", "random"], rounds_per_file=8, hidden=True, seed=4),
+            "seed is 4 now, and was 3",
         ),
-        (Recording(["greedy", "random"], "dujardin", rounds_per_file=8, seed=3), "edition is 'dujardin' now"),
+        (replace(SMALL, agents=["random"]), "the agents are random now, and were greedy"),
+        (
+            Recording(agents=["greedy", "random"], edition="dujardin", rounds_per_file=8, seed=3),
+            "edition is 'dujardin' now",
+        ),
     ):
         with pytest.raises(ArenaError, match=reason):
             record(data, other, 40)
@@ -246,13 +252,13 @@ def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -
     found = json.loads(manifest.read_text(encoding="utf-8"))
     found["recording"]["agents"][0]["fingerprint"] = "0" * 16
     manifest.write_text(json.dumps(found), encoding="utf-8")
-    with pytest.raises(ArenaError, match="greedy is another agent now"):
+    with pytest.raises(ArenaError, match="greedy is a different agent now"):
         record(data, SMALL, 40)
     found["recording"]["format_version"] = 99
     manifest.write_text(json.dumps(found), encoding="utf-8")
     for read in (lambda: record(data, SMALL, 40), lambda: open_data(data), lambda: check(data)):
         with pytest.raises(
-            ArenaError, match="it is of version 99 of the format, and this release reads version 1"
+            ArenaError, match="it has version 99 of the format, and this release reads version 1"
         ):
             read()
     manifest.write_text("{", encoding="utf-8")
@@ -264,13 +270,13 @@ def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("mine", encoding="utf-8")
-    with pytest.raises(ArenaError, match="is not empty, and no recording is in it"):
+    with pytest.raises(ArenaError, match="is not empty and holds no recording"):
         record(tmp_path, SMALL, 8)
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_file_of_another_recording_is_refused(data: Path, tmp_path: Path) -> None:
-    other = Recording(["random", "random"], rounds_per_file=8, hidden=True, seed=3)
+    other = replace(SMALL, agents=["random", "random"])
     record(tmp_path / "other", other, 8)
     shutil.copy(path_of(tmp_path / "other", "rounds", 0), path_of(data, "rounds", 1))
     with pytest.raises(ArenaError, match="the file is of another recording"):
@@ -350,7 +356,7 @@ def test_an_illegal_action_is_told_with_its_round(tmp_path: Path, monkeypatch: p
     with pytest.raises(
         AgentFaultError, match=r"cheater chose .* which is illegal, in round 0, seat \d; legal were"
     ):
-        record(tmp_path / "data", Recording(["cheater"], rounds_per_file=4), 4)
+        record(tmp_path / "data", Recording(agents=["cheater"], rounds_per_file=4), 4)
 
 
 @each(
@@ -383,9 +389,9 @@ def test_a_sheet_of_ones_own_is_checked_with_the_sheet(tmp_path: Path) -> None:
     text = (sheets / "parker.toml").read_text(encoding="utf-8").replace('name = "parker"', 'name = "mine"')
     own = tmp_path / "mine.toml"
     own.write_text(text.replace("max_200 = { value = 2", "max_200 = { value = 3"), encoding="utf-8")
-    record(tmp_path / "data", Recording(["random"], str(own), rounds_per_file=4), 4)
+    record(tmp_path / "data", Recording(agents=["random"], edition=str(own), rounds_per_file=4), 4)
     with pytest.raises(ArenaError, match="the recorded table cannot be set up"):
         check(tmp_path / "data")
     assert check(tmp_path / "data", edition=str(own)).rounds == (4,)
-    with pytest.raises(ArenaError, match="has other rules now"):
+    with pytest.raises(ArenaError, match="have changed since it was recorded"):
         check(tmp_path / "data", edition=edition("parker").replace(max_200=1))

@@ -99,6 +99,6 @@ def test_what_is_no_pair_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(QUESTION, ["--pairs", "champion"]) == 2
     assert "write it as 'champion vs arnold'" in capsys.readouterr().err
     assert main(QUESTION, ["--edition", "dujardin"]) == 2
-    assert "dujardin counts none" in capsys.readouterr().err
+    assert "dujardin has no points" in capsys.readouterr().err
     assert main(QUESTION, ["--deals", "3"]) == 2
     assert "--deals is 3" in capsys.readouterr().err

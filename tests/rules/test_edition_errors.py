@@ -71,24 +71,6 @@ def test_a_table_is_named_by_whole_numbers(players: object, teams: object, part:
     assert part in str(caught.value)
 
 
-def test_a_value_that_cannot_be_shown_is_refused_like_any_other() -> None:
-    """The message is not about the failure of the value's own code."""
-
-    class Unshowable:
-        def __repr__(self) -> str:
-            raise RuntimeError
-
-        __index__ = __str__ = __repr__  # type: ignore[assignment]
-
-    for call, error in (
-        (lambda: edition("parker").table(Unshowable()), PlayersError),  # type: ignore[arg-type]
-        (lambda: edition(Unshowable()), UnknownEditionError),  # type: ignore[arg-type]
-        (lambda: edition("parker").replace(goal=Unshowable()), EditionError),  # type: ignore[arg-type]
-    ):
-        with pytest.raises(error, match="<Unshowable instance at "):
-            call()
-
-
 def test_numbers_of_thousands_of_digits() -> None:
     """Python itself refuses to print them."""
     with pytest.raises(PlayersError, match="no table for a very large int players"):

@@ -7,7 +7,7 @@ from tests.support import DISTANCES, Position
 
 
 def at_700(players: int = 2, seat: int = 0, *, two_hundreds: int = 0) -> Position:
-    """The seat's team has just reached 700."""
+    """Return the seat's team has just reached 700."""
     team = seat % Position(players=players).rules.teams
     position = Position(players=players)
     position.turn(seat).battle(team, "roll").km(team, 650, two_hundreds=two_hundreds)

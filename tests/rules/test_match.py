@@ -7,7 +7,7 @@ from tests.support import PLAYERS, Position
 
 
 def after_round(*points: int) -> Position:
-    """A match in which the teams have these totals after a round; two teams, or three."""
+    """Return a match in which the teams have these totals after a round; two teams, or three."""
     position = Position(players=len(points))
     for team, total in enumerate(points):
         position.state.score[team] = total

@@ -97,7 +97,7 @@ NO_CHAPTER = ("test_edition_", "test_scenarios", "test_sheets", "test_rulebook_c
 
 
 def numbers(ranges: str) -> list[int]:
-    """The numbers of a text such as "1-3 7"."""
+    """Return the numbers of a text such as "1-3 7"."""
     found = []
     for part in ranges.split():
         first, _, last = part.partition("-")
@@ -123,18 +123,18 @@ def docstrings() -> dict[str, str]:
 
 
 def chapters() -> dict[str, str]:
-    """The docstrings of the tests that say what a rule is."""
+    """Return the docstrings of the tests that say what a rule is."""
     return {name: text for name, text in docstrings().items() if not name.startswith(NO_CHAPTER)}
 
 
 def citations(texts: Iterable[str]) -> list[tuple[str, int, int]]:
-    """The source text, the first and the last line of each citation."""
+    """Return the source text, the first and the last line of each citation."""
     found = [match for text in texts for match in CITATION.findall(text)]
     return [(source, int(first), int(last or first)) for source, first, last in found]
 
 
 def rulings(texts: Iterable[str]) -> set[int]:
-    """The numbers of the rulings that are cited."""
+    """Return the numbers of the rulings that are cited."""
     return {int(number) for text in texts for number in RULING.findall(text)}
 
 

@@ -26,7 +26,7 @@ COLUMNS = {
 
 
 def columns(names: str) -> Callable[[Test], Test]:
-    """A parameter `name` for each edition of these columns of the specification."""
+    """Return a parameter `name` for each edition of these columns of the specification."""
     found = dict.fromkeys(edition for column in names.split() for edition in COLUMNS[column])
     return each("name", found)
 

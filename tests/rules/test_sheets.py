@@ -127,7 +127,7 @@ def test_the_sources_of_a_table_join_those_of_the_sheet() -> None:
 
 @pytest.fixture
 def sheet(tmp_path: Path) -> Callable[..., Path]:
-    """A copy of parker's sheet in which some texts are replaced by others."""
+    """Return a copy of parker's sheet in which some texts are replaced by others."""
 
     def copy(*changes: tuple[str, str], name: str = "mine.toml") -> Path:
         text = (SHEETS / "parker.toml").read_text(encoding="utf-8")

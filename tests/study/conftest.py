@@ -18,11 +18,11 @@ def extra() -> None:
 @pytest.fixture
 def free_ports(extra: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the command take any free port, and know no other computer."""
-    from millebornes_env.play.study import serving  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.web import server  # noqa: PLC0415 - of the extra
 
     def bound(host: str, port: int) -> Any:
         if host.endswith(".example"):
             raise socket.gaierror(-2, "Name or service not known")
         return socket.create_server(("127.0.0.1", 0))
 
-    monkeypatch.setattr(serving, "_bound", bound)
+    monkeypatch.setattr(server, "_bound", bound)

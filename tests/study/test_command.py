@@ -141,7 +141,7 @@ def test_where_pages_may_be_opened() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_a_port_that_is_taken() -> None:
-    from millebornes_env.play.study.serving import listening  # noqa: PLC0415 - of the extra
+    from millebornes_env.play.web.server import listening  # noqa: PLC0415 - of the extra
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         with pytest.raises(PlayError, match="cannot be used"):

@@ -262,7 +262,7 @@ def test_opening_a_page_again_and_again_fills_no_disk(tmp_path: Path) -> None:
 
 
 def test_reading_what_is_no_study(tmp_path: Path) -> None:
-    with pytest.raises(PlayError, match="no folder of a study"):
+    with pytest.raises(PlayError, match="not the folder of a study"):
         read_study(tmp_path)
     study_of(tmp_path / "study")
     assert read_study(tmp_path / "study") == []

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.errors import PlayError
 from millebornes_env.games.registry import GAMES, Game, SheetOfTables, register_game
 from millebornes_env.play.language import parse, prompt, see, situation
-from millebornes_env.play.language.shapes import Maybe
 from tests.engine import dice_race
 
 NAMES = ["roll", "use the boost"]
@@ -33,11 +31,6 @@ def words() -> types.ModuleType:
     vars(module).update(
         SYNONYMS={"throw": "roll"},
         table=table,
-        table_shape=lambda rules, table: {
-            "place": Maybe(range(rules.players)),
-            "boost": int,
-            "km": [range(1000)] * rules.players,
-        },
         table_text=lambda view: (
             f"You are at {view['table']['km'][0]} km. Your boost: {view['table']['boost']}."
         ),
@@ -81,24 +74,6 @@ def test_another_game_is_asked_and_answered() -> None:
     env.step([dice_race.ROLL])
     used = see(situation(env))
     assert parse('{"move": "boost"}', used).reason == "'use the boost' is not legal now: it is used up."
-
-
-def test_its_views_are_checked_by_its_shape() -> None:
-    env = vector_env(1, "dice_race", players=3)
-    env.reset(seed=1)
-    view = see(situation(env))
-    for entry, value, told in (
-        ("km", [0, 0], r"view\['table'\]\['km'\] has 2 items; it must have 3"),
-        (
-            "km",
-            [0, 0, 1000],
-            r"view\['table'\]\['km'\]\[2\] is 1000; it must be a whole number from 0 to 999",
-        ),
-        ("boost", True, r"view\['table'\]\['boost'\] is True; it must be a whole number"),
-        ("bost", 1, r"view\['table'\] has an entry 'bost' that it must not have. Did you mean 'boost'"),
-    ):
-        with pytest.raises(PlayError, match=told):
-            prompt({**view, "table": {**view["table"], entry: value}})
 
 
 def test_its_hidden_numbers_are_hidden() -> None:

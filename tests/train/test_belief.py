@@ -67,7 +67,7 @@ def test_training_shows_what_search_reads() -> None:
             here = batch.states[game : game + 1], np.array([seat], np.int32), np.array([game])
             read[2 * game + seat].append(shown(watcher.known(*here)[0]))
             watcher.note(*here, actions[game : game + 1])
-        loops.apply_all(batch, rules, settings_of(config()), actions)
+        loops.apply_actions(batch, rules, settings_of(config()), actions)
     compared = 0
     for one, moments in read.items():
         rows = np.flatnonzero(found.rounds == one)

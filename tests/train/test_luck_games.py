@@ -37,7 +37,7 @@ def games_after_a_draw(config: MatchConfig, deals: int = 16) -> tuple[StateArray
     states, cards = [], []
     for turn in range(60):
         before = batch.states.copy()
-        loops.apply_all(batch, rules, settings, first_legal(batch, rules, config))
+        loops.apply_actions(batch, rules, settings, first_legal(batch, rules, config))
         gone = before["deck"] != batch.states["deck"]
         for game in np.flatnonzero(
             batch.live & (gone.sum(axis=1) == 1) & (np.arange(len(gone)) % 7 == turn % 7)

@@ -240,7 +240,7 @@ def test_a_game_of_ones_own_is_learned(tmp_path: Path, monkeypatch: pytest.Monke
         (("--oracle",), "the game 'wielerspel' has none: leave it out"),
         (("--observe-rules",), "observe_rules is True; the game 'wielerspel' has no such option"),
         (("--edition", "parker"), "is of the game 'wielerspel', --edition parker of 'millebornes'"),
-        (("--edition", "no_module:dice"), "the module 'no_module', which is to register its game, cannot be"),
+        (("--edition", "no_module:dice"), "the module 'no_module' that should register its game cannot be"),
     ],
 )
 def test_what_the_race_does_not_have_is_refused(

@@ -169,9 +169,8 @@ WRITTEN = {
     "claim": "battle 1: roll\nhand 0: 25 ...\nhand 1: right_of_way 2x25\n"
     "pending: stop by seat 0 against team 1\n",
     "four": "table: 4 players in 2 teams\ndealer: 0\nbattle 0: stop on roll\n"
-    "speed 1: speed_limit\nbattle 1: roll\ndistance 1: 4x25 2x100\nsafeties 1: extra_tank!\n"
-    "hand 1: 50 75 2x stop ...\ndiscard pile: 3x25 stop\n"
-    "stream 1: roll 200 ...\ncovered 1: stop roll\n",
+    "speed 1: speed_limit\nbattle 1: roll\ndistance 1: 4x25 2x100\nsafeties 1: extra_tank!\nhand 1: 50 75 "
+    "2x stop ...\ndiscard pile: 3x25 stop\nstream 1: roll 200 ...\ncovered 1: stop roll\n",
     "empty": "edition: dutch\nstream 0: none\nstream 1: none\n"
     "hand 0: roll 25\nhand 1: 50\ndiscard pile: ...\n",
     "by key": "key: 12 34\nhand 0: stop ...   # a comment\n\nround: 3\nscores: 400 125\n",

@@ -25,7 +25,7 @@ is_over = plain(rulebook.is_round_over)
 
 
 def new_race(rules: Rules, seed: int) -> Any:
-    """A race that has just begun: a record of `STATE`."""
+    """Return a race that has just begun: a record of `STATE`."""
     state = np.zeros(1, STATE).view(np.recarray)[0]
     state.key[:] = (seed, seed + 1)
     start(state, rules_array(rules)[0])
@@ -39,12 +39,12 @@ def legal_actions(state: Any, record: Any) -> list[int]:
 
 
 def wild(state: Any, legal: list[int], rng: random.Random) -> int:
-    """Any legal action."""
+    """Choose any legal action."""
     return rng.choice(legal)
 
 
 def sober(state: Any, legal: list[int], rng: random.Random) -> int:
-    """No servant retires who need not, bids are cheap, and servants beside the board go first."""
+    """Bid little, retire no servant without need, and those beside the board first."""
     kept = [
         action
         for action in legal

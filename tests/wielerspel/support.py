@@ -43,6 +43,7 @@ from millebornes_env.games.wielerspel.state import (
     STATE,
     TURN_ENDS,
 )
+from tests.wielerspel.oracle.beside import OracleTurn, knows
 
 BOARD = edition("arc_en_ciel").table(3)
 ACTIONS = {action_name(action): action for action in range(NUM_ACTIONS)}
@@ -67,7 +68,7 @@ TRIPLE = 29
 
 @cache
 def _key_of_dice(white: int, yellow: int, number: int) -> tuple[int, int]:
-    """A key that gives these dice in this turn."""
+    """Return a key that gives these dice in this turn."""
     state = np.zeros(1, STATE).view(np.recarray)[0]
     white_die, yellow_die = plain(dice.white_die), plain(dice.yellow_die)
     for word in range(10_000):
@@ -81,6 +82,8 @@ class Race:
     """One race, set up in names; seats ride in their order, nobody has bought a square."""
 
     def __init__(self, players: int = 3, **changes: int) -> None:
+        self.changes = changes
+        self.oracle: OracleTurn | None = None
         self.rules: Rules = edition("arc_en_ciel").replace(**changes).table(players)
         self.record: Any = rules_array(self.rules)[0]
         self.states = np.zeros(1, STATE).view(np.recarray)
@@ -104,7 +107,7 @@ class Race:
         return self
 
     def away(self, seat: int, lead: int) -> Race:
-        """The seat's leader has escaped."""
+        """Return the seat's leader has escaped."""
         plain(peloton.leave_peloton)(self.state, seat)
         self.state.escaped, self.state.lead, self.state.highest_lead = seat, lead, lead
         return self
@@ -121,7 +124,7 @@ class Race:
         return self
 
     def retired(self, seat: int, number: int) -> Race:
-        """So many servants have retired from beside the board."""
+        """Retire this number of servants from beside the board."""
         self.state.retired[seat] += number
         self.state.off_board[seat] -= number
         return self
@@ -134,12 +137,12 @@ class Race:
         return self
 
     def stack(self, name: str, left: int) -> Race:
-        """So many cards of a set are left on the board (the others are nowhere)."""
+        """Leave this number of cards of a set on the board (the others are nowhere)."""
         self.state.stacks[SET_NAMES.index(name)] = left
         return self
 
     def deck(self, *cards: str) -> Race:
-        """Only these cards, such as "supply 5", are left to be drawn."""
+        """Leave only these cards, such as "supply 5", to be drawn."""
         self.state.deck[:] = NO_CARD
         self.state.deck_next = 0
         for place, words in enumerate(cards):
@@ -149,7 +152,7 @@ class Race:
         return self
 
     def set(self, **fields: int) -> Race:
-        """Fields of the record by their names: `rainbow_lap=1`."""
+        """Set fields of the record by name: `rainbow_lap=1`."""
         for name, value in fields.items():
             setattr(self.state, name, value)
         return self
@@ -160,6 +163,9 @@ class Race:
         """Play a turn in which the white die takes the rainbow rider to this square, up to a decision."""
         self.state.square = (square - white) % self.rules.length
         self.state.key[:] = _key_of_dice(white, yellow, int(self.state.turn))
+        record = self.states.view(np.ndarray)[0]
+        if self.state.phase == RIDING and knows(self.changes, record, self.rules):
+            self.oracle = OracleTurn(record, self.rules, self.changes)
         return self._go_on()
 
     def do(self, *words: str) -> Race:
@@ -167,18 +173,23 @@ class Race:
         for said in words:
             assert said in self.legal(), f"{said} is not legal: {sorted(self.legal())}"
             plain(turn.answer)(self.state, self.record, ACTIONS[said])
+            if self.oracle is not None:
+                self.oracle.race.do(said)
             self._go_on()
         return self
 
     def _go_on(self) -> Race:
         if self.state.phase == RIDING:
             plain(turn.ride_turn)(self.state, self.record)
+        if self.oracle is not None:
+            self.oracle.check(self.states.view(np.ndarray)[0], self.legal(), self.winners)
         return self
 
     def next_turn(self) -> Race:
         """End a turn that has nothing left to be decided; `land_on` plays the next."""
         assert (self.state.phase, self.state.stage) == (RIDING, TURN_ENDS)
         plain(turn.end_turn)(self.state, self.record)
+        self.oracle = None
         return self
 
     # Looking -----------------------------------------------------------------------------------------------
@@ -217,7 +228,7 @@ class Race:
         }
 
     def cards(self, seat: int) -> dict[str, int]:
-        """The jersey cards that the seat has."""
+        """Return the jersey cards that the seat has."""
         found = zip(SET_NAMES, self.state.jerseys[seat], strict=True)
         return {name: int(cards) for name, cards in found if cards}
 

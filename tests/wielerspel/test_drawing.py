@@ -73,7 +73,7 @@ player_1: bid for square 9 (cobbles 3), or pass? (highest bid 6, by player_2; 1 
 
 
 def auction() -> Race:
-    """A rider is away, and the second seat in race order bids."""
+    """Return a rider is away, and the second seat in race order bids."""
     race = Race(3).order(2, 1, 0).away(2, 8).servants(1, FLAT_2).retired(2, 1).energy(1, 48)
     race.jerseys(1, rainbow=1, green=2, triples=1).set(turn=3, rainbow_lap=1, no_supply=1)
     return race.land_on(COBBLES_3).do("pay", "bid 6")
@@ -88,7 +88,7 @@ def asked(race: Race) -> str:
 
 
 def seen(state: Any, rules: Rules, seat: int, padded: int = 0) -> tuple[Any, Any]:
-    """The observation of a seat and its layout."""
+    """Return the observation of a seat and its layout."""
     spec = ObservationSpec(padded)
     row = np.zeros(int(plain(observation_size)(rules, spec)), np.int8)
     plain(write_observation)(state, rules_array(rules)[0], seat, spec, row)
@@ -216,7 +216,7 @@ def test_the_ranking_shares_places() -> None:
 
 
 def turned(facts: Facts, observer: int) -> Facts:
-    """The same race with its seats counted from the observer to the left."""
+    """Return the same race with its seats counted from the observer to the left."""
     players = len(facts.teams)
 
     def seen_as(seat: int) -> int:

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,8 @@ import pytest
 
 from millebornes_env.engine.batch import NO_GAME, Batch, Settings
 from millebornes_env.engine.kernels import DISABLED, SKIP
-from millebornes_env.engine.numba.compiling import plain
-from millebornes_env.games.wielerspel import dice, rulebook
-from millebornes_env.games.wielerspel.actions import NUM_ACTIONS, action_name
+from millebornes_env.games.wielerspel import rulebook
 from millebornes_env.games.wielerspel.editions import edition
-from millebornes_env.games.wielerspel.rules import MAX_DECK, Rules, rules_array
 from millebornes_env.games.wielerspel.sections import ObservationSpec
 from millebornes_env.games.wielerspel.squares import KIND_NAMES
 from millebornes_env.games.wielerspel.state import (
@@ -32,16 +28,18 @@ from millebornes_env.games.wielerspel.state import (
     BY_JERSEYS,
     BY_TURNS,
     PHASE_NAMES,
-    SET_NAMES,
 )
-from tests.wielerspel.oracle.arc_en_ciel import ARC_EN_CIEL, Card
+from tests.wielerspel.oracle.arc_en_ciel import ARC_EN_CIEL
+from tests.wielerspel.oracle.beside import (
+    ACTIONS,
+    NAMES,
+    PHASES,
+    RulebookChance,
+    facts_of,
+    oracle_kind,
+    oracle_sheet,
+)
 from tests.wielerspel.oracle.race import Race
-
-NAMES = [action_name(action) for action in range(NUM_ACTIONS)]
-ACTIONS = {name: action for action, name in enumerate(NAMES)}
-PHASES = {"race over": "OVER"} | {name: name.upper() for name in PHASE_NAMES if name != "race over"}
-ORACLE_KINDS = {"event_for_all": "yellow event", "polka_dot": "polka"}
-"""Names that differ in the oracle, which writes blanks for underlines."""
 
 SHEETS: dict[str, dict[str, int]] = {
     "usual": {},
@@ -50,11 +48,6 @@ SHEETS: dict[str, dict[str, int]] = {
     "combativity": {"combativity": 1},
     "hunger": {"energy": 20, "max_energy": 20, "servants": 3, "retirement_energy": 4, "combativity": 1},
     "few jerseys": {"jersey_cards": 3, "lap_supply": 9, "inner_track": 9, "max_turns": 100},
-}
-ORACLE_NAMES = {
-    "retirement_energy": "retirement",
-    "greens_for_rainbow": "greens_for_a_rainbow",
-    "polka_for_rainbow": "polkas_for_a_rainbow",
 }
 PLAYERS = (2, 3, 4, 5, 6)
 SETTINGS = Settings(
@@ -70,64 +63,21 @@ ENDINGS = {
     BY_TURNS: "turns",
 }
 
-white_die, yellow_die = plain(dice.white_die), plain(dice.yellow_die)
-draw_lots, shuffle_deck = plain(dice.draw_lots), plain(dice.shuffle_deck)
-
-
-class RulebookChance:
-    """The rulebook's lots, dice and cards of one race, in the words of the oracle."""
-
-    def __init__(self, state: Any, rules: Rules) -> None:
-        self.rules = rules
-        self.record = rules_array(rules)[0]
-        self.drawn = SimpleNamespace(
-            key=[int(word) for word in state["key"]],
-            episode=int(state["episode"]),
-            shuffles=0,
-            deck=np.zeros(MAX_DECK, np.int8),
-            peloton=[0] * rules.players,
-        )
-
-    def order(self) -> list[int]:
-        draw_lots(self.drawn, self.record)
-        return list(self.drawn.peloton)
-
-    def white(self, turn: int) -> int:
-        return int(white_die(self.drawn, turn))
-
-    def yellow(self, turn: int) -> int:
-        return int(yellow_die(self.drawn, turn))
-
-    def deck(self, shuffle_number: int) -> list[Card]:
-        self.drawn.shuffles = shuffle_number
-        shuffle_deck(self.drawn, self.record)
-        cards = [self.rules.deck[int(card)] for card in self.drawn.deck if card >= 0]
-        return [(_oracle_kind(KIND_NAMES[card.kind]), card.number) for card in cards]
-
-
-def _oracle_kind(kind: str) -> str:
-    return ORACLE_KINDS.get(kind, kind.replace("_", " "))
-
-
-def oracle_sheet(changes: dict[str, int]) -> dict[str, Any]:
-    """The oracle's sheet with the same numbers changed; its board and deck are written by hand."""
-    return ARC_EN_CIEL | {ORACLE_NAMES.get(name, name): value for name, value in changes.items()}
-
 
 def wild(game: Race, legal: list[str], chance: random.Random) -> str:
-    """Any legal action."""
+    """Choose any legal action."""
     return chance.choice(legal)
 
 
 def sober(game: Race, legal: list[str], chance: random.Random) -> str:
-    """Bids are at most 4 above the highest; no servant retires who need not."""
+    """Bid at most 4 above the highest, and retire no servant without need."""
     bids = [name for name in legal if name.startswith("bid")]
     kept = [name for name in legal if name not in bids[CHEAP:] and not name.startswith("retire")]
     return chance.choice(kept or legal)
 
 
 def escaper(game: Race, legal: list[str], chance: random.Random) -> str:
-    """Rides away and stays away, whatever it costs."""
+    """Ride away and stay away, whatever it costs."""
     if game.phase in ("AWAY", "ESCAPE"):
         return chance.choice([name for name in legal if name not in ("give up", "stay")])
     return sober(game, legal, chance)
@@ -178,7 +128,7 @@ class Comparison:
         return self
 
     def _compare(self, games: list[int] | range) -> None:
-        facts = facts_of(self.games, self.rules)
+        facts = facts_of(self.games.states, self.rules)
         seats, phases = self.games.states["seat"].tolist(), self.games.states["phase"].tolist()
         for game in games:
             oracle = self.oracles[game]
@@ -206,36 +156,6 @@ class Comparison:
             self.seen["races"] += 1
             self.seen[ENDINGS[int(self.games.states["ending"][game])]] += 1
             self.seen["shared"] += len(oracle.winners()) > 1
-
-
-def facts_of(games: Batch, rules: Rules) -> dict[str, list[Any]]:
-    """The public facts of all races in the words of the oracle, each a list with an entry for each race."""
-    states, players = games.states, rules.players
-    facts: dict[str, list[Any]] = {
-        name: states[name].tolist()
-        for name in ("lead", "escaped", "rainbow_lap", "no_supply", "square", "turn")
-    }
-    for name in ("energy", "off_board", "retired", "out"):
-        facts[name] = states[name][:, :players].tolist()
-    facts["owner"] = states["owner"][:, : rules.length].tolist()
-    facts["peloton"] = [
-        riders[:count]
-        for riders, count in zip(states["peloton"].tolist(), states["riders"].tolist(), strict=True)
-    ]
-    facts["stacks"] = [dict(zip(SET_NAMES, left, strict=True)) for left in states["stacks"].tolist()]
-    cards = states["jerseys"][:, :players].transpose(0, 2, 1).tolist()
-    facts["jerseys"] = [dict(zip(SET_NAMES, held, strict=True)) for held in cards]
-    facts["escape_points"] = [points_with_the_escape_under_way(state, rules) for state in states]
-    return facts
-
-
-def points_with_the_escape_under_way(state: Any, rules: Rules) -> list[int]:
-    """The oracle counts a point as soon as the lead is long enough, the rulebook when the escape is over."""
-    points: list[int] = state["escape_points"][: rules.players].tolist()
-    if state["escaped"] >= 0:
-        highest = int(state["highest_lead"])
-        points[int(state["escaped"])] += (highest > rules.first_minute) + (highest > rules.second_minute)
-    return points
 
 
 @cache
@@ -295,8 +215,8 @@ def test_a_difference_would_be_seen(
 def test_both_sides_have_the_same_board_and_deck() -> None:
     """One from the sheet, one written by hand from the specification (4.11)."""
     rules = edition("arc_en_ciel").table(3)
-    board = [(_oracle_kind(KIND_NAMES[place.kind]), place.number) for place in rules.board]
+    board = [(oracle_kind(KIND_NAMES[place.kind]), place.number) for place in rules.board]
     # Each green square gives one jersey; the oracle's sheet states the number.
     assert [(kind, 1 if kind == "green" else number) for kind, number in board] == ARC_EN_CIEL["board"]
-    deck = [((_oracle_kind(KIND_NAMES[card.kind]), card.number), card.copies) for card in rules.deck]
+    deck = [((oracle_kind(KIND_NAMES[card.kind]), card.number), card.copies) for card in rules.deck]
     assert Counter(dict(deck)) == Counter(dict(ARC_EN_CIEL["deck"]))

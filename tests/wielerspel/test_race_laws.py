@@ -102,7 +102,7 @@ def test_a_step_by_the_rules_breaks_no_law(words: str) -> None:
 
 
 def played() -> tuple[Play, Race]:
-    """A play whose one race is in the auction."""
+    """Return a play whose one race is in the auction."""
     race = auction()
     play = new_play(1, race.rules, 1)
     begin(play, race.record)

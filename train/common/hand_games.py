@@ -151,7 +151,7 @@ def played_rounds(config: MatchConfig, names: Sequence[str], roles: tuple[int, i
         actions_of.append(games.choose().copy())
         states_of.append(np.array(batch.states))
         lengths += batch.live
-        games.apply_action()
+        games.apply_actions()
     record, chosen = np.stack(states_of, axis=1), np.stack(actions_of, axis=1)
     room = new_room(int(lengths.max()))
     found = []

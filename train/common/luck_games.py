@@ -148,7 +148,7 @@ class _Games:
     def _decide(self, games: SteppedGames) -> None:
         """Carry out one decision in all games that go on."""
         games.choose()
-        games.apply_action()
+        games.apply_actions()
         wrong = games.batch.faults[:, 0].max()
         if wrong != NO_ROLE:
             raise ValueError(

@@ -23,7 +23,7 @@ from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, INPUTS_VERSION, NOW_SIZE
 from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS, OUTPUTS, HandNetwork
 from millebornes_env.errors import MilleBornesError, UnknownAgentError, shown
-from millebornes_env.games.editions import edition
+from millebornes_env.games.registry import edition
 
 HAND_FORMAT: Final = 1
 DESCRIPTION_FILE: Final = "belief.json"

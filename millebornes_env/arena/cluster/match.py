@@ -1,8 +1,7 @@
-"""Tournaments on a Ray cluster, with the same results as on one machine, bit for bit.
+"""Tournaments on a Ray cluster, with bitwise the same results as on one machine.
 
-A tournament's deals are cut where one machine cuts them, into the turns of its lineups: agents get new random
-numbers there. Turns of compiled agents are cut further, as threads share them. Each piece is a task
-(`play_share`).
+A tournament's deals are split into the same turns as on one machine, because agents get new random numbers
+there. Turns of compiled agents are split further, as for threads. Each share is a task (`play_share`).
 """
 
 from __future__ import annotations
@@ -35,27 +34,27 @@ from millebornes_env.arena.tournament import (
 from millebornes_env.errors import AgentFaultError, ArenaError
 
 SECONDS_OF_A_TASK: Final = 1.0
-"""That a task of compiled agents is to take on one core: some hundred times what it costs to send it."""
+"""Intended seconds of a task of compiled agents: about a hundred times the cost of sending it."""
 
 FIRST_DEALS: Final = 64
-"""Of a task of compiled agents, until it is known how long they take."""
+"""Deals of a task of compiled agents until their speed is known."""
 
 _SHORTEST: Final = 1e-6  # seconds
 
 _CHECKED: Final[set[tuple[object, ...]]] = set()
-"""Agents whose fingerprints were found to be right in this process."""
+"""Agents whose fingerprints were checked in this process."""
 
 Played = Outcome | AgentFaultError
 
 
 @dataclass(frozen=True)
 class Player:
-    """Who has a role in a share of a match.
+    """The agent of a role in a share of a match.
 
     Attributes:
-        spec: what it is made of; a Path is a run folder.
-        seed: of its random numbers. Roles with the same agent and the same seed are one agent.
-        fingerprint: that it must have on every node; "" if it need not be looked at.
+        spec: specification of the agent; a Path is a run folder.
+        seed: seed of its random numbers. Roles with equal specification and seed are one agent.
+        fingerprint: expected fingerprint; "": not checked.
     """
 
     spec: str | Path
@@ -63,10 +62,10 @@ class Player:
     fingerprint: str = ""
 
     def made(self, config: MatchConfig) -> Agent:
-        """The agent.
+        """Make the agent.
 
         Raises:
-            ArenaError: it is another one here.
+            ArenaError: the agent differs on this node.
             ValueError: there is no such agent on this node; the message says which.
         """
         agent = agents.make(self.spec, config.table(), self.seed)
@@ -77,27 +76,27 @@ class Player:
             and self.fingerprint != fingerprint(agent, str(self.spec))
         ):
             raise ArenaError(
-                f"the agent {str(self.spec)!r} is another one on a node of the cluster than where the "
-                "command was given: put the same files in the same place on all nodes"
+                f"the agent {str(self.spec)!r} differs between a node of the cluster and the machine that "
+                "runs the command: put the same files in the same place on all nodes"
             )
-        _CHECKED.add(checked)  # a fingerprint reads all sources, and a task may take less time than that
+        _CHECKED.add(checked)  # a fingerprint reads all sources, which may take longer than a task
         return agent
 
 
 def play_share(config: MatchConfig, roles: Sequence[Player], first: int, deals: int) -> Played:
-    """Some deals of a match, on one thread: what a task does.
+    """Play some deals of a match on one thread, as a task.
 
     Args:
         config: the table.
         roles: one for each team.
         first: number of the first deal.
-        deals: how many.
+        deals: number of deals.
 
     Returns:
-        What happened, or what an agent did wrong.
+        The outcome, or the fault of an agent.
 
     Raises:
-        ArenaError: an agent is another one on this node.
+        ArenaError: an agent differs on this node.
         ValueError: there is no such agent on this node.
     """
     made = {player: player.made(config) for player in dict.fromkeys(roles)}
@@ -108,20 +107,15 @@ def play_share(config: MatchConfig, roles: Sequence[Player], first: int, deals: 
 
 
 def timed_share(config: MatchConfig, roles: Sequence[Player], first: int, deals: int) -> tuple[Played, float]:
-    """`play_share`, and the seconds of a core that a deal took, compiling included.
-
-    Raises:
-        ArenaError: as in `play_share`.
-        ValueError: as in `play_share`.
-    """
-    begun = time.process_time()
+    """Return `play_share` and the processor seconds per deal, compiling included."""
+    start = time.process_time()
     played = play_share(config, roles, first, deals)
-    return played, max(time.process_time() - begun, _SHORTEST) / deals
+    return played, max(time.process_time() - start, _SHORTEST) / deals
 
 
 @dataclass
 class _Turn:
-    """Deals that one machine plays at a time, in shares."""
+    """The deals of a turn, in shares."""
 
     first: int
     deals: int
@@ -133,7 +127,7 @@ class _Turn:
         return len(self.played) == len(self.shares)
 
     def together(self) -> Played:
-        """All shares one after the other, or the first fault."""
+        """Return the outcome of all shares, or the first fault."""
         outcome: Outcome | None = None
         for first, _ in self.shares:
             played = self.played[first]
@@ -145,8 +139,8 @@ class _Turn:
 
 
 def _shares(first: int, deals: int, size: int) -> list[tuple[int, int]]:
-    """First deal and number of deals of each task."""
-    return [(begin, min(size, first + deals - begin)) for begin in range(first, first + deals, size)]
+    """Return the first deal and the number of deals of each task."""
+    return [(start, min(size, first + deals - start)) for start in range(first, first + deals, size)]
 
 
 # Tournaments ----------------------------------------------------------------------------------------------
@@ -154,12 +148,12 @@ def _shares(first: int, deals: int, size: int) -> list[tuple[int, int]]:
 
 @dataclass
 class _Line:
-    """What a lineup has still to play.
+    """The remaining play of a lineup.
 
     Attributes:
-        turns: that were planned and are not yet kept, in their order.
-        planned: deals that were played or are planned.
-        seconds: of one core for a deal, as the fastest task had it (others have compiled too); None: unknown.
+        turns: planned turns that are not yet saved, in order.
+        planned: deals played or planned.
+        seconds: processor seconds per deal in the fastest task (others compile, too); None: unknown.
     """
 
     lineup: Lineup
@@ -171,7 +165,7 @@ class _Line:
     seconds: float | None = None
 
     def plan_turn(self, deals: int) -> _Turn:
-        """The next turn, as `play_tournament` would take it, of a tournament of so many deals."""
+        """Plan the next turn, the same as in `play_tournament`, for a tournament of `deals` deals."""
         count = min(turn_after(self.planned), deals - self.planned)
         size = count
         if self.are_compiled:
@@ -183,14 +177,14 @@ class _Line:
 
 
 _Waiting = tuple[_Line, _Turn, int, int]
-"""A share that is to be played: its lineup and turn, its first deal and number of deals."""
+"""A share to play: its lineup and turn, its first deal and number of deals."""
 
 
 class _Director:
-    """Hands out the shares of a tournament, and keeps what comes back in the order of one machine."""
+    """The scheduler of a tournament's shares, which saves results in the order of one machine."""
 
     def __init__(self, tournament: Tournament, folder: Path, only: int | None) -> None:
-        """Plan all turns, or of a tournament that plays until a condition is met, the next ones."""
+        """Plan all turns; with a condition to stop, only the next turn of each lineup."""
         config = tournament.config
         self.tournament = tournament
         self._folder = folder
@@ -212,7 +206,7 @@ class _Director:
         self.waiting: deque[_Waiting] = deque()
 
     def _planned(self) -> Iterator[list[_Waiting]]:
-        """The shares of the first turn of each lineup, then of the second ...; cut when they are needed."""
+        """Yield the shares of the first turn of each lineup, then of the second, and so on."""
         deals = self.tournament.config.deals
         lines = list(self._lines)
         while lines:
@@ -226,7 +220,7 @@ class _Director:
         return [(line, turn, *share) for share in turn.shares]
 
     def next_share(self) -> _Waiting | None:
-        """What to play next; None: all that is planned is being played."""
+        """Return the next share to play; None: all planned shares are being played."""
         while True:
             while self.waiting:
                 share = self.waiting.popleft()
@@ -238,7 +232,7 @@ class _Director:
             self.waiting.extend(following)
 
     def arguments(self, share: _Waiting) -> tuple[MatchConfig, list[Player], int, int]:
-        """Of `play_share`."""
+        """Return the arguments of `play_share` for a share."""
         line, turn, first, deals = share
         match, entrants = self.tournament.config.match, self.tournament.entrants
         roles = [
@@ -250,12 +244,12 @@ class _Director:
         return match, roles, first, deals
 
     def take_in(self, share: _Waiting, played: Played, seconds: float) -> None:
-        """Keep what was played, as soon as all before it was.
+        """Save the result of a share once all shares before it are complete.
 
         Args:
-            share: from `next_share`.
-            played: what came of it.
-            seconds: of one core that each of its deals took.
+            share: share from `next_share`.
+            played: its outcome or fault.
+            seconds: processor seconds per deal.
 
         Raises:
             OSError: a file could not be written.
@@ -278,7 +272,7 @@ class _Director:
         line.is_open = is_open(self.tournament, line.lineup, self._until)
         if not line.is_open:
             self.done[line.lineup] = deals
-            line.turns.clear()  # planned in vain
+            line.turns.clear()
         elif not line.turns:
             self.waiting.extend(self._shares_of_next_turn(line))
 
@@ -290,20 +284,20 @@ def play_tournament_on(
     only: int | None = None,
     on_turn: OnTurn | None = None,
 ) -> Tournament:
-    """`tournament.play_tournament` on a cluster: the same arguments, files and results.
+    """Play a tournament on a cluster: the same arguments, files and results as `play_tournament`.
 
     Args:
-        cluster: where to play.
-        tournament: from `opened`.
-        folder: where it is kept, on this machine.
+        cluster: the cluster.
+        tournament: tournament from `opened`.
+        folder: its folder on this machine.
         only: play only the lineups with this agent; None: all.
         on_turn: called whenever a task is done.
 
     Returns:
-        The same, complete.
+        The tournament, complete.
 
     Raises:
-        ArenaError: the cluster is gone, or lacks an agent; what was played is kept.
+        ArenaError: the cluster is gone, or lacks an agent; results are saved.
         OSError: a file could not be written.
     """
     director = _Director(tournament, folder, only)
@@ -321,6 +315,6 @@ def play_tournament_on(
 
 @dataclass(frozen=True, eq=False)
 class _Key:
-    """A share as what its result is known by."""
+    """The key of a share's result; compared by identity."""
 
     share: _Waiting

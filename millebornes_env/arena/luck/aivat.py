@@ -1,30 +1,29 @@
-"""AIVAT's correction for chance in Mille Bornes: what each drawn card is worth, less what was expected.
+"""AIVAT's correction for chance in Mille Bornes: the value of each drawn card minus its expectation.
 
 After Burch, Schmid, Moravcik, Morrill and Bowling, "AIVAT: A new variance reduction technique for agent
 evaluation in imperfect information games", AAAI 2018. The value of a position is a small frozen network that
 sees all hands.
 
-**Why the corrected points have the mean of the plain ones, whatever the network says.** Look at a game
-through the eyes of a referee who sees all hands, all that was played and all random numbers of the agents,
-but not the order of the cards to come. A round's deck is shuffled by random numbers that nothing else uses,
-and nobody chose his plays by the order of the pile: so to the referee all its orders are equally likely, at
-every moment. Which place of the deck a seat draws from follows from who drew before
-(`deal.stream_to_draw_from`), which the referee knows; so the next card is of type c with probability n(c) /
-n, where n(c) of the n cards in the pile are of that type. Streams change nothing in this: each is a stretch
-of the same deck. With v(c), the value after a card of type c was drawn, any function of what the referee
-sees then,
+**Why the corrected points have the same mean as the plain ones, for any network.** Imagine a referee who sees
+all hands, all plays and all random numbers of the agents, but not the order of the cards to come. A round's
+deck is shuffled by random numbers that nothing else uses, and no play depends on the order of the pile: so to
+the referee all its orders are equally likely, at every moment. The position in the deck that a seat draws
+from follows from the draws before (`deal.stream_to_draw_from`), which the referee knows; so the next card is
+of type c with probability n(c) / n, where n(c) of the n cards in the pile are of that type. Streams do not
+matter: each is a stretch of the same deck. Let v(c), the value after a card of type c was drawn, be any
+function of what the referee sees then. Then
 
     luck of a draw = v(card that came) - sum over c of n(c) / n * v(c)
 
-has expectation 0 given all that went before it. Summed up over the draws of a match this is a martingale, and
-its mean is 0: a match ends after finitely many draws, by a rule that does not look ahead, and v is bounded.
-That is so in each rotation of a deal, hence for the mean of the rotations too, however the same cards bind
-them together. The network must be fixed before the games are played, as any is that stands in a file; a good
-one makes the spread smaller, a bad one larger, and neither moves the mean.
+has expectation 0 given everything before it. Summed up over the draws of a match this is a martingale with
+mean 0: a match ends after finitely many draws, by a rule that does not look ahead, and v is bounded. This
+holds in each rotation of a deal, hence for the mean of the rotations too, although they share their cards.
+The network must be fixed before the games are played; a good one reduces the spread, a bad one increases it,
+and neither changes the mean.
 
-What is left out: the deal of the hands, whose luck rotations take off each other; and AIVAT's corrections for
-decisions of agents whose probabilities are known. These are exactly 0 for agents that play one action with
-probability 1, as champions do and most agents of the project.
+Two corrections are left out: for the deal of the hands, whose luck cancels over the rotations; and for
+decisions of agents with known probabilities, which is exactly 0 for agents that play one action with
+probability 1, as most agents of the project do.
 """
 
 from __future__ import annotations
@@ -59,24 +58,21 @@ from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import Int8Array, State
 
 POINTS_OF_VALUE: Final = 1000.0
-"""Points in one unit of a network's value."""
+"""Points per unit of a network's value."""
 
 MOST_DRAWS: Final = 8
-"""Of one step: a coup fourré has two."""
+"""Upper bound for the draws of one step; a coup fourré has two."""
 
 
 @seldom
 def count_draws(batch: Batch, rules: RulesRecord, game: int, action: int) -> None:
-    """Add the luck of all draws of one step, all of which are the seat's that decides after it.
-
-    The seat's lead over the mean of the others moves by the luck.
+    """Add the luck of all draws of one step to the lead of the seat that acts after it, which drew.
 
     Args:
-        batch: the games, what the game was before the step (the cards that were drawn since are drawn from it
-            here), and the network, which says what positions are worth in thousands of points.
-        rules: the table's.
-        game: in which the step was.
-        action: that was carried out.
+        batch: the games, the game before the step (from which the draws are repeated), and the value network.
+        rules: rules of the table.
+        game: index of the game.
+        action: the action of the step.
     """
     before, after = batch.before[0], batch.states[game]
     draws = int(before.draw_pile) - int(after.draw_pile)
@@ -106,18 +102,15 @@ def count_draws(batch: Batch, rules: RulesRecord, game: int, action: int) -> Non
 def luck_of_draw(
     batch: Batch, rules: RulesRecord, game: int, undrawn: Int8Array, to_come: int, drawn: int
 ) -> float:
-    """The value after a draw less its expectation, over the types of the cards in the pile.
+    """Return the value after a draw minus its expectation, for the acting seat's team, in network units.
 
     Args:
-        batch: the games.
-        rules: the table's.
-        game: after the step.
-        undrawn: int8[NUM_CARD_TYPES], the cards of the deciding seat that this draw and later ones brought.
-        to_come: how many later ones brought.
-        drawn: the card that this draw brought.
-
-    Returns:
-        The luck of the deciding seat's team, in the unit of the network.
+        batch: the games, after the step.
+        rules: rules of the table.
+        game: index of the game.
+        undrawn: int8[NUM_CARD_TYPES], cards of the acting seat from this draw and later ones.
+        to_come: number of cards from later draws.
+        drawn: card of this draw.
     """
     size = int(batch.states[game].draw_pile) + to_come + 1
     if size == 1:
@@ -134,10 +127,10 @@ def luck_of_draw(
 
 @rule
 def draw_next(state: State, rules: RulesRecord, seat: int) -> int:
-    """Draw the seat's next card, and say which it is."""
+    """Draw and return the seat's next card."""
     owner = stream_to_draw_from(state, rules, seat)
-    place = int(state.stream_next[owner]) if owner == seat else int(state.stream_end[owner]) - 1
-    card = int(state.deck[place])
+    index = int(state.stream_next[owner]) if owner == seat else int(state.stream_end[owner]) - 1
+    card = int(state.deck[index])
     draw_card(state, rules, seat)
     return card
 
@@ -152,16 +145,16 @@ def list_draws(
     left: Int8Array,
     values: Float64Array,
 ) -> None:
-    """List which cards the deciding seat could have drawn, and what each of them is worth.
+    """List the cards that the acting seat could have drawn, with their values.
 
     Args:
         state: the game after the draw.
-        rules: the table's.
-        undrawn: int8[NUM_CARD_TYPES], the cards of the seat that this draw and later ones brought.
-        to_come: how many later ones brought.
-        network: the value.
-        left: int8[NUM_CARD_TYPES], overwritten: cards of each type in the pile before the draw.
-        values: float64[NUM_CARD_TYPES], overwritten where there are any: the value if one of them is drawn.
+        rules: rules of the table.
+        undrawn: int8[NUM_CARD_TYPES], cards of the seat from this draw and later ones.
+        to_come: number of cards from later draws.
+        network: value network.
+        left: int8[NUM_CARD_TYPES], overwritten with the cards of each type in the pile before the draw.
+        values: float64[NUM_CARD_TYPES], overwritten where `left` is positive with the value of that draw.
     """
     ones = stack_array(np.int32, MOST_ONES)
     sums = stack_array(np.float32, MAX_UNITS)
@@ -179,15 +172,15 @@ def list_draws(
 def value_if_drawn(
     network: ValueNetwork, sums: Float32Array, teams: int, card: int, held: int, left: int
 ) -> float:
-    """The value if the deciding seat draws a card of the type.
+    """Return the value if the acting seat draws a card of a type.
 
     Args:
-        network: the value.
-        sums: float32[MAX_UNITS], the first layer before the draw.
-        teams: at the table.
+        network: value network.
+        sums: float32[MAX_UNITS], first layer before the draw.
+        teams: teams at the table.
         card: the type.
         held: cards of the type in the hand before the draw.
-        left: in the pile before it, 1 or more.
+        left: cards of the type in the pile before the draw, 1 or more.
     """
     return value_of(
         network,

@@ -1,9 +1,8 @@
-"""What a network that sees all hands is shown of a game of Mille Bornes: a list of ones; all else is 0.
+"""Inputs of a value network that sees all hands of Mille Bornes: the list of inputs that are 1, all others 0.
 
-Only the order of the cards to come is left out. Seats and teams are counted from the seat that decides: its
-own first, then to the left. Every number is shown by a one of its own (how many cards of a type: a one for
-each number from 1 on), so a card more or less moves a one, and the first layer of a network is a sum of
-rows.
+Only the order of the cards to come is left out. Seats and teams are counted from the acting seat to the left.
+Numbers are one-hot (for a count of cards, an input for each number from 1 on), so one card more or less moves
+a single 1, and the first layer of a network is a sum of rows.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ from millebornes_env.games.millebornes.state import Int8Array, State, StateArray
 Int32Array = npt.NDArray[np.int32]
 
 INPUTS_VERSION: Final = 1
-"""Goes up when a network would be shown other things at the same places."""
+"""Version of the inputs; increased when the meaning of an index changes."""
 
 NOTHING: Final = 0
-"""A place that is never one: what stands for no cards of a type."""
+"""Index of an input that is never 1: no cards of a type."""
 
 HELD_LEVELS: Final = 5
-"""Cards of a type in a hand; more count as that many."""
+"""Most cards of a type in a hand; more are clipped."""
 PILE_LEVELS: Final = 14
-"""Cards of a type in the draw pile."""
+"""Most cards of a type in the draw pile; more are clipped."""
 _HAND_SIZES: Final = 8
 _PILE_SIZES: Final = DECK_SIZE + 1
 _BATTLE_TOPS: Final = 10
@@ -47,8 +46,8 @@ _OPENINGS: Final = 3
 _KM: Final = 41  # 0 to 1,000 km in 25s
 _TWO_HUNDREDS: Final = 5
 
-# Where things are: what all tables have, then what each team has, then what each seat has.
-_TARGET: Final = NOTHING + 1  # whether it is the longer one
+# Indices: first the inputs of the table, then those of each team, then those of each seat.
+_TARGET: Final = NOTHING + 1  # 1 if the target is the longer one
 _PILE_SIZE: Final = _TARGET + 1
 _PILE: Final = _PILE_SIZE + _PILE_SIZES
 _TEAMS: Final = _PILE + NUM_CARD_TYPES * PILE_LEVELS
@@ -70,33 +69,33 @@ _HAND: Final = _HAND_SIZE + _HAND_SIZES
 _OF_A_SEAT: Final = _HAND + NUM_CARD_TYPES * HELD_LEVELS
 
 MOST_ONES: Final = 320
-"""Of any table: 8 seats with 12 cards each, 4 teams, all types in the pile."""
+"""Upper bound of the ones of any table: 8 seats with 12 cards each, 4 teams, all types in the pile."""
 
 
 @rule
 def num_inputs(players: int, teams: int) -> int:
-    """How many places there are at a table."""
+    """Return the number of inputs for a table."""
     return _TEAMS + teams * _OF_A_TEAM + players * _OF_A_SEAT
 
 
 @rule
-def place_held(teams: int, place: int, card: int, count: int) -> int:
-    """The place of so many cards of a type in the hand of a seat, so many places to the left."""
+def place_held(teams: int, offset: int, card: int, count: int) -> int:
+    """Return the input for `count` cards of a type in the hand of the seat `offset` seats to the left."""
     if count <= 0:
         return NOTHING
-    start = _TEAMS + teams * _OF_A_TEAM + place * _OF_A_SEAT + _HAND
+    start = _TEAMS + teams * _OF_A_TEAM + offset * _OF_A_SEAT + _HAND
     return start + card * HELD_LEVELS + min(count, HELD_LEVELS) - 1
 
 
 @rule
 def place_in_pile(card: int, count: int) -> int:
-    """The place of so many cards of a type in the draw pile."""
+    """Return the input for `count` cards of a type in the draw pile."""
     return NOTHING if count <= 0 else _PILE + card * PILE_LEVELS + min(count, PILE_LEVELS) - 1
 
 
 @rule
 def cards_in_pile(state: State, rules: RulesRecord, card: int) -> int:
-    """Cards of the type in the draw pile: hidden, and in no hand."""
+    """Return the cards of a type in the draw pile: hidden, and in no hand."""
     count = int(state.hidden[card])
     for seat in range(rules.players):
         count -= int(state.hand[seat, card])
@@ -105,18 +104,15 @@ def cards_in_pile(state: State, rules: RulesRecord, card: int) -> int:
 
 @rule
 def list_ones(state: State, rules: RulesRecord, undrawn: Int8Array, to_come: int, ones: Int32Array) -> int:
-    """List the places that are one, as the seat that decides sees the table with all hands open.
+    """List the inputs that are 1, from the view of the acting seat with all hands open; return their number.
 
     Args:
-        state: the game; a seat is to decide.
-        rules: the table's.
-        undrawn: int8[NUM_CARD_TYPES], cards in the deciding seat's hand that count as not drawn yet.
-        to_come: how many of those still lie in the pile when the sizes of hand and pile are read: one less
-            than all, if the value of drawing one is asked for; 0, if there are none.
+        state: the game; a seat is to act.
+        rules: rules of the table.
+        undrawn: int8[NUM_CARD_TYPES], cards in the acting seat's hand that count as not drawn yet.
+        to_come: number of these cards that count as in the pile for the sizes of hand and pile: all but the
+            one drawn, or 0 if there are none.
         ones: int32[MOST_ONES], overwritten.
-
-    Returns:
-        How many are listed.
     """
     seat = int(state.seat)
     count = 0
@@ -131,26 +127,26 @@ def list_ones(state: State, rules: RulesRecord, undrawn: Int8Array, to_come: int
             ones[count] = place_in_pile(card, left)
             count += 1
     own = team_of(rules, seat)
-    for place in range(rules.teams):
-        team = around(own + place, rules.teams)
-        count = list_team(state, rules, team, _TEAMS + place * _OF_A_TEAM, ones, count)
+    for offset in range(rules.teams):
+        team = around(own + offset, rules.teams)
+        count = list_team(state, rules, team, _TEAMS + offset * _OF_A_TEAM, ones, count)
     start = _TEAMS + rules.teams * _OF_A_TEAM
-    for place in range(rules.players):
-        other = around(seat + place, rules.players)
-        size = int(state.hand_count[other]) - (to_come if place == 0 else 0)
-        ones[count] = start + place * _OF_A_SEAT + _HAND_SIZE + min(size, _HAND_SIZES - 1)
+    for offset in range(rules.players):
+        other = around(seat + offset, rules.players)
+        size = int(state.hand_count[other]) - (to_come if offset == 0 else 0)
+        ones[count] = start + offset * _OF_A_SEAT + _HAND_SIZE + min(size, _HAND_SIZES - 1)
         count += 1
         for card in range(NUM_CARD_TYPES):
-            held = int(state.hand[other, card]) - (int(undrawn[card]) if place == 0 else 0)
+            held = int(state.hand[other, card]) - (int(undrawn[card]) if offset == 0 else 0)
             if held > 0:
-                ones[count] = place_held(rules.teams, place, card, held)
+                ones[count] = place_held(rules.teams, offset, card, held)
                 count += 1
     return count
 
 
 @rule
 def list_team(state: State, rules: RulesRecord, team: int, start: int, ones: Int32Array, count: int) -> int:
-    """List what lies on the table of one team, from `start` on; how many are listed then."""
+    """List the inputs of a team's tableau, from `start` on; return the new number of ones."""
     if is_moving(state, rules, team):
         ones[count] = start + _MOVING
         count += 1
@@ -181,12 +177,12 @@ def list_team(state: State, rules: RulesRecord, team: int, start: int, ones: Int
 def write_values(
     states: StateArray, rules: RulesRecord, network: ValueNetwork, values: npt.NDArray[np.float32]
 ) -> None:
-    """Write what games are worth to the seats that decide in them.
+    """Write the values of games for their acting seats.
 
     Args:
-        states: STATE[N]; a seat is to decide in each.
-        rules: the table's.
-        network: the value.
+        states: STATE[N]; a seat is to act in each.
+        rules: rules of the table.
+        network: value network.
         values: float32[N], overwritten.
     """
     undrawn = stack_array(np.int8, NUM_CARD_TYPES)
@@ -201,18 +197,18 @@ def write_values(
 
 @kernel
 def list_positions(states: StateArray, rules: RulesRecord, ones: npt.NDArray[np.int16]) -> None:
-    """List the ones of games in which a seat is to decide.
+    """List the ones of games in which a seat is to act.
 
     Args:
         states: STATE[N].
-        rules: the table's.
-        ones: int16[N, W], overwritten, with 0 behind those of a game; W is enough for all.
+        rules: rules of the table.
+        ones: int16[N, W], overwritten, padded with 0; W must be large enough.
     """
     undrawn = stack_array(np.int8, NUM_CARD_TYPES)
-    found = stack_array(np.int32, MOST_ONES)
+    listed = stack_array(np.int32, MOST_ONES)
     for card in range(NUM_CARD_TYPES):
         undrawn[card] = 0
     for game in range(len(states)):
-        count = list_ones(states[game], rules, undrawn, 0, found)
+        count = list_ones(states[game], rules, undrawn, 0, listed)
         for number in range(ones.shape[1]):
-            ones[game, number] = found[number] if number < count else NOTHING
+            ones[game, number] = listed[number] if number < count else NOTHING

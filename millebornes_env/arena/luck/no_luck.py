@@ -1,4 +1,4 @@
-"""Counts no luck (`statistics.GameLuck`), where AIVAT was not asked for."""
+"""The `statistics.GameLuck` for games without AIVAT, which does nothing."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ from millebornes_env.engine.numba.compiling import seldom
 
 @seldom
 def count_draws(batch: Any, rules: Any, game: int, action: int) -> None:
-    """Count nothing."""
+    """Do nothing."""

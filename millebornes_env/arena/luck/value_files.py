@@ -1,15 +1,15 @@
-"""The files of a network that values luck, read and checked.
+"""Files of value networks for AIVAT.
 
 A folder holds `value.safetensors`, the arrays of `ValueNetwork` by their names, float16 or float32, and
 `value.json`:
 
     format              1
     game                name of the game
-    players, teams      of the tables that it is for
-    inputs_version      of what it is shown (`INPUTS_VERSION` of the game's part)
-    editions            labels of the rule sheets whose games it was fitted to; it may be used by others
+    players, teams      seats and teams of its tables
+    inputs_version      version of its inputs (`INPUTS_VERSION` of the game's part)
+    editions            labels of the rule sheets it was fitted to; it works with others, too
 
-Files may come from strangers: nothing is pickled, and what does not fit is refused with a sentence.
+Files may come from strangers: nothing is pickled, and invalid content raises an `ArenaError`.
 """
 
 from __future__ import annotations
@@ -32,34 +32,34 @@ VALUE_FORMAT: Final = 1
 DESCRIPTION_FILE: Final = "value.json"
 WEIGHTS_FILE: Final = "value.safetensors"
 SHIPPED: Final = Path(__file__).with_name("values")
-"""The networks that come with the project, a folder for each."""
+"""Folder of the shipped networks, with a folder for each."""
 
-_MOST_BYTES: Final = 1 << 16  # of a description
+_MOST_BYTES: Final = 1 << 16  # for a description
 _MOST_WEIGHT_BYTES: Final = 1 << 26
 _MOST_WEIGHT: Final = float(np.finfo(np.float32).max)
 HOW_TO_TRAIN: Final = "fit one with `python -m train.luck_value`, and name its folder with --luck-value"
 
 
 def network_for(game: Game, rules: Any, folder: str = "") -> ValueNetwork:
-    """The network that values luck at a table.
+    """Return the value network for a table.
 
     Args:
-        game: that is played; it has the part "aivat".
-        rules: of the table, with `players` and `teams`.
-        folder: where it stands; "": one that comes with the project.
+        game: the game, with the part "aivat".
+        rules: rules of the table, with `players` and `teams`.
+        folder: folder of the network; "": a shipped one.
 
     Raises:
-        ArenaError: there is none for the table, or the folder holds none that fits.
+        ArenaError: there is no network for the table, or the folder's does not fit.
     """
     if folder:
         return _read(Path(folder), game, rules)
-    found = [path for path in sorted(SHIPPED.glob("*")) if (path / DESCRIPTION_FILE).is_file()]
-    for path in found:
+    shipped = [path for path in sorted(SHIPPED.glob("*")) if (path / DESCRIPTION_FILE).is_file()]
+    for path in shipped:
         if _is_for(read_description(path), game, rules):
             return _read(path, game, rules)
     raise ArenaError(
         f"aivat has no value of luck for {rules.players} players in {rules.teams} teams of the game "
-        f"{game.name!r} (it has {', '.join(path.name for path in found) or 'none'}): {HOW_TO_TRAIN}"
+        f"{game.name!r} (it has {', '.join(path.name for path in shipped) or 'none'}): {HOW_TO_TRAIN}"
     )
 
 
@@ -87,7 +87,7 @@ def _read(folder: Path, game: Game, rules: Any) -> ValueNetwork:
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """The contents of a folder's `value.json`.
+    """Read a folder's `value.json`.
 
     Raises:
         ArenaError: there is no such file, or it is damaged.
@@ -111,7 +111,7 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=8)
 def _read_weights(path: Path, inputs: int, stamp: int) -> ValueNetwork:
-    """The weights; `stamp` is when the file was written, so that a file that has changed is read again."""
+    """Read and cache the weights; `stamp`, the time of the last change, is part of the cache key."""
     try:
         arrays = read_arrays(
             path,
@@ -128,11 +128,7 @@ def _read_weights(path: Path, inputs: int, stamp: int) -> ValueNetwork:
 
 
 def _check_shapes(network: ValueNetwork, inputs: int, path: Path) -> None:
-    """Refuse weights that compiled code, which checks nothing, would read beyond.
-
-    Raises:
-        ArenaError: they do not fit together.
-    """
+    """Raise an ArenaError for shapes that do not fit: compiled code does not check them."""
     width, units = network.bias.size, network.last.size
     needed = ((inputs, width), (width,), (units, width), (units,), (units,), (1,))
     if tuple(array.shape for array in network) != needed or not 0 < width <= MAX_UNITS:
@@ -142,7 +138,7 @@ def _check_shapes(network: ValueNetwork, inputs: int, path: Path) -> None:
 
 
 def network_digest(network: ValueNetwork) -> str:
-    """Sixteen hexadecimal digits that other weights change."""
+    """Return a digest of the weights, 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for array in network:
         digest.update(array.tobytes())
@@ -154,15 +150,15 @@ def _damaged(path: Path, why: object) -> ArenaError:
 
 
 def save_network(folder: Path, network: ValueNetwork, description: dict[str, Any]) -> None:
-    """Write a network; the description last, which alone makes the folder one that is read.
+    """Save a network; the description is written last and makes the folder valid.
 
     Args:
-        folder: made if it is missing.
-        network: the weights; they are kept as float16.
-        description: the entries of `value.json` besides its format.
+        folder: folder of the network; created if it is missing.
+        network: the weights, saved as float16.
+        description: entries of `value.json` without the format.
 
     Raises:
-        OSError: a file could not be written; what was there is as it was.
+        OSError: a file could not be written; old files are unchanged.
     """
     entries = {"format": VALUE_FORMAT, **description}
     write_network(folder / WEIGHTS_FILE, network._asdict(), folder / DESCRIPTION_FILE, entries)

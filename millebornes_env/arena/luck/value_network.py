@@ -1,7 +1,7 @@
-"""A small network that values positions: the sum of some rows, a second layer, one number.
+"""A small value network for sparse binary inputs: a sum of rows, a second layer, one output.
 
-Its inputs are ones at a few places, so the first layer is the sum of their rows, and a position that differs
-in two places takes four rows more (the "efficiently updatable" networks of Nasu 2018, for shogi).
+The first layer is the sum of the active inputs' rows, and a position with two moved inputs needs only four
+rows more (the "efficiently updatable" networks of Nasu 2018, for shogi).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Float32Array = npt.NDArray[np.float32]
 Int32Array = npt.NDArray[np.int32]
 
 MAX_UNITS: Final = 512
-"""Of its first layer."""
+"""Most units of the first layer."""
 _ZERO: Final = np.float32(0.0)
 
 
@@ -33,19 +33,19 @@ class ValueNetwork(NamedTuple):
 
 
 def no_network() -> ValueNetwork:
-    """One without units, where none is needed."""
+    """Return a network without units."""
     rows = np.zeros((0, 0), np.float32)
     return ValueNetwork(rows, rows[0:0].ravel(), rows, rows.ravel(), rows.ravel(), rows.ravel())
 
 
 @float_rule
 def first_layer(network: ValueNetwork, ones: Int32Array, count: int, sums: Float32Array) -> None:
-    """Sum up the rows of the inputs that are one.
+    """Sum up the rows of the active inputs.
 
     Args:
         network: the weights.
-        ones: int32[count or more], the inputs.
-        count: how many they are.
+        ones: int32[count or more], active inputs.
+        count: number of active inputs.
         sums: float32[MAX_UNITS], overwritten with the first layer before its activation.
     """
     width = len(network.bias)
@@ -61,18 +61,15 @@ def first_layer(network: ValueNetwork, ones: Int32Array, count: int, sums: Float
 def value_of(
     network: ValueNetwork, sums: Float32Array, out: int, into: int, also_out: int, also_into: int
 ) -> float:
-    """The value of a position in which two ones have moved.
+    """Return the output for a position in which two active inputs have moved.
 
     Args:
         network: the weights.
-        sums: float32[MAX_UNITS], the first layer of the position that the other one is made of.
-        out: an input that is no longer one; 0: none.
-        into: one that is now; 0: none.
-        also_out: another one that is no longer.
-        also_into: another one that is now.
-
-    Returns:
-        The network's output.
+        sums: float32[MAX_UNITS], first layer of the original position.
+        out: first input that is no longer active; 0: none.
+        into: first input that has become active; 0: none.
+        also_out: second input that is no longer active.
+        also_into: second input that has become active.
     """
     width = len(network.bias)
     active = stack_array(np.float32, MAX_UNITS)
@@ -91,7 +88,7 @@ def value_of(
 
 @float_rule
 def second_unit(network: ValueNetwork, active: Float32Array, number: int, width: int) -> np.float32:
-    """One unit of the second layer before its activation."""
+    """Return one unit of the second layer before its activation."""
     total: np.float32 = network.second_bias[number]
     weights = network.second[number]
     for unit in range(width):

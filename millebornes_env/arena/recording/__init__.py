@@ -1,4 +1,4 @@
-"""Games recorded as data: Parquet files with a row for each decision and a row for each round.
+"""Recorded games as Parquet files, with a row for each decision and a row for each round.
 
     from millebornes_env.arena.recording import Recording, check, open_data, record
 
@@ -6,7 +6,7 @@
     data = open_data(Path("data"))
     data.decisions().to_pandas()
 
-It needs the extra `data` (`pip install 'millebornes-env[data]'`). docs/data.md describes the files.
+Requires the extra `data` (`pip install 'millebornes-env[data]'`). docs/data.md describes the files.
 """
 
 from millebornes_env.arena.recording.checking import check

@@ -1,4 +1,4 @@
-"""The data card: what is in a folder of recorded rounds, for whoever finds it."""
+"""The data card of a folder of recorded rounds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ configs:
   data_files: rounds/*.parquet
 ---
 """
-"""What Hugging Face `datasets` reads: the two tables are two configurations."""
+"""Metadata for Hugging Face `datasets`, with the two tables as configurations."""
 
 _READING: Final = """\
 ## Reading it
@@ -43,12 +43,12 @@ plays every round again and compares it with the rows, number by number.
 
 
 def card(described: Mapping[str, Any], summary: Mapping[str, int], commands: Sequence[str]) -> str:
-    """The text of the card, in Markdown.
+    """Return the card, in Markdown.
 
     Args:
-        described: what was recorded.
-        summary: how much there is: rounds, decisions, bytes, files.
-        commands: what made it.
+        described: description of the recording.
+        summary: numbers of rounds, decisions, bytes and files.
+        commands: commands that made it.
     """
     agents = ", ".join(f"`{one['name']}`" for one in described["agents"])
     table = f"`{described['edition']}`, {described['players']} players in {described['teams']} teams"
@@ -74,7 +74,7 @@ def card(described: Mapping[str, Any], summary: Mapping[str, int], commands: Seq
         "",
         "Agents, with a digest of the code and the network of each:",
         "",
-        *(_agent_line(place, one) for place, one in enumerate(described["agents"])),
+        *(_agent_line(number, one) for number, one in enumerate(described["agents"])),
         "",
         "Made by:",
         "",
@@ -99,29 +99,29 @@ def card(described: Mapping[str, Any], summary: Mapping[str, int], commands: Seq
     return "\n".join(lines)
 
 
-def _agent_line(place: int, agent: Mapping[str, Any]) -> str:
+def _agent_line(number: int, agent: Mapping[str, Any]) -> str:
     sees = ", which sees hidden cards" if agent["cheats"] else ""
-    return f"- {place}: `{agent['name']}` ({agent['fingerprint']}){sees}"
+    return f"- {number}: `{agent['name']}` ({agent['fingerprint']}){sees}"
 
 
 def _decisions(described: Mapping[str, Any]) -> list[str]:
     numbers, actions, hidden = sizes(described)
     fields = [
         ("round", "int32", "the round, from 0"),
-        ("decision", "int16", "the place of the decision in its round, from 0"),
-        ("seat", "int8", "who decides; the team is `seat % " + str(described["teams"]) + "`"),
-        ("agent", "int8", "which of the agents above"),
-        ("observation", f"int8[{numbers}]", "what the seat sees, laid out as below"),
+        ("decision", "int16", "the number of the decision in its round, from 0"),
+        ("seat", "int8", "the acting seat; its team is `seat % " + str(described["teams"]) + "`"),
+        ("agent", "int8", "the number of the agent, as above"),
+        ("observation", f"int8[{numbers}]", "the seat's observation, with the sections below"),
         ("action_mask", f"int8[{actions}]", "1 where an action is legal"),
-        ("action", "int8", "what it does"),
+        ("action", "int8", "the chosen action"),
         (
             "reward_to_go",
             "float32",
-            f"what the seat gets from here to the end of the round, not discounted ({described['reward']})",
+            f"the seat's undiscounted return to the end of the round ({described['reward']})",
         ),
     ]
     if hidden:
-        meaning = "how many of each card are in the other hands, to the left: nobody saw this"
+        meaning = "the number of each card in the other hands, to the left; hidden from the agents"
         fields.append(("hidden", f"int8[{hidden}]", meaning))
     return ["## Table `decisions`: a row for each decision", "", *_table(fields)]
 
@@ -131,11 +131,11 @@ def _rounds(described: Mapping[str, Any]) -> list[str]:
     fields = [
         ("round", "int32", "the round, from 0"),
         ("deal", "int32", "rounds of one deal have the same cards"),
-        ("decisions", "int32", "how many rows of `decisions` are of this round"),
-        ("agents", f"int8[{teams}]", "which agent plays each team"),
+        ("decisions", "int32", "the number of rows in `decisions`"),
+        ("agents", f"int8[{teams}]", "the agent of each team"),
         ("points", f"int16[{teams}]", "each team's points"),
         ("rewards", f"float32[{seats}]", f"each seat's reward ({described['reward']})"),
-        ("winner", "int8", "the team that won alone; -1: none did"),
+        ("winner", "int8", "the sole winning team, or -1"),
         ("notation", "string", "the deal and every play, for `millebornes_env.notation.read_record`"),
     ]
     return ["## Table `rounds`: a row for each round", "", *_table(fields)]

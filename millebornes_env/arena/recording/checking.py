@@ -1,4 +1,4 @@
-"""Recorded rounds played again: every number of every row is compared with what the game says."""
+"""Check recorded rounds by replaying them and comparing every number of every row."""
 
 from __future__ import annotations
 
@@ -29,27 +29,19 @@ if TYPE_CHECKING:
 
 
 class _Replayer(BaseAgent):
-    """Plays the recorded actions, game by game."""
+    """An agent that plays the recorded actions, game by game."""
 
     name = "the recording"
     has_memory = True
 
     def __init__(self, rounds: Any, actions: Any, first_round: int, games: int, players: int) -> None:
-        """Take the columns of a file.
-
-        Args:
-            rounds: int[M], sorted.
-            actions: int[M].
-            first_round: number of game 0.
-            games: how many there are.
-            players: seats at the table.
-        """
+        """Take the columns of a file: rounds, int[M], sorted; actions, int[M]."""
         self._actions, self._players = actions, players
         begins = np.searchsorted(rounds, first_round + np.arange(games + 1))
         self._next, self._end = begins[:-1].copy(), begins[1:]
 
     def act(self, observations: Observations, masks: Masks, slot_ids: SlotIds | None = None) -> Actions:
-        """The next recorded action of each game; -1 where none is left."""
+        """Return the next recorded action of each game, or -1 if none is left."""
         assert slot_ids is not None, "it declares a memory"
         games = slot_ids // self._players
         is_left = self._next[games] < self._end[games]
@@ -60,7 +52,7 @@ class _Replayer(BaseAgent):
 
     @property
     def has_more(self) -> bool:
-        """Whether actions are left over."""
+        """True if unplayed actions are left."""
         return bool((self._next < self._end).any())
 
 
@@ -70,19 +62,16 @@ def check(
     edition: str | Edition | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> RecordedData:
-    """Play every recorded round again, and compare every row.
+    """Replay every recorded round and compare every row.
 
     Args:
-        folder: of the recording.
-        edition: the rule sheet, if it is none of those that come with the package.
-        on_progress: told how many rounds have been compared.
-
-    Returns:
-        The data.
+        folder: folder of the recording.
+        edition: the rule sheet, if it is not a shipped one.
+        on_progress: called with the number of rounds compared.
 
     Raises:
-        ArenaError: a row is not what the game says; the message names the file, the round and the column.
-            Or as `open_data`.
+        ArenaError: a row differs from the game (the message names the file, the round and the column), or
+            as `open_data`.
     """
     data = open_data(folder)
     done = 0
@@ -110,20 +99,13 @@ def _check_file(data: RecordedData, file: int, edition: str | Edition | None) ->
     if player.has_more:
         raise ArenaError(f"{path}: a round has decisions after its end")
     texts = notations(played, env.edition, env.rules)
-    found = {
-        DECISIONS: decisions_table(played, described),
-        ROUNDS: rounds_table(played, texts, described),
-    }
-    for name, table in found.items():
+    tables = {DECISIONS: decisions_table(played, described), ROUNDS: rounds_table(played, texts, described)}
+    for name, table in tables.items():
         _compare(path_of(data.folder, name, file), recorded[name], table)
 
 
 def _env(described: Mapping[str, Any], rounds: int, edition: str | Edition | None) -> VectorEnv:
-    """The rounds as they were begun.
-
-    Raises:
-        ArenaError: the edition has other rules now, or is not to be had.
-    """
+    """Return the environment of the recording; raise a ArenaError if its rules have changed."""
     try:
         env = vector_env(
             rounds,
@@ -138,30 +120,26 @@ def _env(described: Mapping[str, Any], rounds: int, edition: str | Edition | Non
         raise ArenaError(f"the recorded table cannot be set up: {error}") from None
     if env.rules._asdict() != described["rules"]:
         raise ArenaError(
-            f"the edition {described['edition']!r} has other rules now than when it was recorded: check it "
+            f"the rules of the edition {described['edition']!r} have changed since it was recorded: check it "
             "with the release that wrote it, or give the sheet (edition=...)"
         )
     if env.observation_version != described["observation_version"]:
         raise ArenaError(
-            f"observations are of version {env.observation_version} now, and were of version "
+            f"observations have version {env.observation_version} now, and had version "
             f"{described['observation_version']}: check it with the release that wrote it"
         )
     return env
 
 
-def _compare(path: Path, recorded: pyarrow.Table, found: pyarrow.Table) -> None:
-    """Refuse rows that are not what was found.
-
-    Raises:
-        ArenaError: the message names the first round and column.
-    """
-    if recorded.column_names != found.column_names:
+def _compare(path: Path, recorded: pyarrow.Table, replayed: pyarrow.Table) -> None:
+    """Raise a ArenaError with the first round and column that differ."""
+    if recorded.column_names != replayed.column_names:
         raise damaged(path, f"its columns are {', '.join(recorded.column_names)}")
-    if recorded.num_rows != found.num_rows:
-        raise damaged(path, f"it has {recorded.num_rows} rows, and the game {found.num_rows}")
-    for name in found.column_names:
-        if not recorded.column(name).equals(found.column(name)):
-            pairs = zip(recorded.column(name).to_pylist(), found.column(name).to_pylist(), strict=True)
+    if recorded.num_rows != replayed.num_rows:
+        raise damaged(path, f"it has {recorded.num_rows} rows, and the game {replayed.num_rows}")
+    for name in replayed.column_names:
+        if not recorded.column(name).equals(replayed.column(name)):
+            pairs = zip(recorded.column(name).to_pylist(), replayed.column(name).to_pylist(), strict=True)
             row = next(row for row, (one, other) in enumerate(pairs) if one != other)
             number = recorded.column("round")[row].as_py()
             raise ArenaError(f"{path}: round {number}: {name!r} is not what the game says (row {row})")

@@ -1,4 +1,4 @@
-"""What is recorded, said once in JSON: it stands in the folder and in every file of it."""
+"""The description of a recording: its options, and the JSON in its folder and in each of its files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import Agent, Table, sees_hidden_cards
 from millebornes_env.arena.match import agent_seed
 from millebornes_env.arena.recording.playing import HIDDEN
-from millebornes_env.envs.vector import VectorEnv, vector_env
+from millebornes_env.envs.table_spec import TableSpec
+from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ArenaError, shown
 from millebornes_env.games.millebornes.rules import Rules
 from millebornes_env.games.millebornes.sections import full_state_sections
@@ -20,39 +21,32 @@ from millebornes_env.games.registry import find_sheet
 
 FORMAT: Final = "millebornes_env recording"
 FORMAT_VERSION: Final = 1
-"""Goes up when files of an older version can no longer be read."""
+"""Version of the format; increased when older files can no longer be read."""
 
 _MOST_AGENTS: Final = 8
-_MOST: Final = 100_000  # rounds of a file, and any size in a description
+_MOST: Final = 100_000  # for the rounds of a file, and any size in a description
 _LARGEST_SEED: Final = 2**64 - 1
 
 
-@dataclass(frozen=True)
-class Recording:
-    """What is recorded: who plays, at which table, and what is kept.
+@dataclass(frozen=True, kw_only=True)
+class Recording(TableSpec):
+    """The agents, the table and the options of a recording; the episodes are rounds.
 
     Attributes:
-        agents: who plays, as `agents.load` takes them: one for each team, or fewer, and the last one plays
-            the teams that are left. They change places from round to round.
-        edition: the rule sheet, overrides included ("parker+max_200=4"), or the path of one of your own.
-        players: seats at the table.
-        teams: teams at the table; None: as usual for the sheet.
-        reward: what `reward_to_go` counts, "points" or "win", as in `vector_env`.
-        seed: of the deals and of the agents.
-        hidden: whether the cards in the other hands are kept too, which no agent saw.
-        rounds_per_file: how many rounds are played and written at a time. It decides the agents' random
-            numbers, too: so all files of a folder have it in common.
+        agents: specifications as for `agents.load`: one for each team, or fewer, and the last one plays the
+            remaining teams. They change places from round to round.
+        reward: reward in `reward_to_go`, "points" or "win", as in `vector_env`.
+        hidden: record the cards in the other hands, too, which no agent saw.
+        rounds_per_file: number of rounds that are played and written at a time. It also determines the
+            agents' random numbers, so all files of a folder share it.
 
     Raises:
-        ArenaError: a value that cannot be. Whether there are such agents and tables, `described` says.
+        ArenaError: a value is invalid. Unknown agents and tables are reported by `described`.
     """
 
     agents: Sequence[str]
-    edition: str = "parker"
-    players: int = 2
-    teams: int | None = None
+    episode: str = "round"
     reward: str = "points"
-    seed: int = 1
     hidden: bool = False
     rounds_per_file: int = 5_000
 
@@ -70,24 +64,8 @@ class Recording:
                     f"{name} is {shown(value)}; it must be a whole number from {least} to {most}"
                 )
 
-    def env(self, rounds: int) -> VectorEnv:
-        """So many rounds at the table.
-
-        Raises:
-            MilleBornesError: there is no such table; the message says what there is.
-        """
-        return vector_env(
-            rounds,
-            self.edition,
-            players=self.players,
-            teams=self.teams,
-            episode="round",
-            reward=self.reward,
-            autoreset_mode="disabled",
-        )
-
     def players_of(self, env: VectorEnv, file: int) -> list[Agent]:
-        """The agents as they play one file: made anew, with random numbers of their own.
+        """Make the agents for one file, with random numbers of their own.
 
         Raises:
             ValueError: there is no such agent, or it does not play this table; the message says which.
@@ -99,25 +77,22 @@ class Recording:
         ]
 
     def described(self) -> dict[str, Any]:
-        """All that two folders must have in common to hold the same rounds.
-
-        Returns:
-            Values as JSON has them: equal to themselves when they were written and read.
+        """Return everything that determines the recorded rounds, as JSON values.
 
         Raises:
-            ArenaError: more agents than teams, or another game.
+            ArenaError: there are more agents than teams, or it is another game.
             ValueError: there is no such table or agent; the message says which.
         """
         sheet = find_sheet(self.edition)
         if not isinstance(sheet.table(self.players, self.teams), Rules):
             raise ArenaError(
-                f"what is recorded is Mille Bornes, so far: {sheet.label!r} is of the game {sheet.game!r}"
+                f"only Mille Bornes can be recorded: {sheet.label!r} is of the game {sheet.game!r}"
             )
-        env = self.env(1)
+        env = self.env(reward=self.reward)
         if len(self.agents) > env.teams:
             raise ArenaError(
-                f"{len(self.agents)} agents cannot play at a table of {env.teams} teams: name one for each "
-                "team at most"
+                f"{len(self.agents)} agents cannot play at a table of {env.teams} teams: name at most one "
+                "for each team"
             )
         players = self.players_of(env, 0)
         hidden = next(one for one in full_state_sections(env.rules) if one.name == HIDDEN)
@@ -139,14 +114,7 @@ class Recording:
             "rounds_per_file": self.rounds_per_file,
             "observation_version": env.observation_version,
             "observation": [
-                {
-                    "name": one.name,
-                    "start": one.start,
-                    "size": one.size,
-                    "high": one.high,
-                    "meaning": one.meaning,
-                }
-                for one in env.observation_sections
+                {name: getattr(one, name) for name in _OF_SECTIONS} for one in env.observation_sections
             ],
             "actions": [
                 env.games.rulebook.action_name(action, env.rules, None)
@@ -157,7 +125,7 @@ class Recording:
 
 
 def sizes(described: Mapping[str, Any]) -> tuple[int, int, int]:
-    """D, A and H: the numbers of an observation, of a mask, and of the hidden cards (0: not kept)."""
+    """Return the sizes of an observation, of a mask, and of the hidden cards (0: not recorded)."""
     last = described["observation"][-1]
     return last["start"] + last["size"], len(described["actions"]), described["hidden"]
 
@@ -171,28 +139,24 @@ _KINDS: Final[dict[str, tuple[type, str]]] = {
     "observation": (list, "a list of objects with name, start, size, high and meaning"),
     "actions": (list, "a list of texts"),
 }
-"""The entries of a description: what each is, and in words."""
+"""The entries of a description, with their types, also in words."""
 _OF_AGENTS: Final = {"name": str, "fingerprint": str, "cheats": bool}
 _OF_SECTIONS: Final = {"name": str, "start": int, "size": int, "high": int, "meaning": str}
 
 
 def checked(described: object, where: str) -> dict[str, Any]:
-    """Return the description, if this release can read what it describes.
-
-    Args:
-        described: what was read.
-        where: the file that it stands in.
+    """Validate and return the description read from the file `where`.
 
     Raises:
-        ArenaError: it describes no recording, or one of another version, or an entry is not what it must
-            be; the message names the file and the entry.
+        ArenaError: it is not the description of a recording, has another version, or an entry is invalid;
+            the message names the file and the entry.
     """
     if not isinstance(described, dict) or described.get("format") != FORMAT:
         raise ArenaError(f"{where}: this was not written by `millebornes record`")
     version = described.get("format_version")
     if version != FORMAT_VERSION:
         raise ArenaError(
-            f"{where}: it is of version {shown(version)} of the format, and this release reads version "
+            f"{where}: it has version {shown(version)} of the format, and this release reads version "
             f"{FORMAT_VERSION}: read it with the release that wrote it, or record again into another folder"
         )
     for name, (kind, words) in _KINDS.items():
@@ -203,7 +167,7 @@ def checked(described: object, where: str) -> dict[str, Any]:
 
 
 def _is_right(name: str, value: Any) -> bool:
-    """Return True if an entry of the right type has values that can be."""
+    """Return True if the value of an entry of the right type is valid."""
     if name in ("players", "teams", "rounds_per_file"):
         return bool(0 < value <= _MOST)
     if name in ("seed", "observation_version", "hidden"):
@@ -221,14 +185,14 @@ def _has(entries: object, parts: Mapping[str, type]) -> bool:
 
 
 def first_difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
-    """The first entry in which two descriptions differ, in words; None: they are the same."""
+    """Describe the first difference of two descriptions; None: they are equal."""
     for name, value in wanted.items():
         other = found.get(name)
         if other != value:
             if name == "agents" and isinstance(other, list):
                 return _difference_of_agents(value, other)
             if isinstance(value, (dict, list)):
-                return f"{name} is not what it was"
+                return f"{name} has changed"
             return f"{name} is {shown(value)} now, and was {shown(other)}"
     return None
 
@@ -238,4 +202,4 @@ def _difference_of_agents(wanted: list[Any], found: list[Any]) -> str:
     if now != then:
         return f"the agents are {', '.join(now)} now, and were {', '.join(map(str, then))}"
     changed = [one["name"] for one, other in zip(wanted, found, strict=True) if one != other]
-    return f"{', '.join(changed)} is another agent now: its code, its network or the rules have changed"
+    return f"{', '.join(changed)} is a different agent now: its code, its network or the rules have changed"

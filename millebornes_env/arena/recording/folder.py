@@ -1,12 +1,12 @@
-"""A folder of recorded rounds: written file by file, so that a killed recording goes on where it stopped.
+"""A folder of recorded rounds, written file by file so that a killed recording can go on.
 
     data/
       README.md                         the data card
-      recording.json                    what is recorded: agents, table, seed, layout of the rows
+      recording.json                    the description: agents, table, seed, layout of the rows
       decisions/decisions-00000.parquet a row for each decision
       rounds/rounds-00000.parquet       a row for each round
 
-File n of both tables has the same rounds, and is a function of the recording and of n only.
+File n of both tables has the same rounds, which depend only on the recording and on n.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from millebornes_env.arena.recording.tables import (
     check_columns,
     decisions_table,
     description_of,
-    place_of,
     reading,
+    rounds_of,
     rounds_table,
     table_bytes,
 )
@@ -58,11 +58,11 @@ _LOCK: Final = ".lock"
 _MOST_ROUNDS: Final = 10**9
 
 OnProgress = Callable[[int], None]
-"""Is told how many rounds are in the folder."""
+"""Callback with the number of rounds in the folder."""
 
 
 def path_of(folder: Path, table: str, file: int) -> Path:
-    """Where a file of one of `TABLES` lies."""
+    """Return the path of a file of one of `TABLES`."""
     return folder / table / f"{table}-{file:05d}.parquet"
 
 
@@ -79,27 +79,26 @@ def record(
     on_progress: OnProgress | None = None,
     cluster: Cluster | None = None,
 ) -> RecordedData:
-    """Play rounds and write them; what the folder has already is kept.
+    """Play rounds and write them; files already in the folder are kept.
 
     Args:
-        folder: an empty one, one that is not there yet, or one with the same recording.
-        recording: what to record.
-        rounds: how many rounds the folder is to hold.
-        threads: files that are made at the same time; they change no file.
-        command: what was typed, for the data card; empty: this call.
+        folder: a new or empty folder, or one with the same recording.
+        recording: the recording.
+        rounds: total number of rounds in the folder.
+        threads: number of files made at the same time; their content does not depend on it.
+        command: command line for the data card; empty: this call.
         on_progress: called when a file is done.
-        cluster: plays the rounds, a task for each file, instead of this process's threads; the folder is on
-            this machine, and the files are the same.
+        cluster: cluster to play on, with a task for each file, instead of threads; the files are the same.
 
     Returns:
-        What the folder holds.
+        The data in the folder.
 
     Raises:
         ArenaError: the folder holds something else, more rounds, or a damaged file; another process
-            records into it; it was removed meanwhile; a library is missing; or a value that cannot be.
-        AgentFaultError: an agent raised, or chose what is illegal.
-        ArenaError: the cluster is gone, or has other agents.
-        OSError: a file could not be written. All files that were written before are whole.
+            records into it; it was removed; a library is missing; or a value is invalid.
+        AgentFaultError: an agent raised, or chose an illegal action.
+        ArenaError: the cluster is gone, or has different agents.
+        OSError: a file could not be written. Files written before are complete.
         ValueError: there is no such table or agent.
     """
     arrow()
@@ -110,16 +109,17 @@ def record(
     described = recording.described()
     folder = Path(folder)
     with _locked(folder) as still_there:
-        commands = _begin(folder, described, command or _call(recording, rounds))
+        commands = _begin(folder, described, command or f"record(folder, {recording}, rounds={rounds})")
         missing = _missing_files(folder, described, rounds)
         done = rounds - sum(missing.values())
         if on_progress is not None:
             on_progress(done)
-        made = (
-            _made_by_threads(recording, described, missing, threads)
-            if cluster is None
-            else _made_by_tasks(recording, described, missing, cluster)
-        )
+        made: Generator[tuple[int, _Contents]]
+        if cluster is None:
+            made = _made_by_threads(recording, described, missing, threads)
+        else:
+            tasks = {file: (recording, described, file, count) for file, count in missing.items()}
+            made = (one for one in cluster.map(_contents_there, tasks))
         with contextlib.closing(made):
             for file, contents in made:
                 still_there()
@@ -135,13 +135,13 @@ def record(
 
 
 _Contents = Mapping[str, bytes]
-"""The files of both tables, by table."""
+"""The bytes of a file of each table, by table."""
 
 
 def _made_by_threads(
     recording: Recording, described: Mapping[str, Any], missing: Mapping[int, int], threads: int
 ) -> Generator[tuple[int, _Contents]]:
-    """The contents of files by number, as they are done; after an error nothing new is begun."""
+    """Yield the contents of files by number, in order of completion; after an error no file is started."""
     pool = ThreadPoolExecutor(threads)
     left = iter(missing.items())
     jobs: dict[Future[_Contents], int] = {}
@@ -157,32 +157,20 @@ def _made_by_threads(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _made_by_tasks(
-    recording: Recording, described: Mapping[str, Any], missing: Mapping[int, int], cluster: Cluster
-) -> Generator[tuple[int, _Contents]]:
-    """The same by the tasks of a cluster."""
-    arguments = {file: (recording, described, file, rounds) for file, rounds in missing.items()}
-    yield from cluster.map(_contents_there, arguments)
-
-
 def _contents_there(recording: Recording, described: Mapping[str, Any], file: int, rounds: int) -> _Contents:
-    """What a node of a cluster does.
-
-    Raises:
-        ArenaError: its agents are other ones.
-    """
+    """Play one file on a node; raise a ArenaError if its agents differ."""
     difference = first_difference(described, recording.described())
     if difference is not None:
         raise ArenaError(
-            f"a node of the cluster would record something else ({difference}): put the same files in the "
-            "same place on all nodes"
+            f"a node of the cluster would record something else ({difference}): put the same files in "
+            "the same place on all nodes"
         )
     return _contents(recording, described, file, rounds)
 
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[Callable[[], None]]:
-    """Lock the folder; yields a call that raises if the folder is not the one that was locked any more."""
+    """Lock the folder; yield a function that raises if the folder was removed or replaced."""
     refusal = ArenaError(
         f"{folder}: another process records into this folder: wait for it, or choose another folder"
     )
@@ -192,40 +180,35 @@ def _locked(folder: Path) -> Iterator[Callable[[], None]]:
         def still_there() -> None:
             if identity_of(folder / _LOCK) != own or not (folder / MANIFEST).exists():
                 raise ArenaError(
-                    f"{folder}: the folder, or {MANIFEST} in it, was removed while it was written to; "
-                    "recording stops, and nothing more is written there"
+                    f"{folder}: the folder, or {MANIFEST} in it, was removed during recording; recording "
+                    "stops, and nothing more is written there"
                 )
 
         yield still_there
 
 
-def _call(recording: Recording, rounds: int) -> str:
-    return f"record(folder, {recording}, rounds={rounds})"
-
-
 def _begin(folder: Path, described: Mapping[str, Any], command: str) -> list[str]:
-    """Make the folder one of this recording; all commands that wrote to it.
+    """Start or continue the recording in the folder; return all commands that wrote to it.
 
     Raises:
-        ArenaError: it holds something else.
+        ArenaError: the folder holds something else.
     """
-    for place in (folder, *(folder / table for table in TABLES)):
-        remove_drafts(place)
+    for directory in (folder, *(folder / table for table in TABLES)):
+        remove_drafts(directory)
     commands: list[str] = []
     if (folder / MANIFEST).exists():
-        found = _manifest(folder)
-        difference = first_difference(described, found["recording"])
+        manifest = _manifest(folder)
+        difference = first_difference(described, manifest["recording"])
         if difference is not None:
             raise ArenaError(
-                f"{folder} holds another recording ({difference}): choose another folder, or ask for the same"
+                f"{folder} holds another recording ({difference}): choose another folder, or the same options"
             )
-        commands = [str(one) for one in found.get("commands", [])]
+        commands = [str(one) for one in manifest.get("commands", [])]
     else:
         others = sorted(one.name for one in folder.iterdir() if one.name != _LOCK)
         if others:
             raise ArenaError(
-                f"{folder} is not empty, and no recording is in it (it holds {shown(others[0])}): choose "
-                "another folder"
+                f"{folder} is not empty and holds no recording, but {shown(others[0])}: choose another folder"
             )
     if command not in commands:
         commands.append(command)
@@ -235,60 +218,60 @@ def _begin(folder: Path, described: Mapping[str, Any], command: str) -> list[str
 
 
 def _missing_files(folder: Path, described: Mapping[str, Any], rounds: int) -> dict[int, int]:
-    """How many rounds each file has that is still to be written, by its number.
+    """Return the numbers of missing files, with the number of rounds of each.
 
     Raises:
-        ArenaError: the folder has more rounds than were asked for; or as `_rounds_in`.
+        ArenaError: the folder has more rounds than requested; or as `_rounds_in`.
     """
     size = described["rounds_per_file"]
     count = -(-rounds // size)
     wanted = {file: min(size, rounds - file * size) for file in range(count)}
     for file in _files_of(folder):
-        found = _rounds_in(folder, described, file)
-        if found > wanted.get(file, 0):
+        written = _rounds_in(folder, described, file)
+        if written > wanted.get(file, 0):
             raise ArenaError(
-                f"{folder} holds more than {rounds:,} rounds already: ask for as many or more, or choose "
+                f"{folder} already holds more than {rounds:,} rounds: request as many or more, or choose "
                 "another folder"
             )
-        if found == wanted[file]:
+        if written == wanted[file]:
             del wanted[file]
     return wanted
 
 
 def _files_of(folder: Path) -> list[int]:
-    """The numbers of the files of which the folder has both tables; one alone is written again."""
-    found = []
+    """Return the numbers of files that exist for both tables; single ones are written again."""
+    files = []
     for path in (folder / ROUNDS).glob(f"{ROUNDS}-*.parquet"):
         number = path.stem.rpartition("-")[2]
         if number.isdecimal() and path_of(folder, DECISIONS, int(number)).exists():
-            found.append(int(number))
-    return sorted(found)
+            files.append(int(number))
+    return sorted(files)
 
 
 def _rounds_in(folder: Path, described: Mapping[str, Any], file: int) -> int:
-    """How many rounds one file has, both tables of it.
+    """Return the number of rounds in a file of both tables.
 
     Raises:
         ArenaError: one of them is damaged, of another recording, or has other rounds.
     """
-    places = set()
+    ranges = set()
     for table in TABLES:
         path = path_of(folder, table, file)
         difference = first_difference(described, description_of(path))
         if difference is not None:
             raise ArenaError(f"{path}: the file is of another recording ({difference}): remove it")
         check_columns(path, table, described)
-        places.add(place_of(path))
-    first, rounds = next(iter(places))
-    if len(places) > 1 or first != file * described["rounds_per_file"]:
+        ranges.add(rounds_of(path))
+    first, rounds = next(iter(ranges))
+    if len(ranges) > 1 or first != file * described["rounds_per_file"]:
         path = path_of(folder, ROUNDS, file)
-        raise ArenaError(f"{path}: it has other rounds than its name says, or than the other table")
+        raise ArenaError(f"{path}: its rounds do not fit its name, or the other table")
     return rounds
 
 
 def _contents(recording: Recording, described: Mapping[str, Any], file: int, rounds: int) -> _Contents:
     """Play the rounds of one file, for both tables."""
-    env = recording.env(rounds)
+    env = recording.env(rounds, reward=recording.reward)
     first_round = file * recording.rounds_per_file
     players = recording.players_of(env, file)
     played = play_rounds(players, env, recording.seed, first_round, recording.hidden)
@@ -308,9 +291,9 @@ class RecordedData:
     """A folder of recorded rounds.
 
     Attributes:
-        folder: where it is.
-        described: what was recorded, as `arena.recording.json` has it under "recording".
-        rounds: how many rounds each file has.
+        folder: the folder.
+        described: description of the recording, the entry "recording" of `arena.recording.json`.
+        rounds: number of rounds in each file.
     """
 
     folder: Path
@@ -318,7 +301,7 @@ class RecordedData:
     rounds: tuple[int, ...]
 
     def table(self, name: str) -> pyarrow.dataset.Dataset:
-        """One of `TABLES`, read when it is asked (`.to_table()`, `.to_batches()`, `.scanner()`).
+        """Return one of `TABLES`, which is read lazily (`.to_table()`, `.to_batches()`, `.scanner()`).
 
         Raises:
             ArenaError: there is no such table.
@@ -331,27 +314,22 @@ class RecordedData:
         return pyarrow.dataset.dataset(self.files(name))
 
     def decisions(self) -> pyarrow.dataset.Dataset:
-        """A row for each decision."""
+        """Return the table of decisions."""
         return self.table(DECISIONS)
 
     def rounds_played(self) -> pyarrow.dataset.Dataset:
-        """A row for each round."""
+        """Return the table of rounds."""
         return self.table(ROUNDS)
 
     def files(self, name: str) -> list[str]:
-        """The paths of a table's files, in the order of their rounds."""
+        """Return the paths of a table's files, in order."""
         return [str(path_of(self.folder, name, file)) for file in range(len(self.rounds))]
 
     def summary(self) -> dict[str, int]:
-        """Rounds, decisions, bytes of both tables, and files of each."""
+        """Return the numbers of rounds, decisions, bytes of both tables, and files of each."""
         rows = {name: sum(self._rows(path) for path in self.files(name)) for name in TABLES}
         size = sum(Path(path).stat().st_size for name in TABLES for path in self.files(name))
-        return {
-            "rounds": rows[ROUNDS],
-            "decisions": rows[DECISIONS],
-            "bytes": size,
-            "files": len(self.rounds),
-        }
+        return {**rows, "bytes": size, "files": len(self.rounds)}
 
     def _rows(self, path: str) -> int:
         with reading(Path(path)):
@@ -359,10 +337,10 @@ class RecordedData:
 
 
 def open_data(folder: str | Path) -> RecordedData:
-    """A folder that `record` has written; the files are looked at, their rows not yet read.
+    """Open a folder written by `record`; the files are checked, but their rows are not read yet.
 
     Raises:
-        ArenaError: it is none, of another version, or a file is missing or damaged.
+        ArenaError: it is not a recording, has another version, or a file is missing or damaged.
     """
     folder = Path(folder)
     if not (folder / MANIFEST).is_file():
@@ -372,29 +350,29 @@ def open_data(folder: str | Path) -> RecordedData:
     if files != list(range(len(files))):
         missing = next(file for file in range(len(files)) if file not in files)
         raise ArenaError(
-            f"{path_of(folder, DECISIONS, missing)}, or the same of {ROUNDS}, is missing: record again, "
-            "which writes what is missing"
+            f"{path_of(folder, DECISIONS, missing)}, or its file of {ROUNDS}, is missing: record again to "
+            "write missing files"
         )
     rounds = tuple(_rounds_in(folder, described, file) for file in files)
-    for file, found in enumerate(rounds[:-1]):
-        if found != described["rounds_per_file"]:
+    for file, count in enumerate(rounds[:-1]):
+        if count != described["rounds_per_file"]:
             raise ArenaError(
-                f"{path_of(folder, ROUNDS, file)} has {found} rounds, and others follow: record again, which "
-                "writes what is missing"
+                f"{path_of(folder, ROUNDS, file)} has only {count} rounds, but is not the last file: record "
+                "again to write missing rounds"
             )
     return RecordedData(folder, described, rounds)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
-    found = json_of_file(path, ArenaError)
-    checked(found.get("recording"), str(path))
-    commands = found.get("commands", [])
+    manifest = json_of_file(path, ArenaError)
+    checked(manifest.get("recording"), str(path))
+    commands = manifest.get("commands", [])
     if not isinstance(commands, list) or not all(isinstance(one, str) for one in commands):
         raise ArenaError(f"{path}: its entry 'commands' is {shown(commands)}; it must be a list of texts")
-    return found
+    return manifest
 
 
 def command_line(arguments: list[str]) -> str:
-    """A command of the package as it was typed."""
+    """Return a command of the package as typed."""
     return shlex.join(["millebornes", *arguments])

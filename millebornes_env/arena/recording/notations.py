@@ -1,4 +1,4 @@
-"""Rounds that were played, in our notation: what `notation.read_record` reads."""
+"""Played rounds in notation, for `notation.read_record`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from millebornes_env.notation.millebornes.records import write_play
 
 
 def notations(played: Played, edition: Edition, rules: Rules) -> list[str]:
-    """The text of each round: the deal with all cards to come, every play, and the result.
+    """Return the text of each round: the deal with all cards to come, every play, and the result.
 
-    It is what `notation.write_record` writes of the same round, without its checks: this round was played.
+    The same as `notation.write_record`, without its checks.
 
     Args:
         played: the rounds.
         edition: the rule sheet.
-        rules: of the table.
+        rules: rules of the table.
     """
     lines = [
         [write_play(Play(seat, action), rules) for action in range(num_actions(rules.teams))]
@@ -34,7 +34,7 @@ def notations(played: Played, edition: Edition, rules: Rules) -> list[str]:
     texts = []
     for (first, last), state, total in zip(pairwise(ends), played.begun, totals, strict=True):
         position = write_position(state, edition, rules, checked=False)
-        plays = [lines[seats[place]][actions[place]] for place in range(first, last)]
+        plays = [lines[seats[index]][actions[index]] for index in range(first, last)]
         result = f"{RESULT}: {' '.join(map(str, total))}"
         texts.append("\n".join([f"{position}\n{PLAYS}:", *plays, result, ""]))
     return texts

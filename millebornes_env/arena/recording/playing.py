@@ -1,4 +1,4 @@
-"""Rounds played by any agents, with all that was seen and done kept, decision by decision."""
+"""Play rounds by agents of any kind and keep every observation and action."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ HIDDEN: Final = "other_hands"
 
 
 class Played(NamedTuple):
-    """G rounds of S seats and T teams with M decisions, those sorted by round and time."""
+    """G rounds of S seats and T teams with M decisions, sorted by round and time."""
 
     first_round: int
-    begun: StateArray  # STATE[G], each round after its deal
+    begun: StateArray  # STATE[G] after the deal
     lengths: Int32Array  # [G] decisions in each round
-    agents: Int8Array  # [G, T] the place of the agent that plays each team
+    agents: Int8Array  # [G, T] number of the agent that plays each team
     points: npt.NDArray[np.int16]  # [G, T] of the round
     rewards: npt.NDArray[np.float32]  # [G, S] of the round
-    winners: Int8Array  # [G] the team that won alone, or -1
-    totals: Int32Array  # [G, T] what the notation calls the result
-    games: Int32Array  # [M] the place of the round, 0 to G - 1
-    seats: Int8Array  # [M] who decides
-    observations: Int8Array  # [M, D] what it sees
-    masks: Int8Array  # [M, A] what it may do
-    actions: Int8Array  # [M] what it does
-    hidden: Int8Array  # [M, (S - 1) * 19] cards in the other hands, to the left; [M, 0] if not asked for
+    winners: Int8Array  # [G] the sole winning team, or -1
+    totals: Int32Array  # [G, T] result in notation
+    games: Int32Array  # [M] index of the round, 0 to G - 1
+    seats: Int8Array  # [M] acting seat
+    observations: Int8Array  # [M, D]
+    masks: Int8Array  # [M, A]
+    actions: Int8Array  # [M]
+    hidden: Int8Array  # [M, (S - 1) * 19] cards in the other hands, to the left; [M, 0] if not recorded
 
 
 class _Rows(NamedTuple):
-    """Decisions of one agent at the same step of their rounds, as fields of `Played`."""
+    """Decisions of one agent at one step, as fields of `Played`."""
 
     games: npt.NDArray[np.int64]
     seats: Int32Array
@@ -54,18 +54,18 @@ class _Rows(NamedTuple):
 def play_rounds(agents: Sequence[Agent], env: VectorEnv, seed: int, first_round: int, hidden: bool) -> Played:
     """Play one round in each game of the environment.
 
-    Round n has the cards of deal n // T, and agent i plays team (i + n) % T there: every deal is played from
-    each team's place. (Of fewer agents than teams, the last one plays the teams that are left.)
+    Round n has the cards of deal n // T, and agent i plays team (i + n) % T: every deal is played from each
+    team's place. With fewer agents than teams, the last one plays the remaining teams.
 
     Args:
-        agents: one or more, at most T, which have not seen other games.
-        env: of G games, whose episodes are rounds, with autoreset disabled.
-        seed: of the deals.
-        first_round: the number of the first round.
-        hidden: whether to keep the cards in the other hands.
+        agents: 1 to T agents that have not seen other games.
+        env: G games whose episodes are rounds, with autoreset disabled.
+        seed: seed of the deals.
+        first_round: number of the first round.
+        hidden: keep the cards in the other hands, too.
 
     Raises:
-        AgentFaultError: an agent raised, or chose what is not legal; the message names the round.
+        AgentFaultError: an agent raised, or chose an illegal action; the message names the round.
     """
     table = _Table(agents, env, first_round, hidden)
     begun = _deal(env, seed, first_round)
@@ -76,8 +76,8 @@ def play_rounds(agents: Sequence[Agent], env: VectorEnv, seed: int, first_round:
     rows: list[_Rows] = []
     while live.any():
         actions = np.full(env.num_envs, SKIP, np.int64)
-        for place in range(len(agents)):
-            chosen = table.ask(place, live)
+        for number in range(len(agents)):
+            chosen = table.ask(number, live)
             if chosen is not None:
                 actions[chosen.games] = chosen.actions
                 rows.append(chosen)
@@ -85,7 +85,8 @@ def play_rounds(agents: Sequence[Agent], env: VectorEnv, seed: int, first_round:
         points[ended], winners[ended] = infos["final_score"][ended], infos["final_winner"][ended]
         rewards[ended] = paid[ended]
         live &= ~ended
-    outcome = (table.agent_of_team, points, rewards, winners, _totals(env))
+    totals = env.games.states["score"][:, : env.teams].astype(np.int32)
+    outcome = (table.agent_of_team, points, rewards, winners, totals)
     return _sorted(first_round, begun, outcome, rows)
 
 
@@ -100,21 +101,15 @@ def _deal(env: VectorEnv, seed: int, first_round: int) -> StateArray:
     return env.get_states()
 
 
-def _totals(env: VectorEnv) -> Int32Array:
-    """Each team's points after the round, as a record's result has them."""
-    totals: Int32Array = env.games.states["score"][:, : env.teams].astype(np.int32)
-    return totals
-
-
 class _Table:
-    """Who plays where, and what they are asked.
+    """The agents at their teams.
 
     Attributes:
-        agent_of_team: int8[G, T].
+        agent_of_team: int8[G, T], number of the agent of each team.
     """
 
     def __init__(self, agents: Sequence[Agent], env: VectorEnv, first_round: int, hidden: bool) -> None:
-        """Let the agents forget what was before."""
+        """Assign the agents to teams and reset their memories."""
         rounds = first_round + np.arange(env.num_envs)[:, np.newaxis]
         roles = (np.arange(env.teams)[np.newaxis] - rounds) % env.teams
         self.agent_of_team: Int8Array = np.minimum(roles, len(agents) - 1).astype(np.int8)
@@ -125,11 +120,11 @@ class _Table:
         for agent in agents:
             forget(agent)
 
-    def ask(self, place: int, live: npt.NDArray[np.bool_]) -> _Rows | None:
-        """What one agent does wherever it is its turn; None: nowhere."""
-        env, agent = self._env, self._agents[place]
+    def ask(self, number: int, live: npt.NDArray[np.bool_]) -> _Rows | None:
+        """Return the decisions of an agent in all games where it is to act; None if there are none."""
+        env, agent = self._env, self._agents[number]
         seats = env.agent_selection
-        own = self.agent_of_team[np.arange(env.num_envs), seats % env.teams] == place
+        own = self.agent_of_team[np.arange(env.num_envs), seats % env.teams] == number
         games = np.flatnonzero(live & own)
         if not len(games):
             return None
@@ -149,7 +144,7 @@ class _Table:
         return _Rows(games, seats[games], observations, masks, actions, hidden)
 
     def _check(self, agent: Agent, games: npt.NDArray[np.int64], masks: Int8Array, actions: Any) -> None:
-        """Refuse an action that is not legal."""
+        """Raise an AgentFaultError for an illegal action."""
         known = (actions >= 0) & (actions < masks.shape[1])
         illegal = ~known | (masks[np.arange(len(games)), np.where(known, actions, 0)] == 0)
         if illegal.any():
@@ -165,7 +160,7 @@ class _Table:
 
 
 def _sorted(first_round: int, begun: StateArray, outcome: Any, rows: Sequence[_Rows]) -> Played:
-    """All together, the decisions by round and time."""
+    """Collect the results, with the decisions sorted by round and time."""
     games = np.concatenate([one.games for one in rows])
     order = np.argsort(games, kind="stable")  # steps come one after the other
 

@@ -1,4 +1,4 @@
-"""Recorded rounds as Parquet: the two tables, how they are written, and what is wrong with a file."""
+"""The two tables of recorded rounds: writing, reading and checking their Parquet files."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     import pyarrow
 
 KEY: Final = b"millebornes_env"
-"""The entry of a file's metadata that says what is in it."""
+"""Entry of a file's metadata with its description."""
 
 DECISIONS: Final = "decisions"
 ROUNDS: Final = "rounds"
 TABLES: Final = (DECISIONS, ROUNDS)
-"""The tables, each in a folder of its name."""
+"""Names of the tables and of their folders."""
 
-_LONGEST_REASON: Final = 300  # characters of what the library says
-_LEVEL: Final = 1  # of zstd: higher ones take longer, and make these numbers no smaller
+_LONGEST_REASON: Final = 300  # characters of the library's message
+_LEVEL: Final = 1  # zstd level; higher ones take longer, and the files are no smaller
 _INT8_LISTS: Final = ("observation", "action_mask", "hidden")
-_ROW_GROUP: Final = 1 << 16  # rows: what a reader has to hold at once
+_ROW_GROUP: Final = 1 << 16  # rows that a reader must hold in memory
 
 
 def arrow() -> Any:
-    """The library, imported when it is needed.
+    """Import and return pyarrow.
 
     Raises:
-        ArenaError: it is not installed.
+        ArenaError: pyarrow is not installed.
     """
     try:
         import pyarrow  # noqa: PLC0415 - of the extra `data`
@@ -49,7 +49,7 @@ def arrow() -> Any:
 
 
 def decisions_table(played: Played, described: Mapping[str, Any]) -> pyarrow.Table:
-    """A row for each decision."""
+    """Return the table with a row for each decision."""
     pa = arrow()
     seats, games = played.seats, played.games
     begins = np.repeat(np.cumsum(played.lengths) - played.lengths, played.lengths)
@@ -69,7 +69,7 @@ def decisions_table(played: Played, described: Mapping[str, Any]) -> pyarrow.Tab
 
 
 def rounds_table(played: Played, texts: list[str], described: Mapping[str, Any]) -> pyarrow.Table:
-    """A row for each round."""
+    """Return the table with a row for each round."""
     pa = arrow()
     rounds = played.first_round + np.arange(len(played.begun))
     columns = {
@@ -91,12 +91,7 @@ def _lists(rows: npt.NDArray[Any]) -> Any:
 
 
 def table_bytes(table: pyarrow.Table, said: Mapping[str, Any]) -> bytes:
-    """A table as a Parquet file.
-
-    Args:
-        table: what it holds.
-        said: the file's description, which goes into its metadata.
-    """
+    """Return a table as a Parquet file, with the description `said` in its metadata."""
     pa = arrow()
     lists = [f"{name}.list.element" for name in table.column_names if name in _INT8_LISTS]
     plain = [name for name in table.column_names if name not in (*_INT8_LISTS, "notation")]
@@ -107,7 +102,7 @@ def table_bytes(table: pyarrow.Table, said: Mapping[str, Any]) -> bytes:
         compression="zstd",
         compression_level=_LEVEL,
         use_dictionary=plain,
-        use_byte_stream_split=lists,  # Parquet has no int8: this is how three of four bytes go away
+        use_byte_stream_split=lists,  # Parquet has no int8: this compresses three of four bytes away
         row_group_size=_ROW_GROUP,
     )
     written: bytes = content.getvalue().to_pybytes()
@@ -116,50 +111,41 @@ def table_bytes(table: pyarrow.Table, said: Mapping[str, Any]) -> bytes:
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn whatever the library raises about a file into a sentence that names it.
-
-    Raises:
-        ArenaError: the file is damaged, or cannot be read.
-        FileNotFoundError: there is none.
-    """
+    """Convert errors of the library to a ArenaError that names the file, except FileNotFoundError."""
     try:
         yield
     except (FileNotFoundError, ArenaError):
         raise
-    except Exception as error:  # Arrow has many, and OSError for changed bytes
+    except Exception as error:  # Arrow raises many kinds, and OSError for changed bytes
         raise damaged(path, error) from None
 
 
 def description_of(path: Path) -> dict[str, Any]:
-    """Return what a file says of itself; its rows are not read.
+    """Return the description in a file's metadata, without reading its rows.
 
     Raises:
-        ArenaError: it is half-written or damaged, or was not written by us, or is of another version.
+        ArenaError: the file is damaged, not a recording, or has another version.
     """
     return checked(_metadata(path).get("recording"), str(path))
 
 
-def place_of(path: Path) -> tuple[int, int]:
-    """Return the first round of a file, and how many rounds are in it; raises what `description_of` does."""
-    found = _metadata(path)
-    first, rounds = found.get("first_round"), found.get("rounds")
+def rounds_of(path: Path) -> tuple[int, int]:
+    """Return the first round of a file and its number of rounds; raises the same as `description_of`."""
+    metadata = _metadata(path)
+    first, rounds = metadata.get("first_round"), metadata.get("rounds")
     if type(first) is not int or type(rounds) is not int or first < 0 or rounds < 1:
-        raise damaged(path, "its metadata does not say which rounds it has")
+        raise damaged(path, "its metadata do not name its rounds")
     return first, rounds
 
 
 def _metadata(path: Path) -> dict[str, Any]:
     with reading(path):
-        found = json.loads((arrow().parquet.read_schema(path).metadata or {}).get(KEY, b"{}"))
-        return found if isinstance(found, dict) else {}
+        metadata = json.loads((arrow().parquet.read_schema(path).metadata or {}).get(KEY, b"{}"))
+        return metadata if isinstance(metadata, dict) else {}
 
 
 def read_rows(path: Path) -> pyarrow.Table:
-    """Read all rows of a file.
-
-    Raises:
-        ArenaError: it is damaged.
-    """
+    """Read all rows of a file; raise a ArenaError if it is damaged."""
     with reading(path):
         table = arrow().parquet.read_table(path)
         table.validate(full=True)
@@ -170,7 +156,7 @@ def read_rows(path: Path) -> pyarrow.Table:
 
 
 def damaged(path: Path, error: object) -> ArenaError:
-    """Make the error for a file that is not whole."""
+    """Return the error for a damaged file."""
     reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return ArenaError(
         f"{path}: the file is half-written or damaged ({reason[:_LONGEST_REASON]}); remove it, and record "
@@ -179,11 +165,7 @@ def damaged(path: Path, error: object) -> ArenaError:
 
 
 def check_columns(path: Path, table: str, described: Mapping[str, Any]) -> None:
-    """Refuse a file whose columns are not those of its description.
-
-    Raises:
-        ArenaError: there are others, of other types, or lists of other lengths.
-    """
+    """Raise a ArenaError if the names, types or sizes of the columns do not fit the description."""
     with reading(path):
         schema = arrow().parquet.read_schema(path)
         wanted = _columns(table, described)
@@ -192,13 +174,13 @@ def check_columns(path: Path, table: str, described: Mapping[str, Any]) -> None:
                 path, f"its columns are {', '.join(schema.names)}; they must be {', '.join(wanted)}"
             )
         for name, kind in wanted.items():
-            found = schema.field(name).type
-            if str(found).replace("element: ", "item: ") != kind:
-                raise damaged(path, f"the column {name!r} is of type {found}, and must be {kind}")
+            actual = schema.field(name).type
+            if str(actual).replace("element: ", "item: ") != kind:
+                raise damaged(path, f"the column {name!r} has type {actual}, and must have {kind}")
 
 
 def _columns(table: str, described: Mapping[str, Any]) -> dict[str, str]:
-    """Name the columns of a table and their types, as Arrow writes them."""
+    """Return the columns of a table with their Arrow types."""
     numbers, actions, hidden = sizes(described)
     teams, players = described["teams"], described["players"]
     if table == ROUNDS:

@@ -1,4 +1,4 @@
-"""Action id <-> what a seat does: play, discard, claim, extend; with which card, against whom.
+"""Action ids and their meaning: play, discard, claim, extend; the card, and the team it is played against.
 
 The ids of a table with fewer teams are the first ids of a table with more, so that a network can be moved
 from one to the other:
@@ -53,7 +53,7 @@ def num_actions(teams: int) -> int:
 
 @rule
 def play_action(card: int, opponent: int) -> int:
-    """The id of playing the card; `opponent` is 0 for the team to the left and for cards without target."""
+    """Return the id of playing the card; `opponent` is 0 for the team to the left and without target."""
     if opponent == 0:
         return FIRST_PLAY + card
     return FIRST_FURTHER_HAZARD + (opponent - 1) * NUM_HAZARDS + (card - ACCIDENT)
@@ -61,7 +61,7 @@ def play_action(card: int, opponent: int) -> int:
 
 @rule
 def discard_action(card: int) -> int:
-    """The id of discarding the card."""
+    """Return the id of discarding the card."""
     return FIRST_DISCARD + card
 
 
@@ -73,7 +73,7 @@ def is_discard(action: int) -> bool:
 
 @rule
 def card_of(action: int) -> int:
-    """The card that the action plays or discards, or NO_CARD."""
+    """Return the card that the action plays or discards, or NO_CARD."""
     if action < FIRST_DISCARD:
         return action
     if action < CLAIM_COUP_FOURRE:
@@ -85,7 +85,7 @@ def card_of(action: int) -> int:
 
 @rule
 def opponent_of(action: int) -> int:
-    """Against which opponent a hazard is played: 0 the next team to the left, 1 the one after it, ..."""
+    """Return the opponent that a hazard is played against: 0 is the next team to the left, then 1 ..."""
     if action < FIRST_FURTHER_HAZARD:
         return 0
     return 1 + (action - FIRST_FURTHER_HAZARD) // NUM_HAZARDS
@@ -93,7 +93,7 @@ def opponent_of(action: int) -> int:
 
 @rule
 def around(place: int, count: int) -> int:
-    """`place` counted around a circle of `count`: what `place % count` is, for small places much faster."""
+    """Return `place % count` by subtraction, which is much faster for small places."""
     while place >= count:
         place -= count
     return place
@@ -101,7 +101,7 @@ def around(place: int, count: int) -> int:
 
 @rule
 def target_team(teams: int, team: int, opponent: int) -> int:
-    """The team that is the given opponent of `team`: opponents are counted to the left."""
+    """Return the team that is the given opponent of `team`: opponents are counted to the left."""
     return around(team + 1 + opponent, teams)
 
 

@@ -115,19 +115,19 @@ def is_safety(card: int) -> bool:
 
 @rule
 def remedy_for(hazard: int) -> int:
-    """The remedy that answers the hazard: hazards and remedies stand in one order."""
+    """Return the remedy that answers the hazard: hazards and remedies stand in one order."""
     return hazard + NUM_HAZARDS
 
 
 @rule
 def hazard_of(remedy: int) -> int:
-    """The hazard that the remedy answers."""
+    """Return the hazard that the remedy answers."""
     return remedy - NUM_HAZARDS
 
 
 @rule
 def safety_against(hazard: int) -> int:
-    """The safety that protects from the hazard: Right of Way for both Stop and Speed Limit (004:26)."""
+    """Return the safety against the hazard: Right of Way for both Stop and Speed Limit (004:26)."""
     if hazard == SPEED_LIMIT:
         return RIGHT_OF_WAY
     return hazard + (DRIVING_ACE - ACCIDENT)
@@ -135,5 +135,5 @@ def safety_against(hazard: int) -> int:
 
 @rule
 def km_of(card: int) -> int:
-    """Kilometres of a distance card."""
+    """Return kilometres of a distance card."""
     return int(KM[card])

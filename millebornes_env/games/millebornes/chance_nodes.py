@@ -1,4 +1,4 @@
-"""Chance laid open: cards that have not been drawn yet lie in no order, and are drawn by whoever decides.
+"""Explicit chance: cards that have not been drawn are in no order, and the caller decides which are drawn.
 
 A record has the cards to come in its streams (`deal.py`). Here the streams are held in one fixed order, and
 the cards that an action makes a seat draw are put where it draws them, before the action is carried out. So
@@ -122,7 +122,7 @@ def _fill(state: Any, counts: npt.NDArray[np.int64]) -> None:
 
 
 def most_points(rules: Rules) -> int:
-    """More points than these no team is ahead by at the end of a round."""
+    """Return a bound on the points by which a team can be ahead at the end of a round."""
     copies = rules.deck
     longest = max(rules.target, rules.extended_target) + (0 if rules.exact_finish else int(KM[DISTANCE_200]))
     safeties = sum(copies[DRIVING_ACE:])
@@ -136,17 +136,3 @@ def most_points(rules: Rules) -> int:
         + max(rules.points_extension, rules.points_extension_failed)
         + rules.points_shutout * (rules.teams - 1)
     )
-
-
-__all__ = [
-    "OUTCOMES",
-    "Draw",
-    "draw_that_follows",
-    "in_hand",
-    "most_points",
-    "not_drawn",
-    "put_in_hand",
-    "put_in_order",
-    "put_on_top",
-    "take_back",
-]

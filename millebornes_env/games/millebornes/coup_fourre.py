@@ -19,7 +19,7 @@ from millebornes_env.games.millebornes.state import NO_SEAT, NO_TEAM, State
 
 @rule
 def seat_that_can_claim(state: State, rules: RulesRecord, team: int, hazard: int) -> int:
-    """The seat of the attacked team that holds the safety against the hazard, or NO_SEAT.
+    """Return the seat of the attacked team that holds the safety against the hazard, or NO_SEAT.
 
     Rulings: E11, any member of the side may answer, and there is only one card of each safety; E13, nobody
     is asked who does not hold it; E62, only the attacked side may answer.
@@ -50,7 +50,7 @@ def open_claim(state: State, seat: int, team: int, hazard: int) -> None:
 
 @rule
 def close_claim(state: State) -> None:
-    """Nothing is pending any more."""
+    """Clear the pending hazard."""
     state.pending_hazard = NO_CARD
     state.pending_team = NO_TEAM
     state.attacker = NO_SEAT

@@ -22,7 +22,7 @@ _DEALER_COUNTER: Final = DECK_SIZE
 
 @rule
 def round_key(state: State) -> tuple[int, int]:
-    """The key of this round's random numbers: a function of the game's key, the episode and the round."""
+    """Return the key of this round's random numbers: a function of the game's key, episode and round."""
     key_0, key_1 = int(state.key[0]), int(state.key[1])
     episode_key = random_word(key_0, key_1, int(state.episode))
     return episode_key, random_word(key_1, episode_key, int(state.round_number))
@@ -30,7 +30,7 @@ def round_key(state: State) -> tuple[int, int]:
 
 @rule
 def draw_first_dealer(state: State, rules: RulesRecord) -> int:
-    """The seat that deals the first round of an episode.
+    """Return the seat that deals the first round of an episode.
 
     Ruling: no sheet says who deals first (rules 1.1); it is drawn by chance, so that no seat is favoured.
     """
@@ -118,7 +118,7 @@ def deal_round(state: State, rules: RulesRecord) -> None:
 
 @rule
 def stream_to_draw_from(state: State, rules: RulesRecord, seat: int) -> int:
-    """The seat whose stream gives the next card: the own one, else the nearest to the left that has cards.
+    """Return the seat whose stream gives the next card: its own, else the nearest to the left with cards.
 
     Precondition: the draw pile is not empty.
     """

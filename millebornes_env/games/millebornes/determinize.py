@@ -18,7 +18,7 @@ from millebornes_env.games.millebornes.state import CLAIM, Int8Array, State
 def redeal_hidden_cards(
     state: State, rules: RulesRecord, seat: int, key_0: int, key_1: int, hidden: Int8Array
 ) -> None:
-    """Deal all cards that the seat cannot see anew, each consistent deal with the same probability.
+    """Deal all cards that the seat cannot see again; each consistent deal has the same probability.
 
     While another seat is asked whether it claims a coup fourré, everybody can see that it holds the safety:
     that card stays where it is. (What a seat might infer from how others played is not considered.)
@@ -26,7 +26,7 @@ def redeal_hidden_cards(
     Args:
         state: the game, changed in place.
         rules: the table's rules.
-        seat: whose view is kept.
+        seat: the seat whose view is kept.
         key_0: first 32-bit word of the key of the shuffle.
         key_1: second word.
         hidden: int8[DECK_SIZE], overwritten: a place to shuffle in.
@@ -54,7 +54,7 @@ def put_aside(state: State, seat: int, card: int) -> None:
 
 @rule
 def known_card_of_others(state: State, seat: int) -> tuple[int, int]:
-    """The one card in another hand that everybody can infer, and its seat; (0, NO_CARD) if there is none."""
+    """Return the seat and the one card in another hand that everybody can infer, or (0, NO_CARD)."""
     responder = int(state.seat)
     if int(state.phase) != CLAIM or responder == seat:
         return 0, NO_CARD

@@ -11,7 +11,7 @@ from millebornes_env.games.millebornes.state import NO_SEAT, NO_TEAM, State
 
 @rule
 def next_seat(state: State, rules: RulesRecord, seat: int) -> int:
-    """The seat whose turn follows that of `seat`, or NO_SEAT if the cards have run out.
+    """Return the seat whose turn follows that of `seat`, or NO_SEAT if the cards have run out.
 
     Rule: 004:5, turns go to the left; 004:35-37, with an empty draw pile until all hands are played out.
     Ruling E50: seats without cards are skipped.
@@ -62,5 +62,5 @@ def play_extension(state: State, rules: RulesRecord, seat: int) -> None:
 
 @rule
 def next_dealer(state: State, rules: RulesRecord) -> int:
-    """The dealer of the next round: the seat to the left (rules 1.1)."""
+    """Return the dealer of the next round: the seat to the left (rules 1.1)."""
     return around(int(state.dealer) + 1, rules.players)

@@ -83,7 +83,7 @@ def questions(before: Any, after: Any) -> tuple[tuple[int, int], ...]:
 
 
 def dealt(states: StateArray, rules: Rules) -> Happened:
-    """The deal and the hands of games in which nobody has acted yet; the first card drawn is in a hand."""
+    """Return the deal and the hands of games without an action yet; the first card drawn is in a hand."""
     return _deals(states, np.ones(len(states), np.bool_), rules)
 
 
@@ -98,7 +98,7 @@ def _deals(states: StateArray, chosen: npt.NDArray[np.bool_], rules: Rules) -> H
 
 
 def _draws(before: StateArray, after: StateArray, chosen: npt.NDArray[np.bool_], rules: Rules) -> Happened:
-    """The cards that have left the draw pile; all that one action leads to go to one seat."""
+    """Return the cards that have left the draw pile; all that one action leads to go to one seat."""
     left = (before["deck"] != NO_CARD) & (after["deck"] == NO_CARD) & chosen[:, np.newaxis]
     games, places = np.nonzero(left)
     cards = before["deck"][games, places].astype(np.int64)
@@ -125,7 +125,7 @@ def holding(state: Any, seat: int) -> npt.NDArray[np.int8]:
 
 
 def words_of_holding(counts: npt.NDArray[np.int8]) -> str:
-    """The same in words: "2 x 25 km, Roll"."""
+    """Return the same in words: "2 x 25 km, Roll"."""
     *cards, is_asked = counts.tolist()
     held = [(copies, CARD_NAMES[card]) for card, copies in enumerate(cards) if copies]
     words = ", ".join(name if copies == 1 else f"{copies} x {name}" for copies, name in held) or "nothing"
@@ -133,7 +133,7 @@ def words_of_holding(counts: npt.NDArray[np.int8]) -> str:
 
 
 def most_events(rules: Rules) -> int:
-    """More events than these one seat cannot see in a round.
+    """Return a bound on the events that one seat can see in a round.
 
     Each card is drawn once, by itself or by another, and leaves a hand once. A hazard is followed by a
     question and, where it is let stand, by an answer; a claim lays a safety. One extension may be called.
@@ -141,20 +141,3 @@ def most_events(rules: Rules) -> int:
     size, hazards = sum(rules.deck), sum(rules.deck[ACCIDENT : SPEED_LIMIT + 1])
     of_others = (rules.players - 1) * rules.hand_limit
     return 1 + (size - of_others) + size + 2 * hazards + NUM_SAFETIES + 1
-
-
-__all__ = [
-    "DEALS",
-    "EVENTS",
-    "MAY_CLAIM",
-    "PRIVATE_ACTIONS",
-    "PRIVATE_EVENTS",
-    "PRIVATE_SECTIONS",
-    "Happened",
-    "dealt",
-    "happened",
-    "holding",
-    "most_events",
-    "questions",
-    "words_of_holding",
-]

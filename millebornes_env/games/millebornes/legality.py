@@ -142,7 +142,7 @@ def is_legal(state: State, rules: RulesRecord, action: int) -> bool:
 
 @rule
 def legal_actions(state: State, rules: RulesRecord, seat: int) -> int:
-    """All legal actions of the seat, which is to decide; none when the round is over."""
+    """Return all legal actions of the seat, which is to decide; none when the round is over."""
     phase = int(state.phase)
     if phase == PLAY:
         return legal_cards(state, rules, seat)
@@ -155,7 +155,7 @@ def legal_actions(state: State, rules: RulesRecord, seat: int) -> int:
 
 @rule
 def legal_cards(state: State, rules: RulesRecord, seat: int) -> int:
-    """The cards that the seat may lay or discard, it being its turn."""
+    """Return the cards that the seat may lay or discard, it being its turn."""
     held = held_cards(state, seat)
     plays = held_plays(state, rules, team_of(rules, seat), held)
     if rules.discard_only_if_stuck == 1 and plays != 0:
@@ -167,13 +167,13 @@ def legal_cards(state: State, rules: RulesRecord, seat: int) -> int:
 
 @rule
 def held_cards(state: State, seat: int) -> int:
-    """The set of the cards in the seat's hand."""
+    """Return the set of the cards in the seat's hand."""
     return set_of_numbers(state.hand[seat], 0, NUM_CARD_TYPES)
 
 
 @rule
 def held_plays(state: State, rules: RulesRecord, team: int, held: int) -> int:
-    """Those plays with cards of a set that the rules allow; further opponents have ids of their own."""
+    """Return the legal plays with cards of a set; further opponents have ids of their own."""
     plays = held & (distances_to_lay(state, rules, team) | remedies_to_lay(state, rules, team) | SAFETIES)
     for opponent in range(rules.teams - 1):
         hazards = held & hazards_to_lay(state, rules, target_team(rules.teams, team, opponent))
@@ -183,7 +183,7 @@ def held_plays(state: State, rules: RulesRecord, team: int, held: int) -> int:
 
 @rule
 def distances_to_lay(state: State, rules: RulesRecord, team: int) -> int:
-    """The distances that the team may lay (004:13)."""
+    """Return the distances that the team may lay (004:13)."""
     if not is_moving(state, rules, team):
         return 0
     cards = 0
@@ -194,7 +194,7 @@ def distances_to_lay(state: State, rules: RulesRecord, team: int) -> int:
 
 @rule
 def remedies_to_lay(state: State, rules: RulesRecord, team: int) -> int:
-    """The remedies that the team's piles ask for (004:14, 004:15, 004:18)."""
+    """Return the remedies that the team's piles ask for (004:14, 004:15, 004:18)."""
     cards = only_if(is_limited(state, team), END_OF_LIMIT) | only_if(can_play_roll(state, rules, team), ROLL)
     if is_stopped_by_hazard(state, team):
         cards |= 1 << remedy_for(int(state.battle[team]))
@@ -203,7 +203,7 @@ def remedies_to_lay(state: State, rules: RulesRecord, team: int) -> int:
 
 @rule
 def hazards_to_lay(state: State, rules: RulesRecord, team: int) -> int:
-    """The hazards that may be laid against the team (004:16)."""
+    """Return the hazards that may be laid against the team (004:16)."""
     is_open = can_be_attacked(state, rules, team)
     cards = 0
     for hazard in range(ACCIDENT, SPEED_LIMIT + 1):
@@ -213,7 +213,7 @@ def hazards_to_lay(state: State, rules: RulesRecord, team: int) -> int:
 
 @rule
 def only_if(condition: bool, card: int) -> int:
-    """The set of one card, or an empty one."""
+    """Return the set of one card, or an empty one."""
     return 1 << card if condition else 0
 
 

@@ -23,7 +23,7 @@ from millebornes_env.games.millebornes.state import BY_HAZARD, State
 
 @rule
 def team_of(rules: RulesRecord, seat: int) -> int:
-    """The team of a seat: teams alternate around the table, so partners sit opposite (rules 1.1)."""
+    """Return the team of a seat: teams alternate around the table, so partners sit opposite (rules 1.1)."""
     return around(seat, rules.teams)
 
 

@@ -104,25 +104,25 @@ def write_team(state: State, rules: RulesRecord, team: int, room: Room, place: i
 
 @rule
 def write_hand(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
-    """Section `hand`."""
+    """Write section `hand`."""
     copy_numbers(row, at, state.hand[seat], 0, NUM_CARD_TYPES)
 
 
 @rule
 def write_discard_pile(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
-    """Section `discard_pile`."""
+    """Write section `discard_pile`."""
     copy_numbers(row, at, state.discard_pile, 0, NUM_CARD_TYPES)
 
 
 @rule
 def write_draw_pile(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
-    """Section `draw_pile`."""
+    """Write section `draw_pile`."""
     row[at] = state.draw_pile
 
 
 @rule
 def write_phase(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
-    """Section `phase`."""
+    """Write section `phase`."""
     phase = int(state.phase)
     if phase != ROUND_OVER:
         row[at + phase] = 1
@@ -130,13 +130,13 @@ def write_phase(state: State, rules: RulesRecord, seat: int, row: Int8Array, at:
 
 @rule
 def write_to_act(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
-    """Section `to_act`, of one seat."""
+    """Write section `to_act`, of one seat."""
     row[at] = 1 if int(state.seat) == seat and int(state.phase) != ROUND_OVER else 0
 
 
 @rule
 def write_pending_hazard(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
-    """Section `pending_hazard`."""
+    """Write section `pending_hazard`."""
     hazard = int(state.pending_hazard)
     if hazard != NO_CARD:
         row[at + hazard - ACCIDENT] = 1
@@ -144,97 +144,97 @@ def write_pending_hazard(state: State, rules: RulesRecord, seat: int, row: Int8A
 
 @rule
 def write_target(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
-    """Section `target`."""
+    """Write section `target`."""
     row[at] = in_25s(int(state.target))
 
 
 @rule
 def write_extension(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
-    """Section `extension`, of one team."""
+    """Write section `extension`, of one team."""
     row[at] = 1 if int(state.extension_team) == team else 0
 
 
 @rule
 def write_battle(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
-    """Section `battle`, of one team."""
+    """Write section `battle`, of one team."""
     row[at + battle_top_code(int(state.battle[team]))] = 1
 
 
 @rule
 def write_opening(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
-    """Section `opening`, of one team."""
+    """Write section `opening`, of one team."""
     row[at] = state.opening[team]
 
 
 @rule
 def write_moving(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
-    """Section `moving`, of one team."""
+    """Write section `moving`, of one team."""
     row[at] = 1 if is_moving(state, rules, team) else 0
 
 
 @rule
 def write_limited(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
-    """Section `limited`, of one team."""
+    """Write section `limited`, of one team."""
     row[at] = 1 if is_limited(state, team) else 0
 
 
 @rule
 def write_km(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
-    """Section `km`, of one team."""
+    """Write section `km`, of one team."""
     row[at] = in_25s(int(state.km[team]))
 
 
 @rule
 def write_two_hundreds(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
-    """Section `two_hundreds`, of one team."""
+    """Write section `two_hundreds`, of one team."""
     row[at] = state.tableau[team, DISTANCE_200]
 
 
 @rule
 def write_safeties(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
-    """Section `safeties`, of one team."""
+    """Write section `safeties`, of one team."""
     copy_numbers(row, at, state.tableau[team], DRIVING_ACE, NUM_SAFETIES)
 
 
 @rule
 def write_coups_fourres(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
-    """Section `coups_fourres`, of one team."""
+    """Write section `coups_fourres`, of one team."""
     copy_numbers(row, at, state.coup_fourre[team], 0, NUM_SAFETIES)
 
 
 @rule
 def write_hand_counts(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
-    """Section `hand_counts`, of one seat."""
+    """Write section `hand_counts`, of one seat."""
     row[at] = state.hand_count[seat]
 
 
 @rule
 def write_score(state: State, rules: RulesRecord, team: int, row: Int8Array, at: int) -> None:
-    """Section `score`, of one team."""
+    """Write section `score`, of one team."""
     row[at] = min(int(state.score[team]) // SCORE_UNIT, MAX_INT8)
 
 
 @rule
 def write_unseen(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
-    """Section `unseen`: what lies in the other hands and in the draw pile."""
+    """Write section `unseen`: what lies in the other hands and in the draw pile."""
     subtract_numbers(row, at, state.hidden, 0, state.hand[seat], 0, NUM_CARD_TYPES)
 
 
 @rule
 def write_rules(state: State, rules: RulesRecord, seat: int, row: Int8Array, at: int) -> None:
-    """Section `rules`: the numbers of `Rules.observed`."""
+    """Write section `rules`: the numbers of `Rules.observed`."""
     copy_numbers(row, at, rules.observed, 0, NUM_RULES)
 
 
 @rule
 def in_25s(km: int) -> int:
-    """`km // 25` for multiples of 25 up to 25,000, without a division: 25 * 41 is just over 1,024."""
+    """Return `km // 25` for multiples of 25 up to 25,000, by a shift: 25 * 41 is just over 1,024."""
     return km * 41 >> 10
 
 
 @rule
 def battle_top_code(card: int) -> int:
-    """The place of a battle pile's top card in `BATTLE_TOPS`: the Speed Limit, never there, is left out."""
+    """Return the index of a battle pile's top card in `BATTLE_TOPS`, which has no Speed Limit."""
     if card == NO_CARD:
         return 0
     if card < ACCIDENT + NUM_HAZARDS - 1:
@@ -257,7 +257,7 @@ def write_hidden_cards(
 
 @rule
 def write_stream(state: State, seat: int, row: Int8Array, at: int) -> None:
-    """Section `streams` of the full state, of one seat."""
+    """Write section `streams` of the full state, of one seat."""
     first = int(state.stream_next[seat])
     left = int(state.stream_end[seat]) - first
     for step in range(left):

@@ -79,7 +79,7 @@ REASONS: Final = (
 
 @rule
 def reason_of(state: State, rules: RulesRecord, action: int) -> int:
-    """Why an action is not legal: a place in `REASONS`.
+    """Return the reason why an action is not legal: an index of `REASONS`.
 
     Args:
         state: the game; only what the deciding seat can see of it is asked about.
@@ -105,7 +105,7 @@ def reason_of(state: State, rules: RulesRecord, action: int) -> int:
 
 @rule
 def reason_of_distance(state: State, rules: RulesRecord, team: int, card: int) -> int:
-    """Why the team cannot lay a distance card that the seat holds."""
+    """Return the reason why the team cannot lay a distance card that the seat holds."""
     if not is_moving(state, rules, team):
         return NOT_ROLLING
     if is_limited(state, team) and card > DISTANCE_50:
@@ -117,7 +117,7 @@ def reason_of_distance(state: State, rules: RulesRecord, team: int, card: int) -
 
 @rule
 def reason_of_hazard(state: State, rules: RulesRecord, target: int, card: int) -> int:
-    """Why a hazard that the seat holds cannot be laid against a team."""
+    """Return the reason why a hazard that the seat holds cannot be laid against a team."""
     if has_safety(state, target, safety_against(card)):
         return PROTECTED
     if card == SPEED_LIMIT:
@@ -131,7 +131,7 @@ def reason_of_hazard(state: State, rules: RulesRecord, target: int, card: int) -
 
 
 def reason_against(state: State, rules: Rules, action: int) -> str:
-    """Why an action is not legal, for a person who knows the game.
+    """Say why an action is not legal, for a person who knows the game.
 
     Args:
         state: the game; only what the deciding seat can see of it is asked about.

@@ -98,7 +98,7 @@ def limits(name: str) -> Limits:
 
 
 def validated(rules: Rules) -> Rules:
-    """The rules as given, if they make a game.
+    """Return the rules as given, if they make a game.
 
     Raises:
         EditionError: they do not; the message names the field and what it may be.
@@ -232,6 +232,3 @@ def add_up(rules: AnyRules, km: int) -> bool:
     """Return True if cards of 25 and 50 km can add up to the km."""
     of_50 = min(card_count(rules, DISTANCE_50), km // 50)
     return km - 50 * of_50 <= 25 * card_count(rules, DISTANCE_25)
-
-
-__all__ = ["NO_PROBLEM", "PROBLEMS", "Limits", "limits", "problem_of", "validated"]

@@ -1,4 +1,4 @@
-"""Mille Bornes as the engine asks for it: what `engine.rulebook.Rulebook` names, said by the chapters.
+"""Mille Bornes for the engine: the functions of `engine.rulebook.Rulebook`, implemented by the chapters.
 
 An episode is a round or a match; a round is scored when it is over, and that is when seats are paid. Here and
 in `observation.py` the rulebook speaks of learning; in the chapters it does not.
@@ -115,7 +115,7 @@ def write_rewards(
 
 @rule
 def win_share(state: State, rules: RulesRecord, episode: int, team: int) -> float:
-    """The team's share of the win of the finished episode: 1, 1 / k if k teams share it, or 0."""
+    """Return the team's share of the win of the finished episode: 1, 1 / k if k teams share it, or 0."""
     if not has_won(state, rules, episode, team):
         return 0.0
     winners = 0
@@ -134,7 +134,7 @@ def has_won(state: State, rules: RulesRecord, episode: int, team: int) -> bool:
 
 @rule
 def winner(state: State, rules: RulesRecord, episode: int) -> int:
-    """The team that won the finished episode alone, or NO_TEAM."""
+    """Return the team that won the finished episode alone, or NO_TEAM."""
     if episode == MATCH:
         return match_winner(state, rules)
     return round_winner(state, rules)
@@ -142,7 +142,7 @@ def winner(state: State, rules: RulesRecord, episode: int) -> int:
 
 @rule
 def final_score(state: State, rules: RulesRecord, episode: int, team: int) -> int:
-    """The team's points of the finished episode."""
+    """Return the team's points of the finished episode."""
     return int(state.score[team]) if episode == MATCH else round_score(state, team)
 
 

@@ -7,15 +7,14 @@ observation shows it. Nothing else in the rulebook knows which edition is played
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final, NamedTuple, Protocol, get_type_hints
+from typing import Annotated, Any, Final, NamedTuple, NewType, cast, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.engine.numba.compiling import for_kernels, rule
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
-
-NO_OR_YES: Final = ("no", "yes")
+from millebornes_env.games.sheets import NO_OR_YES
 
 # Values of `Rules.when_pile_is_empty`.
 PLAY_OUT: Final = 0
@@ -160,7 +159,7 @@ class Rules(NamedTuple):
         return tuple(self[_FIRST_COPIES : _FIRST_COPIES + NUM_CARD_TYPES])
 
     @property
-    def observed(self) -> tuple[int, ...]:
+    def observed(self) -> Any:  # a tuple; in a record an array
         """The values as observations show them: in units, rounded down, at most 127; also a field."""
         return tuple(min(value // FIELDS[name].unit, _MAX_INT8) for name, value in self._asdict().items())
 
@@ -183,55 +182,14 @@ RULES: Final = np.dtype(
 row of numbers that an observation shows of them. Every field more makes compiling slower."""
 
 
-class RulesRecord(Protocol):
-    """The rules of a table as compiled code reads them: one record of `RULES` (for type checkers).
+RulesRecord = NewType("RulesRecord", Rules)
+"""The rules of a table as compiled code reads them: one record of `RULES`; its own type for type checkers.
 
-    A record reads as the tuple does, but in the copies of each card; still a kernel that is handed the tuple
-    would be compiled anew for it, and one field after the other be passed to it. So they are of two types.
-    """
+A record reads as the tuple does, with arrays for `deck` and `observed`. A kernel that is handed the tuple
+would be compiled anew for it, and one field after the other be passed to it.
+"""
 
-    players: int
-    teams: int
-    hand_limit: int
-    target: int
-    extended_target: int
-    exact_finish: int
-    max_200: int
-    start_needs_roll: int
-    any_safety_starts: int
-    roll_after_remedy: int
-    roll_after_safety: int
-    hazard_opens_pile: int
-    opening_remedy_starts: int
-    attack_needs_roll: int
-    one_hazard_at_a_time: int
-    discard_only_if_stuck: int
-    discard_safeties: int
-    when_pile_is_empty: int
-    play_out_after_extension: int
-    end_when_stuck: int
-    replay_after_safety_when_empty: int
-    replay_after_claim_when_empty: int
-    turn_follows_claim_when_empty: int
-    count_points: int
-    safeties_break_tie: int
-    points_per_safety: int
-    points_all_safeties: int
-    points_per_coup_fourre: int
-    points_trip_completed: int
-    points_delayed_action: int
-    points_safe_trip: int
-    points_extension: int
-    points_extension_failed: int
-    failed_extension_forfeits_bonuses: int
-    points_shutout: int
-    shutout_for: int
-    goal: int
-    deck: npt.NDArray[np.int64]  # copies of each card, by card type
-    observed: npt.NDArray[np.int8]  # what an observation shows
-
-
-AnyRules = Rules | RulesRecord
+AnyRules = Rules
 """The rules in either form, for functions about a table as such that Python also calls with the tuple."""
 
 _MAX_INT8: Final = 127
@@ -239,13 +197,13 @@ _MAX_INT8: Final = 127
 
 @rule
 def card_count(rules: AnyRules, card: int) -> int:
-    """Copies of the card in the deck of this table (rules 0.2)."""
+    """Return copies of the card in the deck of this table (rules 0.2)."""
     return int(rules.deck[card])
 
 
 @rule
 def deck_size(rules: AnyRules) -> int:
-    """Cards in the deck of this table."""
+    """Return cards in the deck of this table."""
     size = 0
     for card in range(NUM_CARD_TYPES):
         size += card_count(rules, card)
@@ -253,7 +211,7 @@ def deck_size(rules: AnyRules) -> int:
 
 
 def rules_array(rules: Rules) -> npt.NDArray[np.void]:
-    """The rules as an array of one record: what threads are handed, which take arrays only.
+    """Return the rules as an array of one record: what threads are handed, which take arrays only.
 
     Returns:
         `RULES[1]`.
@@ -264,11 +222,9 @@ def rules_array(rules: Rules) -> npt.NDArray[np.void]:
 
 def rules_record(rules: Rules) -> RulesRecord:
     """Return the record of the rules, with attributes that plain Python can read, too."""
-    record: RulesRecord = rules_array(rules)[0]
-    return record
+    return cast("RulesRecord", rules_array(rules)[0])
 
 
 def compiled_rules(rules: Rules) -> RulesRecord:
-    """The record of the rules as kernels are handed it: they take it faster than one with attributes."""
-    record: RulesRecord = for_kernels(rules_array(rules))[0]
-    return record
+    """Return the record of the rules for kernels, which take it faster than one with attributes."""
+    return cast("RulesRecord", for_kernels(rules_array(rules))[0])

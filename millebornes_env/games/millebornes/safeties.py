@@ -33,7 +33,7 @@ def play_safety(state: State, rules: RulesRecord, team: int, safety: int) -> Non
 
 @rule
 def remove_stop_and_limit(state: State, team: int) -> None:
-    """Right of Way takes a Stop and a Speed Limit that show to the discard pile.
+    """Discard a Stop and a Speed Limit that show: the effect of Right of Way.
 
     Rule: 004:26, any Stop or Speed Limit showing is removed to the discard pile. Rulings: E3, E6, E7.
     """

@@ -46,27 +46,27 @@ def coups_fourres(state: State, team: int) -> int:
 
 @rule
 def points_for_all_safeties(state: State, rules: RulesRecord, team: int) -> int:
-    """300 more if all four safeties were laid by one team."""
+    """Return 300 if all four safeties were laid by one team."""
     return rules.points_all_safeties if safeties_laid(state, team) == NUM_SAFETIES else 0
 
 
 @rule
 def points_for_delayed_action(state: State, rules: RulesRecord, team: int) -> int:
-    """300 to the winner if the draw pile was empty when the finishing card was laid (E37, E38)."""
+    """Return 300 for the winner if the draw pile was empty when the finishing card was laid (E37, E38)."""
     delayed = int(state.winner) == team and int(state.draw_pile) == 0
     return rules.points_delayed_action if delayed else 0
 
 
 @rule
 def points_for_safe_trip(state: State, rules: RulesRecord, team: int) -> int:
-    """300 to the winner who laid no 200 in the whole trip (E39, E40)."""
+    """Return 300 for a winner who laid no 200 in the whole trip (E39, E40)."""
     safe = int(state.winner) == team and int(state.tableau[team, DISTANCE_200]) == 0
     return rules.points_safe_trip if safe else 0
 
 
 @rule
 def points_for_extension(state: State, rules: RulesRecord, team: int) -> int:
-    """200 to the caller who completes the longer trip; if he does not, 200 to each opponent (US C; E47)."""
+    """Return 200 for a caller who completes the longer trip, else 200 for each opponent (US C; E47)."""
     caller = int(state.extension_team)
     if caller == NO_TEAM:
         return 0
@@ -87,7 +87,7 @@ def blank_opponents(state: State, rules: RulesRecord, team: int) -> int:
 
 @rule
 def points_for_shutout(state: State, rules: RulesRecord, team: int) -> int:
-    """500 to the winner if no opponent laid a distance card, judged at the end (E41, E42).
+    """Return 500 for the winner if no opponent laid a distance card, judged at the end (E41, E42).
 
     Where `shutout_for` is EVERY_PLACED_TEAM: 500 for each blank opponent, to each team not blank (E43).
     """
@@ -139,7 +139,7 @@ def write_lines(state: State, rules: RulesRecord, team: int) -> None:
 
 @rule
 def round_score(state: State, team: int) -> int:
-    """The team's points in the last finished round."""
+    """Return the team's points in the last finished round."""
     points = 0
     for line in range(NUM_SCORE_LINES):
         points += int(state.score_sheet[team, line])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Final, Generic, NamedTuple, TypeVar, get_type_hints
 
-from millebornes_env.engine.layout import Owner, Section
+from millebornes_env.engine.layout import Content, Owner, Section
 from millebornes_env.engine.numba.compiling import rule
 from millebornes_env.games.millebornes.cards import (
     ACCIDENT,
@@ -69,25 +69,6 @@ DEFAULT_SPEC: Final = ObservationSpec()
 
 
 # The table of the layout -----------------------------------------------------------------------------------
-
-
-class Content(NamedTuple):
-    """The contents of a section.
-
-    Attributes:
-        size: number of numbers for each of its owners.
-        high: the largest value that a number can have, or the name of a bound that depends on the table
-            (`bounds`).
-        meaning: the meaning of the numbers.
-        owner: whether the section has these numbers once, for each team or for each seat.
-        shown_by: the field of `ObservationSpec` that adds the section; empty: it is always present.
-    """
-
-    size: int
-    high: int | str
-    meaning: str
-    owner: Owner = "table"
-    shown_by: str = ""
 
 
 class BySection(NamedTuple, Generic[T]):
@@ -165,7 +146,7 @@ class Offset(NamedTuple):
 
 
 def _offsets() -> list[Offset]:
-    """Of each section, and of the end of the row."""
+    """Return the offset of each section, and of the end of the row."""
     table: list[Offset] = []
     end = Offset(0, 0, 0, 0, 0, 0)
     for content in CONTENTS.values():
@@ -188,13 +169,13 @@ look at each before it writes there."""
 
 @rule
 def shown_seats(rules: AnyRules, spec: ObservationSpec) -> int:
-    """For how many seats an observation has room."""
+    """Return the number of seats that an observation has space for."""
     return MAX_SEATS if spec.padded == 1 else rules.players
 
 
 @rule
 def shown_teams(rules: AnyRules, spec: ObservationSpec) -> int:
-    """For how many teams an observation has room."""
+    """Return the number of teams that an observation has space for."""
     return MAX_TEAMS if spec.padded == 1 else rules.teams
 
 
@@ -216,13 +197,13 @@ class Room(NamedTuple):
 
 @rule
 def room_of(rules: AnyRules, spec: ObservationSpec) -> Room:
-    """The room of an observation at this table."""
+    """Return the room of an observation at this table."""
     return Room(shown_seats(rules, spec), shown_teams(rules, spec), spec.unseen, spec.rules)
 
 
 @rule
 def start_of(offset: Offset, room: Room) -> int:
-    """The index of a section's first number."""
+    """Return the index of a section's first number."""
     by_owner = offset.by_seat * room.seats + offset.by_team * room.teams
     by_spec = offset.with_unseen * room.unseen + offset.with_rules * room.rules
     return (offset.fixed + by_owner + by_spec) & _INDICES
@@ -230,7 +211,7 @@ def start_of(offset: Offset, room: Room) -> int:
 
 @rule
 def part_of(offset: Offset, room: Room, place: int) -> int:
-    """The index of the first number of one seat or team, so many places to the left of the observer's."""
+    """Return the index of the first number of the seat or team `place` to the left of the observer's."""
     return (start_of(offset, room) + place * offset.size) & _INDICES
 
 
@@ -241,7 +222,7 @@ def observation_size(rules: AnyRules, spec: ObservationSpec) -> int:
 
 
 def sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> tuple[Section, ...]:
-    """The layout of the observation at a table.
+    """Return the layout of the observation at a table.
 
     Args:
         rules: the table's rules.
@@ -263,7 +244,7 @@ def sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> tuple[Sectio
 
 
 def bounds(rules: Rules, spec: ObservationSpec) -> dict[str, int]:
-    """The largest values that depend on the table, by the names that `Content.high` gives them."""
+    """Return the largest values that depend on the table, by the names that `Content.high` gives them."""
     if spec.padded:
         return dict.fromkeys(("copies", "target", "km", "two_hundreds", "hand_counts"), MAX_INT8)
     longest = max(rules.target, rules.extended_target) // 25
@@ -277,7 +258,7 @@ def bounds(rules: Rules, spec: ObservationSpec) -> dict[str, int]:
 
 
 def full_state_sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> tuple[Section, ...]:
-    """The layout of a row with everything: the observation of the seat that decides, then what it cannot see.
+    """Return the layout of the full state: the observation of the deciding seat, then all that it cannot see.
 
     Args:
         rules: the table's rules.
@@ -304,7 +285,7 @@ def full_state_sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> t
 
 @rule
 def longest_stream(rules: AnyRules, spec: ObservationSpec) -> int:
-    """For how many cards of a seat's stream a full state has room: what is left after the deal."""
+    """Return the number of cards of a seat's stream that a full state has space for."""
     if spec.padded == 1:
         return DECK_SIZE // 2
     return deck_size(rules) // rules.players + 1 - rules.hand_limit

@@ -116,7 +116,7 @@ def lay_card(state: State, rules: RulesRecord, seat: int, card: int, opponent: i
 
 @rule
 def after_distance(state: State, rules: RulesRecord, seat: int, team: int) -> None:
-    """A completed trip ends the round, unless the seat may call an extension (US C)."""
+    """End the round if the trip is completed, unless the seat may call an extension (US C)."""
     if not has_completed_trip(state, team):
         end_turn(state, rules, seat)
     elif can_extend(state, rules, seat):
@@ -170,7 +170,7 @@ def answer_hazard(state: State, rules: RulesRecord, seat: int, action: int) -> N
 
 @rule
 def play_again(state: State, rules: RulesRecord, seat: int, may_play_again: bool) -> None:
-    """Another play for the seat (004:22), unless its hand is empty (E20)."""
+    """Give the seat another play (004:22), unless its hand is empty (E20)."""
     if may_play_again and int(state.hand_count[seat]) > 0:
         state.phase = PLAY
         state.seat = seat
@@ -180,7 +180,7 @@ def play_again(state: State, rules: RulesRecord, seat: int, may_play_again: bool
 
 @rule
 def end_turn(state: State, rules: RulesRecord, seat: int) -> None:
-    """Pass the turn on to the left, or end the round when the cards have run out or nobody can use his."""
+    """Pass the turn on to the left, or end the round if the cards have run out or nobody can use theirs."""
     following = next_seat(state, rules, seat)
     if following == NO_SEAT or is_everybody_stuck(state, rules):
         end_round(state, rules, NO_TEAM)
@@ -190,7 +190,7 @@ def end_turn(state: State, rules: RulesRecord, seat: int) -> None:
 
 @rule
 def begin_turn(state: State, rules: RulesRecord, seat: int) -> None:
-    """A turn begins with a draw (004:5); then the seat decides."""
+    """Begin a turn with a draw (004:5); then the seat decides."""
     state.phase = PLAY
     state.seat = seat
     draw_card(state, rules, seat)
@@ -198,7 +198,7 @@ def begin_turn(state: State, rules: RulesRecord, seat: int) -> None:
 
 @seldom
 def end_round(state: State, rules: RulesRecord, winner: int) -> None:
-    """The round is over; `winner` is the team that completed the trip, or NO_TEAM."""
+    """End and score the round; `winner` is the team that completed the trip, or NO_TEAM."""
     state.winner = winner
     state.phase = ROUND_OVER
     fill_score_sheet(state, rules)

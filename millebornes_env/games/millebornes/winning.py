@@ -58,7 +58,7 @@ def has_won_round(state: State, rules: RulesRecord, team: int) -> bool:
 
 @rule
 def round_winner(state: State, rules: RulesRecord) -> int:
-    """The team that has won the finished round alone, or NO_TEAM if several share it."""
+    """Return the team that has won the finished round alone, or NO_TEAM if several share it."""
     winner = NO_TEAM
     for team in range(rules.teams):
         if has_won_round(state, rules, team):
@@ -76,7 +76,7 @@ def is_match_over(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def match_winner(state: State, rules: RulesRecord) -> int:
-    """The team that has won the match, or NO_TEAM (if it is not over, or a win without points is shared)."""
+    """Return the team that has won the match, or NO_TEAM (not over, or a shared win without points)."""
     if rules.count_points == 0:
         return round_winner(state, rules)
     return leading_past_goal(state, rules)
@@ -92,7 +92,7 @@ def has_won_match(state: State, rules: RulesRecord, team: int) -> bool:
 
 @rule
 def leading_past_goal(state: State, rules: RulesRecord) -> int:
-    """The team with the highest total, if that reaches the goal.
+    """Return the team with the highest total, if that reaches the goal.
 
     Rule: US, winning the game: the first to 5,000; if several pass it in one round, the highest total.
     Ruling E52: equal highest totals, another round.

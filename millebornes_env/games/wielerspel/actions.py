@@ -55,19 +55,19 @@ _NAMES: Final = (
 
 @rule
 def bid_action(amount: int) -> int:
-    """The id of bidding so much energy, 1 or more."""
+    """Return the id of bidding so much energy, 1 or more."""
     return _BEFORE_BIDS + amount
 
 
 @rule
 def bid_of(action: int) -> int:
-    """The energy that the action bids, or 0 if it is no bid."""
+    """Return the energy that the action bids, or 0 if it is no bid."""
     return action - _BEFORE_BIDS if _BEFORE_BIDS < action < FIRST_RETIRE_FROM else 0
 
 
 @rule
 def retire_action(square: int) -> int:
-    """The id of retiring the servant on the square; NO_SQUARE: one who is off the board."""
+    """Return the id of retiring the servant on the square; NO_SQUARE: one who is off the board."""
     return RETIRE if square == NO_SQUARE else FIRST_RETIRE_FROM + square
 
 
@@ -79,7 +79,7 @@ def is_retirement(action: int) -> bool:
 
 @rule
 def move_action(square: int) -> int:
-    """The id of moving the servant who stands on the square."""
+    """Return the id of moving the servant who stands on the square."""
     return FIRST_MOVE + square
 
 
@@ -91,7 +91,7 @@ def is_move(action: int) -> bool:
 
 @rule
 def square_of(action: int) -> int:
-    """The square of the servant who is retired or moved, or NO_SQUARE."""
+    """Return the square of the servant who is retired or moved, or NO_SQUARE."""
     if FIRST_RETIRE_FROM <= action < FIRST_MOVE:
         return action - FIRST_RETIRE_FROM
     if is_move(action):

@@ -54,7 +54,7 @@ def is_asked_to_bid(state: State, rules: Rules, seat: int) -> bool:
 
 @rule
 def next_bidder(state: State, rules: Rules) -> int:
-    """The next seat in line that is asked, or NO_SEAT when all have had their turn.
+    """Return the next seat in line that is asked, or NO_SEAT when all have had their turn.
 
     Ruling W21: once around: each seat bids once (003:184-186, bidding last is an advantage).
     """
@@ -82,7 +82,7 @@ def play_bid(state: State, seat: int, amount: int) -> None:
 
 @rule
 def pay_bid(state: State) -> None:
-    """The highest bidder pays (003:121)."""
+    """Make the highest bidder pay (003:121)."""
     pay_energy(state, int(state.highest_bidder), int(state.highest_bid))
 
 

@@ -1,4 +1,4 @@
-"""The dice, the lot and the shuffles: each is a function of the race's key and of what is asked for.
+"""The dice, the lots and the shuffles: each is a function of the race's key and of its purpose.
 
 So no draw shifts another: the white die of turn 30 is the same whatever was done before, which makes
 comparisons of two players sharper.
@@ -24,7 +24,7 @@ _DECK: Final = 4
 
 @rule
 def key_of(state: State, purpose: int) -> tuple[int, int]:
-    """The key of the random numbers for one purpose: a function of the race's key, the episode and it."""
+    """Return the key of the random numbers for one purpose: a function of the race's key and episode."""
     key_0, key_1 = int(state.key[0]), int(state.key[1])
     episode_key = random_word(key_0, key_1, int(state.episode))
     return random_word(episode_key, key_1, purpose), random_word(key_1, episode_key, purpose)
@@ -32,21 +32,21 @@ def key_of(state: State, purpose: int) -> tuple[int, int]:
 
 @rule
 def white_die(state: State, turn: int) -> int:
-    """The white die of a turn: 1 to 6 squares for the rainbow rider (003:44)."""
+    """Return the white die of a turn: 1 to 6 squares for the rainbow rider (003:44)."""
     key_0, key_1 = key_of(state, _WHITE)
     return 1 + random_below(key_0, key_1, turn, FACES)
 
 
 @rule
 def yellow_die(state: State, turn: int) -> int:
-    """The yellow die of a turn: 1 to 6 arrows on the inner track (003:45); no turn needs a second one."""
+    """Return the yellow die of a turn: 1 to 6 arrows on the inner track (003:45); a turn needs only one."""
     key_0, key_1 = key_of(state, _YELLOW)
     return 1 + random_below(key_0, key_1, turn, FACES)
 
 
 @rule
 def draw_lots(state: State, rules: Rules) -> None:
-    """The order of the leaders in the peloton at the start is decided by lot (003:28)."""
+    """Draw lots for the order of the leaders in the peloton at the start (003:28)."""
     key_0, key_1 = key_of(state, _LOT)
     for seat in range(rules.players):
         state.peloton[seat] = seat

@@ -42,13 +42,13 @@ def servants_on_board(state: State, rules: Rules, seat: int) -> int:
 
 @rule
 def servants_left(state: State, rules: Rules, seat: int) -> int:
-    """Servants who have not retired, on the board or off it."""
+    """Count the servants who have not retired, on the board or off it."""
     return rules.servants - int(state.retired[seat])
 
 
 @rule
 def first_servant_on_board(state: State, rules: Rules, seat: int) -> int:
-    """The lowest square that a servant of the seat holds, or NO_SQUARE."""
+    """Return the lowest square that a servant of the seat holds, or NO_SQUARE."""
     for square in range(rules.length):
         if int(state.owner[square]) == seat:
             return square
@@ -74,7 +74,7 @@ def has_choice_of_servants(state: State, seat: int, left: int) -> bool:
 
 @rule
 def any_servant(state: State, rules: Rules, seat: int) -> int:
-    """The square of a servant where there is no choice, NO_SQUARE for one who is off the board."""
+    """Return the square of a servant where there is no choice, NO_SQUARE for one who is off the board."""
     if int(state.off_board[seat]) > 0:
         return NO_SQUARE
     return first_servant_on_board(state, rules, seat)
@@ -82,7 +82,7 @@ def any_servant(state: State, rules: Rules, seat: int) -> int:
 
 @seldom
 def play_retirement(state: State, rules: Rules, seat: int, square: int) -> None:
-    """A servant leaves the race for good, from the board or from beside it; his seat gains 15 (003:172)."""
+    """Retire a servant for good, from the board or from beside it; the seat gains 15 (003:172)."""
     if square == NO_SQUARE:
         state.off_board[seat] = int(state.off_board[seat]) - 1
     else:
@@ -102,7 +102,7 @@ def is_exhausted(state: State, rules: Rules, seat: int, amount: int) -> bool:
 
 @seldom
 def leave_race(state: State, rules: Rules, seat: int) -> None:
-    """The leader leaves the race: the player is out of the game (003:178).
+    """Take the leader out of the race: the player is out of the game (003:178).
 
     Ruling W22: his energy is gone, his jerseys stay for the ranking; he holds no squares any more, since all
     his servants have retired.

@@ -67,7 +67,7 @@ def has_reached_the_end(state: State, rules: Rules) -> bool:
 
 @seldom
 def lose_lead(state: State, rules: Rules, arrows: int) -> None:
-    """The escaped rider falls back; who has no lead left is caught and goes last (003:59, 003:95, 003:99)."""
+    """Let the escaped rider fall back; without a lead he is caught and goes last (003:59, 003:95, 003:99)."""
     state.lead = int(state.lead) - arrows
     if int(state.lead) <= 0:
         play_caught(state, rules)
@@ -75,7 +75,7 @@ def lose_lead(state: State, rules: Rules, arrows: int) -> None:
 
 @rule
 def play_caught(state: State, rules: Rules) -> None:
-    """All riders of the peloton pass him: he is last (003:59)."""
+    """Let all riders of the peloton pass the escaped rider: he is last (003:59)."""
     seat = int(state.escaped)
     end_escape(state, rules)
     join_last(state, seat)
@@ -83,13 +83,13 @@ def play_caught(state: State, rules: Rules) -> None:
 
 @seldom
 def play_give_up(state: State, rules: Rules) -> None:
-    """The escaped rider lets the peloton catch him: he pays nothing and goes last (003:63)."""
+    """Let the peloton catch the escaped rider: he pays nothing and goes last (003:63)."""
     play_caught(state, rules)
 
 
 @rule
 def points_of_escape(rules: Rules, highest_lead: int) -> int:
-    """Points for combativity: 1 for a lead of more than a minute, 2 for more than two (003:202)."""
+    """Return points for combativity: 1 for a lead of more than a minute, 2 for more than two (003:202)."""
     if highest_lead > rules.second_minute:
         return 2
     return 1 if highest_lead > rules.first_minute else 0
@@ -97,7 +97,7 @@ def points_of_escape(rules: Rules, highest_lead: int) -> int:
 
 @rule
 def end_escape(state: State, rules: Rules) -> None:
-    """Nobody is away any more; the points for the highest lead are kept."""
+    """End the escape; the points for the highest lead are kept."""
     seat = int(state.escaped)
     points = points_of_escape(rules, int(state.highest_lead))
     state.escape_points[seat] = int(state.escape_points[seat]) + points

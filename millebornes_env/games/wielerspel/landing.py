@@ -35,14 +35,14 @@ def reach_square(state: State, rules: Rules) -> None:
 
 @rule
 def take_supply(state: State, rules: Rules, seat: int) -> None:
-    """The race leader gains what the supply post, its card or the tail wind shows (003:143-148)."""
+    """Give the race leader the energy on the supply post, its card or the tail wind (003:143-148)."""
     if gives_energy(int(state.kind)):
         gain_energy(state, rules, seat, int(state.number))
 
 
 @rule
 def take_jersey(state: State, seat: int) -> bool:
-    """The race leader takes a green jersey, or a polka-dot card of two or three (003:73); whether he did."""
+    """Take a green jersey, or a polka-dot card of two or three (003:73); return False if none is left."""
     if int(state.kind) == GREEN:
         return gain_jersey(state, seat, GREENS)
     return gain_jersey(state, seat, DOUBLES if int(state.number) == JERSEYS_ON_A_DOUBLE else TRIPLES)

@@ -66,7 +66,7 @@ def write_observation(state: State, rules: Rules, seat: int, spec: ObservationSp
 
 @rule
 def around(place: int, players: int) -> int:
-    """`place` counted around the table, for places up to twice the players."""
+    """Return `place` counted around the table, for places up to twice the players."""
     return place - players if place >= players else place
 
 
@@ -78,7 +78,7 @@ def place_seen(rules: Rules, observer: int, seat: int) -> int:
 
 @rule
 def write_decision(state: State, rules: Rules, seats: int, row: Int8Array) -> None:
-    """Sections `phase`, `price`, `highest_bid`: what is to be decided."""
+    """Write sections `phase`, `price`, `highest_bid`: what is to be decided."""
     phase = int(state.phase)
     if phase != RACE_OVER:
         row[start_of(OFFSETS.phase, seats) + phase - 1] = 1
@@ -88,7 +88,7 @@ def write_decision(state: State, rules: Rules, seats: int, row: Int8Array) -> No
 
 @rule
 def price_of_decision(state: State, rules: Rules, phase: int) -> int:
-    """The energy that is asked for: the price of the lead, of the payment, or of the escape."""
+    """Return the energy that the decision costs: the price of the lead, the payment, or the escape."""
     if phase == AWAY:
         return price_of_lead(state, rules)
     if phase == MUST_PAY:
@@ -98,7 +98,7 @@ def price_of_decision(state: State, rules: Rules, phase: int) -> int:
 
 @rule
 def write_tracks(state: State, seats: int, row: Int8Array) -> None:
-    """Sections `square` to `turn`: where the race is, on both tracks."""
+    """Write sections `square` to `turn`: where the race is, on both tracks."""
     row[start_of(OFFSETS.square, seats)] = state.square
     row[start_of(OFFSETS.kind, seats) + int(state.kind)] = 1
     row[start_of(OFFSETS.number, seats)] = state.number
@@ -113,7 +113,7 @@ def write_tracks(state: State, seats: int, row: Int8Array) -> None:
 
 @rule
 def write_cards_left(state: State, row: Int8Array, at: int) -> None:
-    """Section `cards_left`: how many of each type are still in the deck; not in which order."""
+    """Write section `cards_left`: how many of each type are still in the deck; not in which order."""
     counts = row[at : at + MAX_CARD_TYPES]
     for card in state.deck[int(state.deck_next) :]:
         if card == NO_CARD:
@@ -123,7 +123,7 @@ def write_cards_left(state: State, row: Int8Array, at: int) -> None:
 
 @rule
 def write_deciders(state: State, rules: Rules, seat: int, seats: int, row: Int8Array) -> None:
-    """Sections `to_act`, `to_come`, `highest_bidder`: whose decision it is, and who waits for his turn."""
+    """Write sections `to_act`, `to_come`, `highest_bidder`: who decides, and who waits for his turn."""
     phase = int(state.phase)
     if phase != RACE_OVER:
         place = place_seen(rules, seat, int(state.seat))
@@ -139,7 +139,7 @@ def write_deciders(state: State, rules: Rules, seat: int, seats: int, row: Int8A
 
 @rule
 def write_race_order(state: State, rules: Rules, seat: int, seats: int, row: Int8Array) -> None:
-    """Sections `place` and `away`: 1 leads the race, 2 is next; 0 for a leader who has left it."""
+    """Write sections `place` and `away`: 1 leads the race, 2 is next; 0 for a leader who has left it."""
     number = 1
     if int(state.escaped) != NO_SEAT:
         place = place_seen(rules, seat, int(state.escaped))
@@ -153,7 +153,7 @@ def write_race_order(state: State, rules: Rules, seat: int, seats: int, row: Int
 
 @rule
 def write_team(state: State, seat: int, seats: int, place: int, row: Int8Array) -> None:
-    """Sections `energy` to `escape_points`: the seat's energy, servants beside the board, jerseys."""
+    """Write sections `energy` to `escape_points`: the seat's energy, servants beside the board, jerseys."""
     row[part_of(OFFSETS.energy, seats, place)] = state.energy[seat]
     row[part_of(OFFSETS.off_board, seats, place)] = state.off_board[seat]
     row[part_of(OFFSETS.retired, seats, place)] = state.retired[seat]
@@ -164,7 +164,7 @@ def write_team(state: State, seat: int, seats: int, place: int, row: Int8Array) 
 
 @rule
 def write_servants(state: State, rules: Rules, seat: int, seats: int, row: Int8Array) -> None:
-    """Section `servants`: which squares each seat holds; no branch, so that many are written at once."""
+    """Write section `servants`: squares that each seat holds; no branch, so that many are written at once."""
     for place in range(rules.players):
         owner = around(seat + place, rules.players)
         first = part_of(OFFSETS.servants, seats, place)

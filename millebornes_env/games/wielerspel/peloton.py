@@ -14,7 +14,7 @@ def is_anybody_away(state: State) -> bool:
 
 @rule
 def race_leader(state: State) -> int:
-    """The seat that leads the race: the escaped rider, else the first of the peloton; NO_SEAT if none rides.
+    """Return the seat that leads the race: the escaped rider, else the first of the peloton, or NO_SEAT.
 
     Rule: 003:49 and 003:61, the white die is rolled by the player whose leader is in front.
     """
@@ -60,14 +60,14 @@ def join_last(state: State, seat: int) -> None:
 
 @seldom
 def play_to_the_back(state: State, seat: int) -> None:
-    """The leader goes to the last place, the others keep their order (003:83)."""
+    """Move the leader to the last place; the others keep their order (003:83)."""
     leave_peloton(state, seat)
     join_last(state, seat)
 
 
 @seldom
 def play_to_the_front(state: State, seat: int) -> None:
-    """The leader goes to the front of the peloton; who led it is second (003:87)."""
+    """Move the leader to the front of the peloton; the former first is second (003:87)."""
     for place in range(place_in_peloton(state, seat), 0, -1):
         state.peloton[place] = state.peloton[place - 1]
     state.peloton[0] = seat
@@ -101,7 +101,7 @@ def queue_one(state: State, seat: int) -> None:
 
 @rule
 def clear_queue(state: State) -> None:
-    """Nobody is in line any more."""
+    """Empty the queue."""
     for place in range(len(state.queue)):
         state.queue[place] = NO_SEAT
     state.queue_next = 0

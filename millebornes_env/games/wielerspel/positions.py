@@ -44,7 +44,7 @@ def work_out_positions(state: State, rules: Rules) -> int:
 
 @rule
 def pass_unoccupied_square(state: State, rules: Rules, leader: int) -> None:
-    """The race leader loses his place, or 10 seconds of his lead (003:83, 003:95).
+    """Let the race leader lose his place, or 10 seconds of his lead (003:83, 003:95).
 
     Ruling W19: "unoccupied" is every square that is neither an escape square nor held by a servant.
     Ruling W6: if the race leader has just left the race, nobody else is moved back.

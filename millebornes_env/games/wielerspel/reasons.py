@@ -33,11 +33,11 @@ _PHASES_OF = {
     actions.EXCHANGE_POLKA_DOT: EXCHANGE,
     actions.KEEP: EXCHANGE,
 }
-"""In which decision an action belongs."""
+"""The decision to which an action belongs."""
 
 
 def reason_against(state: State, rules: Rules, action: int) -> str:
-    """Why an action is not legal, for a person who knows the game.
+    """Say why an action is not legal, for a person who knows the game.
 
     Args:
         state: the race.

@@ -1,4 +1,4 @@
-"""The race as the engine asks for it: what `engine.rulebook.Rulebook` names, said by the chapters.
+"""The race for the engine: the functions of `engine.rulebook.Rulebook`, implemented by the chapters.
 
 An episode is one race, and a race is one round; seats are paid when it is over. Here and in `observation.py`
 the rulebook speaks of learning; in the chapters it does not.
@@ -49,13 +49,13 @@ def is_round_over(state: State) -> bool:
 
 @rule
 def is_episode_over(state: State, rules: Rules, episode: int) -> bool:
-    """A race is a whole episode."""
+    """Return a race is a whole episode."""
     return True
 
 
 @rule
 def start_next_round(state: State, rules: Rules) -> None:
-    """Never asked for: a race is one round."""
+    """Do nothing, as a race is one round: never called."""
 
 
 @rule
@@ -80,7 +80,7 @@ def write_rewards(
 
 @rule
 def win_share(state: State, rules: Rules, episode: int, team: int) -> float:
-    """The seat's share of the win of the finished race: 1, 1 / k if k seats share it, or 0."""
+    """Return the seat's share of the win of the finished race: 1, 1 / k if k seats share it, or 0."""
     if not has_won(state, rules, team):
         return 0.0
     winners = 0
@@ -91,20 +91,20 @@ def win_share(state: State, rules: Rules, episode: int, team: int) -> float:
 
 @rule
 def winner(state: State, rules: Rules, episode: int) -> int:
-    """The seat that won the race alone, or NO_SEAT."""
+    """Return the seat that won the race alone, or NO_SEAT."""
     return race_winner(state, rules)
 
 
 @rule
 def final_score(state: State, rules: Rules, episode: int, team: int) -> int:
-    """The rainbow jerseys of the seat; where points for combativity decide, those."""
+    """Return the rainbow jerseys of the seat; where points for combativity decide, those."""
     if rules.combativity == 1:
         return combativity_points(state, rules, team)
     return int(state.jerseys[team, RAINBOW])
 
 
 def is_won_by_score(rules: Rules) -> bool:
-    """No: the end of the inner track wins without a jersey, and equal rainbow jerseys need not be a draw."""
+    """Return False: the inner track wins without jerseys, and equal rainbow jerseys need not be a draw."""
     return False
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.errors import EditionError, shown
+from millebornes_env.games.sheets import NO_OR_YES
 from millebornes_env.games.wielerspel.actions import MOST_ENERGY
 from millebornes_env.games.wielerspel.squares import (
     EFFORT,
@@ -34,7 +35,6 @@ MIN_TURNS: Final = 100
 """A race that ended before anybody had a decision would be none."""
 MAX_TURNS: Final = 10_000
 MAX_NUMBER: Final = MOST_ENERGY
-NO_OR_YES: Final = ("no", "yes")
 
 
 class Field(NamedTuple):
@@ -184,7 +184,7 @@ RULES: Final = np.dtype(
 
 
 def rules_array(rules: Rules) -> npt.NDArray[np.void]:
-    """The rules as an array of one record, which compiled code can read.
+    """Return the rules as an array of one record, which compiled code can read.
 
     Returns:
         `RULES[1]`; its element 0 has the fields of `RULES` as attributes, compiled or not.
@@ -201,7 +201,7 @@ def rules_array(rules: Rules) -> npt.NDArray[np.void]:
 
 
 def validated(rules: Rules) -> Rules:
-    """The rules as given, if they make a race.
+    """Return the rules as given, if they make a race.
 
     Raises:
         EditionError: they do not; the message names the field and what it may be.
@@ -248,7 +248,7 @@ def _check_jerseys(rules: Rules) -> None:
 
 
 def _check_board(board: object) -> None:
-    """A board has a start, at square 0, effort squares with a value, and at most 43 squares (003:109)."""
+    """Check that a board has a start at square 0, effort squares, and at most 43 squares (003:109)."""
     if not isinstance(board, tuple) or len(board) < MIN_SQUARES:
         raise EditionError(f"board: it needs {MIN_SQUARES} squares, more than a die shows")
     if len(board) > MAX_SQUARES:

@@ -8,9 +8,9 @@ table shares, then what each seat has. Sizes, starts and bounds are worked out f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Generic, Literal, NamedTuple, TypeVar, get_type_hints
+from typing import Annotated, Final, Generic, NamedTuple, TypeVar, get_type_hints
 
-from millebornes_env.engine.layout import Section
+from millebornes_env.engine.layout import Content, Section
 from millebornes_env.engine.numba.compiling import rule
 from millebornes_env.games.wielerspel.actions import MOST_ENERGY
 from millebornes_env.games.wielerspel.dice import FACES
@@ -33,8 +33,6 @@ MAX_INT8: Final = 127
 TURN_UNIT: Final = 16
 """Turns are shown in these."""
 
-Owner = Literal["table", "seat"]
-
 
 class ObservationSpec(NamedTuple):
     """Options of an observation, as ints that compiled code takes by value."""
@@ -46,23 +44,6 @@ DEFAULT_SPEC: Final = ObservationSpec()
 
 
 # The table of the layout -----------------------------------------------------------------------------------
-
-
-class Content(NamedTuple):
-    """The contents of a section.
-
-    Attributes:
-        size: number of numbers for each of its owners.
-        high: the largest value that a number can have, or the name of a bound that depends on the rules
-            (`bounds`).
-        meaning: the meaning of the numbers.
-        owner: whether the section has these numbers once or for each seat.
-    """
-
-    size: int
-    high: int | str
-    meaning: str
-    owner: Owner = "table"
 
 
 _DECISIONS: Final = RACE_OVER - 1
@@ -135,7 +116,7 @@ class Offset(NamedTuple):
 
 
 def _offsets() -> list[Offset]:
-    """Of each section, and of the end of the row."""
+    """Return the offset of each section, and of the end of the row."""
     table: list[Offset] = []
     fixed = by_seat = 0
     for content in CONTENTS.values():
@@ -155,19 +136,19 @@ END: Final = _offsets()[-1]
 
 @rule
 def shown_seats(rules: Rules, spec: ObservationSpec) -> int:
-    """For how many seats an observation has room."""
+    """Return the number of seats that an observation has space for."""
     return MAX_PLAYERS if spec.padded == 1 else rules.players
 
 
 @rule
 def start_of(offset: Offset, seats: int) -> int:
-    """The index of a section's first number, where there is room for so many seats."""
+    """Return the index of a section's first number, where there is room for so many seats."""
     return offset.fixed + offset.by_seat * seats
 
 
 @rule
 def part_of(offset: Offset, seats: int, place: int) -> int:
-    """The index of the first number of one seat, so many places to the left of the observer's."""
+    """Return the index of the first number of one seat, so many places to the left of the observer's."""
     return start_of(offset, seats) + place * offset.size
 
 
@@ -178,7 +159,7 @@ def observation_size(rules: Rules, spec: ObservationSpec) -> int:
 
 
 def sections(rules: Rules, spec: ObservationSpec | None = DEFAULT_SPEC) -> tuple[Section, ...]:
-    """The layout of the observation at a table.
+    """Return the layout of the observation at a table.
 
     Args:
         rules: the table's rules.
@@ -199,7 +180,7 @@ def sections(rules: Rules, spec: ObservationSpec | None = DEFAULT_SPEC) -> tuple
 
 
 def bounds(rules: Rules, spec: ObservationSpec) -> dict[str, int]:
-    """The largest values that depend on the rules, by the names that `Content.high` gives them."""
+    """Return the largest values that depend on the rules, by the names that `Content.high` gives them."""
     if spec.padded:
         return {
             "last_square": MAX_SQUARES - 1,
@@ -222,7 +203,7 @@ def bounds(rules: Rules, spec: ObservationSpec) -> dict[str, int]:
 
 
 def full_state_sections(rules: Rules, spec: ObservationSpec | None = DEFAULT_SPEC) -> tuple[Section, ...]:
-    """The layout of a row with everything: the observation, then the order of the cards to come."""
+    """Return the layout of a row with everything: the observation, then the order of the cards to come."""
     table = sections(rules, spec)
     meaning = "chance cards to come, in order: card type + 1, or 0"
     return (*table, Section("deck", table[-1].stop, MAX_DECK, MAX_CARD_TYPES, meaning))

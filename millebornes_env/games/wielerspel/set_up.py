@@ -33,7 +33,7 @@ def set_up_race(state: State, rules: Rules) -> None:
 
 @rule
 def clear_board(state: State, rules: Rules) -> None:
-    """The rainbow rider on the start square (003:26), jerseys on the board (003:24), no servants on it."""
+    """Clear the board: the rainbow rider at the start (003:26), all jerseys (003:24), no servants."""
     state.turn = 0
     state.shuffles = 0
     state.winner = NO_SEAT
@@ -52,7 +52,7 @@ def clear_board(state: State, rules: Rules) -> None:
 
 @rule
 def set_up_team(state: State, rules: Rules, seat: int) -> None:
-    """Six servants and 60 energy for each team (003:30); nothing for the seats that nobody has taken."""
+    """Give each team six servants and 60 energy (003:30); empty seats get nothing."""
     is_taken = seat < rules.players
     state.energy[seat] = rules.energy if is_taken else 0
     state.off_board[seat] = rules.servants if is_taken else 0
@@ -66,7 +66,7 @@ def set_up_team(state: State, rules: Rules, seat: int) -> None:
 
 @rule
 def begin_turn(state: State) -> None:
-    """Nothing has happened yet in this turn."""
+    """Begin a turn: clear everything that belongs to a turn."""
     state.stage = TURN_BEGINS
     state.roller = NO_SEAT
     state.white = 0

@@ -34,7 +34,7 @@ def is_rainbow_jersey_due(state: State) -> bool:
 
 @rule
 def begin_lap(state: State, rules: Rules) -> None:
-    """Supply for everybody, and the next lap: a rainbow lap, if the rainbow rider ended on the line.
+    """Supply everybody and begin the next lap: a rainbow lap if the rainbow rider ended on the line.
 
     Rule: 003:153, every player gains 15 unless a chance card says otherwise; 003:155, which is taken away.
     Rule: 003:75, landed exactly: the top rainbow card is turned up, also if one has just been won.

@@ -6,11 +6,12 @@ dice too, so that copying it copies the race.
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Annotated, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.engine.layout import record_dtype
 from millebornes_env.games.wielerspel.rules import MAX_DECK, MAX_PLAYERS
 from millebornes_env.games.wielerspel.squares import MAX_SQUARES
 
@@ -87,104 +88,67 @@ TRIPLES: Final = 3
 NUM_SETS: Final = 4
 SET_NAMES: Final = ("rainbow", "green", "doubles", "triples")
 
-_FIELDS: Final = [
-    # The widest first, so that no field needs padding and equal races are equal bytes.
-    ("key", np.int64, (2,)),  # two 32-bit words: the race's own key; dice and lots are functions of it
-    ("episode", np.int32),  # how many races this game has begun, minus one
-    ("turn", np.int32),  # turns before the present one
-    ("shuffles", np.int32),  # how often the chance deck was shuffled again
-    ("escape_points", np.int16, (MAX_PLAYERS,)),  # points for combativity of escapes that have ended
-    # whose decision
-    ("seat", np.int8),  # the seat that decides now
-    ("phase", np.int8),  # what it decides: AWAY ... RACE_OVER
-    ("stage", np.int8),  # how far the turn has come
-    ("winner", np.int8),  # the seat that has won outright, or NO_SEAT
-    ("ending", np.int8),  # how the race ended
-    # the inner track
-    ("riders", np.int8),  # leaders in the peloton
-    ("peloton", np.int8, (MAX_PLAYERS,)),  # their seats, first to last; NO_SEAT behind them
-    ("escaped", np.int8),  # the seat whose leader is away, or NO_SEAT
-    ("lead", np.int8),  # its lead in arrows of 10 s; 0: nobody is away
-    ("highest_lead", np.int8),  # the highest lead of this escape
-    ("out", np.int8, (MAX_PLAYERS,)),  # 1: the leader has left the race
-    # the teams
-    ("energy", np.int8, (MAX_PLAYERS,)),
-    ("off_board", np.int8, (MAX_PLAYERS,)),  # servants who are neither on the board nor retired
-    ("retired", np.int8, (MAX_PLAYERS,)),  # servants who have retired
-    ("jerseys", np.int8, (MAX_PLAYERS, NUM_SETS)),  # cards of each set
-    ("stacks", np.int8, (NUM_SETS,)),  # cards left on the board
-    # the outer track
-    ("square", np.int8),  # where the rainbow rider is
-    ("owner", np.int8, (MAX_SQUARES,)),  # the seat whose servant stands there, or NO_SEAT
-    ("rainbow_lap", np.int8),  # 1: a rainbow jersey waits at the end of this lap
-    ("no_supply", np.int8),  # 1: the no-supply card lies at the start
-    # this turn
-    ("roller", np.int8),  # the seat that led the race when the white die was rolled, or NO_SEAT before
-    ("white", np.int8),  # the white die of this turn, or 0
-    ("yellow", np.int8),  # the yellow die of this turn, or 0
-    ("kind", np.int8),  # what the square is for this turn
-    ("number", np.int8),  # what is printed on it
-    ("card", np.int8),  # the chance card drawn in this turn, or NO_CARD
-    ("holder", np.int8),  # whose servant stood on the effort square when it was reached, or NO_SEAT
-    ("landed_on_line", np.int8),  # 1: the rainbow rider ended on the start square
-    ("due", np.int8),  # energy that each seat of the queue pays, in PAYMENTS
-    ("queue", np.int8, (MAX_PLAYERS,)),  # seats that pay or bid, in their order
-    ("queue_next", np.int8),  # place of the next one
-    ("queue_end", np.int8),  # one past the last
-    ("highest_bid", np.int8),  # 0: nobody has bid
-    ("highest_bidder", np.int8),  # a seat, or NO_SEAT
-    # the chance cards
-    ("deck_next", np.int8),  # where in `deck` the next card lies
-    ("deck", np.int8, (MAX_DECK,)),  # card types in their order; NO_CARD where drawn
-]
-
-STATE: Final = np.dtype(_FIELDS, align=True)
-"""The structured dtype of one race, without padding."""
-
 Int8Array = npt.NDArray[np.int8]
+Int16Array = npt.NDArray[np.int16]
+
+Int8 = Annotated[int, np.int8]
+Int32 = Annotated[int, np.int32]
 
 
 class State(Protocol):
-    """One record of `STATE`, as the rules see it (for type checkers)."""
+    """One record of `STATE`, as the rules see it: its fields, with the type and shape of their numbers."""
 
-    key: npt.NDArray[np.int64]
-    episode: int
-    turn: int
-    shuffles: int
-    escape_points: npt.NDArray[np.int16]
-    seat: int
-    phase: int
-    stage: int
-    winner: int
-    ending: int
-    riders: int
-    peloton: Int8Array
-    escaped: int
-    lead: int
-    highest_lead: int
-    out: Int8Array
-    energy: Int8Array
-    off_board: Int8Array
-    retired: Int8Array
-    jerseys: Int8Array
-    stacks: Int8Array
-    square: int
-    owner: Int8Array
-    rainbow_lap: int
-    no_supply: int
-    roller: int
-    white: int
-    yellow: int
-    kind: int
-    number: int
-    card: int
-    holder: int
-    landed_on_line: int
-    due: int
-    queue: Int8Array
-    queue_next: int
-    queue_end: int
-    highest_bid: int
-    highest_bidder: int
-    deck_next: int
-    deck: Int8Array
+    # The widest first, so that no field needs padding and equal races are equal bytes.
+    # two 32-bit words: the race's own key; dice and lots are functions of it
+    key: Annotated[npt.NDArray[np.int64], np.int64, 2]
+    episode: Int32  # how many races this game has begun, minus one
+    turn: Int32  # turns before the present one
+    shuffles: Int32  # how often the chance deck was shuffled again
+    # points for combativity of escapes that have ended
+    escape_points: Annotated[Int16Array, np.int16, MAX_PLAYERS]
+    # whose decision
+    seat: Int8  # the seat that decides now
+    phase: Int8  # what it decides: AWAY ... RACE_OVER
+    stage: Int8  # how far the turn has come
+    winner: Int8  # the seat that has won outright, or NO_SEAT
+    ending: Int8  # how the race ended
+    # the inner track
+    riders: Int8  # leaders in the peloton
+    peloton: Annotated[Int8Array, np.int8, MAX_PLAYERS]  # their seats, first to last; NO_SEAT behind them
+    escaped: Int8  # the seat whose leader is away, or NO_SEAT
+    lead: Int8  # its lead in arrows of 10 s; 0: nobody is away
+    highest_lead: Int8  # the highest lead of this escape
+    out: Annotated[Int8Array, np.int8, MAX_PLAYERS]  # 1: the leader has left the race
+    # the teams
+    energy: Annotated[Int8Array, np.int8, MAX_PLAYERS]
+    off_board: Annotated[Int8Array, np.int8, MAX_PLAYERS]  # servants who are neither on the board nor retired
+    retired: Annotated[Int8Array, np.int8, MAX_PLAYERS]  # servants who have retired
+    jerseys: Annotated[Int8Array, np.int8, MAX_PLAYERS, NUM_SETS]  # cards of each set
+    stacks: Annotated[Int8Array, np.int8, NUM_SETS]  # cards left on the board
+    # the outer track
+    square: Int8  # where the rainbow rider is
+    owner: Annotated[Int8Array, np.int8, MAX_SQUARES]  # the seat whose servant stands there, or NO_SEAT
+    rainbow_lap: Int8  # 1: a rainbow jersey waits at the end of this lap
+    no_supply: Int8  # 1: the no-supply card lies at the start
+    # this turn
+    roller: Int8  # the seat that led the race when the white die was rolled, or NO_SEAT before
+    white: Int8  # the white die of this turn, or 0
+    yellow: Int8  # the yellow die of this turn, or 0
+    kind: Int8  # what the square is for this turn
+    number: Int8  # what is printed on it
+    card: Int8  # the chance card drawn in this turn, or NO_CARD
+    holder: Int8  # whose servant stood on the effort square when it was reached, or NO_SEAT
+    landed_on_line: Int8  # 1: the rainbow rider ended on the start square
+    due: Int8  # energy that each seat of the queue pays, in PAYMENTS
+    queue: Annotated[Int8Array, np.int8, MAX_PLAYERS]  # seats that pay or bid, in their order
+    queue_next: Int8  # place of the next one
+    queue_end: Int8  # one past the last
+    highest_bid: Int8  # 0: nobody has bid
+    highest_bidder: Int8  # a seat, or NO_SEAT
+    # the chance cards
+    deck_next: Int8  # where in `deck` the next card lies
+    deck: Annotated[Int8Array, np.int8, MAX_DECK]  # card types in their order; NO_CARD where drawn
+
+
+STATE: Final = record_dtype(State)
+"""The structured dtype of one race, without padding."""

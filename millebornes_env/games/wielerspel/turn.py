@@ -163,7 +163,7 @@ def answer(state: State, rules: Rules, action: int) -> None:
 
 @rule
 def answer_away(state: State, rules: Rules, seat: int, action: int) -> None:
-    """The escaped rider gives up, or pays for his lead (003:57, 003:63)."""
+    """Give up the escape, or pay for the lead (003:57, 003:63)."""
     if action == GIVE_UP:
         play_give_up(state, rules)
     else:
@@ -233,7 +233,7 @@ def is_at(state: State, stage: int) -> bool:
 
 @rule
 def ride_to_the_square(state: State, rules: Rules) -> None:
-    """The first part of a turn: the price of the lead, the white die, the rainbow jersey at the line."""
+    """Ride the first part of a turn: the price of the lead, the white die, the rainbow jersey at the line."""
     if is_at(state, TURN_BEGINS):
         ask_escaped_rider(state, rules)
     if is_at(state, JERSEYS_BEFORE_THE_DIE):
@@ -246,7 +246,7 @@ def ride_to_the_square(state: State, rules: Rules) -> None:
 
 @rule
 def follow_the_square(state: State, rules: Rules) -> None:
-    """The second part: supply at the line, what the square says, what everybody pays."""
+    """Ride the second part: supply at the line, the effect of the square, payments."""
     if is_at(state, SUPPLY_AT_THE_LINE):
         begin_lap(state, rules)
         state.stage = SQUARE
@@ -262,7 +262,7 @@ def follow_the_square(state: State, rules: Rules) -> None:
 
 @rule
 def settle_the_turn(state: State, rules: Rules) -> None:
-    """The third part: positions, escape, auction."""
+    """Ride the third part: positions, escape, auction."""
     if is_at(state, POSITIONS):
         settle_positions(state, rules)
     if is_at(state, ESCAPE_CHOICE):
@@ -277,7 +277,7 @@ def settle_the_turn(state: State, rules: Rules) -> None:
 
 @rule
 def ask(state: State, phase: int, seat: int) -> None:
-    """The seat has to decide; the turn waits at its stage."""
+    """Ask the seat for a decision; the turn waits at its stage."""
     state.phase = phase
     state.seat = seat
 
@@ -313,7 +313,7 @@ def ask_about_jerseys(state: State, rules: Rules, seat: int) -> None:
 
 @rule
 def move_rainbow_rider(state: State, rules: Rules) -> None:
-    """The race leader rolls the white die (003:49); in a rainbow lap the line gives him a jersey (003:75)."""
+    """Roll the white die for the race leader (003:49); the line of a rainbow lap gives a jersey (003:75)."""
     seat = race_leader(state)
     state.roller = seat
     if not ride_on(state, rules, roll_white_die(state)):
@@ -345,7 +345,7 @@ def land(state: State, rules: Rules) -> None:
 
 @rule
 def collect_payments(state: State, rules: Rules) -> None:
-    """All who must pay do; who has too little lets a servant retire (003:172, 003:178)."""
+    """Collect the payments; a seat with too little energy retires a servant (003:172, 003:178)."""
     seat = pay_in_turn(state, rules)
     if seat != NO_SEAT:
         retire_one(state, rules, seat, MUST_PAY)
@@ -357,7 +357,7 @@ def collect_payments(state: State, rules: Rules) -> None:
 
 @rule
 def force_retirement(state: State, rules: Rules) -> None:
-    """The chance card takes one of the race leader's servants (003:174)."""
+    """Retire one of the race leader's servants: the effect of the chance card (003:174)."""
     seat = int(state.roller)
     if can_be_forced_to_retire(state, rules, seat):
         retire_one(state, rules, seat, MUST_RETIRE)
@@ -367,7 +367,7 @@ def force_retirement(state: State, rules: Rules) -> None:
 
 @rule
 def retire_one(state: State, rules: Rules, seat: int, phase: int) -> None:
-    """A servant of the seat must retire: the seat is asked which, if it has a choice."""
+    """Retire a servant of the seat, which is asked if it has a choice."""
     if has_choice_of_servants(state, seat, servants_left(state, rules, seat)):
         ask(state, phase, seat)
     else:
@@ -396,7 +396,7 @@ def ask_about_escape(state: State, rules: Rules) -> None:
 
 @rule
 def begin_auction(state: State, rules: Rules) -> None:
-    """An effort square that nobody holds is auctioned, once the positions are worked out (003:119)."""
+    """Auction an effort square that nobody holds, once the positions are worked out (003:119)."""
     if is_auctioned(state):
         open_auction(state)
         state.stage = BIDS
@@ -406,7 +406,7 @@ def begin_auction(state: State, rules: Rules) -> None:
 
 @rule
 def ask_for_bid(state: State, rules: Rules) -> None:
-    """Each seat in its turn bids more or passes; then the highest bidder pays (003:121)."""
+    """Ask the next seat to bid more or pass; after the last the highest bidder pays (003:121)."""
     seat = next_bidder(state, rules)
     if seat != NO_SEAT:
         ask(state, BID, seat)
@@ -419,7 +419,7 @@ def ask_for_bid(state: State, rules: Rules) -> None:
 
 @rule
 def put_servant(state: State, rules: Rules) -> None:
-    """The highest bidder puts a servant on the square; if all are on the board, one moves (003:121-123)."""
+    """Put a servant of the highest bidder on the square; if all are on the board, one moves (003:121-123)."""
     seat = int(state.highest_bidder)
     if must_choose_servant(state, rules, seat):
         ask(state, MOVE, seat)
@@ -433,7 +433,7 @@ def put_servant(state: State, rules: Rules) -> None:
 
 @rule
 def end_turn(state: State, rules: Rules) -> None:
-    """The next turn; ruling W9: after 2,000 turns the race is ranked as if all were exhausted."""
+    """Go on to the next turn; ruling W9: after 2,000 turns the race is ranked as if all were exhausted."""
     state.turn = int(state.turn) + 1
     begin_turn(state)
     if int(state.turn) >= rules.max_turns:

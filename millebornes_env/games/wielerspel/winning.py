@@ -1,4 +1,4 @@
-"""The end of the race: who wins it, and how those are ranked who are left when nobody has."""
+"""The end of the race: its winner, and the ranking if nobody has won outright."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def has_enough_jerseys(state: State, rules: Rules, seat: int) -> bool:
 
 @seldom
 def end_race(state: State, winner: int, ending: int) -> None:
-    """The race is over; `winner` has won outright, NO_SEAT: the ranking decides."""
+    """End the race; `winner` has won outright, or NO_SEAT: the ranking decides."""
     state.winner = winner
     state.ending = ending
     state.phase = RACE_OVER
@@ -60,7 +60,7 @@ def end_race_if_won(state: State, rules: Rules, seat: int) -> bool:
 
 @rule
 def combativity_points(state: State, rules: Rules, seat: int) -> int:
-    """Points: for escapes, 1 for each green jersey and 3 polka-dots, 3 for each rainbow (003:202).
+    """Count points: for escapes, 1 for each green jersey and 3 polka-dots, 3 for each rainbow (003:202).
 
     Ruling W12: jerseys count as they are held at the end; an escape that is still under way counts.
     """
@@ -105,7 +105,7 @@ def has_won(state: State, rules: Rules, seat: int) -> bool:
 
 @rule
 def race_winner(state: State, rules: Rules) -> int:
-    """The seat that has won the race alone, or NO_SEAT."""
+    """Return the seat that has won the race alone, or NO_SEAT."""
     winner = NO_SEAT
     for seat in range(rules.players):
         if has_won(state, rules, seat):

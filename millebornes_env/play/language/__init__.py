@@ -1,12 +1,12 @@
-"""Language models as players: what a seat sees and may do in words, and what an answer means.
+"""Language models as players: a seat's view and legal moves in words, and the parsing of answers.
 
-    view = see(situation(env), history)     # what the seat to act sees, as JSON values
+    view = see(situation(env), history)     # the view of the seat to act, as JSON values
     question = prompt(view)                 # the rules, the table, the history, the question
-    answer = parse(model(question), view)   # the action, or why there is none
+    answer = parse(model(question), view)   # the action, or the reason why there is none
 
 `legal_moves`, `prompt` and `parse` are pure functions of the view, and the view holds nothing that the seat
-cannot see. docs/language_models.md has the loop around them; `play.language.agent` takes a model
-to the arena; `play.language.kaggle` and `play.language.textarena` are adapters.
+cannot see. docs/language_models.md shows the loop around them; `play.language.agent` is
+an agent for the arena; `play.language.kaggle` and `play.language.textarena` are adapters.
 """
 
 from millebornes_env.errors import PlayError

@@ -1,4 +1,4 @@
-"""A language model as an agent: it takes a function from prompt to answer to the arena."""
+"""A language model as an agent: wraps a function from prompt to answer for the arena."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class _Sheet(NamedTuple):
 
 
 class LanguageModelAgent(BaseAgent):
-    """Asks a language model for each move, and tells it why if an answer is no legal move.
+    """Asks a language model for each move, and asks again with the reason if an answer is not a legal move.
 
-    The model sees the view of its seat only (`play.language.see`). The arena hands agents the games and not
-    what was played in them, so the prompt has no history.
+    The model only sees the view of its seat (`play.language.see`). The arena gives agents the games without
+    the plays so far, so the prompt has no history.
 
     Attributes:
-        name: what tables of results call it.
+        name: name in tables of results.
         table: the table to play at.
         asked: number of calls of the model so far.
-        unread: number of decisions so far in which no answer named a legal move; a random one was played.
+        unread: number of decisions so far without an answer that named a legal move; a random one was played.
     """
 
     name = "language model"
@@ -52,20 +52,20 @@ class LanguageModelAgent(BaseAgent):
         episode: str = "",
         list_moves: bool = True,
     ) -> None:
-        """Take a model.
+        """Create the agent.
 
         Args:
             table: the table to play at, such as `MatchConfig(...).table()` or `Table.of(env)`.
-            seed: of the moves that are played where no answer can be read.
-            call: takes a prompt and returns the answer; None, and whatever else is no text, is unreadable.
-                What it raises ends the match with an error that names the decision.
-            tries: calls for one decision, at most.
-            episode: "round" or "match", which the prompt explains; "": the first of the game's.
-            list_moves: whether the prompt lists the legal moves.
+            seed: seed of the random moves that are played if no answer can be read.
+            call: takes a prompt and returns the answer; None, or anything else but text, counts as
+                unreadable. Its exceptions end the match with an error that names the decision.
+            tries: maximal number of calls for one decision.
+            episode: "round" or "match", which the prompt explains; "": the game's first.
+            list_moves: list the legal moves in the prompt.
 
         Raises:
-            AgentError: a call that cannot be called, or no number of tries.
-            OptionError: the game of the table has no words.
+            AgentError: `call` is not callable, or `tries` is out of range.
+            OptionError: the game has no words.
         """
         if not callable(call):
             raise AgentError(f"call is {shown(call)}; it must be a function from prompt to answer")
@@ -79,7 +79,7 @@ class LanguageModelAgent(BaseAgent):
         self._rng = np.random.default_rng(seed)
 
     def act(self, observations: Observations, action_masks: Masks) -> Actions:
-        """Raise: an observation alone does not say all that a prompt does, such as the round.
+        """Raise an error: an observation does not hold everything that a prompt says, such as the round.
 
         Raises:
             AgentError: always; the arena and `agents.ask_in` call `act_on`.
@@ -101,7 +101,7 @@ class LanguageModelAgent(BaseAgent):
         return actions
 
     def _ask(self, view: View) -> int:
-        """Ask until an answer names a legal move, `tries` times at most."""
+        """Ask until an answer names a legal move, at most `tries` times; else choose one at random."""
         answer: Answer | None = None
         for _ in range(self._tries):
             self.asked += 1

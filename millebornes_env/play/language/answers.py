@@ -19,7 +19,7 @@ from millebornes_env.play.language.views import View, Words, checked_view, words
 
 _ARROWS: Final = re.compile(r"[-=~]+>|[→⇒➔➜⟶»]")
 _FILLERS: Final = re.compile("i|ill|will|would|play|lay|use|put|down|choose|the|a|an|my|cards?|please")
-"""Words that change nothing."""
+"""Words that are ignored."""
 _FEWEST_LETTERS: Final = 6  # of a name that may be misspelt by one letter
 _LONGEST_MOVE: Final = 120
 
@@ -29,11 +29,11 @@ class Answer:
     """The parsed answer of a language model.
 
     Attributes:
-        action: the id of the legal action that it names; None: it names none.
-        move: what that action is called; None with it.
-        said: the move in the words of the answer, legal or not; None: none was found.
-        reason: if there is no action, why: a sentence that the model can be told; else empty.
-        text: the answer.
+        action: id of the legal action that it names; None if it names none.
+        move: name of that action; None if there is none.
+        said: the move in the words of the answer, legal or not; None if none was found.
+        reason: the reason why there is no action, a sentence for the model; else empty.
+        text: the whole answer.
     """
 
     action: int | None
@@ -53,13 +53,13 @@ def parse(text: str, view: View) -> Answer:
 
     Args:
         text: the answer.
-        view: from `see`: what was asked about.
+        view: the view that the prompt was made from.
 
     Returns:
         The action, or the reason why there is none.
 
     Raises:
-        PlayError: the answer is no text, or it is no view.
+        PlayError: the answer is not text, or the view is invalid.
         OptionError: the game has no words.
     """
     given: object = text
@@ -106,7 +106,7 @@ def _names_of(words: Any, rules: Any) -> _Names:
 
 
 class _Names:
-    """All names of all actions of a table."""
+    """The names of all actions of a table."""
 
     def __init__(self, words: Words, rules: Any) -> None:
         self._words = words
@@ -120,11 +120,7 @@ class _Names:
                 self._actions.setdefault(self._key(one), set()).add(action)
 
     def meant_by(self, move: str, details: Sequence[Detail]) -> tuple[list[int], Detail | None]:
-        """Find the actions that a move may be; its details have to agree with it.
-
-        Returns:
-            The action ids, and if there are none because a detail contradicts the move, that detail.
-        """
+        """Find the actions that a move may mean, and the detail that contradicts it if there are none."""
         own = [detail for detail in details if _is_own(detail)]
         telling = [detail for detail in details if not (detail in own or self._is_nothing(detail.text))]
         found = self._meant_with(move, telling)
@@ -151,7 +147,7 @@ class _Names:
         return not self._normal(detail) or _is_made_of(detail, _NEGATIVES)
 
     def _has_target(self, action: int) -> bool:
-        """Return True if the action is done to somebody else."""
+        """Return True if the action is played against another team."""
         return "against" in self._normal(self._names[action])
 
     def _agrees(self, action: int, detail: str) -> bool:
@@ -162,7 +158,7 @@ class _Names:
         )
 
     def _of_key(self, key: str) -> list[int]:
-        """The actions of a name, or of the only one that differs by a letter."""
+        """Return the actions with a name, or with the only name that differs from it by a letter."""
         if key in self._actions:
             return sorted(self._actions[key])
         close = [known for known in self._actions if _is_misspelt(key, known)]
@@ -177,7 +173,7 @@ class _Names:
         return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(self._normal(text)))
 
     def why_not(self, view: View, said: str, actions: Sequence[int]) -> str:
-        """Why a move cannot be carried out."""
+        """Return the reason why a move cannot be played."""
         if not view["moves"]:
             return "It is not your turn."
         if not actions:
@@ -212,7 +208,7 @@ def _is_own(detail: Detail) -> bool:
 
 
 def _orders(move: str, details: Sequence[str]) -> Iterable[str]:
-    """The move and its details as one text."""
+    """Join the move and its details in all ways that may make a name."""
     yield " ".join((move, *details))
     if details:
         yield f"{move} against {' '.join(details)}"
@@ -221,7 +217,7 @@ def _orders(move: str, details: Sequence[str]) -> Iterable[str]:
 
 
 def _tokens(text: str) -> list[str]:
-    """The words and numbers of a text: without capitals, accents and punctuation."""
+    """Split a text into words and numbers, without capitals, accents and punctuation."""
     text = _ARROWS.sub(" against ", text)
     text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
     apart = unicodedata.normalize("NFKD", text.casefold())
@@ -230,7 +226,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _replaced(tokens: list[str], synonyms: Mapping[tuple[str, ...], tuple[str, ...]]) -> list[str]:
-    """The tokens with those that mean others replaced, the longest first."""
+    """Replace synonyms in the tokens, the longest first."""
     longest = max(map(len, synonyms), default=0)
     found: list[str] = []
     place = 0

@@ -1,4 +1,4 @@
-"""The JSON object in the answer of a language model: the last one counts, and nothing is guessed."""
+"""Reading the last JSON object in the answer of a language model, without guessing."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ KEYS: Final = ("move", "action", "answer", "play")
 """Keys that may hold the move; the first that is present counts."""
 
 DETAILS: Final = ("card", "target", "against", "opponent", "team")
-"""Keys that may say a part of the move: {"move": "discard", "card": "Roll"}."""
+"""Keys that may hold a part of the move: {"move": "discard", "card": "Roll"}."""
 
 _LONGEST: Final = 4_000  # characters of an object that holds a move
 _QUOTES: Final = str.maketrans("\u201c\u201d\u201e\u201f\u2033\u2018\u2019\u201a\u201b", '"' * 5 + "'" * 4)
-"""Typographic quotes, and what JSON and Python write."""
+"""Typographic quotes, and those of JSON and Python."""
 
 _BARE_KEY: Final = re.compile(r"([{,]\s*)([A-Za-z_]+)(\s*:)")
 _HAS_KEY: Final = re.compile(rf"\b({'|'.join(KEYS)})\b\W{{0,4}}:", re.IGNORECASE)
@@ -33,7 +33,7 @@ _BEGUN: Final = re.compile(r"\{\s*(?:[\"']|$)")
 
 
 class Detail(NamedTuple):
-    """A detail of an answer's move besides its name: the key, one of `DETAILS`, and the text."""
+    """A detail of the move besides its name: a key of `DETAILS`, and the text."""
 
     key: str
     text: str
@@ -43,9 +43,9 @@ class Found(NamedTuple):
     """The contents of an answer.
 
     Attributes:
-        move: the text of the move, or None.
-        details: what else the object says of the move.
-        problem: if there is no move, why; else empty.
+        move: text of the move, or None.
+        details: further entries of the object about the move.
+        problem: the reason why there is no move; else empty.
     """
 
     move: str | None
@@ -73,7 +73,7 @@ def find_move(text: str) -> Found | None:
 
 
 class _Piece(NamedTuple):
-    """Some {...} of a text, or the rest of it if its end is missing."""
+    """A {...} of a text, or the rest of the text if its end is missing."""
 
     text: str
     is_whole: bool
@@ -87,7 +87,7 @@ def _may_be_answer(piece: _Piece) -> bool:
 
 
 def _objects(text: str) -> Iterator[_Piece]:
-    """The outermost {...} of a text, in order; the last one may lack its end."""
+    """Yield the outermost {...} of a text in order; the last one may lack its end."""
     closed: list[tuple[int, int]] = []
     open_at: list[int] = []
     quoted = False
@@ -101,7 +101,7 @@ def _objects(text: str) -> Iterator[_Piece]:
         elif letter == "}" and open_at:
             start = open_at.pop()
             while closed and closed[-1][0] > start:
-                closed.pop()  # it lies within this one
+                closed.pop()  # inside of this one
             closed.append((start, found.end()))
     for start, end in closed:
         yield _Piece(text[start:end], True)
@@ -120,10 +120,7 @@ class _TwiceError(ValueError):
 
 
 def _read(text: str) -> dict[str, Any] | _Twice | None:
-    """The object, as JSON, or as what models write instead.
-
-    Single quotes, bare keys, a comma too much and comments are forgiven, but no comment with a move.
-    """
+    """Read an object; single quotes, bare keys, trailing commas and comments without a move are allowed."""
     if len(text) > _LONGEST:
         return None
     comments = [found[0] for found in _STRING_OR_COMMENT.finditer(text) if found["string"] is None]
@@ -154,7 +151,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _literal(text: str) -> Any:
-    """A Python dictionary; nothing in it is carried out."""
+    """Read a dictionary literal of Python."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
         if not isinstance(tree, ast.Dict):
@@ -173,7 +170,7 @@ def _key(name: object) -> str:
 
 
 def _move_in(read: dict[Any, Any]) -> Found:
-    """The move in an object, or in the one object that it holds."""
+    """Find the move in an object, or in the only object inside of it."""
     by_key = {_key(name): value for name, value in read.items()}
     name = next((key for key in KEYS if key in by_key), None)
     if name is None:
@@ -194,7 +191,7 @@ def _move_in(read: dict[Any, Any]) -> Found:
 
 
 def _text_of_detail(value: object) -> str | None:
-    """Return the text of a detail: of a list with one item the item, of other lists and objects all."""
+    """Return the text of a detail; a list with one item counts as the item."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return str(value) if isinstance(value, (list, dict, tuple, set)) and value else _text_of(value)

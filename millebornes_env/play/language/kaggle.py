@@ -1,7 +1,7 @@
-"""Kaggle's harness for language models as players: its three functions, over our views.
+"""Kaggle's harness for language models: its three functions, implemented with our views.
 
-`kaggle_environments.core_harness` (seen in version 1.33.2) asks a game for `get_legal_moves`, `make_prompt`
-(called `generate_prompt` in a submission) and `parse_response`. This module has them: it is such a harness.
+`kaggle_environments.core_harness` (as of version 1.33.2) calls `get_legal_moves`, `make_prompt`
+(`generate_prompt` in a submission) and `parse_response` of a game. This module implements them:
 
     from kaggle_environments.core_harness import create_agent_fn
     from millebornes_env.play.language import kaggle
@@ -30,10 +30,10 @@ class ParseResult:
     """The result that Kaggle's harness reads, with the fields of its own class.
 
     Attributes:
-        legal_action: the name of the legal action; None: the answer names none.
-        raw_action: the move in the words of the answer, legal or not; None: none was found.
-        submission: for games without a list of actions; always None.
-        thoughts: None: the harness keeps the whole answer.
+        legal_action: name of the legal action; None if the answer names none.
+        raw_action: the move in the words of the answer, legal or not; None if none was found.
+        submission: always None; for games without a list of actions.
+        thoughts: always None; the harness keeps the whole answer.
     """
 
     legal_action: str | None = None
@@ -46,13 +46,13 @@ def observation(view: View, player: int, to_act: int | None = None) -> dict[str,
     """Return a player's view as an observation in Kaggle's format.
 
     Args:
-        view: of the player's seat.
+        view: view of the player's seat.
         player: the seat.
-        to_act: the seat whose turn it is; None: the player's.
+        to_act: the seat to act; None if it is the player's.
 
     Returns:
         The keys that the harness reads. `observationString` is the view as JSON; `serializedGameAndState` is
-        empty, since it would hold the hidden cards.
+        empty, because it would reveal the hidden cards.
     """
     moves = legal_moves(view)
     return {
@@ -70,7 +70,7 @@ def get_legal_moves(observation: Mapping[str, Any]) -> dict[int, str] | None:
     """Return the names of the player's legal moves, by action id.
 
     Raises:
-        PlayError: the observation is none of `observation`.
+        PlayError: the observation was not made by `observation`.
     """
     return legal_moves(_view_of(observation))
 
@@ -81,16 +81,16 @@ def make_prompt(
     previous_response: str | None = None,
     previous_action: str | None = None,
 ) -> str:
-    """The question, by the harness's laws: the hand is shown, the legal moves are not listed.
+    """Return the prompt, which shows the hand but does not list the legal moves, as the harness requires.
 
     Args:
         observation: from `observation`.
-        move_history: the player's own moves; the view has everybody's.
-        previous_response: its answer to the same question, if that was no legal move.
+        move_history: the player's own moves; ignored, because the view has those of all seats.
+        previous_response: the answer to the same question, if it was not a legal move.
         previous_action: the move in it, if there was one.
 
     Raises:
-        PlayError: the observation is none of `observation`.
+        PlayError: the observation was not made by `observation`.
     """
     view = _view_of(observation)
     return prompt(view, list_moves=False, previous=_previous(view, previous_response, previous_action))
@@ -107,7 +107,7 @@ def _previous(view: View, response: str | None, action: str | None) -> Answer | 
 
 
 def _text_of(response: object) -> str:
-    """Return the response, or an unreadable empty text for what is none (a refused answer is None)."""
+    """Return the response, or an empty text if it is not text (a refused answer is None)."""
     return response if isinstance(response, str) else ""
 
 
@@ -117,12 +117,12 @@ def parse_response(
     """Parse an answer; see `play.language.parse`.
 
     Args:
-        response: of the model; None, as chat APIs give for an empty or refused answer, names no move.
-        legal_action_strings: what the harness takes: the names of `get_legal_moves`.
+        response: the model's; None, which chat APIs return for an empty or refused answer, names no move.
+        legal_action_strings: the names of `get_legal_moves`, which the harness accepts.
         observation: from `observation`.
 
     Raises:
-        PlayError: the observation is none of `observation`.
+        PlayError: the observation was not made by `observation`.
     """
     answer = parse(_text_of(response), _view_of(observation))
     is_known = legal_action_strings is None or answer.move in legal_action_strings
@@ -137,5 +137,5 @@ def _view_of(observation: Mapping[str, Any]) -> View:
             "the observation has no view in 'observationString': make it with text.kaggle.observation"
         ) from None
     if not isinstance(view, dict):
-        raise PlayError("the view in 'observationString' is no JSON object")
+        raise PlayError("the view in 'observationString' is not a JSON object")
     return view

@@ -19,7 +19,6 @@ from millebornes_env.games.millebornes.actions import (
     target_team,
 )
 from millebornes_env.games.millebornes.cards import (
-    ACCIDENT,
     CARD_NAMES,
     DRIVING_ACE,
     NO_CARD,
@@ -31,7 +30,7 @@ from millebornes_env.games.millebornes.cards import (
 )
 from millebornes_env.games.millebornes.motion import is_cured_by_safety, is_limited, is_moving
 from millebornes_env.games.millebornes.replay import NEXT_ROUND
-from millebornes_env.games.millebornes.rule_checks import LONGEST_TRIP, limits, validated
+from millebornes_env.games.millebornes.rule_checks import validated
 from millebornes_env.games.millebornes.rules import Rules, rules_record
 from millebornes_env.games.millebornes.state import (
     BY_HAZARD,
@@ -45,7 +44,6 @@ from millebornes_env.games.millebornes.state import (
     new_states,
 )
 from millebornes_env.play.language.millebornes_rules import rules_text as text_of_rules
-from millebornes_env.play.language.shapes import Counts, Items, Maybe, Shape, check
 from millebornes_env.play.terminal.human.words import why_not
 from millebornes_env.render.names import Names, is_plural
 
@@ -69,13 +67,6 @@ SYNONYMS: Final = {
 }
 """Words of an answer, and the words of the moves' names that they stand for."""
 
-_RULES: Final = {name: range(limits(name).least, limits(name).most + 1) for name in Rules._fields}
-"""Shape of the rules in a view; what several values make together, `validated` checks."""
-
-_MOST_ROUNDS: Final = 2**31
-_MOST_POINTS: Final = 2**15 - 1
-_MOST_KM: Final = LONGEST_TRIP + 200  # beyond the target by one card where the finish need not be exact
-
 _DECISIONS: Final = {
     CLAIM_COUP_FOURRE: ("claim", "claim coup fourré", "coup fourré", "yes"),
     PASS: ("pass", "let the hazard stand", "let it stand", "do not claim", "don't claim", "no"),
@@ -85,15 +76,14 @@ _DECISIONS: Final = {
 
 
 def rules_of(view: dict[str, Any]) -> Rules:
-    """The rules of a view.
+    """Return the rules of a view.
 
     Raises:
-        PlayError: they are none of this game's, or make no game.
+        PlayError: they are not the rules of a table of this game.
     """
-    check(view["rules"], _RULES, "view['rules']")
     try:
         return validated(Rules(**view["rules"]))
-    except EditionError as error:
+    except (EditionError, TypeError) as error:
         raise PlayError(f"view['rules'] makes no game: {error}") from None
 
 
@@ -141,7 +131,7 @@ def _other_names(action: int, names: Names) -> tuple[str, ...]:
 
 
 def line_of_play(rules: Rules, place: int, action: int) -> str | None:
-    """A play as told to a seat; None: it cannot see that somebody let a hazard stand."""
+    """Describe a play to a seat; None if another seat let a hazard stand, which it cannot see."""
     if action == NEXT_ROUND:
         return "-- the next round is dealt --"
     names = Names(rules.players, rules.teams)
@@ -151,7 +141,7 @@ def line_of_play(rules: Rules, place: int, action: int) -> str | None:
 
 
 def reason_against(view: dict[str, Any], action: int) -> str:
-    """Why the action is not legal now, half a sentence."""
+    """Return the reason why the action is not legal now, half a sentence."""
     rules = rules_of(view)
     return why_not(_state_of(view, rules), rules, action, Names(rules.players, rules.teams))
 
@@ -182,54 +172,6 @@ def table(state: State, rules: Rules, seat: int) -> dict[str, Any]:
         ],
         "discard_pile": _counted(state.discard_pile),
         "pending": _pending(state, rules, seat, names),
-    }
-
-
-def table_shape(rules: Rules, table: dict[str, Any]) -> Shape:
-    """The shape of `table`: each entry with its kind and range.
-
-    Raises:
-        PlayError: the decision of the table, on which the shape depends, is none.
-    """
-    names, cards = Names(rules.players, rules.teams), range(sum(rules.deck) + 1)
-    check(table.get("decision"), PHASE_NAMES, "view['table']['decision']")
-    decision = PHASE_NAMES.index(table["decision"])
-    seats = tuple(map(names.seat, range(rules.players)))
-    copies = {CARD_NAMES[card]: rules.deck[card] for card in range(NUM_CARD_TYPES) if rules.deck[card]}
-    pending = {
-        "hazard": CARD_NAMES[ACCIDENT : SPEED_LIMIT + 1],
-        "by": seats,
-        "against": tuple(names.all_teams()),
-    }
-    return {
-        "place": None if decision == ROUND_OVER else range(rules.players),
-        "decision": PHASE_NAMES,
-        "round": range(1, _MOST_ROUNDS + 1),
-        "trip": range(1, LONGEST_TRIP + 1),
-        "extended_by": Maybe(tuple(names.all_teams())),
-        "draw_pile": cards,
-        "hand": Counts(copies),
-        "cards_in_hands": dict.fromkeys(seats[1:], cards),
-        "teams": [_team_shape(name, copies) for name in names.all_teams()],
-        "discard_pile": Counts(copies),
-        "pending": pending if decision == CLAIM else None,
-    }
-
-
-def _team_shape(name: str, copies: dict[str, int]) -> Shape:
-    return {
-        "name": (name,),
-        "km": range(_MOST_KM + 1),
-        "moving": bool,
-        "speed_limit": bool,
-        "battle_pile": Maybe(CARD_NAMES[ACCIDENT:DRIVING_ACE]),
-        "under_it": Maybe(CARD_NAMES[ACCIDENT:DRIVING_ACE]),
-        "cancelled": bool,
-        "hazard_began_it": bool,
-        "distances": Counts({card: copies[card] for card in CARD_NAMES[:NUM_DISTANCES] if card in copies}),
-        "safeties": Items(CARD_NAMES[DRIVING_ACE:]),
-        "coups_fourres": Items(CARD_NAMES[DRIVING_ACE:]),
-        "points": range(_MOST_POINTS + 1),
     }
 
 
@@ -273,7 +215,7 @@ def _pending(state: State, rules: Rules, seat: int, names: Names) -> dict[str, s
 
 
 def _state_of(view: dict[str, Any], rules: Rules) -> State:
-    """A record with what `reason_against` asks about, the seat that looks in seat 0."""
+    """Make a state with the fields that `reason_against` needs, seen from seat 0."""
     seen = view["table"]
     state: State = new_states(1)[0]
     state.phase = PHASE_NAMES.index(seen["decision"])
@@ -301,7 +243,7 @@ def _id(name: str | None) -> int:
 
 
 def rules_text(view: dict[str, Any]) -> str:
-    """The rules of the table, from their values."""
+    """Return the rules of the table in words."""
     return text_of_rules(rules_of(view), view["episode"])
 
 
@@ -327,7 +269,7 @@ def _extended(seen: dict[str, Any]) -> str:
 
 
 def _listed(counts: dict[str, int]) -> str:
-    """Cards with how many there are: "25 km, Roll (2)"."""
+    """List cards with their numbers: "25 km, Roll (2)"."""
     listed = (name + (f" ({count})" if count > 1 else "") for name, count in counts.items())
     return ", ".join(listed) or "no cards"
 

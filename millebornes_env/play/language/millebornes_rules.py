@@ -1,7 +1,7 @@
-"""The rules of Mille Bornes in words, made from the values of a table's rules: no sheet is quoted.
+"""The rules of Mille Bornes in words, made from the values of a table's rules.
 
-Each function is a chapter, and asks the same fields as the chapter of the rulebook that it names. A test
-changes every field, and expects another text wherever it is another game.
+Each function is a chapter, and reads the same fields as the chapter of the rulebook that it names. A test
+changes every field and expects another text wherever the game changes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from millebornes_env.render.names import Names
 
 
 def rules_text(rules: Rules, episode: str) -> str:
-    """The rules of one table.
+    """Return the rules of a table.
 
     Args:
         rules: the table's.
@@ -43,8 +43,7 @@ def _table(rules: Rules) -> list[str]:
     else:
         teams = (
             f"in {rules.teams} teams of {rules.players // rules.teams}. Partners have hands of their own, "
-            "and "
-            "share all that lies before them"
+            "and share all that lies before them"
         )
     others = ", ".join(names.team(place) for place in range(1, rules.teams))
     return [
@@ -66,7 +65,7 @@ def _trip(rules: Rules) -> list[str]:
 
 
 def _cards(rules: Rules) -> list[str]:
-    """The deck (`deal.shuffle_deck`)."""
+    """Describe the deck (`deal.shuffle_deck`)."""
     counts = [f"{CARD_NAMES[card]} {rules.deck[card]}" for card in range(NUM_CARD_TYPES) if rules.deck[card]]
     return [
         f"The deck has {sum(rules.deck)} cards, so many of each: {', '.join(counts)}.",
@@ -87,7 +86,7 @@ def _turn(rules: Rules) -> list[str]:
 
 
 def _moving(rules: Rules) -> list[str]:
-    """When a team moves (`motion.is_moving`), and what it may lay (`distance.is_within_limits`)."""
+    """Describe when a team moves (`motion.is_moving`), and its distances (`distance.is_within_limits`)."""
     lines = ["Distance cards are laid on the own distance pile, only while your team is moving."]
     if rules.start_needs_roll:
         lines.append("A team with an empty battle pile is not moving: a Roll has to be laid on it first.")
@@ -163,16 +162,14 @@ def _safeties(rules: Rules) -> list[str]:
     """Describe the effect of safeties (`safeties.play_safety`, `turn.lay_card`)."""
     lines = [
         "Driving ace is the safety against Accident, Extra tank against Out of gas, Puncture proof against "
-        "Flat "
-        "tire, Right of way against both Stop and Speed limit.",
+        "Flat tire, Right of way against both Stop and Speed limit.",
         "A safety can be laid in any turn of your own. Then draw a card, and play again.",
         "Right of way takes a Stop or a Speed limit that shows away; what lay under it shows again.",
     ]
     if rules.roll_after_safety:
         lines.append(
             "The other safeties cancel their hazard where it lies; a Roll has to be laid on it before the "
-            "team "
-            "moves, unless it has Right of way."
+            "team moves, unless it has Right of way."
         )
     else:
         lines.append("The other safeties take their hazard away, too; what lay under it shows again.")
@@ -180,12 +177,11 @@ def _safeties(rules: Rules) -> list[str]:
 
 
 def _coup_fourre(rules: Rules) -> list[str]:
-    """The answer to a hazard (`coup_fourre`)."""
+    """Describe the answer to a hazard (`coup_fourre`)."""
     asked = "you hold" if rules.players == rules.teams else "one of you holds"
     return [
         f"When a hazard is laid against your team and {asked} the safety against it, who holds it is asked "
-        "at "
-        "once: claim, or pass.",
+        "at once: claim, or pass.",
         "Who claims lays the safety; the hazard goes to the discard pile as though it had never been laid. "
         "The "
         "player draws two cards and plays; then it goes on to the left, and who sat between loses a turn.",
@@ -195,14 +191,13 @@ def _coup_fourre(rules: Rules) -> list[str]:
 
 
 def _extension(rules: Rules) -> list[str]:
-    """The longer trip (`ending.can_extend`)."""
+    """Describe the extension (`ending.can_extend`)."""
     if not rules.extended_target:
         return []
     reached = f"reaches {rules.target} km" + ("" if rules.exact_finish else " or more")
     return [
         f"The player whose card {reached} first chooses: extend, and the trip is {rules.extended_target} km "
-        "long "
-        "for all teams; or finish, which ends the round. A trip is extended once.",
+        "long for all teams; or finish, which ends the round. A trip is extended once.",
     ]
 
 
@@ -242,15 +237,13 @@ def _winning(rules: Rules, episode: str) -> list[str]:
         return [
             *lines,
             "The team that has completed the trip wins; if none has, the one with the most km. Equal teams "
-            "share "
-            f"the win.{tie}",
+            f"share the win.{tie}",
         ]
     lines += ["Points of a round:", *_points(rules)]
     if episode == "match":
         lines.append(
             f"Rounds are played until a team has {rules.goal} points or more: the one with the most wins "
-            "the match. "
-            "If two have equally many, another round is played."
+            "the match. If two have equally many, another round is played."
         )
     else:
         lines.append("One round is played: the team with the most points wins.")
@@ -258,7 +251,7 @@ def _winning(rules: Rules, episode: str) -> list[str]:
 
 
 def _points(rules: Rules) -> list[str]:
-    """The lines of the score sheet (`scoring`); those that are worth nothing are left out."""
+    """List the lines of the score sheet (`scoring`) that are worth points."""
     shutout = (
         "for each other team that has laid no distance card, to every team that has"
         if rules.shutout_for == EVERY_PLACED_TEAM

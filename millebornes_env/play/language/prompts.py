@@ -1,4 +1,4 @@
-"""The question to a language model: the rules, the table, the history, and how to answer."""
+"""The prompt for a language model: the rules, the table, the history, and the form of the answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from millebornes_env.play.language.answers import Answer
 from millebornes_env.play.language.views import View, checked_view, words_of
 
 _LAST: Final = 500
-"""Characters of an answer that is quoted: what was decided stands at the end."""
+"""Number of characters quoted from the end of an unreadable answer, where the decision usually is."""
 
 HOW_TO_ANSWER: Final = """\
 HOW TO ANSWER
@@ -26,24 +26,24 @@ def legal_moves(view: View) -> dict[int, str]:
         view: from `see`, or read back from JSON.
 
     Raises:
-        PlayError: it is no view.
+        PlayError: the view is invalid.
     """
     return {int(action): str(name) for action, name in checked_view(view)["moves"].items()}
 
 
 def prompt(view: View, *, list_moves: bool = True, previous: Answer | None = None) -> str:
-    """All that a language model needs to choose a move.
+    """Return the prompt, with everything that a language model needs to choose a move.
 
     Args:
         view: from `see`, or read back from JSON.
-        list_moves: whether to list the legal moves. Without, the model has to know the rules to find them.
-        previous: its answer to the same question, if that could not be carried out: it is told why.
+        list_moves: list the legal moves; without the list, the model must find them by the rules.
+        previous: its answer to the same question if that could not be played; the prompt explains why.
 
     Returns:
-        The text: the same for the same arguments.
+        The text, which depends on the arguments alone.
 
     Raises:
-        PlayError: it is no view, or `previous` is no answer.
+        PlayError: the view is invalid, or `previous` is not an `Answer`.
         OptionError: the game has no words.
     """
     given: object = previous
@@ -58,12 +58,12 @@ def prompt(view: View, *, list_moves: bool = True, previous: Answer | None = Non
 
 
 def rules(view: View) -> str:
-    """The rules of the table: the part of a prompt that stays the same."""
+    """Return the rules of the table, the part of a prompt that stays the same."""
     return words_of(find_game(checked_view(view)["game"])).rules_text(view)
 
 
 def history(view: View) -> str:
-    """Return the plays so far that the seat could see; empty if the view does not know them."""
+    """Return the plays so far that the seat could see; empty if the view has no history."""
     lines = checked_view(view)["history"]
     return "WHAT WAS PLAYED, OLDEST FIRST\n" + "\n".join(lines) if lines else ""
 

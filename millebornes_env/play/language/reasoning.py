@@ -1,8 +1,8 @@
 """The part of an answer that follows its reasoning.
 
-Models that are served without a reasoning parser write what they think into the answer, between marks:
-`<think> ... </think>`, `[THINK] ... [/THINK]`, `<|channel|>analysis ... <|channel|>final ...`. The moves
-named there are not the answer, whether the marks are whole, cut off, or have only their end.
+Models that are served without a reasoning parser write their thoughts into the answer, between marks:
+`<think> ... </think>`, `[THINK] ... [/THINK]`, `<|channel|>analysis ... <|channel|>final ...`. Moves named
+there are not the answer, even if the marks are cut off or have only their end.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 _WORDS: Final = re.compile(
-    "thinks?|thinking|thoughts?|reasons?|reasoning|reflections?|analysis|scratchpad|rationale|monologue|"
-    "deliberation|cot|inner|planning|brainstorm|commentary"
+    "thinks?|thinking|thoughts?|reasons?|reasoning|reflections?|analysis|scratchpad|rationale|monologue|deliberation|cot|inner|planning|brainstorm|commentary"
 )
-"""Words by which marks of reasoning are known, and names of channels that hold no answer."""
+"""Words in marks of reasoning, and names of channels without an answer."""
 _END_WORDS: Final = re.compile("end|close|stop|suffix|done")
 
 _TAG: Final = re.compile(
@@ -54,14 +53,14 @@ class _Mark(NamedTuple):
 
 
 def after_reasoning(text: str) -> tuple[str, str]:
-    """Split off what is no answer.
+    """Return the text after the last end mark of reasoning.
 
     Args:
         text: an answer of a language model.
 
     Returns:
-        What follows the last end mark of reasoning (the whole text if there are no marks), and a problem:
-        empty, or half a sentence that says why nothing does.
+        The rest of the text (all of it if there are no marks), and a problem: empty, or half a sentence that
+        says why there is no rest.
     """
     marks = sorted(_marks(text))
     if not marks:
@@ -78,7 +77,7 @@ def after_reasoning(text: str) -> tuple[str, str]:
 
 
 def _without_specials(text: str, start: int) -> str:
-    """Return the text from a place on, without blanks and a model's own marks at its ends."""
+    """Strip whitespace and special tokens from both ends of the text from `start` on."""
     end = len(text)
     while start < end:
         if text[start].isspace():
@@ -98,7 +97,7 @@ def _without_specials(text: str, start: int) -> str:
 
 
 def _marks(text: str) -> Iterator[_Mark]:
-    """All marks of reasoning, in any order."""
+    """Yield all marks of reasoning, in any order."""
     yield from _tags(text)
     for found in _CHANNEL.finditer(text):
         name = found["name"].casefold()
@@ -119,7 +118,7 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 def _tags(text: str) -> Iterator[_Mark]:
-    """Marks in brackets; `<details type="reasoning">` ends with `</details>`."""
+    """Yield the marks in brackets; `<details type="reasoning">` ends with `</details>`."""
     names: set[str] = set()
     for found in _TAG.finditer(text):
         name = found["name"].casefold()

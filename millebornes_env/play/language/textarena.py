@@ -1,4 +1,4 @@
-"""Mille Bornes as a game of TextArena (seen in version 0.7.4): players write moves, `[100 km]` or as JSON.
+"""Mille Bornes for TextArena (as of version 0.7.4): players write moves as `[100 km]` or as JSON.
 
     import textarena
     from millebornes_env.play.language.textarena import register
@@ -8,9 +8,9 @@
     env.reset(num_players=2, seed=1)
     player, question = env.get_observation()
 
-A player is told the rules once, every play that it can see, and before each of its decisions the table as it
-sees it. What it writes is shown to nobody else: it may speak of its hand. Python's global random numbers are
-left alone.
+A player is told the rules once, every play that it can see, and the table before each of its decisions. Its
+answers are not shown to others, because they may mention its hand. Python's global random numbers are not
+used.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _TOKEN: Final = re.compile(r"\[([^\[\]]*)\]")
 
 
 class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hints
-    """A round or match, asked and answered in words.
+    """A round or match, played in words.
 
     Attributes:
-        state: TextArena's record of who is asked and what was told.
+        state: TextArena's state: the current player and the messages.
         env: the game.
     """
 
@@ -55,13 +55,13 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         episode: str = "round",
         error_allowance: int = 1,
     ) -> None:
-        """Choose what is played.
+        """Choose the game.
 
         Args:
-            edition: the rule sheet, overrides included.
-            teams: teams at the table; None: as usual for the sheet.
+            edition: name of the rule sheet, with overrides.
+            teams: number of teams; None: as usual for the sheet.
             episode: "round" or "match".
-            error_allowance: answers in a row that are no legal move, before the player loses.
+            error_allowance: number of illegal answers in a row that are allowed; one more loses the game.
         """
         self._options = {"edition": edition, "teams": teams, "episode": episode, "reward": "win"}
         self._error_allowance = error_allowance
@@ -70,8 +70,8 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         """Deal.
 
         Args:
-            num_players: seats at the table.
-            seed: of the cards; None: by chance.
+            num_players: number of seats.
+            seed: seed of the deal; None for a random one.
 
         Raises:
             MilleBornesError: there is no such table.
@@ -100,13 +100,13 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         self.state.add_observation(message=message, to_id=player, observation_type=kind)
 
     def step(self, action: str) -> tuple[bool, dict[str, Any]]:
-        """Carry out the move that the player whose turn it is has written.
+        """Play the move that the current player has written.
 
         Args:
-            action: the answer; what is no legal move is refused with the reason.
+            action: the answer; an illegal move is refused with the reason.
 
         Returns:
-            Whether the game is over, and what TextArena says of the step.
+            True if the game is over, and TextArena's info about the step.
         """
         player = int(self.state.current_player_id)
         self.state.add_observation(
@@ -131,7 +131,7 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         return done
 
     def _tell_others(self, player: int, action: int) -> None:
-        """Tell everybody what was played, as far as they can see it."""
+        """Tell each seat the play, unless it cannot see it."""
         words = words_of(find_game(self.env.edition.game))
         for other in range(self.env.players):
             place = (player - other) % self.env.players
@@ -140,7 +140,7 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
                 self._tell(line, other, ta.ObservationType.GAME_ACTION_DESCRIPTION)
 
     def _end(self, rewards: Any) -> None:
-        """Tell TextArena who has won."""
+        """Tell TextArena the winner."""
         scores = self.env.games.buffers.final_score[0]
         reason = "The game is over. Points by team: " + ", ".join(map(str, scores.tolist())) + "."
         winners = np.flatnonzero(rewards > 0).tolist()
@@ -152,7 +152,7 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
             self.state.set_draw(reason=reason)
 
     def _lose(self, player: int, reason: str) -> None:
-        """End a game of several because one player named no legal move: its team has lost."""
+        """End a game of three or more: the team of a player without a legal move has lost."""
         teams = self.env.teams
         rewards = {
             seat: -1.0 if seat % teams == player % teams else 1.0 / (teams - 1)
@@ -161,12 +161,12 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         self.state.set_game_outcome(rewards, reason)
 
     def get_board_str(self) -> str:
-        """The table with all cards, for who watches."""
+        """Return the table with all cards, for spectators."""
         return str(self.env.render())
 
 
 def _text_of(action: object) -> str:
-    """Return the answer, or an empty text for what is none (chat APIs give None for an empty answer)."""
+    """Return the answer, or an empty text if it is not text (chat APIs return None for an empty answer)."""
     return action if isinstance(action, str) else ""
 
 
@@ -182,7 +182,7 @@ def read_answer(action: object, view: View) -> Answer:
 
 def register() -> None:
     """Make the game known to `textarena.make` as `MilleBornes-v0` (and `-raw`, without wrappers)."""
-    from textarena.envs.registration import ENV_REGISTRY, register_with_versions  # noqa: PLC0415 - as TextArena does
+    from textarena.envs.registration import ENV_REGISTRY, register_with_versions  # noqa: PLC0415 - like TextArena
 
     if ID not in ENV_REGISTRY:
         wrappers = {"default": [ta.wrappers.LLMObservationWrapper]}

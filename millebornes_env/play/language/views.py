@@ -12,18 +12,27 @@ from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.errors import GameError, PlayError, shown
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import game as find_game
-from millebornes_env.play.language.shapes import Items, Shape, check
 
 FORMAT: Final = "millebornes_env view"
 FORMAT_VERSION: Final = 1
-"""Goes up when views of an older version can no longer be read."""
+"""Increased when older views can no longer be read."""
+
+_ENTRIES: Final = {
+    "game": str,
+    "edition": str,
+    "episode": str,
+    "rules": dict,
+    "table": dict,
+    "history": list,
+    "moves": dict,
+}
 
 View = dict[str, Any]
 """The result of `see`: numbers, strings, lists and dicts that `json.dumps` accepts."""
 
 
 class SituationLike(Protocol):
-    """A game as it stands; `notation.Position` is one, and so is `Situation`."""
+    """The state of a game with its rules: a `Situation` or a `notation.Position`."""
 
     @property
     def edition(self) -> Any:
@@ -39,13 +48,13 @@ class SituationLike(Protocol):
 
 
 class Situation(NamedTuple):
-    """A game as it stands.
+    """The state of a game with its rules.
 
     Attributes:
         edition: the rule sheet that is played.
         rules: its rules at this table.
         state: `STATE[1]`, the record of the game.
-        plays: what was played before, pairs (seat, action id), where the environment keeps a history.
+        plays: the plays so far as pairs (seat, action id), if the environment keeps a history.
     """
 
     edition: Any
@@ -70,23 +79,17 @@ class Words(Protocol):
         The entry `place` is the place that is to act (None: nobody).
         """
 
-    def table_shape(self, rules: Any, table: dict[str, Any], /) -> Shape:
-        """The shape of `table` (`play.language.shapes`): each entry with its kind and range, at every level.
-
-        It may depend on values of the table given, once it has checked those itself.
-        """
-
     def table_text(self, view: View, /) -> str:
-        """The same in words, as lines."""
+        """Return the table of a view as lines of text."""
 
     def rules_text(self, view: View, /) -> str:
-        """The rules of the table, from their values."""
+        """Return the rules of the table in words."""
 
     def rules_of(self, view: View, /) -> Any:
-        """The rules of a view.
+        """Return the rules of a view.
 
         Raises:
-            PlayError: they are none of this game's, or make no game.
+            PlayError: they are not the rules of a table of this game.
         """
 
     def move_names(self, rules: Any, /) -> Sequence[str]:
@@ -96,24 +99,24 @@ class Words(Protocol):
         """Return other unambiguous names for each action, by action id."""
 
     def line_of_play(self, rules: Any, place: int, action: int, /) -> str | None:
-        """A play of the history, as told to the seat; None: it cannot see that there was one."""
+        """Describe a play of the history to the seat; None if the seat cannot see it."""
 
     def reason_against(self, view: View, action: int, /) -> str:
-        """Why the action is not legal now, half a sentence."""
+        """Return the reason why the action is not legal now, half a sentence."""
 
 
 def situation(env: Any, game: int = 0) -> Situation:
-    """One game of a vector or AEC environment, as it stands.
+    """Return the current situation in a game of a vector or AEC environment.
 
     Args:
         env: `vector_env(...)`, or an AEC environment of the package.
-        game: which of its games.
+        game: index of the game.
 
     Returns:
-        The game; with what was played in it, if the environment was made with `history=True`.
+        The situation, with the plays so far if the environment was made with `history=True`.
 
     Raises:
-        PlayError: it is no such environment, or has no such game.
+        PlayError: it is another kind of environment, or has no such game.
     """
     vector = getattr(getattr(env, "unwrapped", env), "vector", env)
     try:
@@ -151,17 +154,16 @@ def see(
 
     Args:
         situation: the game, such as `situation(env)` or a `notation.Position`.
-        history: what was played before, from the beginning: pairs (seat, action id), such as the `plays` of a
-            `notation.Record`. What the seat could not see of it is left out. None: what the situation knows
-            of it (`Situation.plays`).
-        seat: who looks; None: who is to act.
-        episode: what is played, one of the rulebook's `EPISODES`; "": the first.
+        history: all plays so far as pairs (seat, action id), such as the `plays` of a `notation.Record`;
+            plays that the seat could not see are left out. None: `Situation.plays`.
+        seat: the observing seat; None: the seat to act.
+        episode: one of the rulebook's `EPISODES`; "": the first.
 
     Returns:
-        A view, the same whatever the seat cannot see.
+        The view, which does not depend on anything that the seat cannot see.
 
     Raises:
-        PlayError: one of them is none.
+        PlayError: an argument is invalid.
         OptionError: the game has no words.
     """
     try:
@@ -176,12 +178,8 @@ def see(
     words = words_of(game)
     viewer = _seat_of(int(state.seat) if seat is None else seat, rules)
     table = words.table(state, rules, viewer)
-    kind: object = episode
-    if isinstance(kind, str):
-        kind = kind or rulebook.EPISODES[0]
-    if not isinstance(kind, str) or kind not in rulebook.EPISODES:
-        known = " or ".join(map(repr, rulebook.EPISODES))
-        raise PlayError(f"episode is {shown(episode)}; it must be {known}")
+    kind = rulebook.EPISODES[0] if episode == "" else episode
+    _check_episode(kind, rulebook)
     plays = getattr(situation, "plays", ()) if history is None else history
     names = words.move_names(rules)
     legal = _legal(rulebook, situation.state, rules) if table["place"] == 0 else []
@@ -191,17 +189,11 @@ def see(
         "game": game.name,
         "edition": situation.edition.label,
         "episode": kind,
-        "rules": {name: int(value) for name, value in _fields(rules)},
+        "rules": {name: int(value) for name, value in rules._asdict().items()},
         "table": table,
         "history": _lines(words, rules, viewer, plays),
         "moves": {str(action): names[action] for action in legal},
     }
-
-
-def _fields(rules: TableRules) -> Iterable[tuple[str, Any]]:
-    named: Any = rules  # rules are named tuples of ints
-    fields: Iterable[tuple[str, Any]] = named._asdict().items()
-    return fields
 
 
 def _seat_of(seat: object, rules: TableRules) -> int:
@@ -211,7 +203,7 @@ def _seat_of(seat: object, rules: TableRules) -> int:
 
 
 def _legal(rulebook: Rulebook, states: StateArray, rules: Any) -> list[int]:
-    """The ids of the legal actions; from Python as the rules are written, so that nothing is compiled."""
+    """List the ids of the legal actions, with the rules as plain Python so that nothing is compiled."""
     state = states.view(np.recarray)[0]
     record = for_kernels(rulebook.rules_array(rules)).view(np.recarray)[0]
     is_legal = plain(rulebook.is_legal)
@@ -221,56 +213,42 @@ def _legal(rulebook: Rulebook, states: StateArray, rules: Any) -> list[int]:
 def _lines(words: Words, rules: Any, viewer: int, history: Iterable[tuple[int, int]]) -> list[str]:
     try:
         plays = [(int(seat), int(action)) for seat, action in history]
-    except Exception:  # whatever is no list of pairs
+    except Exception:  # anything but pairs of numbers
         raise PlayError(
             f"a history is pairs of seat and action id, such as [(0, 13)]; got {shown(history)}"
         ) from None
     count = len(words.move_names(rules))
     for seat, action in plays:
         if not -1 <= seat < rules.players or not -1 <= action < count:
-            raise PlayError(f"the history has a play that there is not: seat {seat}, action {action}")
+            raise PlayError(f"the history has an impossible play: seat {seat}, action {action}")
     lines = (words.line_of_play(rules, (seat - viewer) % rules.players, action) for seat, action in plays)
     return [line for line in lines if line is not None]
 
 
 def checked_view(view: object) -> View:
-    """Return the view, if it is one at every level; JSON of one does too.
+    """Return the view if it has the format, the version and the entries of one; JSON of a view has them, too.
 
     Raises:
-        PlayError: it is none, or of another version; the message names the path of the wrong entry.
-        OptionError: the game has no words.
+        PlayError: it has not; the message names the entry.
     """
-    if not isinstance(view, dict) or not _is(view.get("format"), FORMAT):
+    if not isinstance(view, dict) or view.get("format") != FORMAT:
         raise PlayError(f"a view is what text.see returns; got {shown(view)}")
-    if not _is(view.get("format_version"), FORMAT_VERSION):
+    if view.get("format_version") != FORMAT_VERSION:
         raise PlayError(
             f"the view is of version {shown(view.get('format_version'))}; this release reads {FORMAT_VERSION}"
         )
-    known = {"format": str, "format_version": int, "game": str, "edition": str, "episode": str}
-    check({name: view[name] for name in known if name in view}, known, "view")
+    for name, kind in _ENTRIES.items():
+        if not isinstance(view.get(name), kind):
+            raise PlayError(f"view[{name!r}] is {shown(view.get(name))}; it must be a {kind.__name__}")
     try:
         game = find_game(view["game"])
     except GameError as error:
         raise PlayError(f"view['game'] is {shown(view['game'])}: {error}") from None
-    words = words_of(game)
-    parts = {"rules": dict, "table": dict, "history": Items(str), "moves": dict}
-    check({name: view[name] for name in parts if name in view}, parts, "view")
-    check(view["episode"], tuple(game.module().EPISODES), "view['episode']")
-    rules = words.rules_of(view)
-    check(view["table"], words.table_shape(rules, view["table"]), "view['table']")
-    _check_moves(view["moves"], words.move_names(rules))
+    _check_episode(view["episode"], game.module())
     return view
 
 
-def _is(value: object, wanted: object) -> bool:
-    """Return True for an equal value of the same type; no code of the value's own runs."""
-    return type(value) is type(wanted) and value == wanted
-
-
-def _check_moves(moves: dict[Any, Any], names: Sequence[str]) -> None:
-    """Raise unless the moves are action ids with the names of these actions."""
-    ids = {str(action): name for action, name in enumerate(names)}
-    for action, name in moves.items():
-        if not isinstance(action, str) or action not in ids:
-            raise PlayError(f"view['moves'] has an entry {shown(action)}, which is no action id of the table")
-        check(name, (ids[action],), f"view['moves'][{action!r}]")
+def _check_episode(episode: object, rulebook: Rulebook) -> None:
+    if not isinstance(episode, str) or episode not in rulebook.EPISODES:
+        known = " or ".join(map(repr, rulebook.EPISODES))
+        raise PlayError(f"episode is {shown(episode)}; it must be {known}")

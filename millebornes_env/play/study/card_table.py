@@ -1,4 +1,4 @@
-"""The table of a study of Mille Bornes: what each seat may be told of it, and nothing else."""
+"""The table of a study of Mille Bornes, which gives each seat the information that it may have."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from millebornes_env.play.web.table import CardTable
 
 
 class StudyTable(CardTable):
-    """One table, of which a seat is shown what it sees.
+    """A table that can be shown to each seat separately.
 
-    That somebody is asked for a coup fourré shows that a safety is held, and so does a refusal. Other seats
-    hear of neither: they see the table as it was before the hazard until the answer has been given.
+    Asking for a coup fourré, or a refusal, would reveal that a seat holds a safety. Other seats learn of
+    neither: until the answer is given, they see the table as it was before the hazard.
     """
 
     @property
@@ -43,7 +43,7 @@ class StudyTable(CardTable):
         return int(state.phase) == CLAIM and int(state.seat) != seat
 
     def seen_by(self, seat: int) -> dict[str, Any]:
-        """The position as a seat sees it, as the page draws it."""
+        """Return the position as a seat sees it, for the page to draw."""
         game = self._playing
         at, is_hidden = game.at, self.is_hidden_from(seat) and game.at > 0
         try:
@@ -60,7 +60,7 @@ class StudyTable(CardTable):
         return position | {"last": told[-1] if told else None, "at": len(told), "plays": len(told)}
 
     def told_to(self, seat: int) -> list[dict[str, Any]]:
-        """The plays that a seat has seen, in our notation and in words."""
+        """List the plays that a seat has seen, in notation and in words."""
         log = self.log()
         if self.is_hidden_from(seat):
             log = log[:-1]
@@ -70,7 +70,7 @@ class StudyTable(CardTable):
         """Deal the next round of the match.
 
         Raises:
-            PlayError: the round is not over, or no other follows.
+            PlayError: the round is not over, or it was the last.
         """
         self.play(NEXT_ROUND)
 

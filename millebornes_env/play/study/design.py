@@ -28,7 +28,7 @@ from millebornes_env.play.study.journal import FORMAT
 FILE: Final = "study.json"
 LINKS: Final = "links.csv"
 SESSIONS: Final = "sessions"
-"""The folder with a file for each session."""
+"""Name of the folder with a file for each session."""
 
 MOST_PARTICIPANTS: Final = 10_000
 _MOST_GAMES: Final = 1_000
@@ -41,16 +41,16 @@ class Design:
     """The settings that all sessions of a study share.
 
     Attributes:
-        edition: the rule sheet, with overrides.
-        players: seats at the table.
-        teams: at the table; None: as usual for the sheet.
-        episode: what a game is: "round" or "match".
-        games: how many each participant plays.
-        seats: those that people hold; agents hold the others.
-        against: the agent; "": who people usually play against in the game.
-        same_deals: whether all sessions get the same cards.
-        anonymous: whether participants are told "player 1" instead of the agent's name.
-        intro: what they read before they begin; "": nothing.
+        edition: name of the rule sheet, with overrides.
+        players: number of seats.
+        teams: number of teams; None: as usual for the sheet.
+        episode: length of a game, "round" or "match".
+        games: number of games that each participant plays.
+        seats: the seats of people; agents have the others.
+        against: name of the agent; "": the game's usual opponent.
+        same_deals: deal the same cards in all sessions.
+        anonymous: show participants "player 1" instead of the agent's name.
+        intro: text that participants read first; "": none.
     """
 
     edition: str = "parker"
@@ -65,10 +65,10 @@ class Design:
     intro: str = ""
 
     def checked(self) -> Design:
-        """The design with defaults filled in.
+        """Return the design with defaults filled in.
 
         Raises:
-            MilleBornesError: there is no such table, seat or number of games.
+            MilleBornesError: the table, a seat or the number of games is invalid.
         """
         env = vector_env(
             1,
@@ -92,13 +92,13 @@ class Design:
 
 @dataclass(frozen=True)
 class Participant:
-    """Somebody who takes part.
+    """A participant of a study.
 
     Attributes:
-        name: in all that is written, such as "p0001".
-        session: the number of the session.
-        seat: at its table.
-        token: what the link holds; who has it plays.
+        name: name in all files, such as "p0001".
+        session: index of the session.
+        seat: seat at its table.
+        token: secret of the participant's link.
     """
 
     name: str
@@ -112,11 +112,11 @@ class Study:
     """A study and its folder.
 
     Attributes:
-        folder: where all is written.
-        name: drawn by chance when the study was made.
-        design: what all sessions have in common.
-        seed: of the deals.
-        participants: by their tokens.
+        folder: the folder with all files.
+        name: random name, drawn when the study was created.
+        design: the settings that all sessions share.
+        seed: seed of the deals.
+        participants: the participants by token.
     """
 
     folder: Path
@@ -130,15 +130,15 @@ class Study:
         return len(self.participants) // len(self.design.seats)
 
     def people_of(self, session: int) -> dict[int, str]:
-        """The participants of a session, by their seats."""
+        """Return the names of a session's participants, by seat."""
         return {one.seat: one.name for one in self.participants.values() if one.session == session}
 
     def path_of(self, session: int) -> Path:
-        """The file of a session."""
+        """Return the path of a session's file."""
         return self.folder / SESSIONS / f"{session_name(session)}.jsonl"
 
     def write_links(self, address: str) -> Path:
-        """Write each participant's link to `links.csv`; where it is."""
+        """Write each participant's link to `links.csv`, and return its path."""
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
         rows.writerow(("participant", "session", "seat", "link"))
@@ -159,7 +159,7 @@ def link_of(address: str, participant: Participant) -> str:
     return f"{address}#join={participant.token}"
 
 
-# Making one, and going on with it ---------------------------------------------------------------------------
+# Creating and resuming studies ------------------------------------------------------------------------------
 
 
 def open_study(
@@ -169,17 +169,17 @@ def open_study(
     seed: int | None,
     try_out: Callable[[Design], None] = lambda design: None,
 ) -> Study:
-    """The study of a folder, or a new one.
+    """Open the study of a folder, or create one.
 
     Args:
-        folder: made if it is missing.
-        asked: fields of the design that were asked for; a study that is there must agree with them.
-        participants: how many there are to be, in all; None: as many as there are, or those of one session.
-        seed: of the deals; None: as it is, or drawn by chance.
-        try_out: is called before anything is written, and raises what is against the design.
+        folder: created if it is missing.
+        asked: fields of the design; an existing study must agree with them.
+        participants: number of participants in all; None: those of the study, or of one session.
+        seed: seed of the deals; None: that of the study, or a random one.
+        try_out: called with the design before anything is written; raises an error if it does not work.
 
     Raises:
-        PlayError: the folder holds something else, or another design; or what is asked for cannot be.
+        PlayError: the folder has other files or another design, or an argument is invalid.
         OSError: the folder cannot be written to.
     """
     there = _read(folder)
@@ -200,10 +200,10 @@ def open_study(
 
 
 def intro_of(path: Path) -> str:
-    """The text that participants read before they begin.
+    """Read the text that participants read first.
 
     Raises:
-        PlayError: it is too long, or no text.
+        PlayError: the text is too long or invalid.
         OSError: the file cannot be read.
     """
     return text_of_file(path, PlayError, _MOST_INTRO).strip()
@@ -215,10 +215,10 @@ def _check_same(there: Study, asked: Mapping[str, Any], seed: int | None) -> Non
         if wanted != found:
             raise PlayError(
                 f"{there.folder}: this study has {name} {shown(found)}, not {shown(wanted)}: leave the "
-                "option away to go on with it, or choose another folder"
+                "option out to resume it, or choose another folder"
             )
     if seed not in (None, there.seed):
-        raise PlayError(f"{there.folder}: this study has another seed: leave --seed away to go on with it")
+        raise PlayError(f"{there.folder}: this study has another seed: leave --seed out to resume it")
 
 
 def _with_participants(study: Study, count: int | None) -> Study:
@@ -250,18 +250,16 @@ def _write(study: Study) -> None:
 
 
 def _read(folder: Path) -> Study | None:
-    """The study of a folder; None: there is nothing yet."""
+    """Read the study of a folder; None if the folder is empty or missing."""
     path = folder / FILE
     if not path.is_file():
         if folder.is_dir() and any(not one.name.startswith(".") for one in folder.iterdir()):
-            raise PlayError(
-                f"{folder} holds something else than a study: choose an empty folder, or a new one"
-            )
+            raise PlayError(f"{folder} holds something else than a study: choose an empty or a new folder")
         return None
     try:
         found = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
-        raise PlayError(f"{path} is damaged: it is no JSON") from None
+        raise PlayError(f"{path} is damaged: it is not JSON") from None
     version = found.get("format") if isinstance(found, dict) else None
     if version != FORMAT:
         raise PlayError(f"{path} is of format {shown(version)}; this version of the package reads {FORMAT}")

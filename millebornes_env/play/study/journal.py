@@ -1,7 +1,7 @@
-"""The file of a session: one JSON object a line, written whole and at once, never changed again.
+"""The file of a session: one JSON object per line, each written at once and never changed.
 
-A process that is killed leaves whole lines and perhaps the beginning of one, which `Journal.lines` cuts off.
-A disk that is full leaves the file as it was: what is not written down was not played.
+A killed process may leave an incomplete last line, which `Journal.lines` cuts off. If the disk is full, the
+file stays as it was, and the decision counts as not made.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ from typing import Any, Final
 from millebornes_env.errors import JournalError
 
 FORMAT: Final = 1
-"""Of the lines; goes up when files of before can no longer be read."""
+"""Version of the files; increased when older ones can no longer be read."""
 
 
 def now() -> str:
-    """The time as lines have it: UTC, to the millisecond."""
+    """Return the current UTC time to the millisecond, in the format of the lines."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Journal:
-    """Appends lines to a file, which it opens for each anew: thousands of sessions keep no files open.
+    """Appends lines to a file, which is opened for each line: thousands of sessions keep no files open.
 
     Attributes:
-        path: of the file; who may read it is its owner.
+        path: path of the file, which only its owner may read.
     """
 
     def __init__(self, path: Path) -> None:
-        """Name the file; it is made by the first line."""
+        """Set the path; the first line creates the file."""
         self.path = path
 
     def append(self, line: Mapping[str, Any], *, is_last: bool = False) -> None:
         """Write a line.
 
         Args:
-            line: what JSON knows.
-            is_last: of a game: wait until the disk has it.
+            line: values that JSON can hold.
+            is_last: the last line of a game: wait until it is on the disk.
 
         Raises:
-            JournalError: it could not be written; the file is as it was.
+            JournalError: writing failed; the file is unchanged.
         """
         content = (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
         try:
             self._write(content, is_last)
         except OSError as error:
             raise JournalError(
-                f"{self.path} could not be written ({error.strerror}): make room there"
+                f"{self.path} could not be written ({error.strerror}): free some space there"
             ) from None
 
     def _write(self, content: bytes, is_last: bool) -> None:
@@ -93,7 +93,7 @@ class Journal:
 
 
 def parsed(content: bytes, path: Path) -> list[dict[str, Any]]:
-    """The lines of a session's file; one without its end is left out.
+    """Parse the lines of a session's file; an incomplete last line is left out.
 
     Raises:
         JournalError: a line is not JSON, or no object.
@@ -107,7 +107,7 @@ def parsed(content: bytes, path: Path) -> list[dict[str, Any]]:
         if not isinstance(entry, dict):
             raise JournalError(
                 f"{path}: line {number} is damaged; repair it, or move the file away: its session then "
-                "begins anew"
+                "starts again"
             )
         found.append(entry)
     return found

@@ -8,7 +8,7 @@ A message is a JSON object with exactly these entries:
     {"type": "next_round", "id": 3}
     {"type": "why_not", "id": 4, "card": 3, "target_team": 1}
 
-A message names no seat: who sends it is known by the token.
+A message names no seat: the token identifies the sender.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, Final
 from millebornes_env.errors import MessageError, shown
 
 MOST_BYTES: Final = 4096
-"""Of a message; the longest that a page sends has some 100."""
+"""Size limit of a message; the longest of a page has about 100 bytes."""
 
 _MOST: Final = 2**31 - 1
 _LONGEST_TOKEN: Final = 100
@@ -31,17 +31,17 @@ _SHAPES: Final[dict[str, dict[str, str]]] = {
     "next_round": {"id": "number"},
     "why_not": {"id": "number", "card": "number", "target_team": "number, text or null"},
 }
-"""The entries of each message beside `type`, and what they are."""
+"""The entries of each message besides `type`, and their types."""
 
 
 def read_message(text: object) -> dict[str, Any]:
-    """A message as it was sent, checked.
+    """Parse and check a message.
 
     Args:
-        text: what came; a frame of bytes is None.
+        text: the text of the message; None for a frame of bytes.
 
     Raises:
-        MessageError: it is none of those that there are.
+        MessageError: it is not a valid message.
     """
     if not isinstance(text, str):
         raise MessageError("a message is text, not bytes")
@@ -77,10 +77,10 @@ def _is(value: object, wanted: str) -> bool:
 
 
 class Allowance:
-    """So many messages at once, and so many a second after that."""
+    """A limit on the rate of messages (a token bucket)."""
 
     def __init__(self, at_once: int, each_second: float, clock: Any = time.monotonic) -> None:
-        """Begin with the whole of it."""
+        """Allow `at_once` messages at once, and `each_second` per second after that."""
         self._most, self._rate, self._clock = at_once, each_second, clock
         self._left, self._at = float(at_once), clock()
 

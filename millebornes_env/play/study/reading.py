@@ -1,4 +1,4 @@
-"""Reads a study back: its games, and each decision with what the person saw."""
+"""Reads a study back: its games, and each decision with the observation of its seat."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class StudyGame:
     """A game of a study.
 
     Attributes:
-        session: whose it is, such as "s0001".
-        game: its number in the session.
-        edition, players, teams, episode: what was played.
+        session: name of the session, such as "s0001".
+        game: index of the game in the session.
+        edition, players, teams, episode: the table and the length of the game.
         deal: the deal as a record without plays.
         decisions: the lines of its decisions, as they are in the file.
-        actions: what was played, NEXT_ROUND between the rounds of a match.
-        result: the line of its end; None: it was not played to the end.
+        actions: all actions, with NEXT_ROUND between the rounds of a match.
+        result: the line of the result; None if the game was not finished.
     """
 
     session: str
@@ -45,7 +45,7 @@ class StudyGame:
     result: dict[str, Any] | None = None
 
     def record(self) -> Record:
-        """The game as a record, made from the deal and the decisions.
+        """Return the game as a record, made from the deal and the decisions.
 
         Raises:
             NotationError: the deal cannot be read.
@@ -58,18 +58,18 @@ class StudyGame:
 
 
 def read_study(folder: str | Path) -> list[StudyGame]:
-    """All games of a study, in the order of its sessions; nothing is written, a study may go on meanwhile.
+    """Read all games of a study in the order of its sessions; the study may be running.
 
     Args:
-        folder: of the study.
+        folder: folder of the study.
 
     Raises:
-        PlayError: there is no study.
+        PlayError: the folder has no study.
         JournalError: a file is damaged; the message names the line.
     """
     place = Path(folder) / "sessions"
     if not place.is_dir():
-        raise PlayError(f"{folder} is no folder of a study: it has no folder 'sessions'")
+        raise PlayError(f"{folder} is not the folder of a study: it has no folder 'sessions'")
     games: list[StudyGame] = []
     for path in sorted(place.glob("*.jsonl"), key=lambda path: (len(path.stem), path.stem)):  # s10000: last
         games += _games_of(path)
@@ -101,20 +101,20 @@ def _games_of(path: Path) -> list[StudyGame]:
 
 
 def transitions(folder: str | Path) -> Iterator[dict[str, Any]]:
-    """Each decision with what its seat saw, under the names of recorded data (docs/data.md).
+    """Yield each decision with the observation of its seat, under the names of recorded data (docs/data.md).
 
     Args:
-        folder: of the study.
+        folder: folder of the study.
 
     Yields:
         `session`, `game`, `time`, `participant` or `agent` (the other is None), `ms`, `server_ms` and
-        `interrupted` of the line; and `decision` (its place in the game), `seat`, `observation` (int8[D]),
+        `interrupted` of the line; and `decision` (its index in the game), `seat`, `observation` (int8[D]),
         `action_mask` (int8[A]), `action`, and `reward_to_go`, the seat's reward at the end of
         the round, as in `vector_env`: its team's points in it less the mean of the other teams', in
-        thousands; where no points are counted, that for the win (NaN: the round was not played to its end).
+        thousands; without points, the reward of the win (NaN: the round was not finished).
 
     Raises:
-        PlayError: there is no study, or a file is damaged.
+        PlayError: the folder has no study, or a file is damaged.
         NotationError: a play breaks the rules of this version of the package.
     """
     for game in read_study(folder):
@@ -122,7 +122,7 @@ def transitions(folder: str | Path) -> Iterator[dict[str, Any]]:
 
 
 def _transitions_of(game: StudyGame) -> Iterator[dict[str, Any]]:
-    if not game.actions:  # it was dealt, and nobody has decided yet
+    if not game.actions:  # dealt, without a decision yet
         return
     record = game.record()
     begun, *after = replay(record)
@@ -167,7 +167,7 @@ def _stepped(env: VectorEnv, action: int) -> tuple[dict[str, Any], Any]:
 
 
 def _pay(rows: list[dict[str, Any]], rewards: Any) -> None:
-    """Write the rewards of a round into its decisions."""
+    """Set the rewards of a round in its decisions."""
     for row in reversed(rows):
         if not np.isnan(row["reward_to_go"]):
             break

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import logging
-import socket
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,17 +15,17 @@ from millebornes_env._util import files
 from millebornes_env.errors import PlayError
 from millebornes_env.play.study.design import Design
 from millebornes_env.play.study.messages import MOST_BYTES
-from millebornes_env.play.study.server import USUAL_PORTS, StudyServer
+from millebornes_env.play.study.server import StudyServer
 from millebornes_env.play.study.session import new_table
 from millebornes_env.play.study.slow_clients import FrameLimits, bounded, impatient, without_tracebacks
-from millebornes_env.play.web.server import USUAL_PORT
+from millebornes_env.play.web import server
+from millebornes_env.play.web.server import USUAL_PORTS
 
-_HIGHEST_PORT: Final = 65_535
 _LOCK: Final = ".lock"
 
 
 def locked(folder: Path) -> contextlib.AbstractContextManager[None]:
-    """Keep the folder to this process.
+    """Lock the folder for this process.
 
     Raises:
         PlayError: another process runs the study.
@@ -35,50 +34,16 @@ def locked(folder: Path) -> contextlib.AbstractContextManager[None]:
     return files.locked(folder / _LOCK, refusal)
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """Take a port.
-
-    Args:
-        host: an address of this computer, or a name for one.
-        port: 0: the usual one, so that links stay the same.
-
-    Raises:
-        PlayError: there is no such port or host, or somebody else has it.
-    """
-    wanted = port or USUAL_PORT
-    if not 0 < wanted <= _HIGHEST_PORT:
-        raise PlayError(f"a port is a number from 1 to {_HIGHEST_PORT}; got {port}")
-    try:
-        return _bound(host, wanted)
-    except OSError as error:
-        raise PlayError(
-            f"port {wanted} of {host} cannot be used ({error.strerror}): choose another with --port"
-        ) from None
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family, kind, number, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    taken = socket.socket(family, kind, number)
-    try:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(place)
-        taken.listen()
-    except OSError:
-        taken.close()
-        raise
-    return taken
-
-
 def addresses_of(host: str, port: int, address: str | None) -> list[str]:
-    """Under which addresses pages may be opened, as browsers write them; links have the first of them.
+    """Return the addresses where pages may be opened, as browsers write them; links have the first.
 
     Args:
-        host: where the server listens.
-        port: likewise.
-        address: what participants open, if it is another, such as that of a proxy; None: it is not.
+        host: host that the server listens at.
+        port: its port.
+        address: address that participants open if it is another, such as a proxy's; else None.
 
     Raises:
-        PlayError: it is no address; or the server listens everywhere, and nobody says what people open.
+        PlayError: the address is invalid, or is missing though the server listens at all addresses.
     """
     local = _origin("http", host, port)
     if address is None:
@@ -90,15 +55,15 @@ def addresses_of(host: str, port: int, address: str | None) -> list[str]:
 
 
 def _public(address: str) -> str:
-    """The address that participants open, as browsers write it.
+    """Return the address that participants open, as browsers write it.
 
     Raises:
-        PlayError: it is none.
+        PlayError: it is invalid.
     """
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
-    except ValueError:  # of a port that is none, or brackets
+    except ValueError:  # an invalid port, or brackets
         parts, host, port = urlsplit(""), None, None
     has_more = parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc
     if parts.scheme not in USUAL_PORTS or not host or has_more:
@@ -107,7 +72,7 @@ def _public(address: str) -> str:
 
 
 def _origin(scheme: str, host: str, port: int | None) -> str:
-    """An address as browsers write it: in lower case, and without the scheme's usual port."""
+    """Return an address as browsers write it: in lower case, and without the scheme's default port."""
     host = host.lower()
     with contextlib.suppress(ValueError):
         host = ipaddress.ip_address(host).compressed
@@ -128,7 +93,7 @@ def _is_local(host: str) -> bool:
 
 
 def warm_up(design: Design) -> None:
-    """Play the first decision of a game, so that all is compiled, and whatever cannot be is refused now.
+    """Play the first decision of a game, to compile everything and to raise errors of the design early.
 
     Raises:
         MilleBornesError: the agent does not play at this table.
@@ -142,18 +107,16 @@ def warm_up(design: Design) -> None:
 def server_of(
     answers: StudyServer, *, to_ask: float = 10, most_asking: int = 256, frames: FrameLimits | None = None
 ) -> uvicorn.Server:
-    """The server, which runs when its method `run` is called with a socket.
+    """Return the server, which runs when its method `run` is called with a socket.
 
     Args:
-        answers: what answers the pages; whoever made it closes it.
+        answers: the study's app; the caller closes it.
         to_ask: seconds from opening a connection to a whole request.
-        most_asking: connections without one; with more of them, the oldest is closed.
-        frames: limits of a WebSocket below its messages; None: the usual ones.
+        most_asking: connections without a request; beyond that, the oldest is closed.
+        frames: limits for the frames of a WebSocket; None: the usual ones.
     """
-    log = logging.getLogger("uvicorn.error")
-    log.setLevel(logging.ERROR)  # what clients do wrong is no news
-    log.addFilter(without_tracebacks)
-    config = uvicorn.Config(
+    logging.getLogger("uvicorn.error").addFilter(without_tracebacks)
+    return server.server_of(
         answers.app,
         http=impatient(to_ask, most=most_asking),
         ws=bounded(frames or FrameLimits()),
@@ -161,14 +124,7 @@ def server_of(
         ws_per_message_deflate=False,  # a small message could be unpacked into a large one
         ws_ping_interval=20,
         ws_ping_timeout=20,
-        lifespan="off",
-        access_log=False,
-        log_config=None,
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=2,
     )
-    return uvicorn.Server(config)
 
 
-__all__ = ["addresses_of", "listening", "locked", "server_of", "warm_up"]
+__all__ = ["addresses_of", "locked", "server_of", "warm_up"]

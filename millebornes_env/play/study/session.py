@@ -1,7 +1,7 @@
-"""One table of a study: who sits there, what they do, and what each of them is told.
+"""One table of a study: its players, their decisions, and the messages to each of them.
 
-Every change is written down before anybody hears of it. A session is made anew from its file after the server
-was stopped or killed, and goes on at the same place.
+Every change is written to the session's file before any page is told. After the server was stopped or killed,
+the session is restored from this file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from millebornes_env._util.versions import __version__
 from millebornes_env.errors import JournalError, MessageError, MilleBornesError
-from millebornes_env.games.editions import edition as find_edition
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game
 from millebornes_env.play.study.design import Design, Study, session_name
 from millebornes_env.play.study.journal import FORMAT, Journal, now
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from millebornes_env.play.study.card_table import StudyTable
 
 MOST_VISITS: Final = 40
-"""Openings and closings of pages that are written down between two plays: reloading a page fills no disk."""
+"""Openings and closings of pages recorded between two plays, so that reloading does not fill the disk."""
 
 
 class Session:
-    """One table, and the games that are played at it, one after the other."""
+    """One table, and the games that are played there one after the other."""
 
     def __init__(self, study: Study, number: int) -> None:
-        """Begin, or go on from what the file says.
+        """Start the session, or restore it from its file.
 
         Args:
-            study: whose session it is.
-            number: of the session, from 0.
+            study: the study.
+            number: index of the session.
 
         Raises:
             JournalError: the file is damaged, or cannot be written.
@@ -53,10 +53,10 @@ class Session:
         self._made: Counter[int] = Counter()  # decisions in this game, by seat
         self._asked_at: float | None = None
         self._visits = 0  # since the last play
-        self._interrupted = set(self.people)  # whose page was opened anew during this decision
+        self._interrupted = set(self.people)  # seats whose page was reopened during this decision
         self._restore()
 
-    # What a seat is told -----------------------------------------------------------------------------------
+    # Messages to a seat ------------------------------------------------------------------------------------
 
     def welcome(self, seat: int) -> dict[str, Any]:
         """Return the first message to a page; the seat is then sent the whole running game again."""
@@ -106,14 +106,14 @@ class Session:
             "decision": self._made[seat] if is_asked else None,
         }
 
-    # What a seat does --------------------------------------------------------------------------------------
+    # Messages of a seat ------------------------------------------------------------------------------------
 
     def begin(self, seat: int, number: int) -> None:
-        """Somebody is ready for the next game; it is dealt as soon as all are.
+        """Mark a seat as ready for the next game, which is dealt as soon as all are.
 
         Raises:
-            MessageError: it is not time for that game.
-            JournalError: it cannot be written down; nothing was dealt.
+            MessageError: that game cannot begin now.
+            JournalError: writing failed; nothing was dealt.
         """
         if number != self.game + 1 or not self._is_over or number >= self._design.games:
             raise MessageError(f"game {number} cannot begin now")
@@ -137,17 +137,17 @@ class Session:
         return self._ready >= set(self.people)
 
     def play(self, seat: int, decision: int, action: int, took_ms: int | None) -> None:
-        """Somebody has decided.
+        """Make a decision of a person.
 
         Args:
-            seat: of who sent it.
-            decision: the number that was given with the question.
-            action: its id.
-            took_ms: how long it took, by the page's clock.
+            seat: seat of the sender.
+            decision: the number that was sent with the question.
+            action: id of the action.
+            took_ms: duration by the page's clock.
 
         Raises:
-            MessageError: it is not that seat's turn, or the decision was made already, or is not legal.
-            JournalError: it cannot be written down; it was not made.
+            MessageError: it is not the seat's turn, the decision was made already, or it is not legal.
+            JournalError: writing failed; the decision was not made.
         """
         table = self._playing()
         if table.to_act != seat:
@@ -168,11 +168,11 @@ class Session:
         self._go_on()
 
     def next_round(self, seat: int) -> None:
-        """Somebody wants the next round of the match.
+        """Deal the next round of the match.
 
         Raises:
-            MessageError: none is to be dealt.
-            JournalError: it cannot be written down; it was not dealt.
+            MessageError: there is no round to deal now.
+            JournalError: writing failed; nothing was dealt.
         """
         table = self._playing()
         if not table.can_go_on:
@@ -183,7 +183,7 @@ class Session:
         self._go_on()
 
     def why_not(self, seat: int, card: int, target_team: Any) -> dict[str, str | None]:
-        """Why the seat whose turn it is cannot lay a card there.
+        """Return the reason why the seat to act cannot play a card there.
 
         Raises:
             MessageError: it is not that seat's turn.
@@ -195,12 +195,12 @@ class Session:
         return table.why_not(card, target_team)
 
     def joined(self, seat: int, *, has_left: bool = False) -> None:
-        """Write down that a page was opened or closed, up to `MOST_VISITS` times between two plays."""
+        """Record that a page was opened or closed, up to `MOST_VISITS` times between two plays."""
         if self._visits < MOST_VISITS:
             self._note("left" if has_left else "joined", seat)
             self._visits += 1
 
-    # How it goes on ----------------------------------------------------------------------------------------
+    # Playing on --------------------------------------------------------------------------------------------
 
     def _playing(self) -> StudyTable:
         if self._table is None or self._is_over:
@@ -208,7 +208,7 @@ class Session:
         return self._table
 
     def _go_on(self) -> None:
-        """Let agents decide until a person is to, and write down how a game has ended."""
+        """Let agents decide until a person is to act, and record the result of a finished game."""
         table = self._table
         if table is None or self._is_over:
             return
@@ -220,7 +220,7 @@ class Session:
             self._is_over = True
 
     def _decide(self, action: int, who: dict[str, Any]) -> None:
-        """Write a decision down, then carry it out."""
+        """Record a decision, then apply it."""
         table = self._playing()
         seat, choices = int(table.to_act or 0), table.choices()
         chosen = next(one for one in choices if one["action"] == action)
@@ -239,10 +239,10 @@ class Session:
             action=action,
             play=chosen["notation"],
         )
-        self._apply_action(action, seat)
+        self._apply(action, seat)
         self._show_all()
 
-    def _apply_action(self, action: int, seat: int) -> None:
+    def _apply(self, action: int, seat: int) -> None:
         self._playing().play(action)
         self._made[seat] += 1
         self._visits = 0
@@ -250,7 +250,7 @@ class Session:
         self._interrupted.discard(seat)
 
     def _show_all(self) -> None:
-        """Keep what each person is to be shown of the change."""
+        """Add the new position to the steps of each person who may see it."""
         table = self._playing()
         for seat, steps in self._steps.items():
             if not table.is_hidden_from(seat):
@@ -276,7 +276,7 @@ class Session:
         self._write("event", event=event, game=self.game, seat=seat, participant=self.people[seat])
 
     def _restore(self) -> None:
-        """Go on from what the file says."""
+        """Restore the session from its file, or begin the file."""
         lines = self._journal.lines()
         if not lines:
             design = self._design
@@ -300,7 +300,7 @@ class Session:
             except (MilleBornesError, KeyError, TypeError) as error:
                 raise JournalError(
                     f"{self._journal.path}: line {number} does not follow from those before ({error}); move "
-                    "the file away, and its session begins anew"
+                    "the file away, and its session starts again"
                 ) from None
         self._interrupted = set(self.people)
         self._go_on()
@@ -316,7 +316,7 @@ class Session:
         elif kind == "decision":
             if self._playing().to_act != line["seat"]:
                 raise MessageError(f"it is not the turn of seat {line['seat']}")
-            self._apply_action(line["action"], line["seat"])
+            self._apply(line["action"], line["seat"])
         elif kind == "next_round":
             self._playing().next_round()
         elif kind == "result":
@@ -328,7 +328,7 @@ class Session:
 
 
 def new_table(design: Design) -> StudyTable:
-    """A table of the study's game, at which nothing was dealt yet."""
+    """Return a new table of the study's game, without a deal."""
     kind = game(find_edition(design.edition).game).hook("play.study", "play --study")
     table: StudyTable = kind({"edition": design.edition, "against": design.against})
     return table

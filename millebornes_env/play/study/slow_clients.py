@@ -1,9 +1,9 @@
-"""Closes connections that send nothing, send too much, or do not read, so that they take no room from others.
+"""Closes connections that send nothing, send too much, or do not read.
 
-uvicorn waits without limit for the first request of a connection, and for one that was begun; here each has
-its time, and of many that wait the oldest is given up. A WebSocket answers pings, and closes, before any
-message reaches the study (uvicorn keeps those answers until the other side reads them): here frames of every
-kind are counted, and a peer that does not read is cut off.
+uvicorn waits without limit for the first request of a connection, and for the end of a request; here both
+have a time limit, and if too many connections wait, the oldest is closed. uvicorn answers pings and closing
+frames before any message reaches the study, and keeps these answers until the peer reads them: here frames of
+all kinds are counted, and a peer that does not read is disconnected.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from millebornes_env.play.study.messages import Allowance
 
 _PIECE: Final = 4096
-"""Bytes that are parsed at once: the frames of a large read would take far more memory than its bytes."""
+"""Bytes parsed at once: the frames of a large read would take far more memory than its bytes."""
 
 
 class _Limits:
     """The limits and the state that all connections of a server share.
 
     Attributes:
-        seconds: until a request must be whole.
-        longest: seconds that an answer may take.
-        most: connections that wait for a request, or for the rest of one.
-        waiting: those that do, the oldest first.
+        seconds: time limit for receiving a whole request.
+        longest: time limit for an answer.
+        most: connections that may wait for a request or its rest.
+        waiting: the connections that wait, the oldest first.
     """
 
     def __init__(self, seconds: float, longest: float, most: int) -> None:
@@ -39,7 +39,7 @@ class _Limits:
 
 
 class _Impatient(H11Protocol):
-    """A connection that has its time."""
+    """A connection with a time limit."""
 
     limits: _Limits
 
@@ -89,12 +89,12 @@ class _Impatient(H11Protocol):
 
 
 def impatient(seconds: float = 10, longest: float = 60, most: int = 256) -> type[H11Protocol]:
-    """The class of a server's connections.
+    """Return the class of a server's connections.
 
     Args:
-        seconds: until a request must have come, whole.
-        longest: seconds that an answer may take, if the other side does not read.
-        most: connections without a request; with more of them, the oldest is closed.
+        seconds: time limit for receiving a whole request.
+        longest: time limit for an answer, in case the peer does not read.
+        most: connections without a request; beyond that, the oldest is closed.
     """
 
     class Impatient(_Impatient):
@@ -108,10 +108,10 @@ class FrameLimits:
     """Limits of one WebSocket; a connection beyond them is aborted.
 
     Attributes:
-        at_once: frames received at once, control frames and parts of messages included.
+        at_once: frames received at once, including control frames and parts of messages.
         each_second: frames per second after that.
-        most_unread: bytes of answers that wait for the peer to read.
-        to_read: seconds that any answer may wait.
+        most_unread: bytes of answers that the peer has not read.
+        to_read: time limit in seconds for reading an answer.
     """
 
     at_once: int = 256
@@ -121,7 +121,7 @@ class FrameLimits:
 
 
 class _Bounded(WebSocketsSansIOProtocol):
-    """A WebSocket that holds little memory, whatever its peer does."""
+    """A WebSocket with limited memory."""
 
     limits: FrameLimits
 
@@ -170,7 +170,7 @@ def bounded(limits: FrameLimits) -> type[WebSocketsSansIOProtocol]:
 
 
 def without_tracebacks(record: logging.LogRecord) -> bool:
-    """Reduce a client's invalid UTF-8 to one line of the log: it is no fault of the server."""
+    """Reduce a client's invalid UTF-8 to one line of the log, since it is not an error of the server."""
     if record.exc_info and isinstance(record.exc_info[1], UnicodeDecodeError):
         record.exc_info = None
     return True

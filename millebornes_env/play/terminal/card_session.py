@@ -1,4 +1,4 @@
-"""Mille Bornes on the terminal: rounds and matches, in the words of a person at the table."""
+"""Mille Bornes on the terminal: rounds and matches in everyday words."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class CardSession(Session):
 
     @classmethod
     def person_for(cls, env: VectorEnv) -> HumanAgent:
-        """Who is asked at such a table."""
+        """Return the person for a table."""
         return HumanAgent(Table.of(env))
 
     def _greet(self) -> None:
-        """Nothing: the table says who is who."""
+        """Say nothing: the table names the players."""
 
     def _choose(self) -> int:
         return int(ask_in(self.env, self.person, self._observations)[0])
@@ -41,12 +41,12 @@ class CardSession(Session):
         return self.person.names.all_teams()
 
     def _tell_action(self, seat: int, action: int) -> None:
-        if seat and action != PASS:  # that somebody could have claimed a coup fourré is hidden
+        if seat and action != PASS:  # a missed coup fourré is hidden
             names = self.person.names
             self.person.say(f"{names.seat(seat)}: {action_words(action, names, seat)}")
 
     def _tell_step(self, before: Any, is_over: bool) -> None:
-        """At the end of a round, its score sheet and the points of the match."""
+        """Show the score sheet at the end of a round, and the points of the match."""
         state, number = self.env.games.states[0], int(before["round_number"])
         if is_over or int(state.round_number) != number:
             sheet = draw_score_sheet(state, self.env.rules, self._names())
@@ -55,7 +55,7 @@ class CardSession(Session):
             self.person.say(f"\nPoints of the match: {self._listed(state.score)}")
 
     def _result(self, winner: int) -> str:
-        """Who won and by how much; without points, by how many km."""
+        """Describe the winner and the margin in points, or in km for editions without points."""
         counts_points, state = self.env.rules.count_points, self.env.games.states[0]
         unit, amounts = ("points", state.score) if counts_points else ("km", state.km)
         totals = [int(amount) for amount in amounts[: self.env.teams]]

@@ -1,4 +1,4 @@
-"""A person at the table of any game: sees what the seat sees, and answers by the names of actions."""
+"""A person on the terminal in any game, who sees the seat's view and types names of actions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from millebornes_env.notation.play_words import LONG_RUN, number_at_the_end, run
 from millebornes_env.play.terminal.human.terminal import HELP, HINT, QUIT, UNDO, Terminal
 
 SEAT: Final = 0
-"""Where the person sits."""
+"""Seat of the person."""
 
 HELP_TEXT: Final = f"""\
-Type the name of an action or the beginning of it; where the list has numbers, the number beside it; and where
-the names end in numbers, the number alone (7 for "bid 7").
-Name an action that is not in the list to hear why it is not possible.
-{HINT}: what a strong agent would do, if there is one; {UNDO}: back to your last decision;
+Type the name of an action or its beginning, the number beside it if the list has numbers, or the number alone
+if the names end in numbers (7 for "bid 7").
+Type an action that is not in the list to learn why it is not possible.
+{HINT}: the choice of a strong agent, if there is one; {UNDO}: back to your last decision;
 {QUIT}: stop playing; {HELP}: this text, and the table again."""
 
 _MOST_DIGITS: Final = 9
@@ -29,25 +29,25 @@ _SEAT_IN_A_REASON: Final = re.compile(r"\bseat (\d+)")
 
 
 def name_of_seat(seat: int) -> str:
-    """What a seat is called, as drawings of tables call it."""
+    """Return the name of a seat, as in drawings of tables."""
     return f"player_{seat}"
 
 
 def name_of_team(env: VectorEnv, team: int) -> str:
-    """What a team is called: as its seat, where each plays alone."""
+    """Return the name of a team, or of its seat if each plays alone."""
     return name_of_seat(team) if env.teams == env.players else f"team {team}"
 
 
 def tells_actions(env: VectorEnv) -> bool:
-    """Whether all may be told what a seat does: so it is in a game that hides nothing."""
+    """Return True if all actions are public because the game hides nothing."""
     return env.state_sections[-1].stop == env.observation_sections[-1].stop
 
 
 def table_as_seen(env: VectorEnv, row: npt.NDArray[np.int8]) -> str:
-    """The table as the person's seat sees it, with nothing that is hidden from it.
+    """Return the table as the person's seat sees it.
 
-    A game says it by its part `view`. Of others: the drawing of a game that hides nothing, or else what the
-    game's words make of the observation, or else the numbers of the observation.
+    Uses the game's part `view`, else `draw` if the game hides nothing, else `describe`, else the numbers of
+    the observation.
     """
     game, state = env.game, env.games.states[0]
     if game.has("render.view"):
@@ -63,10 +63,10 @@ def table_as_seen(env: VectorEnv, row: npt.NDArray[np.int8]) -> str:
 
 
 class Person(Terminal):
-    """A person who reads and types, at the table of an environment."""
+    """A person who plays by typing."""
 
     def __init__(self, env: VectorEnv) -> None:
-        """Take the names of the actions."""
+        """Collect the names of the actions."""
         super().__init__()
         rulebook, rules = env.games.rulebook, env.rules
         self._all = {
@@ -75,18 +75,15 @@ class Person(Terminal):
         }
 
     def choose(self, env: VectorEnv, observations: dict[str, npt.NDArray[Any]]) -> int:
-        """Show the table and what can be done, and read until the answer is one of it.
+        """Show the table and the legal actions, and read answers until one is legal; return that action.
 
         Args:
-            env: of one game, in which it is the person's turn.
-            observations: of it.
-
-        Returns:
-            A legal action.
+            env: environment of one game, with the person to act.
+            observations: its observations.
 
         Raises:
             KeyboardInterrupt: the person wants to stop, or the input has ended.
-            UndoRequest: the person wants back to the last decision (only if `can_undo`).
+            UndoRequest: the person wants to take back the last decision (only if `can_undo`).
         """
         row, mask = observations["observation"], observations["action_mask"]
         menu = {action: self._all[action] for action in np.flatnonzero(mask[0]).tolist()}
@@ -118,7 +115,7 @@ class Person(Terminal):
                 self.say(f"{number:4d}  {name}")
 
     def _complaint(self, env: VectorEnv, answer: str, menu: dict[int, str], meant: list[int]) -> str:
-        """What is wrong with an answer that names no action of the menu, or several."""
+        """Explain why an answer is not a single action of the menu."""
         if meant:
             choices = " or ".join(repr(menu[action]) for action in meant[:_MOST_REASONS])
             return f"{answer!r} may mean {choices}: type more of the name"
@@ -128,14 +125,14 @@ class Person(Terminal):
         tried = exact or _meant(answer, alike) or _meant(answer, self._all)
         if not 0 < len(tried) <= _MOST_REASONS:
             return (
-                f"{answer!r} is none of the actions: {_what_to_type(menu)}, {HELP} for help or {QUIT} to "
+                f"{answer!r} is not an action: {_what_to_type(menu)}, {HELP} for help or {QUIT} to "
                 f"stop.{closest(answer, menu.values())}"
             )
         return "\n".join(self._reason(env, action) for action in tried)
 
     def _reason(self, env: VectorEnv, action: int) -> str:
         reason = env.games.rulebook.reason_against(env.games.states[0], env.rules, action)
-        named = _SEAT_IN_A_REASON.sub(lambda found: name_of_seat(int(found[1])), reason)
+        named = _SEAT_IN_A_REASON.sub(lambda match: name_of_seat(int(match[1])), reason)
         return f"Not possible now: {self._all[action]}: {named}"
 
 
@@ -148,7 +145,7 @@ def _without_number(name: str) -> str:
 
 
 def _has_numbers(menu: dict[int, str]) -> bool:
-    """Whether names end in numbers: then a number that is typed is one of them, and no place in the list."""
+    """Return True if names end in numbers; a typed number is then one of these, not an index in the list."""
     return any(number_at_the_end(name) is not None for name in menu.values())
 
 
@@ -159,10 +156,10 @@ def _what_to_type(menu: dict[int, str]) -> str:
 
 
 def _meant(answer: str, menu: dict[int, str]) -> list[int]:
-    """The actions of the menu that a typed answer may mean.
+    """Return the actions of the menu that a typed answer may mean.
 
     Args:
-        answer: a number, a name, or the beginning of one or of each of its words ("b 7").
+        answer: a number, a name, or the beginning of a name or of each of its words ("b 7").
         menu: names by action.
     """
     if not answer:
@@ -176,7 +173,7 @@ def _meant(answer: str, menu: dict[int, str]) -> list[int]:
 
 
 def _begins(name: str, answer: str) -> bool:
-    """Whether the answer begins the name; or its words begin those of the name, with the same number."""
+    """Return True if the answer abbreviates the name, as a whole or word by word, with the same number."""
     if number_at_the_end(name) is None and name.startswith(answer):
         return True
     typed, words = answer.split(), name.split()

@@ -1,4 +1,4 @@
-"""Episodes of any game on the terminal: a person in seat 0 against an agent in all other seats."""
+"""Play any game on the terminal: a person in seat 0 against an agent in all other seats."""
 
 from __future__ import annotations
 
@@ -24,16 +24,14 @@ _ANSWERS: Final = {"y": "yes", "yes": "yes", "n": "", "no": "", UNDO: UNDO}
 
 
 class Session:
-    """Episodes, one after the other, with a tally.
-
-    A game whose people want other words has a class of its own (`games.registry.Game.session`).
+    """Consecutive episodes with a tally; a game may have its own subclass (`games.registry.Game.session`).
 
     Attributes:
-        env: of one game, which was reset, with autoreset disabled.
-        person: seat 0.
-        opponent: all other seats.
-        opponent_name: as the person reads it.
-        winners: of the episodes that are over, by team; `NO_TEAM`: shared.
+        env: environment of one game, reset, with autoreset disabled.
+        person: the person in seat 0.
+        opponent: the agent in all other seats.
+        opponent_name: shown name of the agent.
+        winners: winning teams of the finished episodes; `NO_TEAM`: shared.
     """
 
     person: Any
@@ -49,15 +47,11 @@ class Session:
 
     @classmethod
     def person_for(cls, env: VectorEnv) -> Terminal:
-        """Who is asked at such a table."""
+        """Return the person for a table."""
         return Person(env)
 
     def play(self) -> None:
-        """Play on until the person has had enough.
-
-        Raises:
-            KeyboardInterrupt: the person wants to stop in the middle of an episode.
-        """
+        """Play episodes until the person stops; raise KeyboardInterrupt in the middle of an episode."""
         self._observe()
         self._greet()
         answer = "yes"
@@ -70,10 +64,10 @@ class Session:
             elif answer:
                 self._begin_episode()
 
-    # What other games may say or do otherwise --------------------------------------------------------------
+    # Methods for subclasses to override --------------------------------------------------------------------
 
     def _greet(self) -> None:
-        """Say who is who."""
+        """Introduce the players."""
         others = ", ".join(name_of_seat(seat) for seat in range(1, self.env.players))
         self.person.say(f"You are {name_of_seat(0)}. {self.opponent_name} plays {others}.")
 
@@ -82,14 +76,14 @@ class Session:
         return int(self.person.choose(self.env, self._observations))
 
     def _memory(self) -> Any:
-        """What the person is reminded of, which goes back with a decision that is taken back."""
+        """Return the person's memory, to be restored after an undo."""
         return None
 
     def _remember(self, memory: Any) -> None:
-        """Put it back."""
+        """Restore the person's memory."""
 
     def _tell_action(self, seat: int, action: int) -> None:
-        """Say what happens when an action is carried out, the person's own too."""
+        """Describe an action, also the person's own."""
         rulebook, rules = self.env.games.rulebook, self.env.rules
         if self.env.game.has("render.describe_event"):
             states = self.env.get_states()
@@ -99,10 +93,10 @@ class Session:
             self.person.say(f"{name_of_seat(seat)}: {rulebook.action_name(action, rules, seat)}")
 
     def _tell_step(self, before: Any, is_over: bool) -> None:
-        """Say what there is to say after a step, from the record before it."""
+        """Describe the events of a step, given the state before it."""
 
     def _result(self, winner: int) -> str:
-        """How the episode has ended: what the game draws at its end, or else the winner and the scores."""
+        """Describe the end of the episode: the game's own drawing, or the winner and the scores."""
         game, state, rules = self.env.game, self.env.games.states[0], self.env.rules
         if game.has("render.draw_end"):
             return game.end_of_drawing(state, rules).strip()
@@ -114,13 +108,13 @@ class Session:
         return f"{who} wins{' alone' if winner == NO_TEAM else ''}. Points: {self._listed(points)}."
 
     def _names(self) -> list[str]:
-        """What the teams are called."""
+        """Return the names of the teams."""
         return [name_of_team(self.env, team) for team in range(self.env.teams)]
 
-    # The same in all games ---------------------------------------------------------------------------------
+    # Common to all games -----------------------------------------------------------------------------------
 
     def _observe(self) -> None:
-        """What the deciding seat sees, of a game that stays as it is."""
+        """Observe the game without changing it."""
         self._observations = self.env.step(np.array([SKIP])).observations
 
     def _begin_episode(self) -> None:
@@ -130,7 +124,7 @@ class Session:
         self._observations, _ = self.env.reset(options={"reset_mask": np.ones(1, np.bool_)})
 
     def _finish_episode(self) -> None:
-        """Play the episode to its end, telling what the others do and how each round ended."""
+        """Play the episode to its end, and describe the others' actions and the results of rounds."""
         is_over = False
         while not is_over:
             seat = int(self.env.agent_selection[0])
@@ -140,7 +134,7 @@ class Session:
                 is_over = self._step(action)
 
     def _action_of_person(self) -> int | None:
-        """What the person does; None: took the last decision back."""
+        """Return the person's action; None after an undo."""
         before = self.env.clone(), copy.copy(self._memory())
         self.person.can_undo = bool(self._past)
         try:
@@ -155,7 +149,7 @@ class Session:
         return int(ask_in(self.env, self.opponent, self._observations)[0])
 
     def _take_back(self) -> None:
-        """Go back to the person's last decision: all is where it was, and comes as it came."""
+        """Go back to the person's last decision, including the random numbers."""
         self.env, memory = self._past.pop()
         self._remember(memory)
         self._observe()
@@ -163,7 +157,7 @@ class Session:
         self.person.say("Back to your last decision.")
 
     def _step(self, action: int) -> bool:
-        """Carry out an action; whether the episode is over."""
+        """Apply an action; return True if the episode is over."""
         before = self.env.get_states()[0]
         self._observations, _, ended, _, infos = self.env.step(np.array([action]))
         is_over = bool(ended[0])
@@ -175,22 +169,22 @@ class Session:
         return is_over
 
     def _listed(self, amounts: Iterable[int]) -> str:
-        """The teams with a number each: "you: 1200, opponent: 75"."""
+        """List the teams with a number each, such as "you: 1200, opponent: 75"."""
         return ", ".join(
             f"{name}: {int(amount)}" for name, amount in zip(self._names(), amounts, strict=False)
         )
 
     def _ask_for_another(self) -> str:
-        """Whether the person wants another episode: "yes", `UNDO`, or "" for no."""
+        """Ask for another episode; return "yes", `UNDO`, or "" for no."""
         shared = self.winners.count(NO_TEAM)
         tally = self._listed([self.winners.count(team) for team in range(self.env.teams)])
         self.person.say(f"Won so far: {tally}{f', shared: {shared}' if shared else ''}.")
         self.person.say(f"Another {self.env.episode}? (y/n; {UNDO}: back to your last decision)")
         try:
             while (answer := self.person.read()) not in _ANSWERS or (answer == UNDO and not self._past):
-                self.person.say(f"{answer!r} is no answer here: type y or n")
+                self.person.say(f"{answer!r} is not an answer: type y or n")
         except Stopped:
             raise
-        except KeyboardInterrupt:  # nothing is broken off here
+        except KeyboardInterrupt:  # between episodes, this is a normal end
             return ""
         return _ANSWERS[answer]

@@ -1,4 +1,4 @@
-"""One game that is played at the table: where it began, its plays, and every position on the way."""
+"""A game at the table: its first position, its plays, and the position after each play."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from millebornes_env.notation import Play, Position, Record, read_record, replay
 
 
 class PlayedGame:
-    """A game with its past; one may look at an earlier position, and play on from there.
+    """A game with its history, which can go back to an earlier position and play on from there.
 
     Attributes:
-        begun: where it began.
-        plays: what was played.
-        at: after how many plays one looks at it.
-        is_match: whether another round follows a round, until the match is decided.
+        begun: the first position.
+        plays: all plays.
+        at: number of plays before the current position.
+        is_match: True for a match, False for a single round.
     """
 
     def __init__(self, begun: Position, *, is_match: bool) -> None:
-        """Begin at a position."""
+        """Start at a position."""
         self.begun = begun
         self.plays: list[Play] = []
         self.at = 0
@@ -37,15 +37,15 @@ class PlayedGame:
 
     @classmethod
     def of_text(cls, text: str, *, edition: str, is_match: bool | None) -> PlayedGame:
-        """The game that a position or a record describes; one looks at its beginning.
+        """Read a game from a position or a record, and go to its beginning.
 
         Args:
-            text: in our notation.
-            edition: what is played if the text does not say.
-            is_match: None: as the text tells, that is whether a next round was dealt.
+            text: a position or a record in notation.
+            edition: edition of a text that names none.
+            is_match: True for a match, False for a round; None: a match if the text deals a next round.
 
         Raises:
-            NotationError: the text describes none.
+            NotationError: the text cannot be read.
         """
         record = read_record(text, edition=edition)
         if record.position.edition.game != NAME:
@@ -60,36 +60,36 @@ class PlayedGame:
 
     @property
     def rules(self) -> Rules:
-        """Of the table."""
+        """The rules of the table."""
         rules: Rules = self.begun.rules
         return rules
 
     @property
     def states(self) -> StateArray:
-        """`STATE[1]`: the game as one looks at it; not to be changed."""
+        """The current position, `STATE[1]`; it must not be changed."""
         return self._states[self.at]
 
     @property
     def state(self) -> State:
-        """The record of it."""
+        """The record of the current position."""
         state: State = self.states[0]
         return state
 
     def go_to(self, at: int) -> None:
-        """Look at the game after so many plays.
+        """Go to the position after this number of plays.
 
         Raises:
-            PlayError: there are not so many.
+            PlayError: there are fewer plays.
         """
         if not 0 <= at <= len(self.plays):
             raise PlayError(f"the game has {len(self.plays)} plays: there is no position {at}")
         self.at = at
 
     def play(self, action: int) -> None:
-        """Carry an action out where one looks; what had followed there is forgotten.
+        """Play an action in the current position; later plays are removed.
 
         Args:
-            action: its id; NEXT_ROUND deals the next round of a match.
+            action: id of the action; NEXT_ROUND deals the next round of a match.
 
         Raises:
             PlayError: the rules do not allow it.
@@ -107,10 +107,10 @@ class PlayedGame:
         self.at += 1
 
     def take_back(self) -> None:
-        """Forget the last play before the position that one looks at, and all that came later.
+        """Remove the last play before the current position, and all later ones.
 
         Raises:
-            PlayError: there is none.
+            PlayError: there is no play before it.
         """
         if self.at == 0:
             raise PlayError("nothing was played yet: there is nothing to take back")
@@ -118,7 +118,7 @@ class PlayedGame:
         del self.plays[self.at :], self._states[self.at + 1 :]
 
     def legal(self) -> list[int]:
-        """The ids of what may be done; NEXT_ROUND where the next round is to be dealt."""
+        """List the ids of the legal actions; NEXT_ROUND if the next round is to be dealt."""
         state = self.state
         if int(state.phase) == ROUND_OVER:
             return [NEXT_ROUND] if self.can_go_on() else []
@@ -137,18 +137,14 @@ class PlayedGame:
         return "the match is decided" if self.is_match else "a single round is played"
 
     def record(self) -> Record:
-        """All of it as a record, with the result if the last round is over."""
+        """Return the game as a record, with the result if the last round is over."""
         last = self._states[-1][0]
         is_over = int(last.phase) == ROUND_OVER
         result = tuple(int(last.score[team]) for team in range(self.rules.teams)) if is_over else None
         return Record(self.begun, tuple(self.plays), result)
 
-    def history(self) -> list[tuple[Play, State]]:
-        """Each play with the position that it was made in."""
-        return [(play, self._states[number][0]) for number, play in enumerate(self.plays)]
-
     def plays_of_round(self) -> list[tuple[StateArray, int]]:
-        """The decisions of the round up to where one looks: STATE[1] before each, and its action."""
+        """List the decisions of this round before the current position: STATE[1] and action of each."""
         rounds = [number for number, play in enumerate(self.plays[: self.at]) if play.action == NEXT_ROUND]
         begun = rounds[-1] + 1 if rounds else 0
         return [(for_kernels(self._states[at]), self.plays[at].action) for at in range(begun, self.at)]

@@ -20,7 +20,7 @@ from millebornes_env.errors import PlayError
 from millebornes_env.games.millebornes.rulebook import POINTS_PER_REWARD
 
 REDEALS: Final = 39
-"""So few that search drops no action: the page compares all of them."""
+"""Number of redeals; few enough that search drops no action, because the page compares all of them."""
 
 _HANDS: Final = 1_000
 _KEY: Final = (1, 2)
@@ -39,19 +39,19 @@ def opinion(
     """Return the agent's opinion of the position, from the view of the seat to act.
 
     Args:
-        env: of one game.
-        agent: with a network, or search over one; or `strategist`, of which only search and beliefs can be
-            shown besides its choice.
-        observations: of that position.
-        with_search: whether to let it search, too.
-        plays: all decisions of the round so far, if its belief about the hidden hands is asked for.
+        env: environment with one game.
+        agent: an agent with a network, or search over one; or `strategist`, which only has its choice, search
+            and beliefs.
+        observations: observations of the position.
+        with_search: let it search, too.
+        plays: all decisions of the round so far, to include its belief about the hidden hands; else None.
 
     Returns:
-        `value` in points or, where none are counted, the chance to `win` (None: it has learned neither),
-        `probabilities` and, as far as they are asked for, `search` and `belief` (see `belief_about_hands`).
+        `value` in points or, without points, the chance to `win` (None if it has learned neither),
+        `probabilities` and, if requested, `search` and `belief` (see `belief_about_hands`).
 
     Raises:
-        PlayError: the agent can do none of this.
+        PlayError: the agent has no opinions.
     """
     policy: Any = agent.rollout_agent if isinstance(agent, SearchAgent) else agent
     if not isinstance(policy, PolicyAgent | StrategistAgent):
@@ -123,7 +123,7 @@ def _worth(policy: PolicyAgent | StrategistAgent, rows: Any) -> dict[str, float 
 
 
 def _searched(env: VectorEnv, policy: PolicyAgent | StrategistAgent) -> list[dict[str, Any]]:
-    """The mean gain of each play over what the network would do, in points, the best first."""
+    """List the mean gain in points of each play over the network's choice, best first."""
     table = Table.of(env)
     depth = DEPTH if can_judge(policy, table) else 0
     searcher = SearchAgent(table, 1, policy, rollouts=REDEALS, z=1.0, threads=1, depth=depth)

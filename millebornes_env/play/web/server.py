@@ -1,50 +1,60 @@
-"""Serves the page and its engine from Python's standard library, to this computer only.
+"""Serves the page and its engine (Starlette and uvicorn), to this computer only.
 
-The page's files come as they are; a message to the engine is a POST to `/engine`, JSON both ways:
+The page's files are sent as they are. A message to the engine is a POST to `/engine`, in JSON:
 
     {"table": "k3x...", "message": "play", "arguments": {"action": 13}}
     {"result": ...} or {"error": "..."}
 
-What the table has to say against a message is such an answer, too; 4xx is for who is no page of ours.
+Errors of the table are such answers, too; a status of 4xx means that the request did not come from our page.
 
-Every page that is opened has a table of its own. A message needs the token that the page was given. Requests
-must name this computer as their host and origin, so that no other page that is open in the browser can play
-along. The port may be any: `ssh -L` and editors forward the page to another one.
+Each open page has its own table. A message needs the token that the page was given. Requests must name this
+computer as their host and origin, so that no other page in the browser can use the engine. Any port will do:
+`ssh -L` and editors forward the page to another one. `page_app` and `listening` also serve studies.
 """
 
 from __future__ import annotations
 
-import contextlib
-import http.server
 import json
 import logging
-import os
 import re
 import secrets
+import socket
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from http import HTTPStatus
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from millebornes_env.errors import MilleBornesError, PlayError, shown
+from millebornes_env.render.millebornes.filling import DRAWING
 
 PAGE: Final = Path(__file__).parent
 """The folder with the page's files."""
 
 HOST: Final = "127.0.0.1"
 USUAL_PORT: Final = 8653
+USUAL_PORTS: Final = {"http": 80, "https": 443}
+"""Default ports of addresses that name none."""
 TOKEN_HEADER: Final = "X-Table-Token"
 MOST_BYTES: Final = 4 * 2**20
-"""Of a message: a record of a very long match has some 100 kB."""
+"""Size limit of a message: the record of a very long match has about 100 kB."""
 
 _MOST_TABLES: Final = 64
 _HIGHEST_PORT: Final = 65_535
-TYPES: Final = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
+_TYPES: Final = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
     ".svg": "image/svg+xml",
     ".json": "application/json",
     ".wasm": "application/wasm",
@@ -52,7 +62,12 @@ TYPES: Final = {
     ".bin": "application/octet-stream",
 }
 """Suffixes and media types of the page's files; no other files are served, such as this one."""
-POLICY: Final = (
+_HEADERS: Final = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_POLICY: Final = (
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; frame-ancestors 'none'"
 )
@@ -61,209 +76,250 @@ _LOOPBACK: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5}
 _log = logging.getLogger(__name__)
 
 
-def is_loopback(host: str) -> bool:
+# Serving a page ---------------------------------------------------------------------------------------------
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Open a listening socket.
+
+    Args:
+        host: an address of this computer, or a name for one.
+        port: 0: the usual one, so that links stay the same.
+
+    Raises:
+        PlayError: there is no such port or host, or another program uses the port.
+    """
+    if not 0 <= port <= _HIGHEST_PORT:
+        raise PlayError(f"a port is a number from 1 to {_HIGHEST_PORT}, or 0 for the usual one; got {port}")
+    wanted = port or USUAL_PORT
+    try:
+        return _bound(host, wanted)
+    except OSError as error:
+        raise PlayError(
+            f"port {wanted} of {host} cannot be used ({error.strerror}): choose another with --port"
+        ) from None
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    opened = socket.socket(family, kind, number)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind(address)
+        opened.listen()
+    except OSError:
+        opened.close()
+        raise
+    return opened
+
+
+def server_of(app: ASGIApp, **options: Any) -> uvicorn.Server:
+    """Return a quiet server, which runs when its method `run` is called with a socket.
+
+    Args:
+        app: answers the requests.
+        options: further options of `uvicorn.Config`.
+    """
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # errors of clients are not reported
+    usual: dict[str, Any] = {
+        "http": "h11",
+        "ws": "none",
+        "lifespan": "off",
+        "access_log": False,
+        "log_config": None,
+        "proxy_headers": False,
+        "server_header": False,
+        "timeout_graceful_shutdown": 2,
+    }
+    return uvicorn.Server(uvicorn.Config(app, **(usual | options)))
+
+
+def page_app(routes: Sequence[BaseRoute], addresses: Iterable[str], without: tuple[str, ...] = ()) -> ASGIApp:
+    """Return an app that serves the page's files, besides some routes, and refuses foreign requests.
+
+    Args:
+        routes: take precedence over files.
+        addresses: where the page may be opened, as "http://127.0.0.1:8653", besides this computer's own;
+            error messages name the first.
+        without: beginnings of the paths of files that are not served.
+    """
+    files = {
+        f"/{file.relative_to(PAGE).as_posix()}": file for file in PAGE.rglob("*") if file.suffix in _TYPES
+    }
+    files |= {f"/drawing/{file.name}": file for file in DRAWING.iterdir()}
+    files["/"] = PAGE / "index.html"
+
+    async def send_file(request: Request) -> Response:
+        path = request.url.path
+        if path not in files or path.startswith(without):
+            return PlainTextResponse("there is no such file here\n", 404)
+        return FileResponse(files[path], media_type=_TYPES[files[path].suffix])
+
+    return _OnlyFrom(Starlette(routes=[*routes, Route("/{path:path}", send_file)]), tuple(addresses))
+
+
+class _OnlyFrom:
+    """Refuses requests that name another host or that come from a page of another origin."""
+
+    def __init__(self, app: ASGIApp, addresses: tuple[str, ...]) -> None:
+        self._app, self._address = app, addresses[0]
+        self._origins = {address.rstrip("/") for address in addresses}
+        self._hosts = {name for address in self._origins for name in _hosts_of(address)}
+        self._sockets = {"ws" + one.removeprefix("http") for one in self._origins}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            return await self._app(scope, receive, send)
+        headers = Headers(scope=scope)
+        host, origin = headers.get("host", "").lower(), headers.get("origin")
+        problem = None
+        if host not in self._hosts and not _is_loopback(host):
+            problem = self._refusal("Host", headers.get("host"))
+        elif not self._is_our_origin(origin, is_needed=scope["type"] == "websocket"):
+            problem = self._refusal("Origin", origin)
+        if problem is not None:
+            return await PlainTextResponse(problem, 403)(scope, receive, send)
+        await self._app(scope, receive, self._with_headers(send, host) if scope["type"] == "http" else send)
+
+    def _is_our_origin(self, origin: str | None, *, is_needed: bool) -> bool:
+        if origin is None:
+            return not is_needed
+        scheme, _, host = origin.partition("://")
+        return origin in self._origins or (scheme in USUAL_PORTS and _is_loopback(host))
+
+    def _refusal(self, header: str, value: str | None) -> str:
+        given = "is missing" if value is None else f"is {shown(value)}"
+        return (
+            f"Refused: the header {header} {given}, which does not name this server. Open {self._address}/; "
+            "a forwarded port is opened as http://localhost:PORT/.\n"
+        )
+
+    def _with_headers(self, send: Send, host: str) -> Send:
+        """Add our headers to an answer; a page may open a WebSocket to the host that it came from."""
+        own = {f"ws://{host}"} if _is_loopback(host) else set()
+        sockets = " ".join(sorted(self._sockets | own))
+        policy = {"Content-Security-Policy": f"{_POLICY}; connect-src 'self' {sockets}"}
+        ours = [(name.lower().encode(), value.encode()) for name, value in (_HEADERS | policy).items()]
+
+        async def send_with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *ours]}
+            await send(message)
+
+        return send_with_headers
+
+
+def _hosts_of(address: str) -> tuple[str, ...]:
+    """Return the allowed Host headers for an address: some proxies add the default port."""
+    scheme, _, host = address.partition("://")
+    return (host,) if urlsplit(address).port else (host, f"{host}:{USUAL_PORTS[scheme]}")
+
+
+def _is_loopback(host: str) -> bool:
     """Return True if a `Host` header names this computer, with any port.
 
-    The name is what stops DNS rebinding: a page of another site keeps its own name, whatever address the name
-    leads to.
+    Checking the name prevents DNS rebinding: a page of another site keeps its own name, whatever address the
+    name resolves to.
     """
     return _LOOPBACK.fullmatch(host) is not None
 
 
-def is_loopback_origin(origin: str) -> bool:
-    """Return True if an `Origin` header names a page of this computer, with any port."""
-    scheme, _, host = origin.partition("://")
-    return scheme in ("http", "https") and is_loopback(host)
+# The table --------------------------------------------------------------------------------------------------
 
 
-def refusal(header: str, value: str | None, address: str) -> str:
-    """Describe a refused `Host` or `Origin` header, and the address to open instead."""
-    given = "is missing" if value is None else f"is {shown(value)}"
-    return (
-        f"Refused: the header {header} {given}, which does not name this server. Open {address}; a forwarded "
-        "port is opened as http://localhost:PORT/.\n"
-    )
-
-
-class TableServer(http.server.ThreadingHTTPServer):
-    """The page's server.
+class TableServer:
+    """The server of the table's page.
 
     Attributes:
-        token: what messages to the engine must carry.
-        url: where the page is.
+        token: required of messages to the engine.
+        port: the page's.
+        url: the address of the page.
     """
 
-    daemon_threads = True
-    allow_reuse_address = (
-        os.name != "nt"
-    )  # elsewhere a port of which only old connections are left may be taken
-
-    def __init__(self, new_table: Callable[[], Any], port: int = 0, page: Path = PAGE) -> None:
-        """Take a port; `serve_forever` begins to answer.
+    def __init__(self, new_table: Callable[[], Any], port: int = 0) -> None:
+        """Take a port; `run` begins to answer.
 
         Args:
             new_table: makes the engine of a page; its method `answer` is called, one call at a time.
-            port: 0: the usual one, so that the browser finds the game again that it keeps for this address;
-                or, if somebody else has it, one that is free.
-            page: the folder with the page's files.
+            port: 0: the usual one, for which the browser has kept the last game; or a free one if another
+                program uses that.
 
         Raises:
-            PlayError: there is no such port, or somebody else has it.
+            PlayError: there is no such port, or another program uses it.
         """
-        if not 0 <= port <= _HIGHEST_PORT:
-            raise PlayError(f"a port is a number from 1 to {_HIGHEST_PORT}, or 0 for a free one; got {port}")
-        self.new_table = new_table
-        self.page = page
+        try:
+            self._socket = listening(HOST, port)
+        except PlayError:
+            if port != 0:
+                raise
+            self._socket = _bound(HOST, 0)
         self.token = secrets.token_urlsafe(24)
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"http://{HOST}:{self.port}/"
+        self._new_table = new_table
         self._tables: OrderedDict[str, Any] = OrderedDict()
         self._one_at_a_time = threading.Lock()
+        routes = [Route("/engine.json", self._engine), Route("/engine", self._message, methods=["POST"])]
+        self._server = server_of(page_app(routes, [self.url.rstrip("/")]))
+
+    def run(self) -> None:
+        """Answer requests until `stop` is called or Ctrl-C is pressed."""
+        with self._socket:
+            self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """End `run`, from another thread."""
+        self._server.should_exit = True
+
+    async def _engine(self, request: Request) -> Response:
+        return JSONResponse({"engine": "server", "token": self.token})
+
+    async def _message(self, request: Request) -> Response:
+        """Pass a message on to the engine."""
+        given, length = request.headers.get(TOKEN_HEADER, ""), request.headers.get("Content-Length")
+        if not secrets.compare_digest(given.encode(), self.token.encode()):
+            return JSONResponse({"error": "this page is of an earlier start: reload it"}, 403)
+        if length is None:
+            return JSONResponse({"error": "a message needs the header Content-Length"}, 411)
+        if int(length) > MOST_BYTES:
+            return JSONResponse({"error": f"a message has at most {MOST_BYTES:,} bytes"}, 413)
         try:
-            self._take(port)
-        except OSError as error:
-            raise PlayError(
-                f"port {port} cannot be used ({error.strerror}): choose another, or leave --port away for a "
-                "free one"
-            ) from None
+            message = json.loads(await request.body())
+        except (ValueError, RecursionError):
+            return JSONResponse({"error": "the message is not JSON"}, 400)
+        try:
+            return JSONResponse({"result": await run_in_threadpool(self.answer, message)})
+        except (MilleBornesError, ImportError) as error:
+            return JSONResponse({"error": str(error)})
+        except Exception:
+            _log.exception("a message to the table failed")
+            return JSONResponse({"error": "the engine failed; the terminal says why"}, 500)
 
-    def _take(self, port: int) -> None:
-        if port == 0:
-            with contextlib.suppress(OSError):
-                super().__init__((HOST, USUAL_PORT), _Handler)
-                return
-        super().__init__((HOST, port), _Handler)
-
-    @property
-    def url(self) -> str:
-        """The address of the page."""
-        return f"http://{HOST}:{self.server_port}/"
-
-    def answer(self, request: Any) -> Any:
+    def answer(self, message: Any) -> Any:
         """Return the engine's answer to a message of the page.
 
         Raises:
-            PlayError: it is no message.
-            MilleBornesError: what the table has to say against it.
+            PlayError: it is not a message.
+            MilleBornesError: the table refuses it.
         """
         wanted = {"table": str, "message": str, "arguments": dict}
-        if not isinstance(request, dict) or set(request) != set(wanted):
+        if not isinstance(message, dict) or set(message) != set(wanted):
             raise PlayError("a message has the entries table, message and arguments")
         for name, kind in wanted.items():
-            if not isinstance(request[name], kind):
-                raise PlayError(f"the entry {name!r} of a message is {shown(request[name])}")
+            if not isinstance(message[name], kind):
+                raise PlayError(f"the entry {name!r} of a message is {shown(message[name])}")
         with self._one_at_a_time:
-            return self._table(request["table"]).answer(request["message"], request["arguments"])
+            return self._table(message["table"]).answer(message["message"], message["arguments"])
 
     def _table(self, name: str) -> Any:
-        """The table of that name, made when first asked for; the one not used for longest is given up."""
+        """Return the table of that name, a new one if necessary; the least recently used one is dropped."""
         if name not in self._tables:
-            self._tables[name] = self.new_table()
+            self._tables[name] = self._new_table()
             while len(self._tables) > _MOST_TABLES:
                 self._tables.popitem(last=False)
         self._tables.move_to_end(name)
         return self._tables[name]
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
-    """Answers one request."""
-
-    server: TableServer
-    server_version = "millebornes"
-    protocol_version = "HTTP/1.1"
-    timeout = 60
-    wbufsize = -1  # an answer is sent in one piece, or the other side waits 40 ms for its second half
-    disable_nagle_algorithm = True
-
-    def do_GET(self) -> None:
-        """Hand a file of the page out."""
-        if not self._is_for_us():
-            return
-        path = self.path.partition("?")[0]
-        if path == "/engine.json":
-            self._send_json({"engine": "server", "token": self.server.token})
-            return
-        file = self._file(path)
-        if file is None:
-            self._send(HTTPStatus.NOT_FOUND, b"there is no such file here\n", "text/plain; charset=utf-8")
-        else:
-            self._send(HTTPStatus.OK, file.read_bytes(), TYPES[file.suffix])
-
-    def do_POST(self) -> None:
-        """Hand a message to the engine."""
-        if not self._is_for_us():
-            return
-        problem = self._problem_of_message()
-        if problem is not None:
-            self.close_connection = True
-            self._send_json({"error": problem[1]}, problem[0])
-            return
-        try:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self._send_json({"result": self.server.answer(request)})
-        except (MilleBornesError, ImportError) as error:
-            self._send_json({"error": str(error)})
-        except (ValueError, RecursionError):
-            self._send_json({"error": "the message is no JSON"}, HTTPStatus.BAD_REQUEST)
-        except OSError:
-            raise
-        except Exception:
-            _log.exception("a message to the table failed")
-            self._send_json(
-                {"error": "the engine failed; the terminal says why"}, HTTPStatus.INTERNAL_SERVER_ERROR
-            )
-
-    def _is_for_us(self) -> bool:
-        """Return True if host and origin are this computer; refuse the request otherwise."""
-        hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
-        if len(hosts) != 1 or not is_loopback(hosts[0]):
-            problem = refusal("Host", ", ".join(hosts) or None, self.server.url)
-        elif not all(map(is_loopback_origin, origins)):
-            problem = refusal("Origin", ", ".join(origins), self.server.url)
-        else:
-            return True
-        self.close_connection = True
-        self._send(HTTPStatus.FORBIDDEN, problem.encode(), "text/plain; charset=utf-8")
-        return False
-
-    def _problem_of_message(self) -> tuple[HTTPStatus, str] | None:
-        if self.path != "/engine":
-            return HTTPStatus.NOT_FOUND, "messages go to /engine"
-        given = self.headers.get(TOKEN_HEADER, "")
-        if not secrets.compare_digest(given.encode(), self.server.token.encode()):
-            return HTTPStatus.FORBIDDEN, "this page is of an earlier start: load it anew"
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal():
-            return HTTPStatus.LENGTH_REQUIRED, "a message says how long it is"
-        if int(length) > MOST_BYTES:
-            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a message has at most {MOST_BYTES:,} bytes"
-        return None
-
-    def _file(self, path: str) -> Path | None:
-        """A file of the page, and of nothing else on this computer."""
-        folder = self.server.page.resolve()
-        try:
-            file = (folder / path.lstrip("/")).resolve()
-            if path.endswith("/"):
-                file /= "index.html"
-            is_ours = file.is_relative_to(folder) and file.suffix in TYPES and file.is_file()
-        except (OSError, ValueError):  # a name that no file can have
-            return None
-        return file if is_ours else None
-
-    def _send_json(self, content: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
-        self._send(status, json.dumps(content).encode(), "application/json")
-
-    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("Content-Security-Policy", POLICY)
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the terminal belongs to the person."""
-
-
-__all__ = ["HOST", "PAGE", "TOKEN_HEADER", "TableServer", "is_loopback", "is_loopback_origin", "refusal"]
+__all__ = ["HOST", "PAGE", "TOKEN_HEADER", "USUAL_PORTS", "TableServer", "listening", "page_app", "server_of"]

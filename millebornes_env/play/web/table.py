@@ -1,6 +1,6 @@
-"""The engine behind the page, in Python: what each message of the page is answered.
+"""The page's engine in Python, which answers each message of the page.
 
-`web/server_engine.js` hands the messages over; an engine in the browser answers the same ones.
+`web/server_engine.js` sends the messages; the engine in the browser answers the same ones.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.errors import PlayError, shown
-from millebornes_env.games.editions import edition as find_edition
-from millebornes_env.games.editions import editions, mini_decks
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -52,7 +50,8 @@ from millebornes_env.games.millebornes.rule_checks import limits
 from millebornes_env.games.millebornes.rules import FIELDS, TABLE_FIELDS, Rules, rules_record
 from millebornes_env.games.millebornes.state import ROUND_OVER
 from millebornes_env.games.millebornes.winning import has_won_match
-from millebornes_env.games.registry import DEFAULT_GAME
+from millebornes_env.games.registry import DEFAULT_GAME, editions, mini_decks
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.sheets import newest_version, split_label
 from millebornes_env.notation import Position, write_action, write_position, write_record
 from millebornes_env.notation.lines import CARD_WORDS
@@ -93,10 +92,10 @@ ANYWHERE: Final = {
     "random": "Random",
     "strategist+search": "Strategist with search",
 }
-"""Agents that play at every table, and what the page calls them."""
+"""Agents that play at every table, and their names on the page."""
 
 CHAMPIONS: Final = {CHAMPION: "Champion", "champion+search": "Champion with search"}
-"""Agents with a trained network, which play where it fits."""
+"""Agents with a trained network, which play at the tables that it was trained for."""
 
 _KINDS: Final = {
     CLAIM_COUP_FOURRE: "claim",
@@ -110,17 +109,17 @@ _MOST_SEED: Final = 2**64 - 1
 
 
 class CardTable:
-    """One table of Mille Bornes, as the page asks for it.
+    """One table of Mille Bornes.
 
-    A message that makes no sense raises a `MilleBornesError` whose text is for the person at the page.
+    An invalid message raises a `MilleBornesError`, whose text the page shows.
     """
 
     def __init__(self, usual: Mapping[str, Any] | None = None) -> None:
-        """Make a table at which nothing was dealt yet.
+        """Create a table without a game.
 
         Args:
-            usual: what the page proposes: `edition`, `players`, `teams`, `episode`, `against`, `seed`. An
-                agent that is named here may be any that `agents.load` knows; others the page cannot name.
+            usual: defaults of the page: `edition`, `players`, `teams`, `episode`, `against`, `seed`. Only
+                here may the agent be any that `agents.load` accepts.
         """
         self._usual = dict(usual or {})
         self._game: PlayedGame | None = None
@@ -132,11 +131,11 @@ class CardTable:
 
         Args:
             message: one of `MESSAGES`.
-            arguments: of the method, by name.
+            arguments: arguments of the method, by name.
 
         Raises:
-            PlayError: no such message or argument.
-            MilleBornesError: what the table has to say against it.
+            PlayError: there is no such message or argument.
+            MilleBornesError: the table refuses the message.
         """
         if message not in MESSAGES:
             raise PlayError(f"there is no message {shown(message)}; they are {', '.join(MESSAGES)}")
@@ -147,10 +146,10 @@ class CardTable:
             raise PlayError(f"{message}: {error}") from None
         return method(**arguments)
 
-    # What there is to choose from --------------------------------------------------------------------------
+    # The choice of a game ----------------------------------------------------------------------------------
 
     def catalogue(self) -> dict[str, Any]:
-        """Editions with their tables, agents, cards."""
+        """List the editions with their tables, the agents and the cards."""
         return {
             "version": __version__,
             "editions": [
@@ -163,7 +162,7 @@ class CardTable:
         }
 
     def _own_agent(self) -> list[dict[str, Any]]:
-        """The agent of the command line, where it is none of the others."""
+        """List the agent of the command line, unless it is one of the others."""
         against = self._usual.get("against")
         if against is None or against in ANYWHERE or against in CHAMPIONS:
             return []
@@ -177,10 +176,7 @@ class CardTable:
         return [_rule_entry(name, value, getattr(usual, name)) for name, value in table._asdict().items()]
 
     def _sheet(self, name: str) -> Any:
-        """The sheet of that name, perhaps with rules overridden, or that of the command line.
-
-        A page names no files of this computer.
-        """
+        """Find a shipped sheet, or that of the command line, with overrides; pages may not name files."""
         given: object = name
         stem = given.partition("+")[0] if isinstance(given, str) else ""
         known = (*editions(None), *mini_decks())
@@ -197,7 +193,7 @@ class CardTable:
 
     @property
     def _own_edition(self) -> str | None:
-        """The edition of the command line, where it is none of the others: a file."""
+        """The edition of the command line if it is a file, else None."""
         own = self._usual.get("edition")
         if own is None or split_label(str(own))[0] in (*editions(), *mini_decks()):
             return None
@@ -236,7 +232,7 @@ class CardTable:
         return self.position()
 
     def load(self, text: str, episode: str | None = None) -> dict[str, Any]:
-        """Take a position or a record over; one looks at its beginning."""
+        """Load a position or a record, and go to its beginning."""
         if not isinstance(text, str):
             raise PlayError(f"a position or a record is text; got {shown(text)}")
         if episode not in (None, "round", "match"):
@@ -275,21 +271,21 @@ class CardTable:
         return "match" if self._playing.is_match else "round"
 
     def goto(self, k: int) -> dict[str, Any]:
-        """Look at the game after k plays."""
+        """Go to the position after k plays."""
         self._playing.go_to(_number("k", k))
         return self.position()
 
     def save(self) -> dict[str, str]:
-        """The position as text."""
+        """Return the position as text."""
         game = self._playing
         return {"text": write_position(game.states, game.begun.edition, game.rules)}
 
     def record(self) -> dict[str, str]:
-        """The whole game as text."""
+        """Return the whole game as text."""
         return {"text": write_record(self._playing.record())}
 
     def play(self, action: int) -> dict[str, Any]:
-        """Carry out an action of the seat whose turn it is."""
+        """Play an action of the seat to act."""
         self._playing.play(_number("action", action, lowest=NEXT_ROUND))
         return self.position()
 
@@ -298,7 +294,7 @@ class CardTable:
         self._playing.take_back()
         return self.position()
 
-    # What is shown -----------------------------------------------------------------------------------------
+    # Views of the game -------------------------------------------------------------------------------------
 
     def position(self, seat: int | str | None = None) -> dict[str, Any]:
         """Return the position as a seat sees it; "all" shows every hand, None shows none."""
@@ -326,11 +322,11 @@ class CardTable:
         }
 
     def log(self) -> list[dict[str, Any]]:
-        """Every play, in our notation and in words."""
+        """List all plays, in notation and in words."""
         return [_told(play.seat, play.action, self._playing.rules) for play in self._playing.plays]
 
     def why_not(self, card: int, target_team: int | str | None = None) -> dict[str, str | None]:
-        """Why a card cannot be laid there, half a sentence; None if it can."""
+        """Return the reason why a card cannot be played there, half a sentence; None if it can."""
         game = self._playing
         card = _number("card", card)
         if card >= NUM_CARD_TYPES:
@@ -369,17 +365,17 @@ class CardTable:
         return opinion(env, self._agent(agent), env._observations, with_search=search, plays=plays)
 
     def _at_the_table(self) -> VectorEnv:
-        """The environment, in the position that one looks at."""
+        """Return the environment in the current position."""
         assert self._env is not None
         states: StateArray = self._playing.states
         self._env.set_states(states)
         return self._env
 
     def _agent(self, name: str) -> Agent:
-        """An agent of the catalogue, made for this table when it is first asked.
+        """Return an agent of the catalogue, which is created at its first use.
 
         Raises:
-            PlayError: it is none of them.
+            PlayError: there is no such agent.
             MilleBornesError: it does not play at this table.
         """
         given: object = name
@@ -398,7 +394,7 @@ class CardTable:
 
 
 def _told(seat: int, action: int, rules: Rules) -> dict[str, Any]:
-    """A play as the log has it."""
+    """Describe a play for the log."""
     if action == NEXT_ROUND:
         return {"seat": None, "action": action, "notation": "next round", "words": _DEAL_WORDS}
     return {"seat": seat, "action": action, **_said(action, rules, seat)}
@@ -412,7 +408,7 @@ def _said(action: int, rules: Rules, seat: int) -> dict[str, str]:
 
 
 def _choice(action: int, rules: Rules, seat: int) -> dict[str, Any]:
-    """Something that may be done."""
+    """Describe a legal action."""
     if action == NEXT_ROUND:
         words = {"notation": "next round", "words": _DEAL_WORDS}
         return {"action": action, "kind": "next_round", "card": None, "target_team": None, **words}
@@ -432,7 +428,7 @@ def _choice(action: int, rules: Rules, seat: int) -> dict[str, Any]:
 
 
 def _action_meant(card: int, target: int | str | None, rules: Rules, seat: int) -> int | None:
-    """The action of laying a card somewhere; None: there is none."""
+    """Return the action of playing a card at a target; None if there is none."""
     if target == "discard":
         return int(discard_action(card))
     own = seat % rules.teams
@@ -471,7 +467,7 @@ def _card_entry(card: int) -> dict[str, Any]:
 
 
 def _rule_entry(name: str, value: int, usual: int) -> dict[str, Any]:
-    """A rule: the answer in words and as a number, that of the sheet itself, and what it may be."""
+    """Describe a rule: its value in words and as a number, the sheet's own value, and the possible values."""
     field = FIELDS[name]
     return {
         "field": name,

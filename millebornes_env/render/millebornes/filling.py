@@ -1,4 +1,4 @@
-"""Fills in the templates of the drawing (`web/drawing`); `web/table/filling.js` does the same in the page.
+"""Fills in the templates of the drawing (`drawing/`); `play/web/table/filling.js` does the same in the page.
 
 A browser test compares what the two make of the same table.
 """

@@ -59,12 +59,12 @@ def comparison(names: Iterable[str] | None = None) -> str:
 
 
 def _players(sheet: Edition) -> str:
-    return f"{sheet.least_players} to {sheet.most_players}"
+    return f"{sheet.players[0]} to {sheet.players[-1]}"
 
 
 def _value(sheet: Edition, name: str) -> str:
     """What a person calls the value of a rule: "60", "no"."""
-    value = getattr(sheet.table(sheet.least_players), name)
+    value = getattr(sheet.table(sheet.players[0]), name)
     choices = FIELDS[name].choices
     return choices[value] if choices else str(value)
 

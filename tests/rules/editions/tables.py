@@ -22,23 +22,23 @@ every_table = each(("name", "players", "teams"), TABLES)
 
 
 def in_editions(*names: str) -> Callable[[Test], Test]:
-    """A parameter `name` for each of these editions."""
+    """Return a parameter `name` for each of these editions."""
     return each("name", names)
 
 
 def all_but(*names: str) -> Callable[[Test], Test]:
-    """A parameter `name` for each of the other editions."""
+    """Return a parameter `name` for each of the other editions."""
     assert set(names) <= set(EDITIONS)
     return in_editions(*(name for name in EDITIONS if name not in names))
 
 
 def at(name: str, *lines: str, **options: Any) -> Position:
-    """A position at a table of the edition; see `Position`."""
+    """Return a position at a table of the edition; see `Position`."""
     return Position(*lines, edition=name, **options)
 
 
 def lay(position: Position, hazard: str, team: int) -> str:
-    """The move that lays the hazard against the team."""
+    """Return the move that lays the hazard against the team."""
     return f"play {hazard}" if position.rules.teams == 2 else f"play {hazard} against team {team}"
 
 

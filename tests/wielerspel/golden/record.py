@@ -36,7 +36,7 @@ def worth(table: Table, seed: int) -> float:
 
 
 def golden(table: Table) -> str:
-    """The text of a table's file."""
+    """Return the text of a table's file."""
     seed = max(range(CANDIDATES), key=lambda seed: (worth(table, seed), -seed))
     head = f"# Golden games of the race, {table.players} players, {table.changes or 'the usual sheet'}; "
     lines = trace(begun(table, seed), player(seed))

@@ -127,14 +127,14 @@ def _value(value: Any) -> str:
 
 
 def ranges(numbers: list[int]) -> str:
-    """The numbers in short: 5 9-68."""
+    """Return the numbers in short: 5 9-68."""
     starts = [now for before, now in pairwise([-2, *numbers]) if now != before + 1]
     ends = [before for before, now in pairwise([*numbers, NUM_ACTIONS + 2]) if now != before + 1]
     return " ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in zip(starts, ends, strict=True))
 
 
 def changed(before: npt.NDArray[np.int8], row: npt.NDArray[np.int8]) -> str:
-    """The places of a row whose number is another one now."""
+    """Return the places of a row whose number is another one now."""
     return " ".join(f"{place}:{row[place]}" for place in np.flatnonzero(row != before))
 
 
@@ -165,7 +165,7 @@ def player(seed: int) -> Choose:
 
 
 def races_in(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The seed and the lines of each race of a file."""
+    """Return the seed and the lines of each race of a file."""
     for part in text.split("\nrace with seed ")[1:]:
         seed, _, lines = part.partition("\n")
         yield int(seed), [line for line in lines.splitlines() if line.strip()]

@@ -188,7 +188,7 @@ class Race:
     # The start of a turn, the white die, the line ----------------------------------------------------------
 
     def price_of_lead(self) -> int:
-        """The price that an escaped rider pays at the start of his turn (003:57)."""
+        """Return the price that an escaped rider pays at the start of his turn (003:57)."""
         return max(int(price) for lead, price in self.sheet["prices"] if self.lead >= lead)
 
     def _stay_away_or_give_up(self) -> Steps:

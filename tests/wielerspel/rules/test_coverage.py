@@ -32,7 +32,7 @@ NOT_IN_A_TEST = {15: "the proposed board: the sheet cites it", 16: "the proposed
 
 
 def numbers(ranges: str) -> list[int]:
-    """The numbers of a text such as "1-3 7"."""
+    """Return the numbers of a text such as "1-3 7"."""
     found = []
     for part in ranges.split():
         first, _, last = part.partition("-")
@@ -42,7 +42,7 @@ def numbers(ranges: str) -> list[int]:
 
 @cache
 def docstrings() -> dict[str, str]:
-    """The docstring of each test of the race, but for the oracle's."""
+    """Return the docstring of each test of the race, but for the oracle's."""
     return {
         f"{file.stem}.{node.name}": ast.get_docstring(node) or ""
         for file in sorted([*HERE.glob("test_*.py"), *HERE.parent.glob("test_*.py")])

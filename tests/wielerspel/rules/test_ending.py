@@ -58,7 +58,7 @@ def test_all_equal_is_a_true_draw() -> None:
 
 
 def _exhaust(race: Race) -> Race:
-    """A turn in which nobody can pay."""
+    """Return a turn in which nobody can pay."""
     for seat in range(race.rules.players):
         race.energy(seat, 0).retired(seat, 6)
     race.land_on(FLAT_2)

@@ -1,0 +1,47 @@
+"""`TableSpec`: the edition, seats, teams, kind of episode and seed of some games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from millebornes_env.envs.options import USUAL
+from millebornes_env.envs.vector import VectorEnv
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table and the games that are played there.
+
+    Attributes:
+        edition: name of the rule sheet, with overrides ("parker+max_200=4"), or the path of one of your own.
+        players: seats at the table.
+        teams: teams at the table; None: the sheet's default.
+        episode: one of the game's kinds of episodes, in Mille Bornes "match" or "round", or "usual".
+        seed: seed of the deals and of the agents, 0 to 2**64 - 1.
+    """
+
+    edition: str = "parker"
+    players: int = 2
+    teams: int | None = None
+    episode: str = USUAL
+    seed: int = 1
+
+    def env(self, num_envs: int = 1, **options: Any) -> VectorEnv:
+        """Return games at the table, unseeded and with autoreset disabled.
+
+        Args:
+            num_envs: number of games.
+            options: further options of `vector_env`.
+
+        Raises:
+            MilleBornesError: there is no such table; the message lists the tables.
+        """
+        return VectorEnv(
+            num_envs,
+            self.edition,
+            players=self.players,
+            teams=self.teams,
+            episode=self.episode,
+            **{"autoreset_mode": "disabled", **options},
+        )
