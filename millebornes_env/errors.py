@@ -83,7 +83,7 @@ class StateError(MilleBornesError):
 
 
 class ConformanceError(MilleBornesError, AssertionError):
-    """What `millebornes_env.testing` was asked to check does not do what it must.
+    """An agent, sheet or environment fails a check of `millebornes_env.testing`.
 
     The message says what is wrong, where (which table, game, seat, play) and what to do about it.
     """

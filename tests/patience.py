@@ -1,6 +1,6 @@
-"""How long tests wait for other processes. Nothing here says how fast a machine has to be."""
+"""The time-out of tests that wait for other processes; it demands no speed of the machine."""
 
 from __future__ import annotations
 
 SECONDS_OF_A_HANG = 1800
-"""Who has not answered after half an hour never will: the only use of a time-out in these tests."""
+"""A process silent for half an hour hangs: the only use of a time-out in these tests."""

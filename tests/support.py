@@ -80,7 +80,7 @@ def _table_of(
 
 @cache
 def _words_of_moves(rules: Rules, seat: int) -> tuple[str, ...]:
-    """What each action of the seat is called; with two teams it goes without saying whom a hazard hits."""
+    """Return the name of each action of the seat; with two teams, hazards name no target."""
     words = [write_action(action, rules, seat) for action in range(num_actions(rules.teams))]
     if rules.teams == 2:
         words = [said.partition(" against ")[0] for said in words]
@@ -242,7 +242,7 @@ class Position:
         return {move.removeprefix("play ") for move in self.legal() if move.startswith("play ")}
 
     def can(self, move: str) -> bool:
-        """Whether the move is legal."""
+        """Return True if the move is legal."""
         action = read_action(move, self.rules, self.seat)  # a slip of the pen is an error
         return _words_of_moves(self.rules, self.seat)[action] in self.legal()
 
@@ -295,7 +295,7 @@ class Position:
 
     @property
     def phase(self) -> str:
-        """What it decides: "play", "claim", "extension", or "round over"."""
+        """The decision: "play", "claim", "extension", or "round over"."""
         return PHASE_NAMES[int(self.state.phase)]
 
     @property
@@ -315,7 +315,7 @@ class Position:
 
     @property
     def pile_size(self) -> int:
-        """How many cards are left to draw."""
+        """Number of cards left to draw."""
         return int(self.state.draw_pile)
 
     @property
@@ -328,19 +328,19 @@ class Position:
         return [CARDS[card] for card in _expanded(self._plain["hand"][seat])]
 
     def hand_sizes(self) -> list[int]:
-        """How many cards each seat holds."""
+        """Number of cards in each hand."""
         return self._plain["hand_count"][: self.rules.players].tolist()
 
     def battle_top(self, team: int) -> str | None:
-        """What shows on the battle pile."""
+        """Return the top card of the battle pile."""
         return _name_or_none(self.state.battle[team])
 
     def speed_top(self, team: int) -> str | None:
-        """What shows on the speed pile."""
+        """Return the top card of the speed pile."""
         return _name_or_none(self.state.speed[team])
 
     def km_of(self, team: int) -> int:
-        """How far the team has come."""
+        """Return the team's km."""
         return int(self.state.km[team])
 
     def laid(self, team: int) -> Counter[str]:
@@ -352,7 +352,7 @@ class Position:
         return [name for name, flag in zip(SAFETIES, self.state.coup_fourre[team], strict=True) if flag]
 
     def is_moving(self, team: int) -> bool:
-        """Whether the team may lay distance cards and be attacked."""
+        """Return True if the team may play distance cards and be attacked."""
         return bool(is_moving(self.state, self.record, team))
 
     def sheet(self, team: int) -> dict[str, int]:

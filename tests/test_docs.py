@@ -64,7 +64,7 @@ def text_of(name: str) -> str:
 
 
 def blocks_of(name: str) -> list[str]:
-    """What a document has between fences."""
+    """Return the fenced blocks of a document."""
     return re.findall(r"```\w*\n(.*?)```", text_of(name), flags=re.DOTALL)
 
 
@@ -158,7 +158,7 @@ def test_the_commands_of_the_readme_run(
 
 @pytest.mark.parametrize("command", [line for line in commands_of("README.md") if line.startswith("make ")])
 def test_the_readme_names_targets_that_make_knows(command: str) -> None:
-    """What they do is done by whoever runs these tests; here, that make finds all that they need."""
+    """These tests run what the targets do; here make only has to find all prerequisites."""
     surroundings = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     done = subprocess.run(
         [*shlex.split(command), "--dry-run"],

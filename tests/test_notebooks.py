@@ -26,7 +26,7 @@ SHORT_FORM = "MILLEBORNES_SHORT_NOTEBOOKS"
 SHORTER = {
     "01_first_round": {"seconds=0.25": "seconds=0.005", "deals=2000": "deals=60", "deals=200)": "deals=60)"}
 }
-"""What stands in a notebook that has no short form, and what the tests run in its place."""
+"""Text in a notebook without a short form, and its replacement in tests."""
 PICTURES_AT_MOST = 200_000  # bytes of a notebook's pictures as they are written, in base64
 
 # A path of the machine where the notebook was run: of a user, of a build, of a temporary folder.

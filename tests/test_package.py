@@ -24,7 +24,7 @@ records = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
 
 
 def output_of(program: str) -> str:
-    """What a fresh interpreter prints."""
+    """Return the output of a fresh interpreter."""
     command = [sys.executable, "-c", program]
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=SECONDS_OF_A_HANG

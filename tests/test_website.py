@@ -1,4 +1,4 @@
-"""What the site is built from: every page is listed, and positions open in the table."""
+"""Sources of the site: every page is listed, and positions open in the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every command line owes its user: one sentence for an error, no traceback, conventional exit codes.
+"""Error handling shared by all command lines: one sentence for an error, no traceback, standard exit codes.
 
 `run_command` runs a command and takes care of signals that stop it and of standard streams that are closed,
 full or no longer read:
@@ -96,7 +96,7 @@ def warn(message: str) -> None:
 
 
 def program() -> str:
-    """What a user typed to get here: the console command, or Python's option -m."""
+    """Return the command as the user typed it: the console command, or Python's option -m."""
     return "millebornes" if Path(sys.argv[0]).stem == "millebornes" else "python -m millebornes_env"
 
 
@@ -106,7 +106,7 @@ def option_name(field: str) -> str:
 
 
 def sentence(error: BaseException) -> str:
-    """What an error says to a user, in one line: of the operating system's, the file and the reason.
+    """Return an error's message on one line; for an error of the operating system, the file and the reason.
 
     A `KeyError` says only the key, so its name is put before.
     """

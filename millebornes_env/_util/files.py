@@ -99,7 +99,7 @@ def remove_drafts(folder: Path) -> list[Path]:
 
 
 def _is_abandoned(draft: Path, process: int) -> bool:
-    """Whether nobody writes to a draft any more; a draft of our own number is of an earlier process."""
+    """Return True if no process writes to a draft; one with our own number is an earlier process's."""
     if draft.is_symlink() or not draft.is_file():
         return False
     if process == os.getpid() or time.time() - draft.stat().st_mtime > _OLD_SECONDS:

@@ -58,7 +58,7 @@ class Guard:
 
 
 class Guarded(Protocol):
-    """What has methods that are `alone`."""
+    """An object with methods that are `alone`."""
 
     @property
     def _guard(self) -> Guard: ...

@@ -78,7 +78,7 @@ class Stops:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a signal waits for the end of what is half done."""
+        """True if a signal waits until the current step is complete."""
         return self._waiting is not None
 
     @contextlib.contextmanager

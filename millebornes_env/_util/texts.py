@@ -53,7 +53,7 @@ def text_of_file(
 
 
 def toml_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MOST_BYTES) -> dict[str, Any]:
-    """What a TOML file says.
+    """Parse a TOML file.
 
     Args:
         path: the file.
@@ -106,7 +106,7 @@ def decoded(content: bytes) -> str:
 
 
 def undecodable(content: bytes, problem: UnicodeDecodeError) -> str:
-    """What is wrong with bytes that are no UTF-8, in words."""
+    """Describe why bytes are not valid UTF-8."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "its byte order mark says that it is UTF-16; save it as UTF-8 (utf-8)"
     where = f"byte {content[problem.start]:#04x} at place {problem.start}"
@@ -166,6 +166,6 @@ def print_text(text: str, *, end: str = "\n", file: TextIO | None = None) -> Non
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """What to say after an unknown word: " Did you mean 'roll'?", or "" if no known one is like it."""
+    """Return a hint for an unknown word, " Did you mean 'roll'?", or "" if no known word is similar."""
     close = difflib.get_close_matches(word[:_LONGEST_QUOTE], list(known), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""

@@ -1,4 +1,4 @@
-"""What the audits of all games share: numbers for what can be wrong, and how laws are asked one by one.
+"""Code shared by the audits of all games: numbers for violations, and checking laws one by one.
 
 Compiled code reports the first violation that it finds as a number; the audit of the game says it in words.
 """
@@ -41,13 +41,13 @@ def require(found: int, violation: int, holds: bool) -> int:
 
 @rule
 def is_between(value: int, lowest: int, highest: int) -> bool:
-    """Whether the value lies between the two, or is one of them."""
+    """Return True if the value is in the closed interval."""
     return lowest <= value <= highest
 
 
 @rule
 def all_are_between(values: Any, lowest: int, highest: int) -> bool:
-    """Whether all of the values lie between the two."""
+    """Return True if all values are in the closed interval."""
     outside = 0
     for place in range(len(values)):  # without a branch: the compiler takes many values at once
         outside |= (int(values[place]) < lowest) | (int(values[place]) > highest)
@@ -56,7 +56,7 @@ def all_are_between(values: Any, lowest: int, highest: int) -> bool:
 
 @rule
 def are_equal(one: Any, other: Any) -> bool:
-    """Whether two rows hold the same numbers."""
+    """Return True if two rows hold the same numbers."""
     different = 0
     for place in range(len(one)):
         different |= int(one[place]) ^ int(other[place])

@@ -1,4 +1,4 @@
-"""What a win pays in learning: one rule for all rulebooks."""
+"""The reward of a win, by the same rule for all rulebooks."""
 
 from __future__ import annotations
 

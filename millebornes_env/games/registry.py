@@ -65,7 +65,7 @@ OBSERVATION_OPTIONS: Final = {
     "rules": ("observe_rules", False),
     "padded": ("padded", False),
 }
-"""What can be chosen about observations, by the field of a game's spec: the option, and its usual value."""
+"""The options of observations, by the field of a game's spec: name and default of each."""
 
 
 # Rule sheets -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What stands in a line of a file of records, before it is understood: the entries of an object of JSON."""
+"""The raw entries of one line of a file of records: those of a JSON object."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def write_record(record: Record) -> str:
 
 
 def entries_of(record: Record) -> dict[str, Any]:
-    """What stands in the line of a record, ready for JSON."""
+    """Return the entries of a record's line, ready for JSON."""
     position = checked_record(record).position
     rules, entry = position.rules, find_game(position.edition.game)
     words = PlayWords(entry.module(), rules)
@@ -277,11 +277,11 @@ class _Played:
         return copied
 
     def is_over(self) -> bool:
-        """Whether nobody is to act."""
+        """Return True if no seat is to act."""
         return bool(self._is_over(self.state))
 
     def fallen(self, action: int | None) -> str:
-        """Which dice and cards an action brings; None: which have fallen before."""
+        """Return the dice and cards that an action brings; for None, those of this turn so far."""
         if self._chance is None:
             return ""
         return ", ".join(self._chance(self.copy()[0], self.rules, action))
@@ -364,7 +364,7 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
 
 
 def _fallen_after(game: _Played, before: StateArray, action: int) -> str:
-    """What a play that was just carried out has brought."""
+    """Return the dice and cards that the last action brought."""
     now = game.copy()
     game.games.states[:] = before
     fallen = game.fallen(action)

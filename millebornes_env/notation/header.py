@@ -26,7 +26,7 @@ _WORDS_OF_KEY: Final = 2
 
 
 class Chance(NamedTuple):
-    """What a game's random numbers depend on.
+    """The seed of a game's random numbers.
 
     Attributes:
         key: two 32-bit words.
@@ -94,7 +94,7 @@ def _edition_named(line: Line, given: Any) -> Any:
 
 
 def read_chance(lines: Mapping[str, Line]) -> Chance:
-    """What the lines `key` and `episode` say; 0 if they are missing.
+    """Parse the lines `key` and `episode`; 0 if they are missing.
 
     Raises:
         NotationError: they are no such numbers.

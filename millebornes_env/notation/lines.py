@@ -16,7 +16,7 @@ from millebornes_env.errors import NotationError, shown
 from millebornes_env.games.millebornes.cards import DECK_SIZE, NUM_DISTANCES, Card
 
 CARD_WORDS: Final = tuple(card.name.lower().removeprefix("distance_") for card in Card)
-"""What a text calls each card, by card id: `25`, `out_of_gas`, `right_of_way`."""
+"""The name of each card in texts, by card id: `25`, `out_of_gas`, `right_of_way`."""
 
 NOTHING: Final = "none"
 """An empty list of cards."""
@@ -212,7 +212,7 @@ def _place_of(line: Line, word: str, what: str, count: int, rules: TableRules) -
 
 
 def table_words(rules: TableRules) -> str:
-    """What a text calls the table: `4 players in 2 teams`."""
+    """Return the name of a table in texts: `4 players in 2 teams`."""
     return f"{rules.players} players in {rules.teams} teams"
 
 

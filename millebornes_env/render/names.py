@@ -1,4 +1,4 @@
-"""What a player at the table calls the others: "you", "partner", "opponent", and numbers to the left.
+"""Names of players from one seat: "you", "partner", "opponent", and numbers to the left.
 
 There is one set of names, for moves, table and score sheet, as one seat sees the table.
 """
@@ -13,7 +13,7 @@ YOU: Final = "you"
 
 @dataclass(frozen=True)
 class Names:
-    """What the players and teams of a table are called; all places are counted to the left of one seat.
+    """The names of a table's players and teams; indices count to the left of one seat.
 
     Attributes:
         players: seats at the table.
@@ -49,5 +49,5 @@ class Names:
 
 
 def is_plural(name: str) -> bool:
-    """Whether the name takes "are" and "have"."""
+    """Return True if the name takes "are" and "have"."""
     return name == YOU or name.startswith("opponents")

@@ -1,4 +1,4 @@
-"""What a user of the installed package may write: every interface, both games, agents against each other.
+"""A user's script for the installed package: every interface, both games, agents against each other.
 
 `test_wheel.py` runs it where no checkout is, and checks its types with `mypy --strict`. It prints a line for
 each interface; `--sb3` adds that for Stable-Baselines3, which needs the library.
@@ -96,7 +96,7 @@ def sb3() -> Done:
 
 
 def text() -> Done:
-    """What a language model is asked, and what its answer means."""
+    """Prompt for a language model, and parse its answer."""
     env = vector_env(1, seed=3)
     env.reset()
     view = see(situation(env))

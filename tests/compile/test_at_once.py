@@ -23,7 +23,7 @@ ROOM = 80
 
 
 def kernels_of(count: int) -> list[tuple[Callable[..., Any], Callable[..., Any]]]:
-    """What the compiler makes of each function that writes, for one count, and the plain function."""
+    """Return each writing function, compiled for one count, with the plain function."""
 
     @kernel
     def copy(row: Any, at: int, numbers: Any, first: int, less: Any) -> None:

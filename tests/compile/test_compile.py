@@ -1,4 +1,4 @@
-"""What `compile` adds to Numba: room on the stack, numbers by their address, floats added in any order."""
+"""Additions of `compiling` to Numba: arrays on the stack, numbers by address, floats added in any order."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Modules:
         return importlib.import_module(name)
 
     def played(self) -> tuple[int, bool]:
-        """What the kernel returns for 4, and whether it was found in the cache."""
+        """Return the kernel's result for 4, and whether it was found in the cache."""
         multiplied = self.imported().multiplied
         return multiplied(4), sum(multiplied.stats.cache_hits.values()) == 1
 
@@ -234,7 +234,7 @@ def test_what_is_compiled_is_said_once_before_it_begins(
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
-    """Where the cache of a user and the cache in the temporary folder would be."""
+    """Paths of the user's cache and of the cache in the temporary folder."""
     monkeypatch.setattr(compile_cache._config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))

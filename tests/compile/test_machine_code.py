@@ -209,7 +209,7 @@ def both(monkeypatch: pytest.MonkeyPatch, num_envs: int, options: dict[str, Any]
 def in_turn(
     monkeypatch: pytest.MonkeyPatch, envs: list[VectorEnv], ask: Callable[[VectorEnv], Any]
 ) -> list[Any]:
-    """What each of the two answers, each in its own way."""
+    """Return the answers of both environments, each run in its own way."""
     answers = []
     for switch, env in zip("10", envs, strict=True):
         monkeypatch.setenv("MILLEBORNES_MACHINE_CODE", switch)
@@ -255,7 +255,7 @@ def assert_same(ours: VectorEnv, numbas: VectorEnv) -> None:
 
 @with_machine_code
 def test_threads_call_the_same_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What shares the games among threads is Numba's, and calls the wheel's code by its address."""
+    """Numba's code shares the games among threads, and calls the wheel's code by its address."""
     address = machine_code.address_of(STEP_RANGE)
     envs = both(monkeypatch, 600, {"num_threads": 2})
     assert [env.games._step_range_address for env in envs] == [address, None]

@@ -84,7 +84,7 @@ NAMES: Final = {
     "numba.core.types:unliteral": "no wheel can be made",
     "numba.np.numpy_support:as_dtype": "no wheel can be made",
 }
-"""What the package uses of Numba that its documentation does not promise, and what breaks without it."""
+"""Undocumented names of Numba that the package uses, and what breaks without each."""
 
 OF_A_LIBRARY: Final = {
     "_final_module": "rules cannot be linked in",

@@ -1,4 +1,4 @@
-"""What `make web` builds, as far as that can be tested without it: a toy, the words, and what is stale."""
+"""The build of `make web`, as far as it can be tested without it: a toy module, the words, staleness."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ VectorEnv.no_such_thing
 
 
 def run(*command: object, cwd: Path, code: int = 0, **environment: str) -> str:
-    """What a command prints, and, where it is to fail, complains; else its complaints are the test's."""
+    """Run a command and return its output, with stderr if it should fail; unexpected errors fail the test."""
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         list(map(str, command)),
@@ -146,7 +146,7 @@ def test_the_face_for_stable_baselines3(installed: Path, tmp_path: Path) -> None
 
 
 def test_the_console_command(with_arena: Path, tmp_path: Path) -> None:
-    """What it lists, runs, and says where an extra or the checkout is missing."""
+    """It lists and runs commands, and names a missing extra or checkout."""
     millebornes = with_arena / "millebornes"
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     assert run(millebornes, "--version", cwd=tmp_path) == f"millebornes-env {version}\n"

@@ -1,4 +1,4 @@
-"""Which rules make a game: what a compiled check finds, plain Python finds."""
+"""Rules that make a game: compiled checks and plain Python agree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COPIES = Rules._fields[Rules._fields.index("copies_of_25") :][:NUM_DISTANCES]
 
 
 def sums(rules: Rules) -> set[int]:
-    """What the distance cards that one team may lay can add up to."""
+    """Return all sums of the distance cards that one team may play."""
     found = {0}
     for card in range(NUM_DISTANCES):
         most = rules.max_200 if card == DISTANCE_200 else rules.deck[card]

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: tables, and a player whose choice depends on what it is shown only."""
+"""Helpers of this folder: tables, and a player that chooses from its observation alone."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def look(env: VectorEnv) -> dict[str, npt.NDArray[Any]]:
 
 
 def rows(observations: Mapping[str, npt.NDArray[Any]], game: int) -> tuple[bytes, bytes, int]:
-    """What one game shows, as values that can be compared and kept."""
+    """Return the observation of one game as values that can be compared and kept."""
     return (
         observations["observation"][game].tobytes(),
         observations["action_mask"][game].tobytes(),
@@ -69,7 +69,7 @@ def rows(observations: Mapping[str, npt.NDArray[Any]], game: int) -> tuple[bytes
 
 
 def is_same_memory(array: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
-    """Whether two arrays are the same numbers of the same memory, seen in the same way."""
+    """Return True if two arrays are the same view of the same memory."""
     return array.__array_interface__ == other.__array_interface__
 
 
@@ -93,7 +93,7 @@ def refused(
 
 @dataclass
 class Episode:
-    """What there was to see of one episode.
+    """The observations of one episode.
 
     Attributes:
         decisions: at each one the row shown (observation, mask, seat), the action and the rewards.

@@ -1,4 +1,4 @@
-"""What `test_processes` runs in processes of its own: `python -m tests.envs.processes NAME` prints JSON.
+"""Programs that `test_processes` runs: `python -m tests.envs.processes NAME` prints JSON.
 
 A process that forks, or that a fault ends, must not be the one that runs the tests.
 """
@@ -51,7 +51,7 @@ def total(env: VectorEnv) -> int:
 
 
 def _watched(run: Callable[[], Any]) -> Answer:
-    """What it returns, and the warnings on the way."""
+    """Return the function's result, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run()
@@ -86,7 +86,7 @@ def with_another_loop(_: int) -> Answer:
 
 
 def all_in_one(_: int) -> dict[str, Answer]:
-    """What a child finds that need not be told anything."""
+    """Return the answers of a child process that needs no input."""
     new = {f"new {threads}": with_a_new_one(threads) for threads in (1, 2)}
     return {**new, "another loop": with_another_loop(1)}
 

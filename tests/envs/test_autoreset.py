@@ -1,4 +1,4 @@
-"""What follows the end of an episode: SAME_STEP, NEXT_STEP, DISABLED and `reset_mask`."""
+"""The end of an episode: SAME_STEP, NEXT_STEP, DISABLED and `reset_mask`."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ CARDS = (
 
 
 def in_words(action: int, teams: int, team: int) -> str:
-    """What a person calls a play of a card."""
+    """Return the name of an action."""
     if 19 <= action < 38:
         return f"discard {CARDS[action - 19]}"
     if 5 <= action < 10:

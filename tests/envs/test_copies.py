@@ -143,7 +143,7 @@ def test_states_take_a_game_back(players: int) -> None:
 
 
 def test_many_continuations_of_one_position() -> None:
-    """What a search does: one game's state in every row."""
+    """As search does: one game's state in every row."""
     env, search = started(1, steps=10), vector_env(16)
     legal = np.flatnonzero(look(env)["action_mask"][0])
     observations = search.set_states(np.repeat(env.get_states(), 16))

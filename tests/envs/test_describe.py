@@ -1,4 +1,4 @@
-"""What one seat sees, in words. The text below was found right by hand: paste in none unread."""
+"""The view of one seat, in words. The texts below were checked by hand: paste none unread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other libraries ask of environments: constructors that can be tried, masks, infos that stack."""
+"""Requirements of other libraries: constructors that can be tried, masks, infos that stack."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_nothing_is_legal_once_a_game_has_ended() -> None:
 
 
 def structure(value: Any) -> Any:
-    """What consumers that stack infos compare: keys, shapes and dtypes."""
+    """Return the keys, shapes and dtypes, which consumers that stack infos compare."""
     if isinstance(value, dict):
         return {key: structure(one) for key, one in value.items()}
     return np.asarray(value).dtype, np.asarray(value).shape

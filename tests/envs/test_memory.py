@@ -1,4 +1,4 @@
-"""What compiled code is handed from outside is checked where it enters: it looks at no index itself."""
+"""Input of compiled code is checked where it enters: kernels check no index."""
 
 from __future__ import annotations
 

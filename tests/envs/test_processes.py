@@ -26,7 +26,7 @@ can_fork = pytest.mark.skipif(
 
 
 def run(work: str, **environment: str) -> dict[str, Any]:
-    """What a process that does this work has found."""
+    """Run a program in a process of its own and return its answers."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.envs.processes", work],
         cwd=ROOT,

@@ -150,7 +150,7 @@ def test_returns_of_a_known_round_by_hand(reward: str, last: float) -> None:
 def naive_transitions(
     players: int, episode: str, decisions: int, rows: int
 ) -> list[list[tuple[int, float, bool]]]:
-    """What each learning seat should store, from a log of all seats' steps: (action, reward, done)."""
+    """Return the transitions of each learning seat, from a log of all steps: (action, reward, done)."""
     games = vector_env(rows, players=players, episode=episode, seed=5)
     observations, _ = games.reset()
     logs: list[list[tuple[int, int, list[float], bool, int]]] = [[] for _ in range(rows)]
@@ -244,7 +244,7 @@ def test_maskable_ppo_learns_a_few_steps_and_self_play_uses_its_policy() -> None
 
 
 class Model:
-    """What the environment asks of a MaskablePPO: scaled observations and masks in, actions out."""
+    """A stand-in for MaskablePPO: scaled observations and masks in, actions out."""
 
     def __init__(self) -> None:
         self.shown: list[np.ndarray] = []

@@ -34,7 +34,7 @@ ILLEGAL = 41  # finish a trip that nobody has completed
 
 
 class OutOfOrderError(Exception):
-    """What an opponent of somebody's raises."""
+    """An error that a user's opponent raises."""
 
 
 def first_allowed(observations: Any, masks: Any) -> Any:

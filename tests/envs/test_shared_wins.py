@@ -1,4 +1,4 @@
-"""What a shared win pays, and who had a part in it, as every face tells (E53)."""
+"""Shared wins: their rewards and shares, through every interface (E53)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHARED: dict[Km, list[float]] = {
     (700, 25, 700, 700): [1 / 3, 0, 1 / 3, 1 / 3],
     (0, 0, 0, 0): [0.25, 0.25, 0.25, 0.25],
 }
-"""How far the teams have come, and what each has of the win."""
+"""Km of the teams, and each team's share of the win."""
 
 PAID: dict[Km, list[float]] = {
     (900, 900, 100): [1 / 4, 1 / 4, -1 / 2],
@@ -40,7 +40,7 @@ PAID: dict[Km, list[float]] = {
     (700, 25, 700, 700): [1 / 9, -1 / 3, 1 / 9, 1 / 9],
     (0, 0, 0, 0): [0, 0, 0, 0],
 }
-"""What each is paid for it; written out by hand."""
+"""The reward of each team, written out by hand."""
 
 
 def before_the_end(km: Km, name: str, seats: int = 1) -> np.ndarray:

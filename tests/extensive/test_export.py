@@ -57,7 +57,7 @@ def test_a_file_of_liteefg_names_every_node_and_its_set(tmp_path: Path) -> None:
 
 
 def uniform_value(nodes: dict[str, list[str]]) -> float:
-    """What random play is worth to the first player, from nothing but the lines of a `.game` file."""
+    """Return the value of random play for the first player, from the lines of a `.game` file alone."""
     children: dict[str, list[str]] = {}
     for path in nodes:
         if path != "/":

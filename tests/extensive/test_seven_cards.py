@@ -61,7 +61,7 @@ def sequence_form(tree: Tree) -> SequenceForm:
 
 
 def best_response_to_uniform(form: SequenceForm, seat: int) -> float:
-    """What the seat wins at best; decisions that come later have longer keys."""
+    """Return the seat's best-response value; later decisions have longer keys."""
     gains = [0.0] * len(form.uniform[seat])
     for sequences, pay in form.pays.items():
         won = pay if seat == 0 else -pay

@@ -17,7 +17,7 @@ tables = each("sheet, players, teams", TABLES)
 
 
 def differences(path: Path) -> list[str]:
-    """Where the rounds of a file come out otherwise."""
+    """Return the differences between a file's rounds and the replayed ones."""
     found = []
     for seed, lines in rounds_in(path.read_text(encoding="utf-8")):
         now = retraced(lines)

@@ -45,7 +45,7 @@ Choose = Callable[[Batch], int]
 
 
 def file_of(edition: Edition, players: int, teams: int) -> Path:
-    """Where the golden games of a table stand."""
+    """Return the path of a table's golden games."""
     return FOLDER / f"{edition.name}-{players}-in-{teams}.txt"
 
 

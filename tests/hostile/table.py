@@ -1,4 +1,4 @@
-"""How a call with a wrong value is made and judged: a table of arguments, one of values, one judge."""
+"""Calls with wrong values: a table of arguments, a table of values, one judge."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ COMMANDS: dict[str, list[Sequence[str]]] = {
 def complaint_about(
     main: str, arguments: Sequence[str], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: object
 ) -> str | None:
-    """What was wrong with how a command took its arguments; None if it was right."""
+    """Return a fault in a command's handling of its arguments; None if there is none."""
     before = sorted(folder.rglob("*"))
     monkeypatch.setattr(sys, "argv", [main, *arguments])
     monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))

@@ -123,7 +123,7 @@ def with_buffer(world: Games, name: str, value: Any) -> VectorEnv:
 
 
 def fine_for(name: str) -> set[str]:
-    """What is as good as the buffer of that name: an array of any contents, in one piece."""
+    """Return the kinds of values that are valid for a buffer: contiguous arrays of any contents."""
     good = buffer_of(Games(), name)
     fine = {"recarray", str(good.dtype), "all 127", "all -128", "all -2"}
     if good.itemsize == 1:

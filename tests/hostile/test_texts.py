@@ -61,7 +61,7 @@ class Texts:
         return str(self.position) == self.position_text and str(self.record) == self.record_text
 
     def check(self, result: Any) -> None:
-        """What was read is written, and reads back the same."""
+        """Check that a result, once written, reads back the same."""
         if isinstance(result, Position):
             assert read_position(str(result), edition=result.edition) == result
         if isinstance(result, Record):

@@ -146,7 +146,7 @@ SAME_NUMBERS = SAME_LAYOUTS | {"int8", "uint8", "int32", "int64", "uint64"}
 
 
 def spoiled(spoil: Spoil, good: Array) -> Any:
-    """What a spoiler makes of a good array; of records, of which some cannot be made, the raw bytes."""
+    """Return a spoiled copy of a good array; for records that cannot be spoiled, of the raw bytes."""
     try:
         return spoil(good)
     except (TypeError, ValueError, OverflowError):

@@ -109,7 +109,7 @@ class Audited:
         return steps * len(self.play.states)
 
     def counts(self) -> dict[str, int]:
-        """What was counted, by the names of `COUNTS`."""
+        """The counts, by the names of `COUNTS`."""
         return dict(zip(self.game.player.COUNTS, self.play.counts.tolist(), strict=True))
 
     def violations(self) -> list[dict[str, Any]]:

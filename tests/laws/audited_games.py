@@ -1,4 +1,4 @@
-"""What the audit's script needs to know of each game: who plays it, by which laws, at which tables."""
+"""Settings of the audit's script for each game: players, laws and tables."""
 
 from __future__ import annotations
 

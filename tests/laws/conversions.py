@@ -1,4 +1,4 @@
-"""What the tests of this folder share: tables, names for ids, plain copies of records, chi-square.
+"""Helpers of this folder: tables, names for ids, plain copies of records, chi-square.
 
 What is written out here is not taken from the package, so that a slip there shows up. Card ids count the
 cards of the oracle's deck in its order; action ids are those that `actions.py` documents.
@@ -25,7 +25,7 @@ from tests.oracle.rules import OracleRules, rules_for, with_options
 
 
 class Table(NamedTuple):
-    """Whose rules are played, by how many, in how many teams."""
+    """An edition, and the numbers of players and teams."""
 
     edition: str
     players: int
@@ -56,7 +56,7 @@ LIMIT = 10_000
 """Of decisions in a loop that a broken rule could make endless."""
 
 DECISIONS = ("play", "claim", "extension", None)
-"""What is to be decided, by `phase`; None: the round is over."""
+"""The decision, by `phase`; None: the round is over."""
 
 CALLS: dict[int, Action] = {38: ("claim",), 39: ("pass",), 40: ("extend",), 41: ("finish",)}
 CLAIM_ID, PASS_ID, EXTEND_ID, FINISH_ID = CALLS
@@ -78,7 +78,7 @@ def num_ids(teams: int) -> int:
 
 
 def to_oracle(action: int, teams: int, team: int) -> Action:
-    """What the oracle calls this action of a seat of `team`."""
+    """Return the oracle's action for an action of a seat of `team`."""
     if action in CALLS:
         return CALLS[action]
     if FIRST_DISCARD_ID <= action < CLAIM_ID:
@@ -106,7 +106,7 @@ def to_id(action: Action, teams: int, team: int) -> int:
 
 
 def counts(cards: Iterable[str]) -> list[int]:
-    """How many there are of each card, by card id."""
+    """Count each card, by card id."""
     row = [0] * len(CARDS)
     for card in cards:
         row[ID_OF[card]] += 1
@@ -144,7 +144,7 @@ def plain(games: Batch, chosen: Iterable[int] = (0,), without: str = "") -> dict
 
 
 def streams_of(record: Record, players: int) -> list[list[str]]:
-    """What each seat has still to draw from its own stream, the next card first."""
+    """Return the cards that each seat has still to draw from its own stream, the next one first."""
     bounds = zip(record["stream_next"][:players], record["stream_end"][:players], strict=True)
     return [[CARDS[card] for card in record["deck"][first:end]] for first, end in bounds]
 
@@ -190,7 +190,7 @@ def legal_ids(games: Batch, game: int = 0) -> list[int]:
 
 
 def observed(games: Batch, seat: int) -> list[list[int]]:
-    """What the seat sees in each game."""
+    """Return the seat's observation of each game."""
     rows = np.full_like(games.buffers.observation, -1)
     games.observe(np.full(len(games), seat, np.int32), rows)
     return [[int(number) for number in row] for row in rows]

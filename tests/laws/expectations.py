@@ -1,4 +1,4 @@
-"""What should follow from the plays, and what should be seen of a record: from the rule texts and no more."""
+"""Expected consequences of plays and contents of observations, from the rule texts alone."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def visible(record: Record, table: Table, seat: int) -> dict[str, list[int]]:
 
 
 def rolls(rules: OracleRules, battle: int, laid: list[str], opened_by_hazard: bool) -> bool:
-    """Whether a team with these cards out, the one card on top of its battle pile, is moving."""
+    """Return True if a team with these cards played, and `battle` on its battle pile, is moving."""
     top = CARDS[battle] if battle >= 0 else ""
     stopped = top in BATTLE_HAZARDS and SAFETY_AGAINST[top] not in laid
     if "RIGHT_OF_WAY" in laid or top == "ROLL":
@@ -147,7 +147,7 @@ def rolls(rules: OracleRules, battle: int, laid: list[str], opened_by_hazard: bo
 
 
 def opening_of(pile: list[str]) -> int:
-    """How this battle pile began: 1 by a hazard, with at most its remedy on it; 2 with another on that."""
+    """Return how a battle pile began: 1 by a hazard with at most its remedy, 2 with another on that."""
     began = 0
     for place, card in enumerate(pile):
         if card in BATTLE_HAZARDS:
@@ -158,7 +158,7 @@ def opening_of(pile: list[str]) -> int:
 
 
 def concealed(record: Record, players: int, seat: int, longest: int) -> dict[str, list[int]]:
-    """What the full state adds to the observation of the seat."""
+    """Return the sections that the full state adds to the seat's observation."""
     around = [(seat + place) % players for place in range(players)]
     streams = streams_of(record, players)
     coming = [[ID_OF[card] + 1 for card in streams[other]] for other in around]

@@ -48,7 +48,7 @@ STYLES: dict[str, tuple[str, ...]] = {
     "idler": ("any discard",),
 }
 WHIMS = {"hermit": 0.0, "idler": 0.02}
-"""How often a style does anything at all; 0.1 for the others."""
+"""The probability that a style acts at all; 0.1 for the others."""
 
 MIXES = (
     ("random", "random"),
@@ -61,7 +61,7 @@ MIXES = (
     ("fighter", "fighter"),
     ("idler", "idler"),
 )
-"""Who sits at a table: one team of the first style, the others of the second."""
+"""The players at a table: one team of the first style, the others of the second."""
 
 
 def choose(chance: random.Random, style: str, legal: list[int], record: Record, teams: int) -> int:
@@ -81,7 +81,7 @@ def choose(chance: random.Random, style: str, legal: list[int], record: Record, 
 
 
 def style_of(mix: int, lead: int, team: int) -> str:
-    """What kind of player the team is, at a table where `lead` is the team of the mix's first style."""
+    """Return the team's style at a table where `lead` is the team of the mix's first style."""
     return MIXES[mix][0 if team == lead else 1]
 
 
@@ -116,7 +116,7 @@ def walk(table: Table, seed: int, other: int = 0) -> Iterator[tuple[Batch, Recor
 
 
 def cards_laid(log: Log) -> list[tuple[int, str]]:
-    """Which seat has laid or discarded which card, in the order of the log."""
+    """Return seat and card of each play and discard, in the order of the log."""
     laid = []
     for place, (seat, action) in enumerate(log):
         if action[0] == "claim":

@@ -61,16 +61,16 @@ SITUATIONS: dict[str, Callable[[Record, Table], bool]] = {
     "last cards": is_near_the_end,
     "play-out": is_played_out,
 }
-"""What is looked for, in the order of the recorded numbers."""
+"""The situations to find, in the order of the recorded numbers."""
 
 
 def is_ever_played_out(rules: OracleRules) -> bool:
-    """Whether hands are played out, always or after an extension."""
+    """Return True if hands are played out, always or after an extension."""
     return rules.play_out or (rules.play_out_after_extension and rules.extended_target is not None)
 
 
 def occurs(situation: str, table: Table) -> bool:
-    """Whether the rules of the table let it come to this."""
+    """Return True if the situation can occur under the rules of the table."""
     rules = rules_of(table)
     if situation in {"extension", "extended"}:
         return rules.extended_target is not None

@@ -33,7 +33,7 @@ def examples(count: int) -> Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def places_to_come(record: Record, players: int) -> set[int]:
-    """Where in the deck there are cards to draw."""
+    """Return the offsets in the deck of cards still to draw."""
     bounds = zip(record["stream_next"][:players], record["stream_end"][:players], strict=True)
     return {place for first, end in bounds for place in range(first, end)}
 

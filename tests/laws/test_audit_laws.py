@@ -221,7 +221,7 @@ Case = tuple[Mutation, str, dict[str, int]]
 
 
 def case(mutate: Mutation, name: str = "parker", **changes: int) -> Case:
-    """How a law is broken: the mutation, the edition, and the rules to judge by where they are others."""
+    """Return a case that breaks a law: the mutation, the edition, and other rules to judge by, if any."""
     return mutate, name, changes
 
 

@@ -312,7 +312,7 @@ def test_sampled_actions_of_the_environment_are_independent_from_game_to_game_an
 
 
 def places_of(games: Batch, actions: np.ndarray) -> list[float]:
-    """Where among its legal actions each game's action stands, from 0 (the first) to 1."""
+    """Return the rank of each game's action among its legal actions, from 0 (the first) to 1."""
     places = []
     for mask, action in zip(games.buffers.action_mask, actions, strict=True):
         legal = np.flatnonzero(mask).tolist()

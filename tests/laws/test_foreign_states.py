@@ -37,7 +37,7 @@ def test_a_deal_of_another_deck_or_trip_is_not() -> None:
 
 
 def test_a_hazard_that_waits_is_one_that_may_be_laid() -> None:
-    """Where a hazard opens a pile it may wait before an empty one; elsewhere nobody could have laid it."""
+    """A pending hazard may face an empty pile only if hazards may open a pile."""
     lines = "hand 0: roll ...\nhand 1: right_of_way\npending: stop by seat 0 against team 1"
     opening = edition("parker").replace(hazard_opens_pile=1)
     states = read_position(lines, edition=opening).state

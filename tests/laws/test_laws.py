@@ -1,4 +1,4 @@
-"""What holds at every decision of every game, whoever plays, at every table: cards, actions, trip, score."""
+"""Invariants of every decision at every table: cards, actions, trip, score."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ CALLS = {
     "draw_pile": "round_number(state, rules, seat, row, start_of(OFFSETS.round_number, room))",
     "battle": "covered(state, rules, team, row, part_of(OFFSETS.covered, room, place))",
 }
-"""What writes the new sections, each before what writes this one."""
+"""Calls that write the new sections, each before the call given."""
 
 GAMES = """
 import json
@@ -88,7 +88,7 @@ def replaced(file: Path, old: str, new: str) -> None:
 
 
 def results_of(folder: Path) -> dict[str, Any]:
-    """What the games say in plain Python, with the sources in this folder."""
+    """Return the games' answers in plain Python, with the sources in this folder."""
     surroundings = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(folder)}
     done = subprocess.run(
         [sys.executable, "-c", GAMES],

@@ -1,4 +1,4 @@
-"""What a seat sees: every number of every section, in every layout."""
+"""Observations: every number of every section, in every layout."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_a_row_is_written_from_end_to_end_and_no_further(table: Table, spec: Obs
 
 
 def test_starts_are_known_for_every_room() -> None:
-    """What compiled code calculates is what adding up the sizes gives."""
+    """Compiled code calculates the same starts as adding up the sizes."""
     for seats, teams, unseen, shows_rules in product((2, 3, 8), (2, 4), (0, 1), (0, 1)):
         room = Room(seats, teams, unseen, shows_rules)
         owners = {"table": 1, "seat": seats, "team": teams}

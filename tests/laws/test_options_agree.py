@@ -26,7 +26,7 @@ IDLE_WHERE = {
     ),
     "safeties_break_tie": lambda rules: rules.count_points,
 }
-"""Where an option can make no difference, because what it is about does not arise."""
+"""Tables where an option makes no difference, because its case does not arise."""
 
 
 def is_idle(option: str, rules: OracleRules) -> bool:
@@ -55,7 +55,7 @@ def other_value(option: str, table: Table) -> dict[str, int]:
 
 
 def makes_a_difference(option: str, table: Table, attempts: int) -> bool:
-    """Whether an oracle that is not told of the option disagrees."""
+    """Return True if an oracle without the option disagrees."""
     changes = other_value(option, table)
     for seed in range(attempts):
         try:

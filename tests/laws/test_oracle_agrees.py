@@ -22,7 +22,7 @@ UNIT = 500
 
 
 class Events(NamedTuple):
-    """What has to happen, or the comparison shows little.
+    """Events that must occur, or the comparison shows little.
 
     Attributes:
         where: at which tables.

@@ -116,7 +116,7 @@ def move_card(lines: list[str], line: float, other: float, _word: str) -> str:
 
 
 def swap_words(lines: list[str], line: float, other: float, _word: str) -> str:
-    """What two lines say."""
+    """Swap the contents of two lines."""
     one, two = int(line * len(lines)), int(other * len(lines))
     (first, _, words), (second, _, others) = lines[one].partition(":"), lines[two].partition(":")
     lines[one], lines[two] = f"{first}:{others}", f"{second}:{words}"

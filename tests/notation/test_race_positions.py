@@ -46,7 +46,7 @@ def race(text: str, **options: Any) -> Position:
 
 
 def may(position: Position) -> list[str]:
-    """What the seat to act can do."""
+    """Return the legal actions of the seat to act."""
     record = rules_array(position.rules)[0]
     return [rulebook.action_name(one, position.rules, 0) for one in legal_actions(position.state[0], record)]
 

@@ -249,7 +249,7 @@ def test_a_round_is_recorded_in_one_call(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_actions_without_end_are_refused() -> None:
-    """What is read of them ends with the first that the rules do not allow."""
+    """Reading stops at the first action that the rules do not allow."""
     with pytest.raises(NotationError) as error:
         record_of(read_position(POSITION), itertools.cycle([0, 1]))
     refused(error.value, "play 2, 'seat 1: 50'", "the rules do not allow it now")

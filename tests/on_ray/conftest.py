@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class LocalCluster:
-    """What the tests start.
+    """A cluster that the tests start.
 
     Attributes:
         address: of the head.

@@ -44,7 +44,7 @@ class Lowest:
 
 
 def table(**options: Any) -> VectorEnv:
-    """What agents are loaded for."""
+    """Return a table to load agents for."""
     return vector_env(1, **options)
 
 

@@ -1,4 +1,4 @@
-"""Who plays the other seats: how they are named, asked and refused, and what becomes of those that fail."""
+"""Opponents in the other seats: how they are named, asked and rejected, and how failures end."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_what_cannot_be() -> None:
 
 
 def test_a_function_can_play() -> None:
-    """What it does is what an agent with the same `act` does; a function in several seats is one agent."""
+    """A function plays as an agent with the same `act`; in several seats it is one agent."""
 
     def lowest(observations: Any, action_masks: Any) -> Any:
         return action_masks.argmax(axis=1)

@@ -88,12 +88,12 @@ def test_what_a_step_returns_is_the_callers() -> None:
 
 @pytest.mark.parametrize("env_id", [PARKER, RACE])
 def test_the_three_modes_play_the_same_episodes(env_id: str) -> None:
-    """What is seen, earned and told of each game is the same; only when it is told differs."""
+    """Observations, rewards and infos of each game are the same; only their timing differs."""
     assert episodes(env_id, "same_step") == episodes(env_id, "next_step") == episodes(env_id, "disabled")
 
 
 def episodes(env_id: str, mode: str) -> list[list[Any]]:
-    """What each game's learner saw and earned in its first three episodes."""
+    """Return each learner's observations and rewards in its first three episodes."""
     env = make(env_id, autoreset_mode=mode)
     observations, infos = env.reset(seed=9)
     told: list[list[Any]] = [[] for _ in range(GAMES)]

@@ -23,7 +23,7 @@ from tests.oracle.rules import SAFETY_AGAINST
 
 InfoSet = tuple[Any, ...]
 Choose = Callable[[OracleRound, Sequence[Action]], Sequence[float]]
-"""How probable a policy makes each legal action of the seat that decides."""
+"""A policy: probabilities of the deciding seat's legal actions."""
 
 
 class Node:
@@ -133,14 +133,14 @@ def every_node(trees: Sequence[Node]) -> Iterator[Node]:
 
 
 def expected(node: Node) -> float:
-    """What seat 0 wins from here."""
+    """Return the expected value for seat 0 from this node."""
     if node.seat is None:
         return node.value
     return sum(p * expected(child) for p, child in zip(node.probabilities, node.children, strict=True))
 
 
 def decisions_of(node: Node, seat: int) -> float:
-    """How many decisions the seat takes from here, those without a choice left out."""
+    """Count the seat's decisions from this node, those without a choice left out."""
     own = 1.0 if node.seat == seat and len(node.actions) > 1 else 0.0
     return own + sum(
         p * decisions_of(child, seat) for p, child in zip(node.probabilities, node.children, strict=True)
@@ -148,7 +148,7 @@ def decisions_of(node: Node, seat: int) -> float:
 
 
 def best_response(trees: Sequence[Node], seat: int) -> float:
-    """What the seat wins at best against the other's choices, one choice for each information set."""
+    """Return the seat's best-response value, with one choice for each information set."""
     sets: dict[InfoSet, list[tuple[Node, float]]] = defaultdict(list)
     for root in trees:
         note_reach(root, seat, 1.0 / len(trees), sets)
@@ -177,7 +177,7 @@ def best_response(trees: Sequence[Node], seat: int) -> float:
 
 
 def note_reach(node: Node, seat: int, reach: float, sets: dict[InfoSet, list[tuple[Node, float]]]) -> None:
-    """How often chance and the other seat come to each history of an information set."""
+    """Collect the reach probability, by chance and the other seat, of each history of an information set."""
     if node.seat == seat:
         sets[node.infoset].append((node, reach))
     for p, child in zip(node.probabilities, node.children, strict=True):

@@ -16,11 +16,11 @@ from millebornes_env.testing import check_edition
 
 NAMES = ("mini7-v0", "mini8-v0", "mini10-v0", "mini12-v0")
 CHANGED = {"hand_limit", "target", "extended_target", "max_200"}
-"""What a mini deck changes besides the cards; all other rules are Parker's."""
+"""The rules that a mini deck changes besides the cards; all others are Parker's."""
 
 
 def test_they_are_listed_by_size_and_are_none_of_the_editions() -> None:
-    """What goes through all editions, as leaderboards and tests do, does not meet them."""
+    """Loops over all editions, as in leaderboards and tests, leave them out."""
     assert mini_decks() == NAMES
     assert not set(NAMES) & set(editions())
     assert game("millebornes").shipped == editions() + NAMES

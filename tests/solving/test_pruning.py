@@ -51,7 +51,7 @@ def test_where_nothing_is_pruned_it_is_the_same_game(monkeypatch: pytest.MonkeyP
 
 
 def test_what_is_put_back_is_a_policy() -> None:
-    """What is left of a decision adds up to 1, what was pruned there is 0, elsewhere nothing is changed."""
+    """The rest of a decision adds up to 1, its pruned actions are 0, and nothing else changes."""
     solver = Solver(solvable("mini7"))
     solver.run(100)
     pruned = PrunedGame(solver._pieces(), solver._averaged)

@@ -30,7 +30,7 @@ def exact_reach(seat: SeatTree, weights: np.ndarray) -> list[Fraction]:
 
 
 def exact_best_response(tree: Tree, number: int, weights: np.ndarray) -> Fraction:
-    """What a seat wins at best against these weights of the other."""
+    """Return the seat's best-response value against these weights of the other."""
     own, other = tree.seats[number], tree.seats[1 - number]
     reach = exact_reach(other, weights)
     gains = [Fraction(0)] * own.size

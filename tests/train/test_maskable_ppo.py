@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
 
 
 CLOCK_SECONDS = 2.0
-"""How long a short run trains, by the clock below."""
+"""Duration of a short run, by the clock below."""
 SHORT = {
     "minutes": CLOCK_SECONDS / 60,
     "num_envs": 8,

@@ -1,4 +1,4 @@
-"""What the oracle critic sees, by hand; and the networks' inputs."""
+"""Inputs of the asymmetric critic, written out by hand, and of the networks."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_learning_starts_from_the_weights_of_a_policy(tmp_path) -> None:  # type
 
 
 def test_at_one_table_learning_starts_from_a_policy_that_sees_the_rules(tmp_path: Path) -> None:
-    """What it makes of the rules is in the biases: all plays are as probable as before."""
+    """The rules' contribution moves into the biases: all actions keep their probabilities."""
     seen = vector_env(40, players=4, observe_rules=True, seed=3)
     env = vector_env(40, players=4, seed=3)
     torch.manual_seed(1)

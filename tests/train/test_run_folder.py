@@ -180,7 +180,7 @@ def test_weights_and_biases_get_the_same(tmp_path: Path, monkeypatch: pytest.Mon
     logged = []
 
     class Fake:
-        """What is used of the library, which is not installed here."""
+        """The parts used of a library that is not installed here."""
 
         @staticmethod
         def init(**options: object) -> type[Fake]:

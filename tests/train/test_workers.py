@@ -31,7 +31,7 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--np
 
 
 def in_both(*functions: Callable[[], Any]) -> list[Any]:
-    """What two functions return that wait for each other, such as those of two processes."""
+    """Return the results of two functions that wait for each other, as two processes do."""
     with ThreadPoolExecutor(2) as pool:
         return [future.result() for future in [pool.submit(function) for function in functions]]
 
@@ -171,7 +171,7 @@ def threads_of_gloo() -> set[str]:
 
 
 def have_ended(threads: set[str]) -> bool:
-    """Whether gloo's threads end. A joined thread can be listed a moment longer: it is looked at again."""
+    """Return True if gloo's threads end. A joined thread can be listed a moment longer, so it looks again."""
     for _ in range(1000):
         if not threads & threads_of_gloo():
             return True

@@ -47,7 +47,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class _Place:
-    """What a task needs to find where it runs, as it is where the command was given."""
+    """The environment that a task needs on its node, as it is where the command was started."""
 
     folder: str
     """The current one, in which relative paths of run folders and of agents' files are looked up."""
@@ -115,7 +115,7 @@ class Cluster:
 
     @property
     def is_full(self) -> bool:
-        """Whether every CPU has a task, and another one to go on with."""
+        """True if every CPU has a task, and another one waiting."""
         return self.num_waiting >= _TASKS_FOR_A_CPU * max(1, self.cpus())
 
     def submit(
@@ -187,7 +187,7 @@ class Cluster:
 
 
 def _run_task(place: _Place, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """What a node does."""
+    """Run one task on a node."""
     place.take()
     return function(*arguments)
 

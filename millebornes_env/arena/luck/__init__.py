@@ -1,1 +1,1 @@
-"""What luck is worth: AIVAT and its networks."""
+"""Variance reduction: AIVAT and the networks that value luck."""

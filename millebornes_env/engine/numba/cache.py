@@ -1,4 +1,4 @@
-"""Where machine code is kept: one folder for the same sources, wherever they are installed.
+"""The cache of machine code: one folder for the same sources, wherever they are installed.
 
 Numba's own cache names its folders after the path of a source file, so every clone, virtual environment and
 container would compile anew; and it notices a change of the cached function's own file only, not of a
@@ -131,7 +131,7 @@ def _imports_of(source: str) -> tuple[str, ...]:
 
 
 def _is_in_every_digest(file: Path) -> bool:
-    """Whether a file is the package's own: rulebook and engine, or nothing that could be compiled."""
+    """Return True if a file is in every digest (rulebook, engine) or holds nothing that is compiled."""
     if not file.is_relative_to(_PACKAGE):
         return False
     return not file.relative_to(_PACKAGE).as_posix().startswith(_COMPILED_ON_TOP)
@@ -171,7 +171,7 @@ def _make_private(base: Path, writers: int, *, may_be_link: bool) -> None:
 
 @functools.cache
 def _cache_folder(others: frozenset[Path]) -> Path | None:
-    """Where the machine code goes: the user's `NUMBA_CACHE_DIR`, else a place of ours; None: nowhere."""
+    """Return the cache folder: the user's `NUMBA_CACHE_DIR` or our own; None if there is no usable one."""
     try:
         # Numba does not note in its cache whether indices were checked.
         name = _digest_of_files(others) + ("-checked" if _config.BOUNDSCHECK else "")
@@ -207,7 +207,7 @@ def _writable(folder: Path) -> Path:
 
 @functools.cache
 def cache_folder_of(*module_names: str) -> Path | None:
-    """Where the machine code of a module goes; its imports stand above its first compiled function.
+    """Return the cache folder of a module; its imports must precede its first compiled function.
 
     Args:
         *module_names: the module, and others that its functions were compiled with.
@@ -227,7 +227,7 @@ def cache_folder_of(*module_names: str) -> Path | None:
 
 
 def cache_folder_for(function: Any) -> Path | None:
-    """Where the machine code of a function goes; `compiled_with` names modules besides its own."""
+    """Return the cache folder of a function; `compiled_with` names modules besides its own."""
     return cache_folder_of(function.__module__, *getattr(function, "compiled_with", ()))
 
 
@@ -264,7 +264,7 @@ class _SourcesLocator(caching._CacheLocator):  # type: ignore[misc] # Numba has 
 
 
 class SourcesCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    """What Numba's cache of functions is, but for where it lies."""
+    """Numba's cache of functions in a folder of our own."""
 
     _locator_classes = (_SourcesLocator,)
 

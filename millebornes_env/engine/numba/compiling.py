@@ -85,7 +85,7 @@ def _watched(compile_it: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _are_ints(values: tuple[Any, ...]) -> bool:
-    """Whether there are only ints in the tuple, and in the tuples in it."""
+    """Return True if the tuple, and all tuples in it, contain only ints."""
     for value in values:
         if not (isinstance(value, int) or (isinstance(value, tuple) and _are_ints(value))):
             return False
@@ -122,7 +122,7 @@ class _Rule:
 
     @property
     def _numba_type_(self) -> Any:
-        """What Numba sees where compiled code names the rule."""
+        """The type by which Numba knows the rule in compiled code."""
         return types.Dispatcher(self._linked)
 
     @functools.cached_property
@@ -366,7 +366,7 @@ Nothing checks that the arguments are of the kinds that the address was asked fo
 
 
 def address_of(function: Callable[..., int], *examples: Any) -> int:
-    """Where the machine code of a kernel lies that takes what the examples are, for `call_at`.
+    """Return the address of a kernel's machine code for arguments like the examples, for `call_at`.
 
     Args:
         function: a kernel that returns an int.

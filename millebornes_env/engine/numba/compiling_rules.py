@@ -1,4 +1,4 @@
-"""How rules get into kernels: as intermediate code that is linked, not as machine code that is called.
+"""Linking of rules into kernels: as intermediate code, not as machine code that is called.
 
 Numba makes machine code of each function that another one calls, three times over (the function itself, a
 wrapper for Python and one for C), though an inlined function's machine code is never run. That was two thirds
@@ -151,7 +151,7 @@ def _widened(argument: Any) -> Any:
 
 
 class RuleDispatcher(CPUDispatcher):  # type: ignore[misc]
-    """What kernels and rules call; compiled once for all kinds of ints."""
+    """A dispatcher for rules, compiled once for all integer types."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """The signature for a call with arguments of these types, widened."""

@@ -30,7 +30,7 @@ _BYTE = _ir.IntType(8)
 
 
 def _pieces(count: int) -> tuple[int, list[int]]:
-    """How many numbers to take at once, and where: the last piece may overlap with the one before it."""
+    """Return the vector width and the start of each piece; the last piece may overlap the one before it."""
     width = min(_AT_ONCE, 1 << (count.bit_length() - 1))
     return width, [*range(0, count - width, width), count - width]
 

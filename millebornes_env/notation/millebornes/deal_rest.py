@@ -1,4 +1,4 @@
-"""What the lines of a position leave open: cards that they do not name, and where streams lie in the deck.
+"""Completion of a position: cards that its lines do not name, and the offsets of streams in the deck.
 
 The cards of the deck that no line names are shuffled by the position's key. First the hands whose line ends
 with `...` are filled up; then the others go to the streams that are left open, or, where none is, under the
@@ -28,7 +28,7 @@ from millebornes_env.games.millebornes.state import BY_HAZARD, BY_ROLL, HAZARD_A
 from millebornes_env.notation.lines import AND_OTHERS, NOTHING, Line, words_of_counts
 
 CARDS_OF_A_TURN: Final = 1
-"""What the seat to play holds more than was dealt: it has drawn."""
+"""Number of cards that the seat to play holds beyond a dealt hand: it has drawn."""
 
 _CARDS_OF_REPAIRED_OPENING: Final = 2
 _CARDS_OF_HAZARD_AGAIN: Final = 3
@@ -118,7 +118,7 @@ class Rest:
 
 
 def full_hand(rules: Rules, state: Any, seat: int) -> int:
-    """How many cards a full hand has: who is to play has drawn one (004:5), all others have not yet."""
+    """Return the size of a full hand: the seat to play has drawn a card (004:5), all others have not yet."""
     to_play = int(state.phase) == PLAY and int(state.seat) == seat
     return rules.hand_limit + (CARDS_OF_A_TURN if to_play else 0)
 
@@ -129,7 +129,7 @@ def parts_of_deck(players: int, size: int) -> list[range]:
 
 
 def usual_starts(lengths: list[int], size: int) -> list[int]:
-    """Where in the deck streams of these lengths begin, if the text does not say.
+    """Return the offsets in the deck of streams of these lengths, if the text does not give them.
 
     Each ends where its seat's part of the deck ends, as in a game whose streams are drawn from the front; if
     one is longer than that part, all lie one after the other.
@@ -145,7 +145,7 @@ def usual_starts(lengths: list[int], size: int) -> list[int]:
 
 
 def usual_opening(laid: Mapping[int, int], top: int, below: int) -> int:
-    """What the cards of a battle pile say about how it began.
+    """Infer from the cards of a battle pile how it began.
 
     Args:
         laid: how many of each card lie in the team's piles.

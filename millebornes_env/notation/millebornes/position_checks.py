@@ -1,4 +1,4 @@
-"""What the rules make impossible in a position that a person wrote, told by the line that says it.
+"""Checks of positions written by people: the message names the line that the rules make impossible.
 
 `audit.first_violation` finds the same and more; but it knows fields, not lines.
 """
@@ -166,7 +166,7 @@ def _check_pending(line: Line, rules: Rules, state: Any) -> None:
 
 
 def _why_no_attack(state: Any, record: RulesRecord, team: int, hazard: int) -> str:
-    """Which rule keeps the hazard away; asked in the order of `can_hazard_land`."""
+    """Return the rule that keeps the hazard away, checked in the order of `can_hazard_land`."""
     top = CARD_WORDS[int(state.battle[team])]
     if has_safety(state, team, safety_against(hazard)):
         return f"team {team} has laid {CARD_WORDS[safety_against(hazard)]}"

@@ -87,7 +87,7 @@ OPENING_WORDS: Final = {
     BY_HAZARD: "opened by a hazard",
     HAZARD_AGAIN: "opened by a hazard and attacked again",
 }
-"""What a text says of `state.opening`, where the cards of the pile do not say it themselves."""
+"""The words for `state.opening` where the cards of the pile do not show it."""
 
 _OPENINGS: Final = {words: opening for opening, words in OPENING_WORDS.items()}
 

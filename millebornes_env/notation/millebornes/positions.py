@@ -194,7 +194,7 @@ def checked_state(state: object) -> StateArray:
 
 
 def _kind(value: object) -> str:
-    """What an array holds, in words; of anything else its type."""
+    """Describe the contents of an array, or the type of anything else."""
     if not isinstance(value, np.ndarray):
         return type(value).__name__
     dtype = "records" if value.dtype == STATE else "other records" if value.dtype.names else value.dtype

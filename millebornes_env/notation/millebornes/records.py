@@ -234,7 +234,7 @@ def _action_of(line: Line, rules: Rules, seat: int) -> int:
 
 
 def _opponent_named(line: Line, words: list[str], rules: Rules, seat: int) -> int:
-    """Which opponent of the seat the words "against team 1" name."""
+    """Return the opponent of the seat that the words "against team 1" name."""
     own = seat % rules.teams
     if not words and rules.teams == len((own, 1 - own)):
         return 0
@@ -406,7 +406,7 @@ def checked_result(result: Any, rules: Rules) -> list[int]:
 
 
 def entries_of(record: Record) -> dict[str, Any]:
-    """What stands in the line of a record, ready for JSON."""
+    """Return the entries of a record's line, ready for JSON."""
     position = checked_record(record).position
     entries: dict[str, Any] = {
         FORMAT: FORMAT_VERSION,

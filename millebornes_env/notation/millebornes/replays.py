@@ -108,7 +108,7 @@ class _Game:
 
     @property
     def seat(self) -> int:
-        """Who is to act."""
+        """The seat to act."""
         return int(self._fields["seat"][0])
 
     def copy(self) -> StateArray:
@@ -116,7 +116,7 @@ class _Game:
         return self._bytes.copy().view(self._dtype, np.recarray)
 
     def is_round_over(self) -> bool:
-        """Whether nobody is to act."""
+        """Return True if no seat is to act."""
         return int(self._fields["phase"][0]) == ROUND_OVER
 
     def play(self, actions: Sequence[int]) -> list[int]:

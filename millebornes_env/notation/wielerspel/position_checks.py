@@ -1,4 +1,4 @@
-"""What the rules make impossible in a race that a person wrote, told by the line that says it.
+"""Checks of races written by people: the message names the line that the rules make impossible.
 
 `audit.first_violation` finds what no race can be in; whether a seat can be asked this now, it does not say.
 """

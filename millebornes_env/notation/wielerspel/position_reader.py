@@ -163,7 +163,7 @@ class RaceReader:
         state.no_supply = 1 if NO_SUPPLY_WORDS in words else 0
 
     def _read_inner_track(self) -> None:
-        """Who is away, and the order of the peloton; who is in neither has left the race."""
+        """Read the breakaway and the order of the peloton; a rider in neither has left the race."""
         state, line = self._state, self.lines.get("away")
         if line is not None:
             words, remark = without_remark(line)
@@ -292,7 +292,7 @@ class RaceReader:
         plain(turn.ride)(self._state, self._record)
 
     def _read_turn(self) -> None:
-        """What has happened in this turn, and who decides."""
+        """Read the events of this turn, and the seat to decide."""
         state, rules = self._state, self.rules
         line = self.lines.get("rolled")
         if line is not None:
@@ -340,7 +340,7 @@ class RaceReader:
         state.phase = PHASE_NAMES.index(found["phase"])
 
     def _read_stage(self) -> int | None:
-        """How far the turn has come, if the line of the decision says it."""
+        """Read the stage of the turn, if the line of the decision gives it."""
         line = self.lines["to act"]
         _, remark = without_remark(line)
         if not remark:

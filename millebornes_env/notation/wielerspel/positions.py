@@ -169,7 +169,7 @@ def _lap(state: Any) -> str:
 
 
 def _words_of_turn(state: Any, rules: Rules) -> dict[str, str]:
-    """What has happened in this turn, and who decides what."""
+    """Return the words for this turn's events and for the decision."""
     said = {}
     if int(state.white):
         said["rolled"] = f"{int(state.white)} by seat {int(state.roller)}"

@@ -99,7 +99,7 @@ STAGE_WORDS: Final = (
     "servant",
     "turn ends",
 )
-"""How far a turn has come, where the decision alone does not say it."""
+"""The words for a turn's stage where the decision alone does not determine it."""
 
 ENDINGS: Final = {
     "jerseys": BY_JERSEYS,
@@ -129,7 +129,7 @@ _SEVERAL: Final = re.compile(r"([0-9]+)x(.*)")
 
 
 def usual_stage(state: Any, rules: Rules) -> int:
-    """How far the turn has come, as the decision and the dice say it."""
+    """Infer the stage of the turn from the decision and the dice."""
     phase = int(state.phase)
     if phase in _STAGES:
         return _STAGES[phase]
@@ -155,7 +155,7 @@ def complete_turn(state: Any, rules: Rules) -> None:
 
 
 def usual_holder(state: Any) -> int:
-    """Whose servant stands on the square, once the rainbow rider has reached it."""
+    """Return the owner of the servant on the square, once the rainbow rider has reached it."""
     return int(state.owner[int(state.square)]) if int(state.stage) > SQUARE else NO_SEAT
 
 
@@ -166,7 +166,7 @@ def race_order(state: Any) -> list[int]:
 
 
 def usual_queue(state: Any) -> tuple[list[int], int]:
-    """Who pays or bids, and the place of the one who is asked; where nobody is, nobody."""
+    """Return the seats that pay or bid, and the index of the one to decide; empty if there are none."""
     phase, kind = int(state.phase), int(state.kind)
     order = race_order(state)
     if phase == MUST_PAY and kind == EVENT:
@@ -183,7 +183,7 @@ def usual_queue(state: Any) -> tuple[list[int], int]:
 
 
 def card_words(rules: Rules) -> list[str]:
-    """What a text calls each type of chance card: `event_2`, `escape`; of two alike, `event_2/1`."""
+    """Return the name of each type of chance card: `event_2`, `escape`; of two alike, `event_2/1`."""
     names = [KIND_NAMES[card.kind] + (f"_{card.number}" if card.number else "") for card in rules.deck]
     return [
         name if names.count(name) == 1 else f"{name}/{names[:place].count(name) + 1}"

@@ -38,7 +38,7 @@ def fields_of(chapter: str) -> tuple[str, ...]:
 
 
 def value_name(field: str, value: int) -> str:
-    """What a person calls a value: "yes", "play out", "700"."""
+    """Return the name of a value: "yes", "play out", "700"."""
     choices = FIELDS[field].choices
     return choices[value].replace("_", " ") if choices else str(value)
 

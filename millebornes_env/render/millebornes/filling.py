@@ -19,7 +19,7 @@ Values = Mapping[str, str | int | float | None]
 _SVG: Final = "{http://www.w3.org/2000/svg}"
 _RULES: Final = ("data-if", "data-card", "data-text", "data-x", "data-class")
 _ROAD: Final = 388
-"""How far the car goes to the right, in units of the template."""
+"""Length of the car's road, in units of the template."""
 _NAME_LETTERS: Final = 29
 """Longest name of a team; more would reach the kilometres."""
 _FIRST_SAFETY: Final = 15
@@ -32,7 +32,7 @@ ET.register_namespace("", "http://www.w3.org/2000/svg")
 def values_of_side(
     side: Mapping[str, Any], target: int, name: str, after: str = ""
 ) -> dict[str, str | int | float | None]:
-    """What the template `side.svg` is filled in with.
+    """Return the values that fill the template `side.svg`.
 
     Args:
         side: of `table_view`.

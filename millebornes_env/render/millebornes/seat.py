@@ -1,4 +1,4 @@
-"""What one seat sees, in words: from its observation and nothing else, so that nothing hidden can leak."""
+"""The view of one seat in words: from its observation alone, so that nothing hidden can leak."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KM_UNIT: Final = 25
 
 
 def describe_seat(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> str:
-    """What a seat sees, in words.
+    """Describe what a seat sees.
 
     Args:
         row: int8[D], its observation.
@@ -86,14 +86,14 @@ class SeatText:
         return lines
 
     def cards_seen(self) -> list[str]:
-        """What lies on the discard pile and, if the observation shows that, what has not been seen yet."""
+        """Return lines on the discard pile and, if the observation shows them, on unseen cards."""
         lines = ["discarded: " + (listed(self.numbers["discard_pile"]) or "nothing")]
         if "unseen" in self.numbers:
             lines.append("not seen yet: " + (listed(self.numbers["unseen"]) or "nothing"))
         return lines
 
     def question(self) -> str:
-        """What is to be decided, and by whom."""
+        """Describe the decision and the player to make it."""
         if not self.numbers["phase"].any():
             return "The round is over."
         place, phase = int(self.numbers["to_act"].argmax()), int(self.numbers["phase"].argmax())
@@ -164,7 +164,7 @@ class SeatText:
         return ", ".join(names) or "none"
 
     def _what_helps(self) -> str:
-        """What gets the own team going, in a sentence; an empty text if no card of this kind does."""
+        """Return a sentence on the card that lets the own team move; "" if there is none."""
         state, record = self._own_piles(), rules_record(self._rules)
         remedies = [card for card in range(REPAIRS, ROLL + 1) if card != END_OF_LIMIT]
         needed = [CARD_NAMES[card] for card in remedies if plain(can_play_remedy)(state, record, 0, card)]

@@ -20,7 +20,7 @@ from millebornes_env.render.millebornes.filling import (
 from millebornes_env.render.millebornes.table_view import ALL, table_view
 
 THEMES: Final = ("auto", "light", "dark")
-"""How a picture may be coloured; "auto": as the browser that shows it is set."""
+"""The colour themes of a picture; "auto" follows the browser's setting."""
 
 _GAP: Final = 16
 _SIDE: Final = (480, 300)
@@ -82,7 +82,7 @@ def _document(view: dict[str, Any]) -> str:
 
 
 def _place(number: int, top: int, height: int) -> tuple[int, int]:
-    """Where the thing of that number stands: two beside each other."""
+    """Return the position of an element by its number: two in each row."""
     row, column = divmod(number, _COLUMNS)
     return _GAP + column * (_SIDE[0] + _GAP), top + row * height
 

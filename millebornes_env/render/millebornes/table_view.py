@@ -1,4 +1,4 @@
-"""What lies on a table of Mille Bornes, as plain values: what is drawn of it, and sent to the page.
+"""The table of Mille Bornes as plain values, for drawings and for the page.
 
 Names, words of actions and what may be played are not here: who shows the table says them.
 """
@@ -30,7 +30,7 @@ _ASKS: Final = {PLAY: "play", CLAIM: "coup_fourre", EXTENSION: "extension", ROUN
 
 
 def table_view(state: State, rules: Rules, observer: int | str | None = ALL) -> dict[str, Any]:
-    """What an observer sees of the table.
+    """Return the table as an observer sees it.
 
     Args:
         state: a record of `STATE`.
@@ -128,7 +128,7 @@ def _side(state: State, rules: Rules, team: int) -> dict[str, Any]:
 
 
 def _is_attacked(state: State, team: int) -> bool:
-    """Whether a hazard waits for the team's answer."""
+    """Return True if the team may still answer a hazard."""
     return int(state.phase) == CLAIM and int(state.pending_team) == team
 
 

@@ -144,5 +144,5 @@ def draw_score_sheet(state: State, rules: Rules, names: Sequence[str] | None = N
 
 
 def draw_end(state: State, rules: Rules) -> str:
-    """What stands below the table at the end of a round: the score sheet, if points are counted."""
+    """Return the text below the table at the end of a round: the score sheet, if points are counted."""
     return draw_score_sheet(state, rules) if rules.count_points else ""

@@ -63,7 +63,7 @@ def _players(sheet: Edition) -> str:
 
 
 def _value(sheet: Edition, name: str) -> str:
-    """What a person calls the value of a rule: "60", "no"."""
+    """Return the name of a rule's value: "60", "no"."""
     value = getattr(sheet.table(sheet.players[0]), name)
     choices = FIELDS[name].choices
     return choices[value] if choices else str(value)
@@ -90,7 +90,7 @@ def _deck(sheet: Edition) -> Iterable[Row]:
 
 
 def _counts(sheet: Edition) -> dict[str, int]:
-    """How many squares and cards of each kind a board has."""
+    """Count the squares and cards of each kind on a board."""
     found: dict[str, int] = {}
     for place in sheet.rules.board:
         name = f"squares: {name_of_kind(place.kind)}"

@@ -1,4 +1,4 @@
-"""What happens in a race from one decision to the next, told line by line."""
+"""Events of a race from one decision to the next, line by line."""
 
 from __future__ import annotations
 

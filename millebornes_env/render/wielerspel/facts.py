@@ -1,4 +1,4 @@
-"""What there is to say of a race, from its record or from what a seat observes: one form for both."""
+"""The facts of a race, from its record or from an observation: one form for both."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Facts:
 
 
 def facts_of_state(state: State, rules: Rules) -> Facts:
-    """What a record of `STATE` says."""
+    """Return the facts of a record of `STATE`."""
     phase, square = int(state.phase), int(state.square)
     escaped = int(state.escaped)
     order = [int(seat) for seat in state.peloton[: int(state.riders)]]
@@ -145,7 +145,7 @@ def facts_of_state(state: State, rules: Rules) -> Facts:
 
 
 def facts_of_row(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> Facts:
-    """What an observation says.
+    """Return the facts of an observation.
 
     Args:
         row: int8[D].
@@ -195,7 +195,7 @@ def _first(flags: npt.NDArray[np.int64]) -> int:
 
 
 def names_of_squares(rules: Rules) -> list[str]:
-    """What each square of the board is called: its road where a shipped sheet says one, or its kind."""
+    """Return the name of each square: its road where a shipped sheet names one, or its kind."""
     roads = _roads(rules.board)
     return [roads[square] or name_of_kind(place.kind) for square, place in enumerate(rules.board)]
 
@@ -210,7 +210,7 @@ def _roads(board: tuple[Place, ...]) -> Sequence[str]:
 
 
 def name_of_kind(kind: int) -> str:
-    """What a person calls a kind of square or card."""
+    """Return the name of a kind of square or card."""
     words = KIND_NAMES[kind].replace("_", " ")
     return f"{words}s" if words == "polka dot" else words
 

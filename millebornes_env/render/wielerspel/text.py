@@ -96,7 +96,7 @@ def view(state: State, rules: Rules, seat: int) -> str:
 
 
 def _lap(facts: Facts, rules: Rules) -> str:
-    """What waits at the line, in words."""
+    """Describe what lies ahead at the finish line."""
     lap = "rainbow lap" if facts.rainbow_lap else "ordinary lap"
     jersey = "a rainbow jersey for the race leader, " if facts.rainbow_lap else ""
     supply = "no supply" if facts.no_supply else f"{rules.lap_supply} energy for all"
@@ -113,7 +113,7 @@ def _stock(facts: Facts) -> str:
 
 
 def _this_turn(state: State, rules: Rules) -> str:
-    """What dice and cards have shown since the turn began, or nothing."""
+    """Describe the dice and cards of this turn; "" if there are none."""
     if not int(state.white):
         return ""
     parts = [f"player_{int(state.roller)} rolled {int(state.white)}"]
@@ -216,7 +216,7 @@ def _teams(facts: Facts, rules: Rules, names: Sequence[str]) -> list[str]:
 
 
 def question(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
-    """Who decides what, and what it costs."""
+    """Describe the decision, the player to make it, and its cost."""
     if facts.phase == RACE_OVER:
         return "The race is over."
     if facts.phase == RIDING:
@@ -304,7 +304,7 @@ def _retire(rules: Rules) -> str:
 
 
 def draw_end(state: State, rules: Rules) -> str:
-    """Who has won, how, and in which order all are ranked.
+    """Describe the winner, the way of winning, and the ranking.
 
     Args:
         state: the record of a race that is over.
@@ -350,7 +350,7 @@ def _result(state: State, rules: Rules, winners: Sequence[int]) -> str:
 
 
 def describe(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> str:
-    """What a seat sees, in words: from its observation and nothing else.
+    """Describe what a seat sees, from its observation alone.
 
     Only the order of the chance cards is hidden in a race.
 

@@ -58,7 +58,7 @@ class _Library(NamedTuple):
 
 
 def this_platform() -> str:
-    """What shared objects for this machine are called, for example "linux-x86_64"."""
+    """Return the platform name of this machine's shared objects, for example "linux-x86_64"."""
     return f"{sys.platform}-{platform.machine().lower()}"
 
 
@@ -70,7 +70,7 @@ def checksum(code: bytes, kernels: dict[str, Any]) -> str:
 
 
 def status() -> str:
-    """Whether the wheel's machine code is used, and if not, why."""
+    """Describe whether the wheel's machine code is used, and if not, why."""
     reason, _ = _loaded(_FOLDER, os.environ.get(_SWITCH, ""))
     return f"not used: {reason}" if reason else f"used: {this_platform()}, made from these sources"
 
@@ -159,7 +159,7 @@ class _MachineKernel:
         self._in_use = threading.Lock()
 
     def __call__(self, *arguments: Any) -> Any:
-        """What the kernel does and returns.
+        """Call the kernel and return its result.
 
         Arguments of other types than the machine code was made for go to the kernel itself.
         """
@@ -290,12 +290,12 @@ _KINDS: Final[dict[str, Callable[..., _Parameter]]] = {
 
 
 def _parameter(place: int, kind: str, *details: Any) -> _Parameter:
-    """How an argument is written into the words from a place on."""
+    """Return the code that writes an argument into the words from an offset on."""
     return _KINDS[kind](place, *details)
 
 
 def _words_in(parameter: list[Any]) -> int:
-    """How many words an argument takes."""
+    """Return the number of words that an argument takes."""
     kind, *details = parameter
     if kind == "array":
         return 5 + 2 * int(details[1])

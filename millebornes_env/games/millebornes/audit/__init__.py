@@ -1,4 +1,4 @@
-"""What is wrong with a game record: for states that come from outside, and for tests.
+"""Checks of a game record: for states that come from outside, and for tests.
 
 A law is a small function named after what it says. `violations` names what is found where one is broken.
 

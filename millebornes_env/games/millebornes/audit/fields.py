@@ -159,7 +159,7 @@ def streams_lie_in_the_deck(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def none_is_negative(values: Int8Array) -> bool:
-    """Whether no value is below 0."""
+    """Return True if no value is below 0."""
     union = 0
     for place in range(len(values)):
         union |= int(values[place])
@@ -188,11 +188,11 @@ def the_rest_of_the_record_is_blank(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def may_lie_in_battle(card: int) -> bool:
-    """Whether the card can lie on a battle pile, or is none."""
+    """Return True if the card may lie on a battle pile, or is NO_CARD."""
     return card == NO_CARD or ACCIDENT <= card <= STOP or REPAIRS <= card <= ROLL
 
 
 @rule
 def may_lie_at_speed(card: int) -> bool:
-    """Whether the card can lie on a speed pile, or is none."""
+    """Return True if the card may lie on a speed pile, or is NO_CARD."""
     return card in (NO_CARD, SPEED_LIMIT, END_OF_LIMIT)

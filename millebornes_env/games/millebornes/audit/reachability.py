@@ -205,7 +205,7 @@ def hands_are_no_larger(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def only_the_last_turn_shrinks_hands(state: State, rules: RulesRecord) -> bool:
-    """Where the round ends with the turn that empties the pile, all but those who play in it have full hands.
+    """If the round ends with the turn that empties the pile, all other seats have full hands.
 
     Those are the seat that decides and the one that laid a hazard; at the end, one or two. (Where a claim
     gives a play with the pile empty, the turn goes on and on: nothing is said then.)
@@ -227,7 +227,7 @@ def only_the_last_turn_shrinks_hands(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def battle_cards(state: State, team: int) -> int:
-    """How many cards lie on the battle pile, covered ones included."""
+    """Count the cards on the battle pile, covered ones included."""
     cards = 0
     for hazard in range(ACCIDENT, STOP + 1):
         cards += int(state.tableau[team, hazard]) + int(state.tableau[team, remedy_for(hazard)])
@@ -246,7 +246,7 @@ def below_is_a_card_to_attack_on(state: State, rules: RulesRecord, team: int) ->
 
 @rule
 def unanswered(state: State, team: int, hazard: int) -> int:
-    """How many of the hazards in the pile have no remedy there."""
+    """Count the hazards in the pile without a remedy there."""
     return int(state.tableau[team, hazard]) - int(state.tableau[team, remedy_for(hazard)])
 
 
@@ -308,7 +308,7 @@ def opening_goes_with_the_pile(state: State, team: int) -> bool:
 
 @rule
 def km_were_travelled_moving(state: State, rules: RulesRecord, team: int) -> bool:
-    """Who has km has had something to start with (rules 1.2)."""
+    """A team with km has been able to move (rules 1.2)."""
     if int(state.km[team]) == 0 or rules.start_needs_roll == 0 or int(state.tableau[team, ROLL]) > 0:
         return True
     if has_safety(state, team, RIGHT_OF_WAY) or (
@@ -326,7 +326,7 @@ def km_were_travelled_moving(state: State, rules: RulesRecord, team: int) -> boo
 
 @rule
 def caller_has_completed_the_short_trip(state: State, rules: RulesRecord) -> bool:
-    """Who called the extension had gone the short trip (US C)."""
+    """The team that called the extension had completed the short trip (US C)."""
     caller = int(state.extension_team)
     return caller == NO_TEAM or int(state.km[caller]) >= rules.target
 
@@ -366,7 +366,7 @@ def score_sheet_is_empty(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def points_are_counted(state: State, rules: RulesRecord) -> bool:
-    """Where no points are counted nobody has any (`count_points`)."""
+    """All points are 0 if the rules count none (`count_points`)."""
     union = 0
     for team in range(rules.teams):
         union |= int(state.score[team])

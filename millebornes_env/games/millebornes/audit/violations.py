@@ -1,4 +1,4 @@
-"""What can be wrong with a game record: each violation has a name, a message, and a number that follows.
+"""The violations of a game record: each has a name, a message, and a number in order.
 
 Compiled code reports the first violation that it finds as a number, and `message_of` says it in words.
 """
@@ -121,11 +121,11 @@ POINTS_NOT_COUNTED: Final = _named("score is not 0 although this table counts no
 MATCH_IS_DECIDED: Final = _named("the match goes on although it is decided")
 
 MESSAGES: Final = _register.messages
-"""What each violation says, by its number; `message_of` fills in `{last_seat}` and `{size}`."""
+"""The message of each violation, by its number; `message_of` fills in `{last_seat}` and `{size}`."""
 
 
 def message_of(violation: int, rules: Rules, messages: Sequence[str] = MESSAGES) -> str:
-    """What is wrong, in words.
+    """Return the message of a violation.
 
     Args:
         violation: its number.
@@ -136,5 +136,5 @@ def message_of(violation: int, rules: Rules, messages: Sequence[str] = MESSAGES)
 
 
 def can_be_played_on(violation: int) -> bool:
-    """Whether a record can be played on that has this first violation: no deal leads to it, that is all."""
+    """Return True if a record with this first violation can still be played on: it is only unreachable."""
     return violation == NO_VIOLATION or violation > _LAST_OF_SOUNDNESS

@@ -1,4 +1,4 @@
-"""What is wrong with the record of a race: for states that come from outside, and for tests.
+"""Checks of the record of a race: for states that come from outside, and for tests.
 
 A law is a small function named after what it says. `violations` names what is found where one is broken.
 

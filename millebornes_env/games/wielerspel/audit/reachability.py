@@ -104,7 +104,7 @@ def is_over_if_won(state: State, rules: Rules) -> bool:
 
 @rule
 def has_rolled(state: State) -> bool:
-    """Whether the turn has come to the white die."""
+    """Return True if the turn has reached the roll of the white die."""
     return int(state.stage) > JERSEYS_BEFORE_THE_DIE
 
 

@@ -146,7 +146,7 @@ def team_violation(state: State, rules: Rules) -> int:
 
 @rule
 def track_violation(state: State, rules: Rules, found: int) -> int:
-    """What lies on the board; `found` is what was found before."""
+    """Return the first violation on the board; `found` is a violation found before."""
     found = require(found, WRONG_PELOTON, everybody_rides_once(state, rules))
     found = require(found, WRONG_LEAD, is_anybody_away(state) == (int(state.lead) > 0))
     found = require(found, LEAD_ABOVE_HIGHEST, int(state.lead) <= int(state.highest_lead))
@@ -241,7 +241,7 @@ def decision_violation(state: State, rules: Rules, found: int) -> int:
 
 @rule
 def kind_is_the_squares(state: State, rules: Rules) -> bool:
-    """What the square is for this turn: what is printed on it, or on the card drawn there (003:138)."""
+    """The square's kind this turn is the one printed on it, or on the card drawn there (003:138)."""
     kind, number, card = int(state.kind), int(state.number), int(state.card)
     if int(state.stage) <= SQUARE:
         return kind == START and number == 0 and card == NO_CARD
@@ -270,7 +270,7 @@ def stage_fits(state: State) -> bool:
 
 @rule
 def is_in_line(state: State) -> bool:
-    """Whether the seat that decides is one of several, each in its turn."""
+    """Return True if the deciding seat is one of several that decide in turn."""
     return int(state.phase) in (MUST_PAY, BID)
 
 
@@ -293,7 +293,7 @@ def queue_is_right(state: State) -> bool:
 
 @rule
 def seat_that_decides(state: State) -> int:
-    """Whose decision it is: the next in line, the race leader, or who rolled, won the auction, is away."""
+    """Return the seat to decide: next in line, leader, or the one that rolled, won the bid or is away."""
     phase, stage = int(state.phase), int(state.stage)
     if phase == AWAY:
         return int(state.escaped)

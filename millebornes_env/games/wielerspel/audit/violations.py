@@ -1,4 +1,4 @@
-"""What can be wrong with the record of a race: each violation has a name, a message, and a number.
+"""The violations of the record of a race: each has a name, a message, and a number.
 
 Compiled code reports the first violation that it finds as a number, and `message_of` says it in words.
 """
@@ -99,11 +99,11 @@ TOO_MANY_SHUFFLES: Final = _named("the deck was shuffled more often than cards w
 TOO_MANY_ESCAPE_POINTS: Final = _named("escape_points are more than two for each turn")
 
 MESSAGES: Final = _register.messages
-"""What each violation says, by its number; `message_of` fills in the numbers of the table."""
+"""The message of each violation, by its number; `message_of` fills in the numbers of the table."""
 
 
 def message_of(violation: int, rules: Rules, messages: Sequence[str] = MESSAGES) -> str:
-    """What is wrong, in words.
+    """Return the message of a violation.
 
     Args:
         violation: its number.
@@ -116,5 +116,5 @@ def message_of(violation: int, rules: Rules, messages: Sequence[str] = MESSAGES)
 
 
 def can_be_played_on(violation: int) -> bool:
-    """Whether a race can go on from a record with this first violation: no play leads there, that is all."""
+    """Return True if a race can go on from a record with this violation: it is only unreachable."""
     return violation == NO_VIOLATION or violation > _LAST_OF_SOUNDNESS

@@ -142,7 +142,7 @@ class HumanAgent(Terminal, BaseAgent):
                 self.say(self._complaint(row, answer, menu, meant))
 
     def _complaint(self, row: Observations, answer: str, menu: Sequence[int], meant: Sequence[int]) -> str:
-        """What is wrong with an answer that names no action of the menu, or several."""
+        """Explain why an answer does not name exactly one action of the menu."""
         if meant:
             choices = " or ".join(action_words(action, self.names) for action in meant)
             return f"{answer!r} may mean {choices}: type more of the name, or the number"
@@ -163,7 +163,7 @@ class HumanAgent(Terminal, BaseAgent):
         return f"Not possible now: {action_words(action, self.names)}: {reason}{discard}"
 
     def _hint(self, row: Observations, mask: Masks, slot_id: int) -> str:
-        """What the adviser would do."""
+        """Return the adviser's choice, in words."""
         return self.advice(row, mask, slot_id, lambda action: action_words(action, self.names))
 
     def _after(self, row: Observations, action: int) -> tuple[Numbers, int]:
@@ -194,7 +194,7 @@ class HumanAgent(Terminal, BaseAgent):
         return "\n".join([HELP_TEXT, *self._view(row).cards_seen()])
 
     def _view(self, row: Observations) -> SeatText:
-        """What the seat sees, in words."""
+        """Describe what the seat sees."""
         return SeatText(row[0], self._table.sections, self._rules)
 
     def _of(self, row: Observations, name: str) -> Numbers:

@@ -27,7 +27,7 @@ class UndoRequest(Exception):  # noqa: N818 - no error: the person asks for it
 
 
 class Terminal:
-    """Where a person reads and types.
+    """The terminal of a person who reads and types.
 
     Attributes:
         source: where the answers come from; None: the standard input.
@@ -74,7 +74,7 @@ class Terminal:
         self.say("There is no decision of yours to take back.")
 
     def advice(self, row: Observations, mask: Masks, slot_id: int, words: Callable[[int], str]) -> str:
-        """What the adviser would do, and how sure it is if it is a network.
+        """Return the adviser's choice, and its probability if the adviser is a network.
 
         Args:
             row: int8[1, D], what the person's seat sees.

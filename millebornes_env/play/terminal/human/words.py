@@ -1,4 +1,4 @@
-"""What `human` calls the players and the actions, what a typed answer means, and why an action is not legal.
+"""Words of `human`: names of players and actions, the meaning of typed answers, reasons against actions.
 
 There is one set of names, for moves, table and score sheet, as the person sees the table: "you", "partner",
 "opponent", and numbers to the left where there are several.
@@ -42,7 +42,7 @@ def sentence_case(text: str) -> str:
 
 
 def action_words(action: int, names: Names, place: int = 0) -> str:
-    """What an action is called: "play 200 km", "Stop against opponent 2".
+    """Return the name of an action: "play 200 km", "Stop against opponent 2".
 
     Args:
         action: a legal id of the table.
@@ -95,7 +95,7 @@ def _names_of(action: int, names: Names) -> tuple[str, ...]:
 
 
 def _begins(name: str, answer: str) -> bool:
-    """Whether the answer is the beginning of the name, or its words are those of the name's first words."""
+    """Return True if the answer is a prefix of the name, or its words are prefixes of the name's words."""
     if _key(name).startswith(_key(answer)):
         return True
     typed, words = answer.split(), name.split()
