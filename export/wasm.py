@@ -55,17 +55,9 @@ _STACK: Final = 1 << 20
 """Bytes of the stack; networks and agents keep arrays of some kB there."""
 
 _SOURCES: Final = ("millebornes_env", "export")
-_NOT_COMPILED: Final = (
-    "arena",
-    "commands",
-    "envs",
-    "recording",
-    "single_agent",
-    "study",
-    "testing",
-    "text",
-    "web",
-    "wielerspel",
+_NOT_COMPILED: Final = tuple(
+    f"millebornes_env/{folder}/"
+    for folder in ("arena", "cli", "engine/numba/machine_code", "envs", "games/wielerspel", "play", "testing")
 )
 """Folders of the package that do not affect the built files."""
 _SUFFIXES: Final = (".py", ".toml", ".safetensors", ".json")

@@ -73,7 +73,7 @@ def calls_of(env: VectorEnv) -> dict[str, tuple[Any, Callable[[], object]]]:
         "forget of equilibrium": (solved, solved.forget),
         "begin": (games, games.begin),
         "choose": (games, games.choose),
-        "apply_action": (games, games.apply_action),
+        "apply_actions": (games, games.apply_actions),
     }
 
 
