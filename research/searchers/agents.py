@@ -85,7 +85,7 @@ class TreeSearchAgent(OtherSearchAgent):
         if growth.plies != NOT_LIMITED:
             growth = growth._replace(alike=int(decisions.num_tried[number]) + 1)
         tree = new_tree(growth, decisions.masks.shape[1])
-        grow(searcher, self._rules, decisions, number, growth, tree)
+        grow(searcher, self._rules, decisions, number, growth, no_hands(), tree)
         decisions.playouts[number] += growth.redeals
         self.last_tree = tree
         return tree

@@ -14,7 +14,7 @@ import numpy as np
 
 from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, decide, decisions_taken
 from millebornes_env.agents.millebornes import observation_reader as seen
-from millebornes_env.agents.search.hidden_cards import OWN, Float64Array, no_hands, redeal
+from millebornes_env.agents.search.hidden_cards import OWN, Float64Array, redeal
 from millebornes_env.agents.search.kernels import Decisions, Searcher, play_out, value_of_round
 from millebornes_env.engine.chance import random_below, random_word
 from millebornes_env.engine.numba.compiling import kernel, rule
@@ -97,6 +97,7 @@ def grow(
     decisions: Decisions,
     number: int,
     growth: Growth,
+    hands: Int8Array,
     tree: Tree,
 ) -> None:
     """Redeal again and again; each redeal goes down the tree, adds to it, and is played out from there.
@@ -107,11 +108,11 @@ def grow(
         decisions: begun.
         number: of the decision.
         growth: how.
+        hands: `no_hands()`, so that redeals are uniform.
         tree: new.
     """
     of_decision_0, of_decision_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
     dealt, game = decisions.dealt[number], decisions.games[number]
-    hands = no_hands()
     for turn in range(growth.redeals):
         cards = turn // growth.alike
         key_0 = random_word(of_decision_0, of_decision_1, cards)

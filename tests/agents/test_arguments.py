@@ -285,7 +285,7 @@ def test_search_refuses_games_that_are_none_of_its_table(env: VectorEnv, searche
             of_three.get_states(),
             r"states\[0\] is not a valid state for the table of .* \(parker, 2 players\)",
         ),
-        (full_of_100, "game 3 of the states"),
+        (full_of_100, r"states\[3\]"),
         (states["seat"], "got such of another kind or version"),
         (states.tobytes(), "of another kind or version"),
         (states.reshape(2, 3), r"got such of shape \(2, 3\)"),
