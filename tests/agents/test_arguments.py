@@ -286,9 +286,9 @@ def test_search_refuses_games_that_are_none_of_its_table(env: VectorEnv, searche
             r"states\[0\] is not a valid state for the table of .* \(parker, 2 players\)",
         ),
         (full_of_100, r"states\[3\]"),
-        (states["seat"], "got such of another kind or version"),
+        (states["seat"], "got an array of another kind or version"),
         (states.tobytes(), "of another kind or version"),
-        (states.reshape(2, 3), r"got such of shape \(2, 3\)"),
+        (states.reshape(2, 3), r"got .*shape \(2, 3\)"),
     ):
         with pytest.raises(StateError, match=words):
             searcher.act_on(wrong, seats, slot_ids)  # type: ignore[arg-type]
