@@ -26,8 +26,6 @@ from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.agent import VALUE_IN_POINTS, SearchAgent
 from millebornes_env.agents.search.kernels import CHUNK, FEWEST_REDEALS, new_decisions
 from millebornes_env.agents.search.over import OVER_A_JUDGE
-from millebornes_env.agents.search.seen_plays import CANDIDATES, EVENTS_OF_A_PLAY, WINDOW
-from millebornes_env.agents.search.weighing import KINDS
 from millebornes_env.engine.batch import new_buffers
 from millebornes_env.engine.kernels import (
     BEGIN,
@@ -175,12 +173,6 @@ def _constants() -> dict[str, Any]:
         "CHUNK": CHUNK,
         "FEWEST_REDEALS": FEWEST_REDEALS,
         "POINTS_PER_REWARD": rulebook.POINTS_PER_REWARD,
-        "CANDIDATES": CANDIDATES,
-        "WINDOW": WINDOW,
-        "EVENTS_OF_A_PLAY": EVENTS_OF_A_PLAY,
-        "KINDS": KINDS,
-        "PASS": PASS,
-        "CLAIM_COUP_FOURRE": CLAIM_COUP_FOURRE,
         "MAX_INT8": int(np.iinfo(np.int8).max),
         "LONGEST_TRIP": LONGEST_TRIP,
     }

@@ -38,24 +38,11 @@ from millebornes_env.agents.policy.network import (
 )
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search import kernels as search
-from millebornes_env.agents.search.beliefs import FEWEST_HANDS
-from millebornes_env.agents.search.hidden_cards import Believed, draw_hands, nothing_believed
+from millebornes_env.agents.search.hidden_cards import no_hands
 from millebornes_env.agents.search.kernels import Decisions, Searcher, new_decisions
-from millebornes_env.agents.search.seen_plays import EPSILON, TEMPERATURE, write_events
-from millebornes_env.agents.search.weighing import (
-    KINDS,
-    Players,
-    Plays,
-    Question,
-    Weights,
-    new_weights,
-    plays_of,
-    weigh_hands,
-)
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.numba.compiling import for_kernels, kernel, stack_array
 from millebornes_env.games.millebornes import rulebook
-from millebornes_env.games.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
 from millebornes_env.games.millebornes.editions import edition
 from millebornes_env.games.millebornes.motion import is_cured_by_safety, is_limited, is_moving
 from millebornes_env.games.millebornes.observation import OBSERVATION_VERSION
@@ -201,11 +188,11 @@ def go_on_searching(  # noqa: PLR0913, PLR0917
     decisions: Decisions,
     number: int,
     redeals: int,
-    believed: Believed,
+    hands: npt.NDArray[np.int8],
 ) -> int:
     """Continue one decision for at most this many redeals (`search.search_on`); return 1 if it is done."""
     searcher = Searcher(choose, options, starts, sees, rollouts, depth, 0.0, key_0, key_1)
-    return int(search.search_on(searcher, rules, decisions, number, redeals, believed))
+    return int(search.search_on(searcher, rules, decisions, number, redeals, hands))
 
 
 @kernel
@@ -237,83 +224,6 @@ def search_findings(
         means[other] = decisions.gains[number, other] / max(float(decisions.redeals[number]), 1.0)
         errors[other] = search.error_of(decisions, number, other)
     return tried
-
-
-# Beliefs ---------------------------------------------------------------------------------------------------
-
-
-@kernel
-def draw_deals(  # noqa: PLR0913, PLR0917
-    options: Int64Array,
-    starts: Starts,
-    key_0: int,
-    key_1: int,
-    states: StateArray,
-    rules: RulesRecord,
-    seats: npt.NDArray[np.int32],
-    row: npt.NDArray[np.int8],
-    root: StateArray,
-    games: StateArray,
-    hands: npt.NDArray[np.int8],
-) -> None:
-    """Draw hands of the other seats, uniformly from all deals that fit a seat's view.
-
-    Args:
-        options: int64[MAX_OPTIONS]; not used.
-        starts: starts of the sections of the default observation.
-        key_0: first half of the random key.
-        key_1: second half of it.
-        states: STATE[1], the game.
-        rules: the table's.
-        seats: int32[1], the observing seat.
-        row: int8[D], scratch.
-        root: STATE[1], overwritten: the game as that seat knows it.
-        games: STATE[1], scratch.
-        hands: int8[C, S, NUM_CARD_TYPES], overwritten; seats are counted from the observing one.
-    """
-    scratch = stack_array(np.int8, DECK_SIZE)
-    searcher = Searcher(0, options, starts, 0, 0, 0, 0.0, key_0, key_1)
-    search.read_states(searcher, rules, states, seats, row, root)
-    draw_hands(root[0], rules, key_0, key_1, games, scratch, hands)
-
-
-@kernel
-def weigh_deals(  # noqa: PLR0913, PLR0917
-    choose: int,
-    options: Int64Array,
-    has_logits: int,
-    other: int,
-    other_options: Int64Array,
-    rules: RulesRecord,
-    plays: Plays,
-    hands: npt.NDArray[np.int8],
-    trust: npt.NDArray[np.float64],
-    key_0: int,
-    key_1: int,
-    result: Weights,
-) -> int:
-    """Weigh hands by the plays of their holders (`weighing.weigh_hands`); seats are those of the events.
-
-    Args:
-        choose: address of the function of players of the first kind.
-        options: its options.
-        has_logits: 1 if it is a network.
-        other: address of the function of players of the second kind.
-        other_options: its options.
-        rules: the table's.
-        plays: the plays so far.
-        hands: int8[C, S, NUM_CARD_TYPES].
-        trust: float64[KINDS], prior probability of each kind of player.
-        key_0: first half of the random key.
-        key_1: second half of it.
-        result: overwritten.
-
-    Returns:
-        Number of windows that were weighed.
-    """
-    players = Players(choose, options, has_logits, other, other_options, EPSILON, TEMPERATURE)
-    question = Question(hands, len(hands), FEWEST_HANDS, trust, key_0, key_1)
-    return int(weigh_hands(players, rules, plays, question, result))
 
 
 # Example arguments -----------------------------------------------------------------------------------------
@@ -374,23 +284,9 @@ def _examples_of_page(table_rules: Rules) -> list[Example]:
         (random_number, (0, 0, 0)),
         (network_outputs, (states, rules, int32, options, np.zeros(1, np.float32))),
         (begin_search, (*searcher, states, rules, int32, int8, int64, memories, int64, decisions)),
-        (go_on_searching, (*searcher, rules, decisions, 0, 0, nothing_believed())),
+        (go_on_searching, (*searcher, rules, decisions, 0, 0, no_hands())),
         (conclude_search, (options, starts, 0, decisions, int64)),
         (search_findings, (decisions, 0, np.zeros(1, np.float64), np.zeros(1, np.float64))),
-        *_examples_of_beliefs(table_rules),
-    ]
-
-
-def _examples_of_beliefs(table_rules: Rules) -> list[Example]:
-    states, rules = _one_game(table_rules)
-    options, starts = np.zeros(MAX_OPTIONS, np.int64), BySection(*[0] * len(BySection._fields))
-    seats, row = np.zeros(1, np.int32), np.zeros(1, np.int8)
-    hands, trust = np.zeros((1, 2, NUM_CARD_TYPES), np.int8), np.zeros(KINDS, np.float64)
-    weighing = (rules, plays_of([]), hands, trust, 0, 0, new_weights(1, 2))
-    return [
-        (write_events, (states, rules, 0, 0, 0, states, np.zeros(1, np.int64), 0)),
-        (draw_deals, (options, starts, 0, 0, states, rules, seats, row, states, states, hands)),
-        (weigh_deals, (0, options, 0, 0, options, *weighing)),
     ]
 
 

@@ -48,9 +48,8 @@ WASM: Final = Platform(
 """WebAssembly without vectors, with which LLVM 22 cannot compile the sets of
 `millebornes_env.engine.numba.simd` ("SETCC operands must have the same type")."""
 
-IMPORTS: Final = ("expf", "tanhf", "exp", "log")
-"""Functions that the module imports from its host: of a float32 for networks that sample or have tanh units,
-of a float64 for beliefs."""
+IMPORTS: Final = ("expf", "tanhf")
+"""Functions of a float32 that the module imports from its host, for networks that sample or use tanh."""
 
 _STACK: Final = 1 << 20
 """Bytes of the stack; networks and agents keep arrays of some kB there."""

@@ -7,7 +7,7 @@ the agent that it searches over (docs/agents.md). Varied are
               if its gain is some standard errors above 0 (`z`), *naive* plays the best mean (z=0)
     depth     decisions after which the policy's value judges, instead of playing out the round: 24 where
               nothing is said, if the agent has such a value
-    belief    redeals weighed by what the other has played
+    belief    hands drawn from the network of beliefs
     sees      a cheat: the other hand, or all cards
     searcher  ISMCTS, EPIMC or MDS instead (research/searchers), with the same redeals for each action
 
@@ -154,7 +154,7 @@ def variants(over: str, rollouts: Sequence[int], others: Sequence[int] = ()) -> 
         for family, searcher in OTHERS.items()
         for number in others
     ]
-    found.append(Variant("sure, belief", f"{usual},belief=policy", USUAL_ROLLOUTS, cost))
+    found.append(Variant("sure, belief", f"{usual},belief=network", USUAL_ROLLOUTS, cost))
     found.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS, cost))
     to_the_end = ",depth=0" if judges else ""  # one playout of each action says it all
     found.append(Variant("sees all cards", f"z={sure}{to_the_end},sees=all", 1, cost))

@@ -12,7 +12,7 @@ from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import features_of
 from millebornes_env.agents.protocol import Agent, is_compiled, made_for
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.network_belief import NetworkBelief
+from millebornes_env.agents.search.beliefs import NetworkBelief
 from millebornes_env.agents.seen import seen_of
 from millebornes_env.engine.numba.cache import source_digest, sources_on_top
 

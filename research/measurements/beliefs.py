@@ -1,18 +1,18 @@
-"""Measure how well a belief predicts the hidden hands.
+"""Measure how well the network of beliefs predicts the hidden hands.
 
     python -m research.measurements.beliefs
-    python -m research.measurements.beliefs --opponents champion arnold --rounds 100 --options
-    window=3,epsilon=0.3 python -m research.measurements.beliefs --belief network
+    python -m research.measurements.beliefs --opponents champion arnold --rounds 100
+    python -m research.measurements.beliefs --belief runs/belief     # written by train.tools.belief
     python -m research.measurements.beliefs --docs
 
-An observer plays rounds against each opponent, and before every play of its own it weighs hands that the
-opponent may hold, or draws such hands, if the belief can. Two questions are asked of the weights:
+An observer plays rounds against each opponent, and before every play of its own it asks the belief for the
+probability of the true hand, and draws hands from it. Two figures are reported:
 
-Bits: the logarithm to base 2 of how much more probable the true hand is than under uniform redeals; the mean
-over all decisions. 0 is what uniform redeals know, and a belief that is misled is below it.
+Bits: log2 of the probability of the true hand relative to uniform redeals, averaged over all decisions.
+Uniform redeals have 0; a misled belief is below 0.
 
-Calibration of "it holds this safety": of all the times that this was given a probability of 20 to 30 %, say,
-how often was it so.
+Calibration of "it holds this safety": of all cases with a predicted probability of 20 to 30 %, for example,
+the share in which the safety was held.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -39,22 +38,22 @@ from millebornes_env._util.files import new_figure, save_picture, write_json_ato
 from millebornes_env.agents.protocol import Table as GameTable
 from millebornes_env.agents.protocol import ask
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import DrawingBelief, Known, drawn_hands
+from millebornes_env.agents.search.beliefs import NETWORK, NetworkBelief, uniform_chances
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
 from millebornes_env.games.millebornes.state import PLAY, StateArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DOCS: Final = {"policy": "beliefs", "network": "beliefs_network"}
-"""Names of the files that `--docs` writes, by the belief."""
+DOCS: Final = "beliefs_network"
+"""Name of the files that `--docs` writes."""
 
 CARDS_LEFT: Final = (0, 1, 21, 41, 61)
-"""Of the draw pile: where the groups of decisions begin."""
+"""Lower bounds of the groups of decisions, by cards in the draw pile."""
 BINS: Final = 10
-"""Of the reliability table."""
+"""Number of bins of the reliability table."""
 GAMES: Final = 20
-"""Rounds that are played side by side."""
+"""Number of parallel rounds."""
 NAMES_OF_GROUPS: Final = ("none", "1 to 20", "21 to 40", "41 to 60", "more")
 
 Float64Array = npt.NDArray[np.float64]
@@ -65,23 +64,19 @@ class Args:
     """Score a belief."""
 
     observer: str = "champion"
-    """Spec of the agent that plays the observer, and whose probabilities the belief uses."""
+    """Spec of the agent that plays the observer."""
     opponents: tuple[str, ...] = (
         *("champion", "strategist", "arnold", "holder", "hoarder", "attacker", "racer", "greedy", "random"),
     )
     """Specs of the agents whose hands are predicted."""
-    belief: str = "policy"
-    """The belief: policy, network, or the folder of a network written by train.tools.belief."""
-    options: str = ""
-    """Options of the belief, such as "window=3,epsilon=0.3"."""
+    belief: str = "network"
+    """The belief: network, or the folder of a network written by train.tools.belief."""
     rounds: int = 200
-    """Against each opponent."""
+    """Rounds against each opponent."""
     hands: int = 512
-    """That are weighed for each decision, or drawn."""
-    copies: int = 64
-    """Of the true hand, which are weighed besides: each goes back through the plays in its own way."""
+    """Hands drawn for each decision."""
     seed: int = 1
-    """Of the deals."""
+    """Seed of the deals."""
     docs: bool = False
     """Write the figures to docs/benchmarks and the picture to docs/images."""
 
@@ -91,11 +86,9 @@ class Scores:
     """Results, one number per decision or per safety asked about."""
 
     bits: list[float] = field(default_factory=list)
-    rounds: list[int] = field(default_factory=list)  # which one the decision is of
+    rounds: list[int] = field(default_factory=list)  # index of the decision's round
     cards_left: list[int] = field(default_factory=list)
-    sizes: list[float] = field(default_factory=list)  # hands that the weights amount to
-    windows: list[int] = field(default_factory=list)
-    milliseconds: list[float] = field(default_factory=list)  # of processor time
+    milliseconds: list[float] = field(default_factory=list)  # of CPU time
     said: list[float] = field(default_factory=list)  # probability that the opponent holds a safety
     uniform: list[float] = field(default_factory=list)  # the same by uniform redeals
     holds: list[bool] = field(default_factory=list)
@@ -103,12 +96,11 @@ class Scores:
 
 
 def watched(args: Args, opponent: str) -> Scores:
-    """Play the rounds, and ask the belief at every play of the observer."""
+    """Play the rounds, and score the belief at every play of the observer."""
     scores = Scores()
     env = vector_env(GAMES, episode="round", autoreset_mode="disabled")
     table = GameTable.of(env)
-    spec = f"{args.observer}+search:belief={args.belief}" + (f",{args.options}" if args.options else "")
-    watcher = agents.make(spec, table, args.seed)
+    watcher = agents.make(f"{args.observer}+search:belief={args.belief}", table, args.seed)
     assert isinstance(watcher, SearchAgent)
     players = [agents.make(name, table, args.seed) for name in (args.observer, opponent)]
     games, own = np.arange(GAMES), np.arange(GAMES) % 2
@@ -140,54 +132,36 @@ def score(
     first: int,
     scores: Scores,
 ) -> None:
-    """Ask the belief about some games at once."""
+    """Score the belief about some games at once."""
+    belief = watcher.belief
+    assert isinstance(belief, NetworkBelief)
     for number, known in enumerate(watcher.known(states, seats, slots)):
         if int(states["phase"][number]) != PLAY:
             continue
         truth = states["hand"][number, 1 - int(seats[number])]
         key = first + known.slot, 1 + int(states["draw_pile"][number]) + 200 * len(scores.bits)
-        prior = drawn_hands(known, args.hands, key)
-        copies = np.zeros((args.copies, 2, NUM_CARD_TYPES), np.int8)
-        copies[:, 1] = truth
         start = time.thread_time()
-        if isinstance(watcher.belief, DrawingBelief):
-            hands, weighed = watcher.belief.draw(known, args.hands, key)
-            scores.milliseconds.append(1000 * (time.thread_time() - start))
-            of_truth = watcher.belief.weigh(known, copies[:1], key).weights
-        else:
-            hands, weighed = (
-                prior,
-                watcher.belief.weigh(known, np.concatenate([prior, copies]), key, args.hands),
-            )
-            scores.milliseconds.append(1000 * (time.thread_time() - start))
-            of_truth = weighed.weights[args.hands :]
-        watcher.belief.learn(known.slot, weighed)
-        weights = weighed.weights[: args.hands]
-        scores.bits.append(float(np.log2(max(of_truth.mean(), 1e-9))))
+        hands = belief.draw(known, args.hands, key)
+        scores.milliseconds.append(1000 * (time.thread_time() - start))
+        true_hand = np.stack([np.zeros_like(truth), truth])[None]
+        scores.bits.append(float(np.log2(max(belief.weigh(known, true_hand)[0], 1e-9))))
         scores.rounds.append(first + known.slot)
         scores.cards_left.append(int(states["draw_pile"][number]))
-        scores.sizes.append(float(weights.sum() ** 2 / (weights**2).sum()))
-        scores.windows.append(weighed.windows)
-        for safety in hidden_safeties(known):
-            held = hands[:, 1, safety] > 0
-            scores.said.append(float(weights[held].sum() / weights.sum()))
-            scores.uniform.append(float((prior[:, 1, safety] > 0).mean()))
-            scores.holds.append(bool(truth[safety] > 0))
-            scores.cards_left_then.append(scores.cards_left[-1])
+        unseen = np.array(known.root.hidden, np.int64) - known.root.hand[0]
+        uniform = uniform_chances(unseen, int(truth.sum()))
+        for safety in range(DRIVING_ACE, NUM_CARD_TYPES):
+            if unseen[safety] > 0:
+                scores.said.append(float((hands[:, 1, safety] > 0).mean()))
+                scores.uniform.append(float(uniform[safety]))
+                scores.holds.append(bool(truth[safety] > 0))
+                scores.cards_left_then.append(scores.cards_left[-1])
 
 
-def hidden_safeties(known: Known) -> Iterator[int]:
-    """The safeties that the opponent may hold, for all that the seat knows."""
-    for safety in range(DRIVING_ACE, NUM_CARD_TYPES):
-        if int(known.root.hidden[safety]) > int(known.root.hand[0, safety]):
-            yield safety
-
-
-# What it comes to -------------------------------------------------------------------------------------------
+# Results ----------------------------------------------------------------------------------------------------
 
 
 def clustered(values: Float64Array, groups: npt.NDArray[np.int64]) -> tuple[float, float]:
-    """The mean, and its standard error over rounds: decisions of one round are not independent."""
+    """Return the mean and its standard error over rounds: decisions of one round are not independent."""
     mean = float(values.mean())
     sums = np.bincount(groups, values - mean)
     rounds = len(np.unique(groups))
@@ -195,7 +169,7 @@ def clustered(values: Float64Array, groups: npt.NDArray[np.int64]) -> tuple[floa
 
 
 def summary(scores: Scores) -> dict[str, Any]:
-    """The scores against one opponent."""
+    """Summarize the scores against one opponent."""
     bits, rounds = np.array(scores.bits), np.array(scores.rounds)
     groups, groups_then = (
         np.searchsorted(CARDS_LEFT, np.array(cards), side="right") - 1
@@ -221,8 +195,6 @@ def summary(scores: Scores) -> dict[str, Any]:
         "standard_error": error,
         "by_cards_left": by_group,
         "decisions": len(bits),
-        "effective_hands": float(np.mean(scores.sizes)),
-        "windows": float(np.mean(scores.windows)),
         "ms": float(np.mean(scores.milliseconds)),
         "reliability": reliability(said, holds),
         "calibration_error": calibration_error(said, holds),
@@ -233,7 +205,7 @@ def summary(scores: Scores) -> dict[str, Any]:
 
 
 def reliability(said: Float64Array, holds: Float64Array) -> list[dict[str, float]]:
-    """For each bin of what was said: how often, the mean of it, and how often it was so."""
+    """Return count, mean prediction and observed frequency of each bin of predictions."""
     places = np.minimum((said * BINS).astype(np.int64), BINS - 1)
     return [
         {
@@ -247,10 +219,7 @@ def reliability(said: Float64Array, holds: Float64Array) -> list[dict[str, float
 
 
 def calibration_error(said: Float64Array, holds: Float64Array) -> float:
-    """The mean distance between what was said and what was so, over the bins as often as they occur.
-
-    0 where nothing was said.
-    """
+    """Return the expected calibration error over the bins; 0 without predictions."""
     return float(
         sum(one["times"] * abs(one["said"] - one["was_so"]) for one in reliability(said, holds))
         / max(len(said), 1)
@@ -258,7 +227,7 @@ def calibration_error(said: Float64Array, holds: Float64Array) -> float:
 
 
 def draw(found: dict[str, dict[str, Any]]) -> Figure:
-    """Bits by cards left, and reliability."""
+    """Plot bits by cards left, and reliability."""
     figure = new_figure(11, 4.5, layout="constrained")
     left, right = figure.subplots(1, 2)
     names = NAMES_OF_GROUPS[::-1]
@@ -288,19 +257,17 @@ def draw(found: dict[str, dict[str, Any]]) -> Figure:
 
 
 def main(args: Args) -> None:
-    """Measure, print, and write if asked to.
+    """Measure, print, and write the docs if asked to.
 
     Raises:
-        ValueError: the docs show no such belief.
+        ValueError: `--docs` with a network of one's own.
     """
-    if args.docs and args.belief not in DOCS:
-        raise ValueError(f"--docs is about {' and '.join(DOCS)}, not about {args.belief!r}: leave it away")
+    if args.docs and args.belief != NETWORK:
+        raise ValueError(f"--docs describes the shipped network, not {args.belief!r}: omit one of them")
     found = {opponent: summary(watched(args, opponent)) for opponent in args.opponents}
-    table = Table(
-        title=f"belief={args.belief} of {args.observer} {args.options}".strip(), title_justify="left"
-    )
+    table = Table(title=f"belief={args.belief} of {args.observer}", title_justify="left")
     headings = ("opponent", "bits", "± 1 SE", *NAMES_OF_GROUPS, "calibration error", "uniform")
-    for heading in (*headings, "Brier", "uniform", "effective", "windows", "ms"):
+    for heading in (*headings, "Brier", "uniform", "ms"):
         table.add_column(heading, justify="left" if heading == "opponent" else "right")
     for opponent, one in found.items():
         groups = [one["by_cards_left"].get(name, {"bits": float("nan")})["bits"] for name in NAMES_OF_GROUPS]
@@ -315,15 +282,13 @@ def main(args: Args) -> None:
             opponent,
             *(f"{number:.2f}" for number in numbers),
             *(f"{number:.3f}" for number in errors),
-            f"{one['effective_hands']:.0f}",
-            f"{one['windows']:.1f}",
             f"{one['ms']:.1f}",
         )
     Console(width=170).print(table)
     if args.docs:
         report = {"arguments": asdict(args), "environment": environment_info(), "opponents": found}
-        figures = Path("docs/benchmarks", f"{DOCS[args.belief]}.json")
-        picture = Path("docs/images", f"{DOCS[args.belief]}.png")
+        figures = Path("docs/benchmarks", f"{DOCS}.json")
+        picture = Path("docs/images", f"{DOCS}.png")
         write_json_atomically(figures, json.loads(json.dumps(report)))
         print(f"wrote {figures} and {picture}")
         warn(save_picture(picture, lambda: draw(found)))

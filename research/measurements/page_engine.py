@@ -24,7 +24,6 @@ BUILT: Final = WEB / "engine"
 SCRIPTS: Final = (
     "labels.js",
     "wasm_engine.js",
-    "wasm_belief.js",
     "wasm_kernels.js",
     "wasm_rules.js",
     "wasm_table.js",

@@ -16,8 +16,7 @@ MDS      mirror descent search (Sokota et al. 2024): one ahead; the policy that 
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from math import log
+from math import exp, inf, log
 from typing import Annotated, Final
 
 import numpy as np
@@ -26,14 +25,17 @@ from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.millebornes import features
 from millebornes_env.agents.options import Between
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.policy.likelihood import Play, network_probability
+from millebornes_env.agents.policy.network import _ROOM as NETWORK_ROOM
+from millebornes_env.agents.policy.network import MAX_ACTIONS, forward_hidden, output
 from millebornes_env.agents.protocol import CompiledFunction, Table
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import Known, Weighed
-from millebornes_env.agents.search.hidden_cards import OWN, Float64Array, nothing_believed
+from millebornes_env.agents.search.beliefs import Known
+from millebornes_env.agents.search.hidden_cards import OWN, Float64Array, no_hands
 from millebornes_env.agents.search.kernels import Decisions, Searcher, search_on
-from millebornes_env.engine.numba.compiling import kernel
+from millebornes_env.engine.numba.compiling import kernel, stack_array
 from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes.actions import num_actions
+from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.sections import ObservationSpec
 from millebornes_env.games.millebornes.state import StateArray
@@ -55,28 +57,13 @@ class OtherSearchAgent(SearchAgent):
         """Return the action to play at a started decision."""
         raise NotImplementedError
 
-    def _search(
-        self, searcher: Searcher, decisions: Decisions, numbers: Int64Array, known: list[Known]
-    ) -> list[tuple[int, Weighed]]:
-        def search(number: int) -> None:
-            _take(decisions, number, self.choice(searcher, decisions, number))
-
-        if min(self._threads, len(numbers)) <= 1:
-            for number in numbers.tolist():
-                search(number)
-        else:
-            with ThreadPoolExecutor(self._threads) as pool:
-                list(pool.map(search, numbers.tolist()))
-        return []
-
-
-def _take(decisions: Decisions, number: int, action: int) -> None:
-    """Leave one action, so that it is played, whatever `z`: as if it had won in a single redeal."""
-    decisions.num_tried[number] = 0 if action == decisions.base[number] else 1
-    decisions.tried[number, 0] = action
-    decisions.gains[number, 0] = 1.0
-    decisions.squares[number, 0] = 1.0
-    decisions.redeals[number] = 1
+    def _search(self, searcher: Searcher, decisions: Decisions, number: int, known: Known | None) -> None:
+        action = self.choice(searcher, decisions, number)
+        decisions.num_tried[number] = 0 if action == decisions.base[number] else 1
+        decisions.tried[number, 0] = action  # as if it had won in a single redeal, so that any `z` plays it
+        decisions.gains[number, 0] = 1.0
+        decisions.squares[number, 0] = 1.0
+        decisions.redeals[number] = 1
 
 
 class TreeSearchAgent(OtherSearchAgent):
@@ -98,7 +85,7 @@ class TreeSearchAgent(OtherSearchAgent):
         if growth.plies != NOT_LIMITED:
             growth = growth._replace(alike=int(decisions.num_tried[number]) + 1)
         tree = new_tree(growth, decisions.masks.shape[1])
-        grow(searcher, self._rules, decisions, number, growth, nothing_believed(), tree)
+        grow(searcher, self._rules, decisions, number, growth, no_hands(), tree)
         decisions.playouts[number] += growth.redeals
         self.last_tree = tree
         return tree
@@ -234,7 +221,7 @@ class Mds(OtherSearchAgent):
         count = int(decisions.num_tried[number])
         actions = np.append(decisions.base[number], decisions.tried[number, :count])
         prior = dict(zip(actions.tolist(), self.prior(decisions.roots, number, actions), strict=True))
-        search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, nothing_believed())
+        search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, no_hands())
         best, base = int(actions[0]), int(actions[0])
         highest = log(prior[base])
         for other in range(int(decisions.num_tried[number])):
@@ -279,11 +266,19 @@ def network_prior(
         number: index of the game.
         rules: rules of the table.
         options: options of the network.
-        actions: int64[n].
+        actions: int64[n], legal actions.
         found: float64[n], overwritten.
     """
+    root, units = roots[number], stack_array(np.float32, NETWORK_ROOM)
+    mask = stack_array(np.int8, MAX_ACTIONS)[: num_actions(rules.teams)]
+    write_mask(root, rules, mask)
+    last_layer = forward_hidden(rulebook, features, ObservationSpec, root, rules, OWN, options, units)
+    highest, total = -inf, 0.0
+    for action in range(len(mask)):
+        if mask[action] == 1:
+            highest = max(highest, float(output(options, last_layer, units, action)))
+    for action in range(len(mask)):
+        if mask[action] == 1:
+            total += exp(float(output(options, last_layer, units, action)) - highest)
     for place in range(len(actions)):
-        play = Play(int(actions[place]), 1.0)
-        found[place] = network_probability(
-            rulebook, features, ObservationSpec, roots[number], rules, OWN, options, play
-        )
+        found[place] = exp(float(output(options, last_layer, units, int(actions[place]))) - highest) / total

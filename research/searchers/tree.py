@@ -14,7 +14,7 @@ import numpy as np
 
 from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, decide, decisions_taken
 from millebornes_env.agents.millebornes import observation_reader as seen
-from millebornes_env.agents.search.hidden_cards import OWN, Believed, Float64Array, redeal
+from millebornes_env.agents.search.hidden_cards import OWN, Float64Array, redeal
 from millebornes_env.agents.search.kernels import Decisions, Searcher, play_out, value_of_round
 from millebornes_env.engine.chance import random_below, random_word
 from millebornes_env.engine.numba.compiling import kernel, rule
@@ -97,7 +97,7 @@ def grow(
     decisions: Decisions,
     number: int,
     growth: Growth,
-    believed: Believed,
+    hands: Int8Array,
     tree: Tree,
 ) -> None:
     """Redeal again and again; each redeal goes down the tree, adds to it, and is played out from there.
@@ -108,7 +108,7 @@ def grow(
         decisions: begun.
         number: of the decision.
         growth: how.
-        believed: nothing, so that redeals are uniform.
+        hands: `no_hands()`, so that redeals are uniform.
         tree: new.
     """
     of_decision_0, of_decision_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
@@ -118,7 +118,7 @@ def grow(
         key_0 = random_word(of_decision_0, of_decision_1, cards)
         key_1 = random_word(of_decision_1, key_0, cards)
         decisions.dealt[number] = decisions.roots[number]
-        redeal(searcher.sees, believed, dealt, rules, cards, key_0, key_1, decisions.hidden[number])
+        redeal(searcher.sees, hands, dealt, rules, cards, key_0, key_1, decisions.hidden[number])
         decisions.games[number] = decisions.dealt[number]
         plies = go_down(searcher, rules, decisions, number, growth, tree, turn, key_0, key_1)
         if int(game.phase) == ROUND_OVER:

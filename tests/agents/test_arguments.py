@@ -281,11 +281,14 @@ def test_search_refuses_games_that_are_none_of_its_table(env: VectorEnv, searche
     full_of_100 = states.copy()
     full_of_100["deck"][3] = 100
     for wrong, words in (
-        (of_three.get_states(), r"game 0 of the states .* is no game of its table \(parker, 2 players\)"),
-        (full_of_100, "game 3 of the states"),
-        (states["seat"], "got such of another kind or version"),
+        (
+            of_three.get_states(),
+            r"states\[0\] is not a valid state for the table of .* \(parker, 2 players\)",
+        ),
+        (full_of_100, r"states\[3\]"),
+        (states["seat"], "got an array of another kind or version"),
         (states.tobytes(), "of another kind or version"),
-        (states.reshape(2, 3), r"got such of shape \(2, 3\)"),
+        (states.reshape(2, 3), r"got .*shape \(2, 3\)"),
     ):
         with pytest.raises(StateError, match=words):
             searcher.act_on(wrong, seats, slot_ids)  # type: ignore[arg-type]
@@ -298,7 +301,7 @@ def test_search_refuses_seats_and_slot_ids_that_are_none(env: VectorEnv, searche
         (seats[:2], r"seats are int32\[2\]; they must be int32\[6\]"),
         (seats * 1.0, "seats are float64"),
         (seats + 2, "seats go from 2 to 3; at its table from 0 to 1"),
-        (1 - seats, "is to choose, but it is the turn of seat"),
+        (1 - seats, "was asked to choose, but it is the turn of seat"),
     ):
         with pytest.raises(AgentError, match=words):
             searcher.act_on(states, wrong, slot_ids)

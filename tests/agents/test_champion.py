@@ -14,8 +14,7 @@ from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import Belief, PolicyBelief, UniformBelief
-from millebornes_env.agents.search.network_belief import NetworkBelief
+from millebornes_env.agents.search.beliefs import NetworkBelief
 from millebornes_env.agents.search.over import OVER_A_JUDGE, WITH_A_NETWORK
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.match import MatchConfig
@@ -161,25 +160,25 @@ def test_search_over_a_policy_that_judges_has_defaults_of_its_own(champions: Pat
     assert settings("champions/mute+search", env) == (400, 2.0, 0)
 
 
-def belief_of(spec: str, env: VectorEnv) -> tuple[type[Belief], int]:
+def belief_of(spec: str, env: VectorEnv) -> tuple[bool, int]:
+    """Return True if the searcher has a network of beliefs, and its number of rollouts."""
     agent = load(spec, env)
     assert isinstance(agent, SearchAgent)
-    return type(agent.belief), agent._searcher(agent._starts).rollouts
+    return isinstance(agent.belief, NetworkBelief), agent._searcher(agent._starts).rollouts
 
 
 def test_where_a_network_knows_hidden_hands_search_over_a_policy_asks_it(champions: Path) -> None:
     env = vector_env(1)
     few, more = OVER_A_JUDGE["rollouts"], WITH_A_NETWORK["rollouts"]
     for spec in ("champion+search", "champions/all-2+search", "champion+search:belief=network"):
-        assert belief_of(spec, env) == (NetworkBelief, more)
-    assert belief_of("champion+search:rollouts=7", env) == (NetworkBelief, 7)
-    assert belief_of("champion+search:belief=uniform", env) == (UniformBelief, few)
-    assert belief_of("champion+search:belief=policy", env) == (PolicyBelief, few)
-    assert belief_of("champion+search:sees=hands", env) == (UniformBelief, few)
-    assert belief_of("strategist+search", env) == (UniformBelief, 400)
-    assert belief_of("champions/all-2+search", vector_env(1, "dujardin")) == (UniformBelief, few)
+        assert belief_of(spec, env) == (True, more)
+    assert belief_of("champion+search:rollouts=7", env) == (True, 7)
+    assert belief_of("champion+search:belief=uniform", env) == (False, few)
+    assert belief_of("champion+search:sees=hands", env) == (False, few)
+    assert belief_of("strategist+search", env) == (False, 400)
+    assert belief_of("champions/all-2+search", vector_env(1, "dujardin")) == (False, few)
     write_run(champions / "mute", env, network_for(env))
-    assert belief_of("champions/mute+search", env) == (UniformBelief, 400)
+    assert belief_of("champions/mute+search", env) == (False, 400)
 
 
 @each(

@@ -1,4 +1,4 @@
-"""The belief that a network gives out: exact, blind to what is hidden, the same as in training."""
+"""The network of beliefs: exact, blind to hidden cards, the same as in training; its files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import Table, ask
 from millebornes_env.agents.search import hand_files
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import Known, drawn_hands
+from millebornes_env.agents.search.beliefs import Known, NetworkBelief, uniform_chances
 from millebornes_env.agents.search.hand_files import hand_network_for
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, NOW_SIZE, show_events, show_now
 from millebornes_env.agents.search.hand_network import (
@@ -28,7 +28,6 @@ from millebornes_env.agents.search.hand_network import (
     new_posterior,
     weigh,
 )
-from millebornes_env.agents.search.network_belief import NetworkBelief
 from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.errors import UnknownAgentError
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES, Card
@@ -43,8 +42,13 @@ def searcher(env: VectorEnv, spec: str = SPEC, seed: int = 1) -> SearchAgent:
     return agent
 
 
+def belief_of(watcher: SearchAgent) -> NetworkBelief:
+    assert isinstance(watcher.belief, NetworkBelief)
+    return watcher.belief
+
+
 class Moment(NamedTuple):
-    """A decision in a game: what the seat knows, and the game."""
+    """A decision in a game: the knowledge of the seat, and the state."""
 
     known: Known
     states: StateArray
@@ -52,7 +56,7 @@ class Moment(NamedTuple):
 
 
 def moments(env: VectorEnv, watcher: SearchAgent, opponent: str, rounds: int, seed: int = 1) -> list[Moment]:
-    """The plays of an observer that plays as `strategist` does, in rounds against an opponent."""
+    """Play rounds of `strategist` against an opponent; return the plays of `strategist`."""
     observations, _ = env.reset(seed=seed)
     games, own = np.arange(rounds), np.arange(rounds) % 2
     players = [agents.load("strategist", env, 1), agents.load(opponent, env, 2)]
@@ -77,7 +81,7 @@ def moments(env: VectorEnv, watcher: SearchAgent, opponent: str, rounds: int, se
 
 
 def some_posterior(components: int = 3, size: int = 4, seed: int = 1) -> Posterior:
-    """One of random factors, of few cards."""
+    """Return a posterior with random factors, for few cards."""
     random = np.random.default_rng(seed)
     unseen = np.zeros(NUM_CARD_TYPES, np.int64)
     unseen[[Card.DISTANCE_25, Card.STOP, Card.ROLL, Card.RIGHT_OF_WAY]] = 4, 2, 5, 1
@@ -86,7 +90,7 @@ def some_posterior(components: int = 3, size: int = 4, seed: int = 1) -> Posteri
 
 
 def all_hands(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
-    """All hands that can be, int8[C, 2, NUM_CARD_TYPES], and how many ways there are to deal each."""
+    """Return all possible hands, int8[C, 2, NUM_CARD_TYPES], and the number of ways to deal each."""
     ranges = [range(int(count) + 1) for count in posterior.unseen]
     hands = np.array([one for one in itertools.product(*ranges) if sum(one) == posterior.size], np.int8)
     ways = [
@@ -129,22 +133,30 @@ def test_hands_are_drawn_as_often_as_they_are_probable() -> None:
     assert not drawn[:, 0].any()
 
 
+def test_uniform_chances_count_all_hands() -> None:
+    posterior = some_posterior()
+    hands, ways = all_hands(posterior)
+    expected = ((hands[:, 1] > 0) * ways[:, None]).sum(axis=0) / ways.sum()
+    assert uniform_chances(posterior.unseen, posterior.size) == pytest.approx(expected)
+    assert uniform_chances(posterior.unseen, 12) == pytest.approx((posterior.unseen > 0).astype(float))
+
+
 # What the network reads -------------------------------------------------------------------------------------
 
 
 def test_nothing_hidden_is_looked_at() -> None:
     env = vector_env(4, episode="round", autoreset_mode="disabled")
     watcher = searcher(env)
-    belief = watcher.belief
+    belief = belief_of(watcher)
     for one in moments(env, watcher, "strategist", 4)[::9]:
-        hands = drawn_hands(one.known, 20, (1, 2))
-        before = belief.weigh(one.known, hands, (1, 2)).weights
+        hands = belief.draw(one.known, 20, (1, 2))
+        before = belief.weigh(one.known, hands)
         for key in (5, 6):
             others = redealt(env, one.states, key)
             (known,) = watcher.known(others, np.array([one.seat], np.int32), np.array([99]))
             known = one.known._replace(root=known.root)
             belief.forget()
-            assert np.array_equal(belief.weigh(known, hands, (1, 2)).weights, before)
+            assert np.array_equal(belief.weigh(known, hands), before)
         games = for_kernels(new_states(1))
         for window in one.known.windows[:3]:
             for reading in window:
@@ -161,17 +173,16 @@ def test_hands_that_cannot_be_are_never_drawn() -> None:
     env = vector_env(4, episode="round", autoreset_mode="disabled")
     watcher = searcher(env)
     for number, one in enumerate(moments(env, watcher, "arnold", 4)):
-        hands, weighed = watcher.belief.draw(one.known, 50, (1, number))
+        hands = belief_of(watcher).draw(one.known, 50, (1, number))
         unseen = np.array(one.known.root["hidden"]) - np.array(one.known.root["hand"])[0]
         assert (hands[:, 1] <= unseen).all()
         assert (hands[:, 1].sum(axis=1) == int(one.states["hand_count"][0, 1 - one.seat])).all()
-        assert (weighed.weights == 1).all()
 
 
 def test_plays_are_read_once_and_mean_the_same_as_read_anew() -> None:
     env = vector_env(2, episode="round", autoreset_mode="disabled")
     watcher = searcher(env)
-    belief = watcher.belief
+    belief = belief_of(watcher)
     longest = 0
     for one in moments(env, watcher, "strategist", 2):
         anew = NetworkBelief(Table.of(env))
@@ -183,7 +194,7 @@ def test_plays_are_read_once_and_mean_the_same_as_read_anew() -> None:
 
 
 def test_it_knows_more_than_uniform_redeals_and_blunders_against_nobody() -> None:
-    """Held out: the network was fitted to other deals. Bits over uniform redeals, by opponent."""
+    """Bits over uniform redeals by opponent, on deals that the network was not fitted to."""
     env = vector_env(20, episode="round", autoreset_mode="disabled")
     for opponent, least in (("champion", 2.5), ("strategist", 2.5), ("random", 0.0)):
         watcher = searcher(env)
@@ -191,7 +202,7 @@ def test_it_knows_more_than_uniform_redeals_and_blunders_against_nobody() -> Non
         for one in moments(env, watcher, opponent, 20, seed=77):
             truth = np.zeros((1, 2, NUM_CARD_TYPES), np.int8)
             truth[0, 1] = one.states["hand"][0, 1 - one.seat]
-            bits.append(np.log2(watcher.belief.weigh(one.known, truth, (0, 0)).weights[0]))
+            bits.append(np.log2(belief_of(watcher).weigh(one.known, truth)[0]))
         assert np.mean(bits) > least, opponent
 
 
@@ -227,7 +238,7 @@ def test_it_says_what_pytorch_says() -> None:
 
     env = vector_env(3, episode="round", autoreset_mode="disabled")
     watcher = searcher(env)
-    belief = watcher.belief
+    belief = belief_of(watcher)
     net = belief.network
     model = HandModel(
         *(len(net.event_bias), net.kept.shape[1], len(net.hidden_bias), len(net.out_bias) // OUTPUTS)
@@ -249,7 +260,7 @@ def test_it_says_what_pytorch_says() -> None:
         posterior = belief.posterior(one.known)
         hands = np.zeros((1, 2, NUM_CARD_TYPES), np.int8)
         hands[0, 1] = truth
-        found = np.log(belief.weigh(one.known, hands, (0, 0)).weights)
+        found = np.log(belief.weigh(one.known, hands))
         assert found[0] == pytest.approx(float(expected[0]), abs=1e-3)
         shares = torch.softmax(outputs.view(-1, OUTPUTS)[:, 0], 0).numpy()
         assert posterior.shares == pytest.approx(shares, abs=1e-4)
@@ -291,7 +302,7 @@ PARKER_2 = {"game": "millebornes", "players": 2, "teams": 2, "editions": ["parke
 
 
 def test_the_fingerprint_tells_networks_apart(tmp_path: Path) -> None:
-    """An arena does not go on with the results of another network in the same folder."""
+    """An arena does not continue from the results of another network in the same folder."""
     spec, found = f"greedy+search:belief={tmp_path}", []
     for out in (0.5, 0.25, 0.5):
         network = small_network()
@@ -305,7 +316,7 @@ def test_the_fingerprint_tells_networks_apart(tmp_path: Path) -> None:
     [
         ("format", 7, "of format 7"),
         ("inputs_version", 7, "inputs 7"),
-        ("editions", ["dutch"], "knows dutch for 2, not parker for 2: belief=policy plays at every table"),
+        ("editions", ["dutch"], "knows dutch for 2, not parker for 2: belief=uniform plays at every table"),
         ("players", 3, "it is for 3; such networks are for two players"),
     ],
 )
@@ -330,7 +341,7 @@ def test_damaged_weights_are_refused(tmp_path: Path, place: str, array: object) 
 
 def test_what_is_no_belief_is_refused_with_what_there_is(tmp_path: Path) -> None:
     env = vector_env(1)
-    with pytest.raises(UnknownAgentError, match="'uniform', 'policy', 'network', or the folder"):
+    with pytest.raises(UnknownAgentError, match="'uniform', 'network', or the folder"):
         agents.load(f"greedy+search:belief={tmp_path}", env)
-    with pytest.raises(UnknownAgentError, match="leave belief=network away"):
+    with pytest.raises(UnknownAgentError, match="omit belief=network"):
         agents.load("greedy+search:belief=network,sees=hands", env)

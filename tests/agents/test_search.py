@@ -12,13 +12,13 @@ from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int
 from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import Known, Weighed
+from millebornes_env.agents.search.beliefs import Known
 from millebornes_env.agents.search.kernels import search_on, value_of_round
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.engine.numba.compiling import IS_COMPILED
 from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.actions import discard_action
-from millebornes_env.games.millebornes.cards import Card
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES, Card
 from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.games.millebornes.rules import RulesRecord, rules_record
 from millebornes_env.games.millebornes.state import State, StateArray
@@ -183,7 +183,9 @@ def test_search_says_whether_it_sees_hidden_cards() -> None:
     for sees in ("hands", "all"):
         cheat = searcher(env, sees=sees)
         assert sees_hidden_cards(cheat)
-        with pytest.raises(AgentError, match=r"sees hidden cards, it plays only where .* the arena"):
+        with pytest.raises(
+            AgentError, match=r"sees hidden cards, so it needs the states themselves, as in the arena"
+        ):
             cheat.act(observations["observation"], observations["action_mask"])
 
 
@@ -289,17 +291,23 @@ def test_it_claims_what_its_rollout_agent_lets_pass_and_claims_at_once_what_that
 
 
 class Holding:
-    """Believes that the other one holds a card, or that it does not."""
+    """A belief that the other seat holds a card, or that it does not."""
 
     window = 0
 
     def __init__(self, card: int, holds: bool) -> None:
         self.card, self.holds = card, holds
 
-    def weigh(self, known: Known, hands: np.ndarray, key: tuple[int, int], counted: int = 0) -> Weighed:
-        return Weighed(((hands[:, 1, self.card] > 0) == self.holds).astype(np.float64), 0, np.zeros(0))
-
-    def learn(self, slot: int, weighed: Weighed) -> None: ...
+    def draw(self, known: Known, count: int, key: tuple[int, int]) -> np.ndarray:
+        random = np.random.default_rng(key)
+        unseen = np.array(known.root.hidden, np.int64) - known.root.hand[0]
+        cards, size = np.repeat(np.arange(NUM_CARD_TYPES), unseen), int(known.root.hand_count[1])
+        hands = np.zeros((count, 2, NUM_CARD_TYPES), np.int8)
+        for number in range(count):
+            while (hands[number, 1, self.card] > 0) != self.holds or hands[number].sum() == 0:
+                drawn = random.choice(cards, size, replace=False)
+                hands[number, 1] = np.bincount(drawn, minlength=NUM_CARD_TYPES)
+        return hands
 
     def forget(self) -> None: ...
 

@@ -15,7 +15,7 @@ from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.hidden_cards import nothing_believed
+from millebornes_env.agents.search.hidden_cards import no_hands
 from millebornes_env.agents.search.kernels import (
     Decisions,
     begin_decisions,
@@ -71,7 +71,7 @@ def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -
     memories, taken = np.zeros((len(states), MEMORY), np.int16), np.zeros(len(states), np.int64)
     begin_decisions(kernel_of, agent._rules, np.arange(len(states)), memories, taken, decisions)
     for number in range(len(states)):
-        search_on(kernel_of, agent._rules, decisions, number, 1 << 40, nothing_believed())
+        search_on(kernel_of, agent._rules, decisions, number, 1 << 40, no_hands())
     return decisions
 
 
@@ -184,7 +184,7 @@ def test_a_judgement_is_in_the_unit_of_a_round(tmp_path: Path, name: str, unit: 
 
 
 def test_only_who_can_judge_is_asked(tmp_path: Path) -> None:
-    words = "depth needs a rollout agent that can judge a position.*cannot at this one: leave depth away"
+    words = "depth needs a rollout agent that can evaluate positions.*cannot at this table: omit depth"
     env = vector_env(1)
     mute = f"policy:{write_run(tmp_path / 'mute', env, network_for(env))}"
     winner = judging(env, tmp_path / "winner", value="win")

@@ -1,4 +1,4 @@
-"""Plays that a belief is told from the record are those that it would read from what a seat remembers."""
+"""Plays in the record are those that a seat reads from its memory; beliefs on the page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.seen_plays import WINDOW, windows_seen
+from millebornes_env.agents.search.seen_plays import windows_seen
 from millebornes_env.games.millebornes.actions import PASS
 from millebornes_env.games.millebornes.cards import Card
 from millebornes_env.games.millebornes.rules import compiled_rules
@@ -36,7 +36,7 @@ def test_the_record_tells_what_a_seat_of_two_can_read() -> None:
     compared = 0
     for seed in (1, 2):
         position = table.start("parker", seed=seed)
-        searcher = SearchAgent(Table.of(table._at_the_table()), 0, belief="policy", rollouts=2)
+        searcher = SearchAgent(Table.of(table._at_the_table()), 0, belief="network", rollouts=2)
         while not position["over"]:
             states, seats = table._playing.states, np.array([position["to_act"]], np.int32)
             read = searcher.known(states, seats, seats.astype(np.int64))[0].windows
@@ -66,28 +66,18 @@ def test_that_a_hazard_stands_is_told_of_all_who_may_have_let_it_stand() -> None
     assert windows_of(table, 1)[-1][0].states["seat"].tolist() == [0, 3]  # who looks on knows its own hand
 
 
-def test_only_the_last_decisions_are_looked_at() -> None:
-    table = CardTable()
-    position = table.start("parker", seed=3)
-    for _ in range(4 * WINDOW):
-        position = table.play(table.choose("holder")["action"])
-    assert len(windows_of(table, 0)) == WINDOW
-    assert not position["over"]
-
-
 def belief(table: CardTable) -> Any:
     return table.think("strategist", belief=True)["belief"]
 
 
-def test_who_lets_a_hazard_stand_holds_the_safety_less_often() -> None:
+def test_a_hazard_that_stands_makes_the_safety_less_probable() -> None:
     table = CardTable()
     table.load(A_STOP_STANDS)
     table.goto(2)
     while table.position()["to_act"] != 0:  # a turn of seat 1, which tells nothing of it
         table.play(next(one["action"] for one in table.position()["legal"] if one["kind"] == "discard"))
     (asked,) = belief(table)
-    env, game = table._at_the_table(), table._playing
-    (unasked,) = belief_about_hands(env, table._agent("strategist"), game.plays_of_round()[2:])
+    (unasked,) = belief_about_hands(table._at_the_table(), table._playing.plays_of_round()[2:])
     card = Card.RIGHT_OF_WAY
     assert asked["seat"] == 1
     assert 0 < asked["p"][card] < unasked["p"][card] / 2
@@ -113,7 +103,7 @@ def test_what_is_seen_elsewhere_is_in_no_hidden_hand() -> None:
 
 
 def test_a_belief_sees_nothing_hidden() -> None:
-    """Two deals that the seat cannot tell apart are thought about alike."""
+    """Two deals that look the same to the seat give the same belief."""
     seen = "hand 0: stop 25 50 75 100 roll\nbattle 0: roll\ndealer: 1\n"
     found = []
     for hand in ("right_of_way 25 50 75 100 200", "driving_ace 4x200 roll"):

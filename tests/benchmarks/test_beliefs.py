@@ -32,8 +32,6 @@ def test_a_summary_groups_decisions_by_the_cards_left() -> None:
         bits=[1.0, 3.0, -1.0, 0.0],
         rounds=[0, 0, 1, 1],
         cards_left=[0, 20, 21, 90],
-        sizes=[10.0] * 4,
-        windows=[1, 2, 3, 4],
         milliseconds=[1.0] * 4,
         said=[0.5, 0.5],
         uniform=[0.1, 0.1],

@@ -19,9 +19,9 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
 
     from millebornes_env import agents, vector_env
     from millebornes_env.agents.search.agent import SearchAgent
+    from millebornes_env.agents.search.beliefs import NetworkBelief
     from millebornes_env.agents.search.hand_files import DESCRIPTION_FILE, WEIGHTS_FILE, hand_network_for
     from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
-    from millebornes_env.agents.search.network_belief import NetworkBelief
     from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
     from millebornes_env.arena.match import MatchConfig
     from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES

@@ -41,11 +41,9 @@ class Host:
         engine = wasmtime.Engine()
         self._store = wasmtime.Store(engine)
         linker = wasmtime.Linker(engine)
-        of_float32, of_float64 = wasmtime.ValType.f32(), wasmtime.ValType.f64()
-        asked = {"expf": (math.exp, of_float32), "tanhf": (math.tanh, of_float32)}
-        asked |= {"exp": (math.exp, of_float64), "log": (math.log, of_float64)}
-        for name, (function, number) in asked.items():
-            linker.define_func("env", name, wasmtime.FuncType([number], [number]), function)
+        float32 = wasmtime.ValType.f32()
+        for name, function in (("expf", math.exp), ("tanhf", math.tanh)):
+            linker.define_func("env", name, wasmtime.FuncType([float32], [float32]), function)
         module = wasmtime.Module.from_file(engine, str(folder / MODULE_FILE))
         self._exports = linker.instantiate(self._store, module).exports(self._store)
         memory: Any = self._exports["memory"]

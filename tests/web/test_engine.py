@@ -18,7 +18,7 @@ from millebornes_env.agents import registry
 from millebornes_env.agents.champion import ChampionAgent, champion_for
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.search.hidden_cards import nothing_believed
+from millebornes_env.agents.search.hidden_cards import no_hands
 from millebornes_env.agents.search.kernels import new_decisions
 from millebornes_env.engine.batch import NO_GAME, Batch
 from millebornes_env.engine.chance import random_word
@@ -190,8 +190,8 @@ def searched_there(host: Host, search: Any, states: Any, seats: Any) -> Any:
     at_table = (host.copy(states), rules, host.copy(seats), row, slots, memories, taken, decisions)
     host.kernel("begin_search")(*searcher, *at_table)
     go_on = host.kernel("go_on_searching")
-    believed = [host.array(array.shape, array.dtype) for array in nothing_believed()]
-    assert all(go_on(*searcher, rules, decisions, number, 1 << 40, believed) == 1 for number in range(count))
+    hands = host.array(no_hands().shape, np.int8)
+    assert all(go_on(*searcher, rules, decisions, number, 1 << 40, hands) == 1 for number in range(count))
     thousandths = round(1000 * search._z)
     host.kernel("conclude_search")(options, search._default_starts, thousandths, decisions, actions)
     return actions

@@ -1,23 +1,21 @@
 """`search`: looks one action ahead, over a compiled agent that plays everything after it.
 
-For every decision the rollout agent is asked what it would do: the base. For each other action the hidden
-cards are redealt again and again, each deal that fits what the seat sees with the same probability, and the
-round is played to its end by the rollout agent in all seats, once after the base and once after the action,
-with the same cards. From redeal to redeal a gain differs by some 400 points, of two actions by some 50;
-so the base is played unless a gain lies `z` standard errors above 0. (Over `holder`, with 200 redeals and z=2
-it gained some 390 points a round; the best mean of 10 redeals, z=0, lost 220.)
+For each decision the rollout agent proposes an action, the base. For every other action the hidden cards are
+redealt many times, each deal that fits what the seat sees being equally probable. The rollout agent plays the
+round to its end in all seats, once after the base and once after the other action, with the same cards. Gains
+vary by some 400 points between redeals, and actions differ by some 50. So the base is played unless a gain
+lies `z` standard errors above 0. (Over `holder`, 200 redeals with z=2 gained some 390 points a round; the
+best mean of 10 redeals, z=0, lost 220.)
 
-A trained policy that has learned what positions are worth can judge a position instead of playing on: after
-`depth` decisions, when the searching seat is to decide. Cut off like that, gains differ less and playouts are
-shorter; but what the policy thinks is not what is so, and with a small `depth` search plays worse than the
-policy alone.
+A trained policy with a value can evaluate a position instead of playing on: after `depth` decisions, when the
+searching seat is to decide. Gains then differ less and playouts are shorter, but the value is an estimate:
+with a small `depth` search plays worse than the policy alone.
 
-`belief="policy"` weighs redeals by how probable the others' last plays would have been (`beliefs`),
-`belief="network"` draws them as a network says (`network_belief`). For that search remembers its own last
-decisions, and reads from what it saw there what the others have played since.
+`belief="network"` draws the other hand from a network (`beliefs`). For that search remembers its own last
+decisions, and infers from its observations what the others have played since.
 
-`sees` makes a cheat of it, to measure what hidden cards are worth: "hands" knows the other hands, "all" the
-cards to come as well. A cheat plays only where it is handed the games themselves.
+`sees` makes it a cheat, to measure the value of hidden cards: "hands" knows the other hands, "all" the draw
+pile as well. A cheat needs the states themselves.
 """
 
 from __future__ import annotations
@@ -55,10 +53,9 @@ from millebornes_env.agents.protocol import (
     is_compiled,
     one_or_many,
 )
-from millebornes_env.agents.search.all_beliefs import BELIEFS, belief_named, is_belief
-from millebornes_env.agents.search.beliefs import UNIFORM, Belief, Known, UniformBelief, Weighed, believed
-from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, nothing_believed
-from millebornes_env.agents.search.history import Past
+from millebornes_env.agents.search.beliefs import BELIEFS, UNIFORM, Belief, Known, belief_named, is_belief
+from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, no_hands
+from millebornes_env.agents.search.history import Past, Window
 from millebornes_env.agents.search.kernels import (
     CHUNK,
     Decisions,
@@ -84,7 +81,7 @@ SEES: Final = {"": NOTHING, "hands": HANDS, "all": ALL}
 """Hidden cards that a searcher may see, by the value of `sees`."""
 
 VALUE_IN_POINTS: Final = "points"
-"""The kind of a policy's value that can stand for the points of a round."""
+"""Kind of a policy's value that estimates the points of a round."""
 
 _TWO: Final = 2
 _MS_IN_A_SECOND: Final = 1000.0
@@ -92,15 +89,15 @@ _ALL_REDEALS: Final = 1 << 40
 
 
 class SearchAgent(BaseAgent):
-    """One action ahead of a compiled agent.
+    """Search one action ahead over a compiled agent.
 
     Attributes:
-        name: what tables of results call it.
-        table: where it plays.
-        rollout_agent: who plays after the action, and decides where nothing better is found.
-        playouts: rounds played to their ends so far.
-        sees_hidden_cards: whether it is a cheat.
-        belief: what it makes of the hidden hands.
+        name: name in tables of results.
+        table: the table that it plays at.
+        rollout_agent: the agent that proposes actions, and plays all seats in playouts.
+        playouts: number of rounds played out so far.
+        sees_hidden_cards: True for a cheat.
+        belief: draws the others' hands; None for uniform redeals.
     """
 
     name = "search"
@@ -120,41 +117,34 @@ class SearchAgent(BaseAgent):
         depth: Annotated[int, Between(0, 4_096)] = 0,
         belief: str = UNIFORM,
         candidates: Annotated[int, Between(2, 100_000)] = 256,
-        window: Annotated[int, Between(1, 64)] = 6,
-        epsilon: Annotated[float, Between(0.001, 1)] = 0.15,
-        temperature: Annotated[float, Between(0.01, 100)] = 1.0,
     ) -> None:
         """Make a searcher.
 
         Args:
             table: the table to play at.
-            seed: of the redeals, 0 to 2**64 - 1.
-            rollout: a compiled agent; None: `strategist`. (`agents.load("search:rollout=...")` takes text.)
-            rollouts: redeals for each action; actions that turn out clearly worse leave theirs to the others.
-            ms: instead, if above 0: milliseconds for each decision (the play then depends on the machine).
-            z: so many standard errors above 0 must a gain lie.
-            sees: "", or to cheat: "hands" (the cards to come are shuffled, the hands are not) or "all"
-                (nothing is redealt, each action is played out once, and any gain will do).
-            threads: that share a batch of decisions; they change no choice.
-            depth: after so many decisions more, at the own seat's next one, the rollout agent judges the
-                position, if `can_judge`; 0: rounds are played to their ends.
-            belief: "uniform": every deal that fits is as probable as any other; "policy": deals are as
-                probable as they make the others' last plays (`window`, `epsilon`, `temperature` are of this
-                one); "network", or the folder of one: as probable as a network says.
-            candidates: hands that are weighed, or drawn, for each decision.
-            window: own decisions back to which plays are weighed.
-            epsilon: so often, a belief takes it, others play any legal action.
-            temperature: by which a policy's logits are divided before others are judged by them.
+            seed: seed of the redeals, 0 to 2**64 - 1.
+            rollout: a compiled agent; None for `strategist` (`agents.load("search:rollout=X")` takes names).
+            rollouts: redeals per action; clearly worse actions pass theirs on to the others.
+            ms: instead, if above 0: milliseconds per decision (results then depend on the machine).
+            z: number of standard errors by which a gain must exceed 0.
+            sees: "", or to cheat: "hands" (only the draw pile is shuffled) or "all" (nothing is redealt, each
+                action is played out once, and any gain is enough).
+            threads: number of threads; results do not depend on it.
+            depth: number of decisions after which the rollout agent evaluates the position, at the own seat's
+                next decision, if `can_judge`; 0 plays rounds to their ends.
+            belief: "uniform": all deals that fit are equally probable; "network", or the folder of one: hands
+                are drawn from a network.
+            candidates: number of hands that a belief draws for each decision.
 
         Raises:
-            UnknownAgentError: a number that an option cannot have.
-            UnknownAgentError: `sees`, `belief` or `rollout` is none, `depth` has nobody who can judge, or a
-                cheat is to have a belief.
+            UnknownAgentError: a number is out of range.
+            UnknownAgentError: `sees`, `belief` or `rollout` is invalid, `depth` needs another rollout agent,
+                or a cheat is given a belief.
         """
         _check_belief(belief, sees)
         if sees not in SEES:
             raise UnknownAgentError(
-                f"the option sees is {shown(sees)}; it may be left away (no cheat), or be "
+                f"the option sees is {shown(sees)}; omit it (no cheat), or set it to "
                 + " or ".join(repr(name) for name in SEES if name)
             )
         self.rollout_agent = StrategistAgent(table, seed) if rollout is None else _checked_rollout(rollout)
@@ -178,29 +168,28 @@ class SearchAgent(BaseAgent):
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._taken = np.zeros(0, np.int64)
         self._last: Decisions | None = None
-        settings = {"window": window, "epsilon": epsilon, "temperature": temperature}
-        self.belief: Belief = belief_named(belief, table, self.rollout_agent, **settings)
+        self.belief: Belief | None = belief_named(belief, table)
         self._candidates = candidates
         self._past = Past(table.rules)
 
     @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
-        """Choose; see `Agent.act`.
+        """Choose actions; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
-            action_masks: int8[N, A]; not needed.
-            slot_ids: int64[N], as for `Agent`; None: the number of the row.
+            action_masks: int8[N, A]; optional.
+            slot_ids: int64[N], as for `Agent`; None for the row numbers.
 
         Raises:
-            AgentError: it is a cheat.
-            AgentError: one of the arguments has another shape or type.
-            AgentError: a row that the table cannot show to a seat that is to decide.
+            AgentError: the agent is a cheat.
+            AgentError: an argument has the wrong shape or type.
+            AgentError: a row is not a valid observation of an acting seat at this table.
         """
         if self.sees_hidden_cards:
             raise AgentError(
-                f"{self.name!r} sees hidden cards, it plays only where it is handed the games themselves: "
-                "the arena (`act_on`); without `sees` it plays everywhere"
+                f"{self.name!r} sees hidden cards, so it needs the states themselves, as in the arena "
+                "(`act_on`); without `sees` it plays everywhere"
             )
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
@@ -218,16 +207,16 @@ class SearchAgent(BaseAgent):
 
     @alone
     def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> Actions:
-        """Choose; see `StateAgent.act_on`. Unless it is a cheat it redeals before it looks.
+        """Choose actions; see `StateAgent.act_on`. Unless it is a cheat it ignores all hidden cards.
 
         Args:
-            states: STATE[N], left as they are.
-            seats: int32[N], who decides.
+            states: STATE[N], not modified.
+            seats: int32[N], the acting seats.
             slot_ids: int64[N].
 
         Raises:
-            StateError: records that are none, or of games of another table.
-            AgentError: seats or slot_ids of the wrong shape or type, or it is another seat's turn.
+            StateError: the records are invalid, or of another table.
+            AgentError: seats or slot_ids have the wrong shape or type, or it is another seat's turn.
         """
         searcher, decisions = self._looked_at(states, seats)
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
@@ -235,7 +224,7 @@ class SearchAgent(BaseAgent):
 
     @alone
     def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[Known]:
-        """Return the knowledge of the acting seats for `Belief.weigh`, without searching.
+        """Return the knowledge of the acting seats for `Belief.draw`, without searching.
 
         Args:
             states: STATE[N], not modified.
@@ -252,23 +241,25 @@ class SearchAgent(BaseAgent):
 
     def _known(self, decisions: Decisions, memory_of: Int64Array) -> list[Known]:
         """Return the knowledge of the acting seats."""
-        found = []
+        known = []
         for number, slot in enumerate(memory_of.tolist()):
-            windows = self._past.look(slot, decisions.roots[number : number + 1], self.belief.window)
-            found.append(Known(self._rules, decisions.roots[number], windows, slot))
-        return found
+            windows: tuple[Window, ...] = ()
+            if self.belief is not None:
+                windows = self._past.look(slot, decisions.roots[number : number + 1], self.belief.window)
+            known.append(Known(self._rules, decisions.roots[number], windows, slot))
+        return known
 
     @alone
     def note(
         self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds, actions: Actions
     ) -> None:
-        """Remember decisions of the seats that somebody else has taken.
+        """Remember decisions of the seats that another agent took.
 
         Args:
-            states: STATE[N], the games before them.
-            seats: int32[N], who decided.
+            states: STATE[N], the games before the decisions.
+            seats: int32[N], the seats that decided.
             slot_ids: int64[N].
-            actions: int64[N], what they did.
+            actions: int64[N], their actions.
 
         Raises:
             StateError: as `act_on`.
@@ -285,14 +276,14 @@ class SearchAgent(BaseAgent):
             self._past.note(one.slot, root, int(actions[number]), one.windows)
 
     def _looked_at(self, states: StateArray, seats: npt.NDArray[np.int32]) -> tuple[Searcher, Decisions]:
-        """The games as their seats see them."""
+        """Convert states to what their acting seats know."""
         games = self._checked_games(states)
         seats = checked_seats(self.name, seats, len(games), self.table.rules.players)
         wrong = np.flatnonzero((games["seat"] != seats) & (games["phase"] != ROUND_OVER))
         if len(wrong):
             game = int(wrong[0])
             raise AgentError(
-                f"game {game}: seat {int(seats[game])} is to choose, but it is the turn of seat "
+                f"game {game}: seat {int(seats[game])} was asked to choose, but it is the turn of seat "
                 f"{int(games['seat'][game])}"
             )
         decisions = self._new_decisions(len(games))
@@ -302,21 +293,21 @@ class SearchAgent(BaseAgent):
         return searcher, decisions
 
     def _checked_games(self, states: Any) -> StateArray:
-        """The games as kernels take them.
+        """Check states and convert them for kernels.
 
         Raises:
-            StateError: they are no records of games, or not of this table.
+            StateError: they are not valid states of this table.
         """
         if not isinstance(states, np.ndarray) or states.dtype != STATE or states.ndim != 1:
             kind = states.dtype if isinstance(states, np.ndarray) else None
             what = f"of shape {states.shape}" if kind == STATE else "of another kind or version"
             raise StateError(
-                f"{self.name!r} plays records as get_states returns them, STATE[N]; got such {what}"
+                f"{self.name!r} needs states as returned by get_states, STATE[N]; got an array {what}"
             )
         problem = first_violation(states, self.table.rules)
         if problem is not None:
             raise StateError(
-                f"game {problem[0]} of the states that {self.name!r} was asked about is no game of its table "
+                f"states[{problem[0]}] is not a valid state for the table of {self.name!r} "
                 f"({self.table.edition}, {self.table.rules.players} players): {problem[1]}"
             )
         return for_kernels(np.ascontiguousarray(states))
@@ -326,7 +317,8 @@ class SearchAgent(BaseAgent):
         """Forget all slots; see `CompiledAgent.forget`."""
         self._memories, self._taken = self._memories[:0], self._taken[:0]
         self._past.forget()
-        self.belief.forget()
+        if self.belief is not None:
+            self.belief.forget()
 
     @alone
     def last_gains(self, number: int = 0) -> list[tuple[int, float, float]]:
@@ -343,12 +335,12 @@ class SearchAgent(BaseAgent):
         if decisions is None or not 0 <= number < len(decisions.base) or decisions.base[number] < 0:
             return []
         redeals = float(max(1, decisions.redeals[number]))
-        found = [(int(decisions.base[number]), 0.0, 0.0)]
+        gains = [(int(decisions.base[number]), 0.0, 0.0)]
         for other in range(int(decisions.num_tried[number])):
             mean = float(decisions.gains[number, other]) / redeals
             action = int(decisions.tried[number, other])
-            found.append((action, mean, plain(error_of)(decisions, number, other)))
-        return found
+            gains.append((action, mean, plain(error_of)(decisions, number, other)))
+        return gains
 
     def _new_decisions(self, count: int) -> Decisions:
         states = for_kernels(new_states(3 * count))
@@ -365,60 +357,48 @@ class SearchAgent(BaseAgent):
         self._memories = with_room(self._memories, slots_used)
         self._taken = with_room(self._taken, slots_used)
         begin_decisions(searcher, self._rules, memory_of, self._memories, self._taken, decisions)
-        believes = not isinstance(self.belief, UniformBelief)
-        known = self._known(decisions, memory_of) if believes else []
-        weighed = self._search(searcher, decisions, np.flatnonzero(decisions.num_tried), known)
+        known = [] if self.belief is None else self._known(decisions, memory_of)
+
+        def search(number: int) -> None:
+            self._search(searcher, decisions, number, known[number] if known else None)
+
+        numbers = np.flatnonzero(decisions.num_tried).tolist()
+        if min(self._threads, len(numbers)) <= 1:
+            for number in numbers:
+                search(number)
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                list(pool.map(search, numbers))
         actions: Actions = np.empty(len(memory_of), np.int64)
         conclude(searcher, decisions, actions)
         self._last = decisions
         self.playouts += int(decisions.playouts.sum())
         self._note(decisions, known, actions)
-        for number, found in weighed:
-            self.belief.learn(int(memory_of[number]), found)
         return actions
 
-    def _search(
-        self, searcher: Searcher, decisions: Decisions, numbers: Int64Array, known: list[Known]
-    ) -> list[tuple[int, Weighed]]:
-        """Search where there is something to decide, on all threads; what was believed there.
-
-        Args:
-            searcher: who searches.
-            decisions: that are being taken.
-            numbers: of those that are to be searched.
-            known: what the seats know, of all decisions; empty: redeals are uniform.
-        """
-
-        def search(number: int) -> tuple[int, Weighed] | None:
-            end = time.perf_counter() + self._seconds
-            hands, weighed = nothing_believed(), None
-            if known:
-                key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
-                hands, weighed = believed(self.belief, known[number], self._candidates, key)
-            if self._seconds == 0:
-                search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
-            while self._seconds > 0 and time.perf_counter() < end:
-                if search_on(searcher, self._rules, decisions, number, CHUNK, hands):
-                    break
-            return None if weighed is None else (number, weighed)
-
-        if min(self._threads, len(numbers)) <= 1:
-            found = [search(int(number)) for number in numbers]
-        else:
-            with ThreadPoolExecutor(self._threads) as pool:
-                found = list(pool.map(search, numbers.tolist()))
-        return [one for one in found if one is not None]
+    def _search(self, searcher: Searcher, decisions: Decisions, number: int, known: Known | None) -> None:
+        """Search one decision, on the thread that calls; `known` is None without a belief."""
+        end = time.perf_counter() + self._seconds
+        hands = no_hands()
+        if self.belief is not None and known is not None:
+            key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
+            hands = self.belief.draw(known, self._candidates, key)
+        if self._seconds == 0:
+            search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
+        while self._seconds > 0 and time.perf_counter() < end:
+            if search_on(searcher, self._rules, decisions, number, CHUNK, hands):
+                break
 
 
 def _check_belief(belief: str, sees: str) -> None:
     if not is_belief(belief):
         raise UnknownAgentError(
-            f"the option belief is {shown(belief)}; it may be {', '.join(map(repr, BELIEFS))}, or the folder "
-            "of a network that `python -m train.tools.belief` has written"
+            f"the option belief is {shown(belief)}; it must be {', '.join(map(repr, BELIEFS))}, or the "
+            "folder of a network written by `python -m train.tools.belief`"
         )
     if belief != UNIFORM and sees:
         raise UnknownAgentError(
-            f"the option sees is {shown(sees)}, so the hands are known: leave belief={belief} away"
+            f"the option sees is {shown(sees)}, so the hands are known: omit belief={belief}"
         )
 
 
@@ -445,14 +425,13 @@ def can_judge(agent: CompiledFunction, table: Table) -> bool:
 def _check_judge(agent: CompiledFunction, table: Table) -> None:
     if not can_judge(agent, table):
         raise UnknownAgentError(
-            f"the option depth needs a rollout agent that can judge a position: a policy with the value "
+            f"the option depth needs a rollout agent that can evaluate positions: a policy with the value "
             f"{VALUE_IN_POINTS!r}, at a table of two teams or where points are counted; {agent.name!r} "
-            "cannot at this one: leave depth away"
+            "cannot at this table: omit depth"
         )
 
 
 def _starts_by_default(table: Table) -> tuple[Starts, int]:
-    """Of the observations that games are handed over by, and the size of those."""
-    shown_here = sections(table.rules)
-    here = Table(table.edition, table.rules, shown_here, 0, table.num_actions)
-    return starts_of(here), shown_here[-1].stop
+    """Return the section starts and the size of default observations."""
+    default = sections(table.rules)
+    return starts_of(Table(table.edition, table.rules, default, 0, table.num_actions)), default[-1].stop

@@ -1,44 +1,46 @@
-"""Beliefs about hidden hands: the probability of each of several deals that fit what a seat sees.
+"""Beliefs about hidden hands: hands that the others may hold, drawn for search as often as they are probable.
 
-A `Belief` weighs hands that were drawn by uniform redeals; search then deals hands as often as they weigh.
-There are three: `UniformBelief` (all alike), `PolicyBelief`, which asks how probable the others' last plays
-would have been with such hands, and `network_belief.NetworkBelief`, which has learned what plays say. Another
-one needs `weigh`, and nothing of it need be compiled. One that can draw hands as it believes them has `draw`
-besides (`DrawingBelief`).
+Without a belief, search redeals uniformly. `NetworkBelief` is a network that has learned what all plays of a
+round say about the other hand. Any other class with the attributes of `Belief` can be set as
+`SearchAgent.belief`; it need not be compiled.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
-from millebornes_env.agents.compiled.agent import with_room
-from millebornes_env.agents.millebornes.strategist.agent import StrategistAgent
-from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.protocol import CompiledFunction, Table
-from millebornes_env.agents.search.hidden_cards import Believed, Float64Array, draw_hands, nothing_believed
-from millebornes_env.agents.search.history import Window
-from millebornes_env.agents.search.weighing import (
-    KINDS,
-    Players,
-    Question,
-    new_weights,
-    plays_of,
-    weigh_hands,
+from millebornes_env.agents.compiled.agent import Int64Array
+from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.search.hand_files import hand_network_for, is_hand_network
+from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, NOW_SIZE, show_events, show_now
+from millebornes_env.agents.search.hand_network import (
+    Float32Array,
+    HandNetwork,
+    Posterior,
+    conclude,
+    draw,
+    new_posterior,
+    read_events,
+    weigh,
 )
+from millebornes_env.agents.search.hidden_cards import Float64Array
+from millebornes_env.agents.search.history import Reading, Window
 from millebornes_env.engine.numba.compiling import for_kernels
-from millebornes_env.games.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import Int8Array, State, new_states
 
 UNIFORM: Final = "uniform"
-POLICY: Final = "policy"
+NETWORK: Final = "network"
+BELIEFS: Final = (UNIFORM, NETWORK)
+"""Values of search's option `belief`, besides the folder of a network."""
 
-FEWEST_HANDS: Final = 20.0
-"""Plays so old are left out that they would make weights as uneven as those of fewer hands."""
-LEAST_TRUST: Final = -6.0
-"""So far below the likeliest one the logarithm of a kind's probability may fall: players may surprise."""
+WHOLE_ROUND: Final = 1 << 10
+"""A window of so many own decisions is the whole round."""
+
+_OTHER: Final = 1  # the acting seat is seat 0 in `Known`
 
 
 class Known(NamedTuple):
@@ -57,170 +59,164 @@ class Known(NamedTuple):
     slot: int
 
 
-class Weighed(NamedTuple):
-    """Hands weighed by a belief.
-
-    Attributes:
-        weights: float64[C], probability of each, up to a common factor.
-        windows: number of own decisions back to which the others' plays were weighed.
-        evidence: float64[K], evidence of the newest plays for each kind of player; for `Belief.learn`.
-    """
-
-    weights: Float64Array
-    windows: int
-    evidence: Float64Array
-
-
 class Belief(Protocol):
-    """Weighs hands. One belief serves all slots, from several threads at once.
+    """Draws hands of the other seats. One belief serves all slots, from several threads at once.
 
     Attributes:
-        window: own decisions of the round that the seat must remember for it.
+        window: number of own decisions of the round that the seat must remember for it.
     """
 
     window: int
 
-    def weigh(self, known: Known, hands: Int8Array, key: tuple[int, int], counted: int = 0) -> Weighed:
-        """Weigh hands that the others may hold.
+    def draw(self, known: Known, count: int, key: tuple[int, int]) -> Int8Array:
+        """Draw hands that the others may hold, each as often as it is probable.
 
         Args:
-            known: what the seat knows.
-            hands: int8[C, S, NUM_CARD_TYPES], by seat from the own one (0) to the left, drawn uniformly from
-                those that fit.
-            key: of random numbers, where it needs some.
-            counted: hands of those, from the first on, that were drawn so; what comes behind them is weighed
-                besides, on the same scale. 0: all.
-        """
-        ...
-
-    def learn(self, slot: int, weighed: Weighed) -> None:
-        """Take note of what was weighed for a slot; not called while others weigh."""
-        ...
-
-    def forget(self) -> None:
-        """Other matches begin in all slots."""
-        ...
-
-
-@runtime_checkable
-class DrawingBelief(Belief, Protocol):
-    """A belief that draws hands as it believes them, so that none need be weighed."""
-
-    def draw(self, known: Known, count: int, key: tuple[int, int]) -> tuple[Int8Array, Weighed]:
-        """Draw hands that the others may hold.
-
-        Args:
-            known: what the seat knows.
-            count: how many.
-            key: of random numbers.
+            known: the knowledge of the seat.
+            count: number of hands.
+            key: key of the random numbers.
 
         Returns:
-            int8[count, S, NUM_CARD_TYPES] as for `weigh`, and how much each counts.
+            int8[count, S, NUM_CARD_TYPES], seats counted from the own one; its own hand is ignored. An empty
+            array makes redeals uniform.
         """
         ...
 
-
-class UniformBelief:
-    """Every deal that fits is as probable as any other."""
-
-    window = 0
-
-    def weigh(self, known: Known, hands: Int8Array, key: tuple[int, int], counted: int = 0) -> Weighed:
-        """See `Belief.weigh`."""
-        return Weighed(np.ones(len(hands)), 0, np.zeros(0))
-
-    def learn(self, slot: int, weighed: Weighed) -> None:
-        """There is nothing to learn."""
-
     def forget(self) -> None:
-        """There is nothing to forget."""
+        """Start new matches in all slots."""
+        ...
 
 
-class PolicyBelief:
-    """Hands weigh what the others' last plays were worth to them: how probable these plays were with them.
+class NetworkBelief:
+    """A belief about the other hand from a network, for two players.
 
-    Others are taken for players like the rollout agent, like `strategist`, or for such as play by chance; by
-    what each of these would have played in this match (`trust`).
+    Nothing is kept from round to round: the network infers the kind of opponent from the plays of the round.
 
     Attributes:
-        window: own decisions back to which plays are weighed.
-        trust: float64[P, K], logarithms, by slot: how probable each kind of player is.
+        window: number of own decisions back to which plays are read: all of the round.
+        network: the weights.
     """
 
-    def __init__(
-        self,
-        table: Table,
-        rollout: CompiledFunction,
-        window: int = 6,
-        epsilon: float = 0.15,
-        temperature: float = 1.0,
-    ) -> None:
-        """Make a belief.
+    window = WHOLE_ROUND
+
+    def __init__(self, table: Table, folder: str = "") -> None:
+        """Load the network.
 
         Args:
             table: the table.
-            rollout: the rollout agent: a network, whose probabilities are asked, or any compiled agent.
-            window: own decisions back to which plays are weighed.
-            epsilon: so often a player plays any legal action instead.
-            temperature: by which the network's logits are divided; above 1 its plays say less.
+            folder: folder of the network; "" for the one that ships with the package.
+
+        Raises:
+            UnknownAgentError: no network fits the table.
+            MissingExtraError: safetensors is not installed.
         """
-        self.window = window
-        self._seats = table.rules.players
-        self._rollout = rollout
-        self._other = StrategistAgent(table)
-        self._settings = (epsilon, temperature)
-        self.trust = np.zeros((0, KINDS), np.float64)
+        self.network = hand_network_for(table, folder)
+        self._read: dict[int, tuple[tuple[Window, ...], Float32Array]] = {}  # by slot: windows, hidden state
 
-    def players(self) -> Players:
-        """The models of other players, for the kernels."""
-        return Players(
-            self._rollout.address,
-            self._rollout.options,
-            int(isinstance(self._rollout, PolicyAgent)),
-            self._other.address,
-            self._other.options,
-            *self._settings,
-        )
+    def posterior(self, known: Known) -> Posterior:
+        """Return the distribution over the other's hands."""
+        now, unseen = np.zeros(NOW_SIZE, np.int8), np.zeros(NUM_CARD_TYPES, np.int64)
+        size = show_now(known.root, known.rules, 0, for_kernels(new_states(1)), now, unseen)
+        outputs = np.zeros(len(self.network.out_bias), np.float32)
+        conclude(self.network, self._memory_of(known), now, outputs)
+        return new_posterior(outputs, unseen, int(size))
 
-    def weigh(self, known: Known, hands: Int8Array, key: tuple[int, int], counted: int = 0) -> Weighed:
-        """See `Belief.weigh`."""
-        result = new_weights(len(hands), self._seats)
-        trust = self._trust_of(known.slot)
-        question = Question(hands, counted or len(hands), FEWEST_HANDS, trust, *key)
-        used = weigh_hands(self.players(), known.rules, plays_of(known.windows), question, result)
-        return Weighed(result.weights, used, result.evidence)
+    def weigh(self, known: Known, hands: Int8Array) -> Float64Array:
+        """Return the probability of hands relative to uniform redeals.
 
-    def _trust_of(self, slot: int) -> Float64Array:
-        return self.trust[slot] if slot < len(self.trust) else np.zeros(KINDS, np.float64)
+        Args:
+            known: the knowledge of the seat.
+            hands: int8[C, S, NUM_CARD_TYPES], seats counted from the own one.
 
-    def learn(self, slot: int, weighed: Weighed) -> None:
-        """See `Belief.learn`."""
-        self.trust = with_room(self.trust, slot + 1)
-        trust = self.trust[slot] + weighed.evidence
-        self.trust[slot] = np.maximum(trust - trust.max(), LEAST_TRUST)
+        Returns:
+            float64[C]; the exact mean over all redeals is 1.
+        """
+        weights = np.ones(len(hands), np.float64)
+        weigh(self.posterior(known), hands, _OTHER, weights)
+        return weights
+
+    def draw(self, known: Known, count: int, key: tuple[int, int]) -> Int8Array:
+        """Draw hands; see `Belief.draw`."""
+        hands = np.zeros((count, 2, NUM_CARD_TYPES), np.int8)
+        draw(self.posterior(known), *key, _OTHER, hands)
+        return hands
 
     def forget(self) -> None:
-        """Others may sit there now."""
-        self.trust = self.trust[:0]
+        """Start new matches in all slots."""
+        self._read = {}
+
+    def _memory_of(self, known: Known) -> Float32Array:
+        """Return the hidden state of the network after all windows.
+
+        The state of the slot's last decision is cached: then only the newest window is read.
+        """
+        windows, memory = self._read.get(known.slot, ((), np.zeros(0, np.float32)))
+        if known.slot in self._read and _same(windows, known.windows[1:]):
+            memory = memory.copy()
+        else:
+            memory = np.zeros(self.network.kept.shape[1], np.float32)
+            for window in reversed(known.windows[1:]):
+                _read_window(self.network, window, known.rules, memory)
+        if known.windows:
+            _read_window(self.network, known.windows[0], known.rules, memory)
+        self._read[known.slot] = known.windows, memory
+        return memory
 
 
-def drawn_hands(known: Known, count: int, key: tuple[int, int]) -> Int8Array:
-    """Hands that the others may hold, drawn by uniform redeals, int8[count, S, NUM_CARD_TYPES]."""
-    players = int(np.asarray(known.rules)["players"])
-    hands = np.zeros((count, players, NUM_CARD_TYPES), np.int8)
-    scratch, room = for_kernels(new_states(1)), np.zeros(DECK_SIZE, np.int8)
-    draw_hands(known.root, known.rules, *key, scratch, room, hands)
-    return hands
+def _same(one: tuple[Window, ...], other: tuple[Window, ...]) -> bool:
+    """Return True if the windows are equal; most of a seat's memory is the same object."""
+    return len(one) == len(other) and all(map(_is_same, one, other))
 
 
-def believed(belief: Belief, known: Known, count: int, key: tuple[int, int]) -> tuple[Believed, Weighed]:
-    """Draw hands and weigh them, for redeals."""
-    if isinstance(belief, DrawingBelief):
-        hands, weighed = belief.draw(known, count, key)
-    else:
-        hands = drawn_hands(known, count, key)
-        weighed = belief.weigh(known, hands, key)
-    reached = np.cumsum(weighed.weights)
-    if not (np.isfinite(reached[-1]) and reached[-1] > 0):
-        return nothing_believed(), weighed
-    return Believed(hands, reached / reached[-1]), weighed
+def _is_same(one: Window, other: Window) -> bool:
+    return one is other or (len(one) == len(other) and all(map(_is_same_reading, one, other)))
+
+
+def _is_same_reading(one: Reading, other: Reading) -> bool:
+    return bool(np.array_equal(one.actions, other.actions)) and one.states.tobytes() == other.states.tobytes()
+
+
+def _read_window(network: HandNetwork, window: Window, rules: RulesRecord, memory: Float32Array) -> None:
+    """Feed a window to the network: its first reading, as more than one is rare for two players."""
+    reading = window[0]
+    if len(reading.actions) == 0:
+        return
+    events = np.zeros((len(reading.actions), EVENT_SIZE), np.int8)
+    show_events(reading.states, reading.actions, rules, for_kernels(new_states(1)), events)
+    read_events(network, events, memory)
+
+
+def uniform_chances(unseen: Int64Array, size: int) -> Float64Array:
+    """Return the probability that a hand holds each card at least once, under uniform redeals.
+
+    Args:
+        unseen: int64[NUM_CARD_TYPES], unseen copies of each card.
+        size: number of cards in the hand.
+
+    Returns:
+        float64[NUM_CARD_TYPES].
+    """
+    drawn = np.arange(size)
+    without = (unseen.sum() - unseen[:, None] - drawn).clip(0) / (unseen.sum() - drawn)
+    chances: Float64Array = 1.0 - without.prod(axis=1)
+    return chances
+
+
+def is_belief(name: str) -> bool:
+    """Return True if search accepts this value of its option `belief`."""
+    return name in BELIEFS or is_hand_network(name)
+
+
+def belief_named(name: str, table: Table) -> Belief | None:
+    """Make the belief of search's option `belief`; None for uniform redeals.
+
+    Args:
+        name: one of BELIEFS, or the folder of a network from `train.tools.belief`.
+        table: the table.
+
+    Raises:
+        UnknownAgentError: no network fits the table, or it is damaged.
+    """
+    if name == UNIFORM:
+        return None
+    return NetworkBelief(table, "" if name == NETWORK else name)

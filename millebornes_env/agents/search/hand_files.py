@@ -31,7 +31,7 @@ WEIGHTS_FILE: Final = "belief.safetensors"
 SHIPPED: Final = Path(__file__).with_name("hand_networks")
 """The networks that come with the project, a folder for each."""
 HOW_TO_FIT: Final = "fit one with `python -m train.tools.belief`"
-INSTEAD: Final = "belief=policy plays at every table, belief=uniform too"
+INSTEAD: Final = "belief=uniform plays at every table"
 
 _TWO: Final = 2  # players, each for themselves
 _MOST_BYTES: Final = 1 << 20  # of a description

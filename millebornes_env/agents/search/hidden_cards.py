@@ -1,22 +1,22 @@
-"""The cards that the searching seat does not see: laid out, looked at by a cheat, dealt anew.
+"""The cards that the searching seat does not see: ordered, copied for a cheat, or redealt.
 
 The seat is seat 0, as in `kernels`.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.engine.chance import random_below, random_word
-from millebornes_env.engine.numba.compiling import kernel, rule, stack_array
+from millebornes_env.engine.chance import random_below
+from millebornes_env.engine.numba.compiling import rule, stack_array
 from millebornes_env.games.millebornes.actions import around
 from millebornes_env.games.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES
 from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
 from millebornes_env.games.millebornes.rules import RulesRecord
-from millebornes_env.games.millebornes.state import Int8Array, State, StateArray
+from millebornes_env.games.millebornes.state import Int8Array, State
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -29,30 +29,19 @@ OWN: Final = 0
 """The seat that searches, and its team."""
 
 _GOLDEN: Final = 0.6180339887498949  # steps of it along a circle come nowhere near each other
-_PLACE_TAG: Final = 0x706C6163
 
 
-class Believed(NamedTuple):
-    """Hands that the others may hold, C of them, and how far along a line of length 1 each reaches.
-
-    None at all: every deal is as probable as any other.
-    """
-
-    hands: Int8Array  # [C, S, NUM_CARD_TYPES]; that of the own seat is not looked at
-    reached: Float64Array  # [C], the last 1
-
-
-def nothing_believed() -> Believed:
-    """No belief: redeals are uniform."""
-    return Believed(np.zeros((0, 1, NUM_CARD_TYPES), np.int8), np.zeros(0, np.float64))
+def no_hands() -> Int8Array:
+    """Return an empty array of believed hands, which makes redeals uniform."""
+    return np.zeros((0, 1, NUM_CARD_TYPES), np.int8)
 
 
 @rule
 def lay_out_hidden_cards(root: State, rules: RulesRecord, sees: int) -> None:
-    """Lay the cards that the seat does not see into the other hands and the streams, by card id.
+    """Put the cards that the seat does not see into the other hands and the streams, by card id.
 
-    Every redeal shuffles them. The streams are made equally long, whatever they were: no seat knows how long
-    they are, and what the others draw then depends least on the action that is tried.
+    Every redeal shuffles them. The streams get equal lengths: no seat knows the true ones, and the others'
+    draws then depend least on the action that is tried.
     """
     count = 0
     for card in range(NUM_CARD_TYPES):
@@ -79,7 +68,7 @@ def lay_out_hidden_cards(root: State, rules: RulesRecord, sees: int) -> None:
 
 @rule
 def copy_hands(state: State, rules: RulesRecord, seat: int, root: State) -> None:
-    """Peek: the other hands are what they are."""
+    """Copy the true hands of the others, for a cheat."""
     for other in range(1, rules.players):
         for card in range(NUM_CARD_TYPES):
             root.hand[other, card] = state.hand[around(seat + other, rules.players), card]
@@ -87,7 +76,7 @@ def copy_hands(state: State, rules: RulesRecord, seat: int, root: State) -> None
 
 @rule
 def copy_streams(state: State, rules: RulesRecord, seat: int, root: State) -> None:
-    """Peek: the cards to come are what they are."""
+    """Copy the true draw pile, for a cheat."""
     for place in range(DECK_SIZE):
         root.deck[place] = state.deck[place]
     for other in range(rules.players):
@@ -98,7 +87,7 @@ def copy_streams(state: State, rules: RulesRecord, seat: int, root: State) -> No
 @rule
 def redeal(
     sees: int,
-    believed: Believed,
+    hands: Int8Array,
     game: State,
     rules: RulesRecord,
     turn: int,
@@ -106,20 +95,20 @@ def redeal(
     key_1: int,
     room: Int8Array,
 ) -> None:
-    """Deal anew what the searcher does not see.
+    """Redeal the cards that the searcher does not see.
 
     Args:
         sees: NOTHING, HANDS or ALL.
-        believed: what it believes of the others' hands.
+        hands: int8[C, S, NUM_CARD_TYPES], hands drawn by a belief, or `no_hands`.
         game: changed in place.
-        rules: the table's.
-        turn: how many redeals came before: those that follow each other take hands from all over the line.
-        key_0: of the redeal.
-        key_1: of the redeal.
-        room: int8[DECK_SIZE], overwritten.
+        rules: rules of the table.
+        turn: number of earlier redeals; successive redeals take hands from all over the array.
+        key_0: key of the redeal.
+        key_1: key of the redeal.
+        room: int8[DECK_SIZE], scratch.
     """
-    if sees == NOTHING and len(believed.reached) > 0:
-        deal_hands(game, rules, believed.hands[hands_for(believed, turn)])
+    if sees == NOTHING and len(hands) > 0:
+        deal_hands(game, rules, hands[hand_for(len(hands), turn)])
         shuffle_streams(game, rules, key_0, key_1, room)
     elif sees == NOTHING:
         redeal_hidden_cards(game, rules, OWN, key_0, key_1, room)
@@ -128,28 +117,20 @@ def redeal(
 
 
 @rule
-def hands_for(believed: Believed, turn: int) -> int:
-    """Return the index of the hand for a redeal: each hand in proportion to its probability."""
-    place = 0.5 + _GOLDEN * turn
-    place -= int(place)
-    low, high = 0, len(believed.reached) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if believed.reached[middle] > place:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+def hand_for(count: int, turn: int) -> int:
+    """Return the index of the hand for a redeal: all of them equally often, spread over the array."""
+    share = 0.5 + _GOLDEN * turn
+    return min(int((share - int(share)) * count), count - 1)
 
 
 @rule
 def deal_hands(game: State, rules: RulesRecord, hands: Int8Array) -> None:
-    """Give the others these hands; what is left of the hidden cards comes into the streams, by card id.
+    """Deal these hands to the others; the other hidden cards go into the streams, by card id.
 
     Args:
         game: changed in place.
-        rules: the table's.
-        hands: int8[S, NUM_CARD_TYPES], as many cards for each as it has.
+        rules: rules of the table.
+        hands: int8[S, NUM_CARD_TYPES], of the size of each seat's hand.
     """
     left = stack_array(np.int64, NUM_CARD_TYPES)
     for card in range(NUM_CARD_TYPES):
@@ -169,40 +150,9 @@ def deal_hands(game: State, rules: RulesRecord, hands: Int8Array) -> None:
             left[card] -= 1
 
 
-@kernel
-def draw_hands(
-    root: State,
-    rules: RulesRecord,
-    key_0: int,
-    key_1: int,
-    games: StateArray,
-    room: Int8Array,
-    hands: Int8Array,
-) -> None:
-    """Draw hands that the others may hold by uniform redeals.
-
-    Args:
-        root: the game as the seat knows it.
-        rules: the table's.
-        key_0: of the redeals.
-        key_1: of the redeals.
-        games: STATE[1], scratch.
-        room: int8[DECK_SIZE], scratch.
-        hands: int8[C, S, NUM_CARD_TYPES], overwritten; that of the own seat is 0.
-    """
-    games[0] = root
-    game = games[0]
-    for number in range(len(hands)):
-        word = random_word(key_0 ^ _PLACE_TAG, key_1, number)
-        redeal_hidden_cards(game, rules, OWN, word, random_word(key_1, word, number), room)
-        for seat in range(rules.players):
-            for card in range(NUM_CARD_TYPES):
-                hands[number, seat, card] = int(game.hand[seat, card]) if seat != OWN else 0
-
-
 @rule
 def shuffle_streams(game: State, rules: RulesRecord, key_0: int, key_1: int, room: Int8Array) -> None:
-    """Shuffle the cards to come; all hands stay."""
+    """Shuffle the draw pile; all hands stay."""
     count = 0
     for seat in range(rules.players):
         for place in range(int(game.stream_next[seat]), int(game.stream_end[seat])):

@@ -29,7 +29,6 @@ from millebornes_env.agents.search.hidden_cards import (
     ALL,
     NOTHING,
     OWN,
-    Believed,
     Float64Array,
     copy_hands,
     copy_streams,
@@ -273,13 +272,13 @@ def search_on(
     decisions: Decisions,
     number: int,
     redeals: int,
-    believed: Believed,
+    hands: Int8Array,
 ) -> bool:
     """Go on with one decision for so many redeals at most; whether it can be taken now."""
     for _ in range(redeals):
         if is_decided(searcher, decisions, number):
             return True
-        try_actions(searcher, rules, decisions, number, believed)
+        try_actions(searcher, rules, decisions, number, hands)
         if int(decisions.redeals[number]) % CHUNK == 0 and int(decisions.redeals[number]) >= FEWEST_REDEALS:
             drop_worse(decisions, number)
     return is_decided(searcher, decisions, number)
@@ -296,7 +295,7 @@ def is_decided(searcher: Searcher, decisions: Decisions, number: int) -> bool:
 
 @rule
 def try_actions(
-    searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, believed: Believed
+    searcher: Searcher, rules: RulesRecord, decisions: Decisions, number: int, hands: Int8Array
 ) -> None:
     """Redeal, and play out the base and all other actions from there, with the same cards and draws."""
     dealt = decisions.dealt[number]
@@ -305,7 +304,7 @@ def try_actions(
     key_0 = random_word(of_decision_0, of_decision_1, turn)
     key_1 = random_word(of_decision_1, key_0, turn)
     decisions.dealt[number] = decisions.roots[number]
-    redeal(searcher.sees, believed, dealt, rules, turn, key_0, key_1, decisions.hidden[number])
+    redeal(searcher.sees, hands, dealt, rules, turn, key_0, key_1, decisions.hidden[number])
     base = 0.0
     tried = int(decisions.num_tried[number])
     for other in range(-1, tried):

@@ -6,28 +6,28 @@ from typing import Any, Final
 
 from millebornes_env.agents.protocol import CompiledFunction, Table
 from millebornes_env.agents.search.agent import SearchAgent, can_judge
-from millebornes_env.agents.search.all_beliefs import NETWORK
+from millebornes_env.agents.search.beliefs import NETWORK
 from millebornes_env.agents.search.hand_files import has_hand_network
 
 OVER_A_JUDGE: Final[dict[str, Any]] = {"rollouts": 140, "z": 1.0, "depth": 24}
-"""Options over a policy that can judge positions, whose decisions take their time."""
+"""Options over a policy that can evaluate positions, whose decisions take longer."""
 
 WITH_A_NETWORK: Final[dict[str, Any]] = OVER_A_JUDGE | {"belief": NETWORK, "rollouts": 265}
-"""Options over such a policy where a network of the project's knows how probable hidden hands are."""
+"""Options over such a policy at tables with a shipped hand network."""
 
 
 def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
-    """Search with what suits the rollout agent: `X+search`.
+    """Make a searcher with the options that suit the rollout agent and the table: `X+search`.
 
     Args:
         rollout: the rollout agent.
         table: the table to play at.
-        seed: of the redeals.
-        **options: of `SearchAgent`, instead of what suits. With another belief, or hands that are seen, the
-            others are those of a table without a network.
+        seed: seed of the redeals.
+        **options: options of `SearchAgent`, which replace the usual ones. With another belief, or with hands
+            that are seen, the usual ones are those of a table without a network.
 
     Raises:
-        UnknownAgentError: an option that cannot be.
+        UnknownAgentError: an option is invalid.
     """
     usual: dict[str, Any] = {}
     if can_judge(rollout, table):

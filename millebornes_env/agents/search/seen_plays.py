@@ -1,9 +1,8 @@
 """Plays of the others, read from the record of a game instead of the memory of one seat.
 
-Who sits at a table sees who discards what, and so does everybody who has the record. A page that shows what
-an agent believes has it at hand; nothing need be guessed then, as `history` must. That a hazard was let stand
-is an event of each seat that might hold the safety against it: the record says who was asked, and so who
-holds it, but the table does not see that.
+Everybody at a table sees who discards what, and so does a reader of the record. So nothing has to be
+inferred, unlike in `history`. A hazard that stands is an event of each seat that might hold the safety
+against it: the record also says which seat was asked, and so who holds it, but the table does not see that.
 """
 
 from __future__ import annotations
@@ -30,16 +29,10 @@ from millebornes_env.games.millebornes.state import CLAIM, PLAY, State, StateArr
 from millebornes_env.games.millebornes.turn import step
 
 EVENTS_OF_A_PLAY: Final = 8
-"""At most: the play itself, and each of a team that lets the hazard stand."""
-
-WINDOW: Final = 6
-CANDIDATES: Final = 256
-EPSILON: Final = 0.15
-TEMPERATURE: Final = 1.0
-"""Temperature of the belief whose plays are shown, as in `search:belief=policy`."""
+"""Most events of one play: the play itself, and one for each seat of a team that accepts the hazard."""
 
 PastPlay = tuple[StateArray, int]
-"""STATE[1] before a decision, and what was decided."""
+"""STATE[1] before a decision, and its action."""
 
 
 def windows_seen(plays: Sequence[PastPlay], rules: RulesRecord, viewer: int) -> tuple[Window, ...]:
@@ -53,7 +46,7 @@ def windows_seen(plays: Sequence[PastPlay], rules: RulesRecord, viewer: int) -> 
         viewer: the seat whose belief is computed.
 
     Returns:
-        At most WINDOW windows, each with its one reading.
+        Windows, each with its one reading.
     """
     events, actions = for_kernels(new_states(EVENTS_OF_A_PLAY)), np.zeros(EVENTS_OF_A_PLAY, np.int64)
     windows: list[list[tuple[StateArray, Int64Array]]] = [[]]
@@ -62,11 +55,11 @@ def windows_seen(plays: Sequence[PastPlay], rules: RulesRecord, viewer: int) -> 
             windows.append([])
         count = write_events(states, rules, viewer, action, _is_parried(plays, number), events, actions, 0)
         windows[-1].append((events[:count].copy(), actions[:count].copy()))
-    return tuple((_reading(window),) for window in reversed(windows[-WINDOW:]))
+    return tuple((_reading(window),) for window in reversed(windows))
 
 
 def _is_parried(plays: Sequence[PastPlay], number: int) -> int:
-    """1 if the first answer to a play that is no pass is a coup fourré, else 0."""
+    """Return 1 if the first reaction other than a pass is a coup fourré, else 0."""
     after = (action for _, action in plays[number + 1 :] if action != PASS)
     return int(next(after, PASS) == CLAIM_COUP_FOURRE)
 
@@ -88,21 +81,21 @@ def write_events(
     actions: Int64Array,
     first: int,
 ) -> int:
-    """Write what a decision tells those who hold other hands.
+    """Write the events of a decision, as seen by a viewer.
 
     Args:
-        states: STATE[1], the game before it.
-        rules: the table's.
+        states: STATE[1], the game before the decision.
+        rules: rules of the table.
         viewer: the seat that looks on; its own decisions are no events.
-        action: what was decided.
-        is_parried: 1 if a coup fourré answers it, else 0.
-        events: STATE[M], overwritten from `first` on: the game before each event. In it a seat is to decide,
-            and its hand is anything.
-        actions: int64[M], overwritten: what it did.
-        first: where the first one goes.
+        action: the action.
+        is_parried: 1 if it is parried by a coup fourré, else 0.
+        events: STATE[M], overwritten from `first` on: the game before each event. The seat of an event is the
+            acting one in its record, and its hand is arbitrary.
+        actions: int64[M], overwritten: the action of each event.
+        first: index of the first event.
 
     Returns:
-        Where the next one would go, at most EVENTS_OF_A_PLAY further.
+        The index after the last event, at most `first` + EVENTS_OF_A_PLAY.
     """
     place = first
     seat, card = int(states[0].seat), card_of(action)
@@ -126,7 +119,7 @@ def write_events(
 def lets_stand(
     state: State, rules: RulesRecord, viewer: int, victim: int, action: int, games: StateArray, place: int
 ) -> bool:
-    """Write the game in which a seat holds the safety and is asked; whether that may be, to the viewer."""
+    """Write the state in which `victim` is asked for the safety; return False if the viewer excludes it."""
     safety = safety_against(card_of(action))
     if int(state.hidden[safety]) == int(state.hand[viewer, safety]):
         return False
@@ -136,6 +129,3 @@ def lets_stand(
         game.hand[seat, safety] = 1 if seat == victim else 0
     step(game, rules, action)
     return int(game.phase) == CLAIM and int(game.seat) == victim
-
-
-__all__ = ["CANDIDATES", "EPSILON", "TEMPERATURE", "WINDOW", "windows_seen", "write_events"]

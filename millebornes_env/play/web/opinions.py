@@ -11,16 +11,10 @@ from millebornes_env.agents.millebornes.strategist.agent import StrategistAgent
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.protocol import Agent, Table
 from millebornes_env.agents.search.agent import SearchAgent, can_judge
-from millebornes_env.agents.search.beliefs import POLICY, drawn_hands
+from millebornes_env.agents.search.beliefs import NetworkBelief, uniform_chances
+from millebornes_env.agents.search.hand_files import has_hand_network
 from millebornes_env.agents.search.over import OVER_A_JUDGE
-from millebornes_env.agents.search.seen_plays import (
-    CANDIDATES,
-    EPSILON,
-    TEMPERATURE,
-    WINDOW,
-    PastPlay,
-    windows_seen,
-)
+from millebornes_env.agents.search.seen_plays import PastPlay, windows_seen
 from millebornes_env.envs.vector import Observations, VectorEnv
 from millebornes_env.errors import PlayError
 from millebornes_env.games.millebornes.rulebook import POINTS_PER_REWARD
@@ -28,8 +22,8 @@ from millebornes_env.games.millebornes.rulebook import POINTS_PER_REWARD
 REDEALS: Final = 39
 """Number of redeals; few enough that search drops no action, because the page compares all of them."""
 
-Key = tuple[int, int]
-
+_HANDS: Final = 1_000
+_KEY: Final = (1, 2)
 DEPTH: Final[int] = OVER_A_JUDGE["depth"]
 """Decisions after which the network judges instead of playing on."""
 
@@ -74,7 +68,7 @@ def opinion(
     if with_search:
         found["search"] = _searched(env, policy)
     if plays is not None:
-        found["belief"] = belief_about_hands(env, policy, plays)
+        found["belief"] = belief_about_hands(env, plays)
     return found
 
 
@@ -88,36 +82,32 @@ def _probabilities(policy: PolicyAgent | StrategistAgent, observations: Observat
     return [{"action": action, "p": round(float(chances[action]), 4)} for action in legal]
 
 
-def belief_about_hands(
-    env: VectorEnv, policy: PolicyAgent | StrategistAgent, plays: Sequence[PastPlay], key: Key = (1, 2)
-) -> list[dict[str, Any]]:
-    """Return the beliefs of the seat to act about each other hand, given the plays of this round.
+def belief_about_hands(env: VectorEnv, plays: Sequence[PastPlay]) -> list[dict[str, Any]]:
+    """Estimate the hidden hands, as the seat to act may see them.
 
-    Possible hands are drawn and weighted by the probability of the public plays if their holders play like
-    the agent, like `strategist` or at random (`agents.search.beliefs.PolicyBelief`).
+    A hand network (`agents.search.beliefs.NetworkBelief`) is used at tables that it knows; at others all
+    deals that fit are equally probable.
 
     Args:
-        env: environment with one game.
-        policy: the agent.
+        env: one game.
         plays: all decisions of the round so far.
-        key: random key.
 
     Returns:
-        For each other seat `seat`, its number, and `p`, the probability for each card that the seat holds at
-        least one.
+        For each other seat, `seat` and `p`, the probability that it holds each card at least once.
     """
+    table = Table.of(env)
     states, seats = env.get_states(), env.agent_selection.astype(np.int32)
-    table, own = Table.of(env), int(seats[0])
-    settings: dict[str, Any] = {"epsilon": EPSILON, "temperature": TEMPERATURE, "window": WINDOW}
-    searcher = SearchAgent(table, 0, policy, threads=1, belief=POLICY, **settings)
-    (known,) = searcher.known(states, seats, np.zeros(1, np.int64))
-    drawn = drawn_hands(known, CANDIDATES, key)
-    hands = np.roll(drawn, own, axis=1)  # drawn by seats from the own one; the record has those of the table
-    known = known._replace(windows=windows_seen(plays, known.rules, own))
-    weights = searcher.belief.weigh(known, hands, key).weights
-    held = np.einsum("c,csk->sk", weights, hands > 0) / weights.sum()
+    own = int(seats[0])
+    if has_hand_network(table):
+        belief = NetworkBelief(table)
+        (known,) = SearchAgent(table).known(states, seats, np.zeros(1, np.int64))
+        known = known._replace(windows=windows_seen(plays, known.rules, own))
+        held = (belief.draw(known, _HANDS, _KEY)[:, 1] > 0).mean(axis=0)
+        return [{"seat": 1 - own, "p": held.round(4).tolist()}]
+    unseen = states["hidden"][0].astype(np.int64) - states["hand"][0, own]
+    sizes = states["hand_count"][0].tolist()
     others = [seat for seat in range(table.rules.players) if seat != own]
-    return [{"seat": seat, "p": held[seat].round(4).tolist()} for seat in others]
+    return [{"seat": seat, "p": uniform_chances(unseen, sizes[seat]).round(4).tolist()} for seat in others]
 
 
 def _worth(policy: PolicyAgent | StrategistAgent, rows: Any) -> dict[str, float | None]:

@@ -6,7 +6,6 @@
 
 import { labelOf } from "./labels.js";
 import { namedLine, number as numberOf, partsOf, refused } from "./notation_lines.js";
-import { Believing } from "./wasm_belief.js";
 import { EngineError, Kernels, fetched } from "./wasm_kernels.js";
 import { Sheets } from "./wasm_rules.js";
 import { Rooms, Searching, Thinker, forget, remember, remembered } from "./wasm_table.js";
@@ -16,7 +15,7 @@ export { EngineError };
 const NONE = -1;
 const NEXT_ROUND = -1;
 const SEARCH = "+search";
-const SECOND = "strategist"; // judges where there is no champion, and others may play like it
+const SECOND = "strategist"; // judges where there is no champion
 const AGENT_KEY = 0x6167_656e; // sets the draws of agents apart from the cards
 const WORD = 2 ** 32;
 
@@ -391,8 +390,8 @@ export class WasmEngine {
 
   /**
    * What an agent thinks: the value of the position (in points, or the chance to `win` where none are counted) and a
-   * probability for each play, if it has a network; what search over it found, and what it believes about the hidden
-   * hands, if that is asked for.
+   * probability for each play, if it has a network; on request, the result of search over it, and how probable cards
+   * are in the hidden hands.
    */
   async think({ agent = "champion", search = false, belief = false, ms = 0 } = {}) {
     const { room } = this._toAct(null);
@@ -409,7 +408,7 @@ export class WasmEngine {
     const key = this._key(room, seed, seat);
     const memory = remembered(thinker);
     const thought = thinker.opinion(seat, this._legal().map((one) => one.action));
-    if (belief) thought.belief = (await this._believing(thinker)).run(this.game, seat, key);
+    if (belief) thought.belief = room.beliefs(seat);
     if (search) {
       const found = this._comparing(thinker).run(seat, key, ms);
       thought.search = [{ action: found.base, mean: 0, error: 0 }, ...found.tried];
@@ -469,11 +468,6 @@ export class WasmEngine {
       this.weights.delete(file);
       throw error;
     }
-  }
-
-  async _believing(thinker) {
-    thinker.belief ??= new Believing(thinker, await this._thinker(thinker.room, SECOND));
-    return thinker.belief;
   }
 
   _searching(thinker) {

@@ -177,7 +177,7 @@ export class Kernels {
     if (!WebAssembly.validate(bytes)) {
       throw new EngineError("This browser cannot run the game: its WebAssembly lacks 128-bit vectors, or engine.wasm is damaged.");
     }
-    const env = { expf: Math.exp, tanhf: Math.tanh, exp: Math.exp, log: Math.log }; // the first two of float32: what they return is rounded
+    const env = { expf: Math.exp, tanhf: Math.tanh }; // of float32: their results are rounded
     const { instance } = await WebAssembly.instantiate(bytes, { env });
     return new Kernels(instance.exports, data);
   }

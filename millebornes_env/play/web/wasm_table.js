@@ -131,6 +131,21 @@ export class TableRoom {
     return { seat, team: seat % this.table.teams, hand, hand_size: this.state.get("hand_count", seat) };
   }
 
+  /** The probability that each other seat holds each card at least once, as far as a seat sees the cards.
+   * @returns {Object[]} {seat, p: a probability for each card}. */
+  beliefs(viewer) {
+    const own = this.state.row("hand", viewer);
+    const unseen = this.state.row("hidden").map((count, card) => count - own[card]);
+    const all = unseen.reduce((sum, count) => sum + count, 0);
+    const chance = (count, size) => {
+      let without = 1;
+      for (let drawn = 0; drawn < size; drawn++) without *= Math.max(all - count - drawn, 0) / (all - drawn);
+      return Math.round(10_000 * (1 - without)) / 10_000;
+    };
+    const others = Array.from({ length: this.table.players }, (_, seat) => seat).filter((seat) => seat !== viewer);
+    return others.map((seat) => ({ seat, p: unseen.map((count) => chance(count, this.state.get("hand_count", seat))) }));
+  }
+
   /** What lies before a team. */
   sideOf(team, fact) {
     const { state, table } = this;
@@ -179,7 +194,7 @@ export class Thinker {
     this.actions = kernels.array("i8", 1);
     const given = [address, room.states, room.rules, room.seats, this.memory, this.options, this.draws, this.actions];
     this.chooseEach = kernels.prepare("choose_each", given);
-    this.search = this.comparing = this.belief = null;
+    this.search = this.comparing = null;
   }
 
   choose(seat, draw) {
@@ -251,8 +266,8 @@ export class Searching {
     this.errors = kernels.array("f8", table.num_actions);
     const begin = [...searcher, room.states, room.rules, room.seats, this.row, this.slots, this.memories, this.taken, decisions];
     this.begin = kernels.prepare("begin_search", begin, [6, 7]);
-    const believed = [kernels.array("i1", 0, 1, kernels.data.cards.length), kernels.array("f8", 0)]; // nothing: redeals are uniform
-    this.goOn = kernels.prepare("go_on_searching", [...searcher, room.rules, decisions, 0, 0, believed], [6, 7, 11]);
+    const hands = kernels.array("i1", 0, 1, kernels.data.cards.length); // none: redeals are uniform
+    this.goOn = kernels.prepare("go_on_searching", [...searcher, room.rules, decisions, 0, 0, hands], [6, 7, 11]);
     const z = Math.round(1000 * how.z);
     this.conclude = kernels.prepare("conclude_search", [thinker.options, table.starts, z, decisions, this.actions]);
     this.findings = kernels.prepare("search_findings", [decisions, 0, this.means, this.errors]);

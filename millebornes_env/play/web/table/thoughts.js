@@ -59,16 +59,15 @@ function bar(words, amount, share) {
 
 // The hidden hands ---------------------------------------------------------------------------------------------
 
-/** What it believes the others to hold; worked out when it is opened. */
+/** How probable cards are in the hidden hands; computed when it is opened. */
 function beliefs(position, shown, believe, isOpen) {
   const place = make("div", {});
   const fill = async () => {
     if (!box.open || place.childElementCount) return;
-    place.replaceChildren(make("p", { class: "hint", text: "It goes through what was played; the first time may take a while …" }));
     const found = await believe().catch((error) => error);
     if (found instanceof Error) return place.replaceChildren(make("p", { class: "error", text: capital(found.message) }));
     place.replaceChildren(
-      make("p", { class: "hint", text: "How probable each card is in a hidden hand, by what was played this round:" }),
+      make("p", { class: "hint", text: "How probable each card is in a hidden hand:" }),
       ...found.flatMap((one) => handOf(one, position, shown)));
   };
   const box = make("details", { class: "belief", open: isOpen, toggle: fill }, make("summary", { text: "Who may hold what" }), place);

@@ -1,0 +1,1 @@
+"""Scripts that fit small networks (beliefs, luck, values), and that merge, round or compare policies."""
