@@ -58,7 +58,10 @@ def scripts_of(root: Path) -> dict[str, str]:
             "the command train runs training scripts, which are not part of the installed package: in a "
             f"checkout of the repository, pip install -e '.[{EXTRA}]', then {program()} train"
         )
-    return {file.stem: _first_line(file) for file in sorted(folder.glob("*.py")) if file.stem != "__init__"}
+    scripts = {file.stem: file for file in sorted(folder.glob("*.py"))}
+    scripts |= {f"tools.{file.stem}": file for file in sorted((folder / "tools").glob("*.py"))}
+    documented = {name: file.read_text(encoding="utf-8") for name, file in scripts.items()}
+    return {name: _first_line(text) for name, text in documented.items() if "\ndef main(" in text}
 
 
 def overview(scripts: dict[str, str]) -> str:
@@ -73,7 +76,7 @@ def run(root: Path, script: str, arguments: Sequence[str]) -> int:
     """Run a script as `python -m train.SCRIPT` would, and return its exit code."""
     if sys.path[:1] != [str(root)]:  # another package may be called `train`
         sys.path.insert(0, str(root))
-    sys.argv = [str(root / PACKAGE / f"{script}.py"), *arguments]
+    sys.argv = [str(root / PACKAGE / f"{script.replace('.', '/')}.py"), *arguments]
     try:
         module = importlib.import_module(f"{PACKAGE}.{script}")
     except ModuleNotFoundError as error:
@@ -83,6 +86,6 @@ def run(root: Path, script: str, arguments: Sequence[str]) -> int:
     return int(module.main())
 
 
-def _first_line(file: Path) -> str:
-    documented = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+def _first_line(source: str) -> str:
+    documented = ast.get_docstring(ast.parse(source)) or ""
     return documented.partition("\n")[0]

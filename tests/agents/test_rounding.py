@@ -15,7 +15,7 @@ from millebornes_env.agents import load
 from millebornes_env.agents.policy.rounding import restored, rounded
 from millebornes_env.errors import UnknownAgentError
 from tests.agents.policies import network, network_for, write_run
-from train import round_weights
+from train.tools import round_weights
 
 
 @pytest.fixture

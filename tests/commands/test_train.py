@@ -27,11 +27,13 @@ def test_the_scripts_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage: millebornes train SCRIPT" in told
     for file in (ROOT / "train").glob("*.py"):
         assert (f"  {file.stem} " in told) == (file.stem != "__init__")
+    assert "  tools.average " in told
+    assert "hand_games" not in told
 
 
 def test_a_script_runs_with_its_own_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
-    assert main(["train", "average", "no_such_run", "nor_this", "--out", "average"]) == 2
+    assert main(["train", "tools.average", "no_such_run", "nor_this", "--out", "average"]) == 2
     assert "no_such_run" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="0"):
         main(["train", "selfplay", "--help"])
@@ -41,7 +43,7 @@ def test_a_script_runs_with_its_own_arguments(capsys: pytest.CaptureFixture[str]
 def test_a_script_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "self-play"]) == 2
     told = capsys.readouterr().err
-    assert told.startswith("error: there is no training script 'self-play'; the scripts are: average, ")
+    assert told.startswith("error: there is no training script 'self-play'; the scripts are: cleanrl_ppo, ")
 
 
 def test_a_library_that_is_missing(

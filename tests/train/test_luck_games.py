@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.match import MatchConfig
     from millebornes_env.games.millebornes.state import StateArray
     from tests.arena.test_aivat import random_network
-    from train.common import luck_games
+    from train.tools import luck_games
     from train.tools.luck_games import MOVED, Branches, Plan, branch, collect, widest
     from train.tools.luck_value import LuckValue
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.luck.value_files import DESCRIPTION_FILE, WEIGHTS_FILE
     from millebornes_env.arena.match import MatchConfig
     from tests.arena.test_aivat import random_network
-    from train import luck_value
-    from train.common import luck_games
+    from train.tools import luck_games, luck_value
     from train.tools.luck_value import Args, LuckValue, fit, rounded, scale_of
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
 
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = ("selfplay", "maskable_ppo", "exploit", "average")
+SCRIPTS = ("selfplay", "maskable_ppo", "exploit", "tools.average")
 
 
 def defaults(args: type) -> dict[str, object]:
@@ -61,7 +61,7 @@ def test_every_option_has_its_sentence(
 ) -> None:
     module = importlib.import_module(f"train.{script}")
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr(sys, "argv", [f"somewhere/{script}.py", "--help"])
+    monkeypatch.setattr(sys, "argv", [f"somewhere/{script.rpartition('.')[2]}.py", "--help"])
     with pytest.raises(SystemExit) as stop:
         module.main()
     assert stop.value.code == 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.match import MatchConfig
     from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
     from tests.agents.policies import network_for, write_run
-    from train import refit_value
+    from train.tools import refit_value
     from train.tools.refit_value import Decisions, fitted, measured, returns_of
     from train.tools.round_weights import changed_decisions, round_policy
 
