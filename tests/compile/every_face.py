@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import gymnasium
 import numpy as np
-import pettingzoo  # type: ignore[import-untyped]
+import pettingzoo
 
 import millebornes_env
 from millebornes_env import agents, millebornes_v0, notation, vector_env, wielerspel_v0

@@ -27,7 +27,8 @@ pytestmark = [
 
 EVERYDAY = """
 import numpy as np
-from millebornes_env import machine_code, millebornes_v0, notation, vector_env
+from millebornes_env import millebornes_v0, notation, vector_env
+from millebornes_env.engine.numba import machine_code
 
 env = vector_env(4096, seed=0)
 env.reset()

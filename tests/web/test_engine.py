@@ -43,7 +43,7 @@ tables = pytest.mark.parametrize("where", TABLES, ids=lambda where: "{}-{}-in-{}
 @pytest.fixture
 def page_games(host: Host, monkeypatch: pytest.MonkeyPatch) -> type[PageGames]:
     games = type("Games", (PageGames,), {"host": host})
-    monkeypatch.setattr(trace, "Games", games)
+    monkeypatch.setattr(trace, "Batch", games)
     return games
 
 
