@@ -61,7 +61,7 @@ def test_every_option_has_its_sentence(
 ) -> None:
     module = importlib.import_module(f"train.{script}")
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr(sys, "argv", [f"somewhere/{script.rpartition('.')[2]}.py", "--help"])
+    monkeypatch.setattr(sys, "argv", [f"somewhere/{script.replace('.', '/')}.py", "--help"])
     with pytest.raises(SystemExit) as stop:
         module.main()
     assert stop.value.code == 0

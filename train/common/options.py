@@ -170,7 +170,9 @@ def parse_options(options: type[Options], description: str | None) -> Options:
         ValueError: a limit on the address space leaves too little to train.
         SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
     """
-    prog = f"python -m train.{Path(sys.argv[0]).stem}"
+    script = Path(sys.argv[0])
+    folder = "train.tools" if script.parent.name == "tools" else "train"
+    prog = f"python -m {folder}.{script.stem}"
     args = read_options(options, prog, description=description)
     check_address_space()
     return with_games_imported(args)
