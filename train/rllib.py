@@ -289,7 +289,7 @@ def _optimizer(learner: Any) -> torch.optim.Optimizer:
 
 
 def _set_schedules(learner: Any, learning_rate: float, ent_coef: float) -> None:
-    """What follows the share of the run that is done; RLlib's count of steps begins anew in a resume."""
+    """Set the schedules by the completed share of the run; RLlib's step count restarts in a resume."""
     optimizer = _optimizer(learner)
     for group in optimizer.param_groups:
         group["lr"] = learning_rate

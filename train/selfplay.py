@@ -255,7 +255,7 @@ class Trainer:
         return {**means, "explained_variance": 1.0 - unexplained, "ent_coef": ent_coef}
 
     def _sizes(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[int, int]:
-        """How many rows all processes have to learn from, and in how many minibatches.
+        """Return the number of rows of all processes, and of minibatches.
 
         Raises:
             ValueError: a process has too few; they all raise it.

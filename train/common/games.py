@@ -315,7 +315,7 @@ class ManyGames:
 
     @property
     def _streams(self) -> int:
-        """Where the streams start in a full state."""
+        """Offset of the streams in a full state."""
         return streams_in(self.parts[0][0].env)
 
     def write_oracle_rows(self, rows: npt.NDArray[np.int8]) -> None:

@@ -109,7 +109,7 @@ class TorchPolicy:
 
 
 class Critics(NamedTuple):
-    """What only PyTorch evaluates, beside the network."""
+    """The modules beside the network that only PyTorch evaluates."""
 
     magnet: Perceptron | None
     oracle: Perceptron | None

@@ -33,10 +33,10 @@ from train.common.ppo import BoolArray, Int8Array, Rollout, new_sampling
 Int64Array = npt.NDArray[np.int64]
 
 Teams = Literal["one", "others"]
-"""Which teams of a game are the opponents': one of them, or all but one."""
+"""The opponents' teams in a game: one of them, or all but one."""
 
 MEMORIES: Final = "memories"
-"""How the names of tensors begin that hold what agents remember of their games."""
+"""Prefix of the tensors that hold the agents' memories of their games."""
 
 _SNAPSHOT_TAG: Final = 0x736E6170  # sets random numbers apart that would else have the same key
 _AGENT_TAG: Final = 0x6167656E
@@ -53,7 +53,7 @@ class Opponent(Protocol):
 
 
 class Places(NamedTuple):
-    """Where opponents sit.
+    """The opponents' teams in each game.
 
     Attributes:
         teams: int8[N], a team, or -1 in games that the learner plays with itself.
@@ -250,7 +250,7 @@ def choose_in_games_of(rulebook: Any) -> Any:
 
 @dataclass(frozen=True)
 class OpponentOptions:
-    """Who sits at the table beside the learner.
+    """The players at the table beside the learner.
 
     Attributes:
         opponent: an agent in every game, instead of the pool; "": none.
@@ -316,7 +316,7 @@ class Opponents:
             agent.decide(rollout, step, key, actions)
 
     def checkpoint(self) -> tuple[dict[str, Tensor], int]:
-        """What they remember, as tensors by name; and how many earlier selves are among it."""
+        """Return the opponents' memories, as tensors by name, and the number of earlier selves."""
         tensors = {
             _memories_of(number): torch.from_numpy(agent.memories)
             for number, agent in enumerate(self._agents)

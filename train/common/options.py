@@ -127,17 +127,17 @@ class TrainingOptions:
 
     @property
     def chosen_episode(self) -> str:
-        """What is played."""
+        """The episode, with the usual one filled in."""
         return self.game.module().EPISODES[-1] if self.episode == USUAL else self.episode
 
     @property
     def chosen_reward(self) -> str:
-        """What is rewarded."""
+        """The reward, with the usual one filled in."""
         return self.game.module().REWARDS[0] if self.reward == USUAL else self.reward
 
     @property
     def rewards(self) -> tuple[str, ...]:
-        """What can be rewarded, in this game by this trainer."""
+        """The rewards that this trainer supports in this game."""
         return tuple(self.game.module().REWARDS)
 
     @property

@@ -31,7 +31,7 @@ STREAMS: Final = "streams"
 
 
 def streams_in(env: VectorEnv) -> int:
-    """Where the streams start in a full state, behind the observation and the other hands.
+    """Return the offset of the streams in a full state, after the observation and the other hands.
 
     Raises:
         RunError: the game has neither hands nor streams of cards.

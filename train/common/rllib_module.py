@@ -46,7 +46,7 @@ class FrozenPolicy(TorchRLModule):  # type: ignore[misc] # ray has no types
         return nn.Sequential(*modules, _linear(width, outputs, gain))
 
     def _forward(self, batch: Mapping[str, Any], **_: Any) -> dict[str, Tensor]:
-        """What RLlib asks when it plays and when it learns."""
+        """Compute the outputs that RLlib needs to act and to learn."""
         seen = batch[Columns.OBS]
         logits = self.actor(seen[OBSERVATIONS])
         lowest = torch.finfo(logits.dtype).min
@@ -67,7 +67,7 @@ class LearningPolicy(FrozenPolicy, ValueFunctionAPI, InferenceOnlyAPI):  # type:
         return values.squeeze(-1)
 
     def get_non_inference_attributes(self) -> list[str]:
-        """What those who only play need not have."""
+        """Return the attributes that inference does not need."""
         return ["critic"]
 
 
@@ -79,7 +79,7 @@ def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
 
 
 class Casting:
-    """Who plays which seat: RLlib's `policy_mapping_fn`.
+    """The policy of each seat: RLlib's `policy_mapping_fn`.
 
     In a share of the episodes one team learns and all others are played by one policy of the pool; in the
     others all seats learn. It is drawn from the episode's name by a hash that is the same in all processes.

@@ -87,7 +87,7 @@ class Args(TrainingOptions):
 
     @property
     def has_features(self) -> bool:
-        """Whether the network is shown features: those that the game has."""
+        """True if the network's input includes the game's features."""
         return self.features and self.game.has("agents.features")
 
     @property

@@ -45,7 +45,7 @@ _ALIGNMENT: Final = 16  # numbers in the widest registers, and in a line of the 
 
 
 Places = npt.NDArray[np.uint16] | Int32Array
-"""Which inputs or outputs of a layer."""
+"""Indices of a layer's inputs or outputs."""
 
 
 class SparseNetwork(NamedTuple):
@@ -56,7 +56,7 @@ class SparseNetwork(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """What a thread notes of a row: of each layer the inputs that are not 0, and the last hidden units."""
+    """A thread's scratch for a row: each layer's nonzero inputs, and the last hidden units."""
 
     places: npt.NDArray[np.uint16]  # [threads, L, ROOM] which inputs they are
     amounts: Float32Array  # [threads, L, ROOM] how much they are
@@ -65,7 +65,7 @@ class Lists(NamedTuple):
 
 
 def sparse_layout(widths: Sequence[int]) -> Int64Array:
-    """Where the layers of a network lie in its block.
+    """Return the offsets of a network's layers in its block.
 
     Args:
         widths: of the rows, of each hidden layer, and of the outputs.
@@ -85,7 +85,7 @@ def sparse_layout(widths: Sequence[int]) -> Int64Array:
 
 
 def block_size(layout: Int64Array) -> int:
-    """How many numbers the block of a network has, those that pad its lines included."""
+    """Return the size of a network's block, padding included."""
     lines, _, _, biases = layout[-1]
     return int(biases) + _padded(int(lines), _ALIGNMENT)
 

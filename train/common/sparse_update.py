@@ -52,7 +52,7 @@ _NORM_MARGIN: Final = 1e-6  # that of torch.nn.utils.clip_grad_norm_
 
 
 class Descent(NamedTuple):
-    """What a gradient is added up in, for a network whose block has M numbers."""
+    """Buffers in which a gradient is summed, for a network whose block has M numbers."""
 
     gradients: Float32Array  # [threads, M] of each thread's rows
     deltas: (

@@ -34,7 +34,7 @@ class WorkerError(RunError):
 
 
 class Order(IntEnum):
-    """What process 0 tells the others to do."""
+    """The commands of process 0 to the others."""
 
     BEGIN = 0
     UPDATE = 1
@@ -212,7 +212,7 @@ class Workers:
                 self._do("broadcast", torch.frombuffer(bytearray(content), dtype=torch.uint8), 0)
 
     def received(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """What process 0 sends: tensors and JSON values of a checkpoint, by name."""
+        """Return the tensors and JSON values of a checkpoint, by name, as sent by process 0."""
         found = []
         for _ in range(2):
             content = torch.zeros(int(self._number_of_0(0.0)), dtype=torch.uint8)

@@ -105,7 +105,7 @@ class Args:
 
     @property
     def config(self) -> MatchConfig:
-        """What is played."""
+        """The matches to play."""
         return MatchConfig(self.edition, _TWO, threads=1)
 
     @property
@@ -172,7 +172,7 @@ def _minibatch(
 
 
 def bits_of(model: HandModel, some: Minibatch) -> Tensor:
-    """How much more probable the true hands are than under uniform redeals, in bits, float32[D]."""
+    """Return the log-likelihood gain of the true hands over uniform redeals, in bits, float32[D]."""
     outputs = model(some.events, some.now, some.seen, some.rounds)
     return log_weights(outputs, some.unseen, some.truth) / math.log(2)
 
@@ -296,7 +296,7 @@ def description(
     bits: dict[str, tuple[float, float]],
     spent: float,
 ) -> dict[str, Any]:
-    """What `belief.json` says of the network."""
+    """Return the contents of `belief.json`."""
     options = {name: value for name, value in asdict(args).items() if name not in ("out", "start", "threads")}
     sizes = dict(zip(("units", "memory", "hidden", "components"), sizes_of(model.weights()), strict=True))
     before = None if args.start is None else read_description(args.start)

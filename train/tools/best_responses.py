@@ -151,7 +151,7 @@ def _run_of(agent: str, seed: int, given: Mapping[str, Any], args: Args) -> expl
 
 
 def result_of(run: exploit.Args) -> dict[str, Any] | None:
-    """What a finished run found; None: it is not finished.
+    """Return the result of a finished run, or None.
 
     Raises:
         RunError: its folder holds the result of another run, or a damaged one.
@@ -184,7 +184,7 @@ _WHAT: Final = ("agent", "seed", *sorted(_NAMES - {"start"}))
 
 
 def decisions_of(run: exploit.Args) -> int:
-    """How many decisions a run has learned from, as far as its checkpoint says."""
+    """Return the number of decisions that a run has learned from, according to its checkpoint."""
     if result_of(run) is not None:
         return run.total_timesteps
     folder = exploit.training_args(run).run_dir
@@ -194,7 +194,7 @@ def decisions_of(run: exploit.Args) -> int:
 
 
 def table_of(entries: Sequence[Entry]) -> Table:
-    """What is done and what is left, a row for each run."""
+    """Return a table of finished and remaining runs, a row for each."""
     table = Table(title="Best responses", title_justify="left")
     for heading in ("against", "table", "seed", "decisions", "done, %", "points per round, or matches won"):
         table.add_column(heading, justify="left" if heading in ("against", "table") else "right")

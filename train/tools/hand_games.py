@@ -44,12 +44,12 @@ class Rounds(NamedTuple):
 
     @property
     def decisions(self) -> int:
-        """How many decisions there are."""
+        """Number of decisions."""
         return len(self.seen)
 
 
 class Room(NamedTuple):
-    """Where `read_game` writes what it finds of one game."""
+    """Buffers in which `read_game` writes one game."""
 
     games: StateArray  # [1] scratch
     played: StateArray  # [EVENTS_OF_A_PLAY] scratch
@@ -165,7 +165,7 @@ def played_rounds(config: MatchConfig, names: Sequence[str], roles: tuple[int, i
 
 
 def _of_room(room: Room, counts: tuple[int, int, int], opponent: int, deal: int) -> Rounds:
-    """What was read of one game."""
+    """Return the decisions read from one game."""
     events, decisions, rounds = counts
     starts = np.searchsorted(room.event_rounds[:events], np.arange(rounds + 1))
     return Rounds(
@@ -200,7 +200,7 @@ def joined(found: Sequence[Rounds]) -> Rounds:
 
 
 def lineups_of(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Who plays whom: the first agent, whose hand is asked about most, meets all, itself too."""
+    """Return the pairings: the first agent, whose hand is predicted most, meets all, itself included."""
     return [(0, other) for other in range(len(names))]
 
 

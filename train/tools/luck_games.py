@@ -1,4 +1,4 @@
-"""What a drawn card is worth: games that are branched after a draw, with another card in each branch.
+"""The value of a drawn card: games that are branched after a draw, with another card in each branch.
 
 Agents play rounds. After some of the draws a game is copied; in each copy the drawn card changes places with
 another one of the draw pile, or stays. All else is the same in the copies: the other cards to come, and the
@@ -45,7 +45,7 @@ from millebornes_env.games.millebornes.state import Int8Array, State, StateArray
 MOVED: Final = 4
 """Places that a drawn card moves: how many of its type are in the hand, and in the pile, before and after."""
 SIGNS: Final = (-1.0, 1.0, -1.0, 1.0)
-"""Whether the row of such a place is added or taken off."""
+"""The sign of each row in the difference."""
 
 _STAYS: Final = -1  # in a list of places of the deck: the drawn card itself
 _DEALS_AT_ONCE: Final = 128
@@ -67,7 +67,7 @@ class Branches(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """How games are branched.
+    """The plan of branching games.
 
     Attributes:
         branches: of each draw that is branched.
@@ -81,7 +81,7 @@ class Plan:
 
 
 def lineups_of(names: Sequence[str], teams: int) -> list[tuple[str, ...]]:
-    """Who plays whom: every choice of different agents, of too few any in which two differ."""
+    """Return the lineups: all choices of different agents, or, with too few, all in which two differ."""
     if len(names) >= teams:
         return list(combinations(names, teams))
     return [one for one in combinations_with_replacement(names, teams) if len(set(one)) > 1 or not names[1:]]

@@ -113,14 +113,14 @@ class Args:
 
     @property
     def config(self) -> MatchConfig:
-        """What is played."""
+        """The matches to play."""
         return MatchConfig(
             self.edition, self.players, self.teams, episode="round", seed=self.seed, threads=self.threads
         )
 
     @property
     def plan(self) -> Plan:
-        """How games are branched."""
+        """The plan of branching games."""
         return Plan(self.branches, self.share, self.horizon)
 
 
@@ -300,7 +300,7 @@ def unscaled(config: MatchConfig, folder: Path) -> ValueNetwork:
 
 
 def description(args: Args, network: ValueNetwork, stages: int, scale: float = 1.0) -> dict[str, Any]:
-    """What `value.json` says of the network after so many stages."""
+    """Return the contents of `value.json` after this many stages."""
     units = network.second.shape[::-1]
     rules = args.config.rules
     options = {name: value for name, value in asdict(args).items() if name not in ("out", "start", "threads")}
@@ -331,7 +331,7 @@ def runs_of(folder: Path) -> list[Any]:
 
 
 def scale_of(args: Args, network: ValueNetwork) -> float:
-    """How much of the luck of duplicate deals is worth taking off: a network that errs finds too much.
+    """Return the share of luck to subtract from duplicate deals: a noisy network overestimates it.
 
     The regression coefficient of the leads on the luck, over deals of their own.
     """

@@ -196,7 +196,7 @@ def policy_at(folder: Path, table: Table) -> PolicyAgent:
 
 
 def last_units(policy: PolicyAgent, rows: Int8Array) -> Float32Array:
-    """What the last layer is given, float32[N, U], if the network sees the rows int8[N, D]."""
+    """Return the inputs of the last layer, float32[N, U], for the rows int8[N, D]."""
     activation = ACTIVATIONS[policy.description["activation"]]
     units: Float32Array = rows.astype(np.float32)
     for weight, bias in policy.layers[:-1]:
@@ -207,7 +207,7 @@ def last_units(policy: PolicyAgent, rows: Int8Array) -> Float32Array:
 def returns_of(
     rewards: Float32Array, seats: npt.NDArray[np.int64], dones: BoolArray
 ) -> tuple[Float64Array, BoolArray]:
-    """What seats got from each decision to the end of the episode, not discounted.
+    """Return each seat's undiscounted return from each decision to the end of the episode.
 
     Args:
         rewards: float32[T, N, S], of the step that followed, to every seat.
@@ -295,7 +295,7 @@ def with_head(policy: PolicyAgent, folder: Path, head: Head) -> tuple[dict[str, 
 
 
 class Measured(NamedTuple):
-    """How well a head foretells returns.
+    """The accuracy of a value head.
 
     Attributes:
         squared_error: the mean.
@@ -342,7 +342,7 @@ def both_measured(found: Iterator[Decisions], heads: dict[str, Head]) -> dict[st
 
 
 def lines_of(found: dict[str, Measured], values: dict[str, str | None]) -> list[str]:
-    """What is printed of heads, each a value of something."""
+    """Return the printed lines about value heads."""
     lines = []
     for name, one in found.items():
         lines.append(
