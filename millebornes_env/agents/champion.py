@@ -27,12 +27,12 @@ from millebornes_env.games.millebornes.rules import PLAY_OUT, AnyRules
 from millebornes_env.games.registry import game as find_game
 
 CHAMPIONS: Final = Path(__file__).with_name("champions")
-"""The folder that they are in."""
+"""The folder of the champions."""
 
 PARKER_2: Final = "parker-2"
 ALL_2: Final = "all-2"
 PREFERRED: Final = (ALL_2, PARKER_2)
-"""Which champion rules prefer, by whether `plays_like_parker`; where it fits, it plays."""
+"""The preferred champions, indexed by `plays_like_parker`; used where they fit the table."""
 
 
 class ChampionAgent(PolicyAgent):
@@ -135,16 +135,16 @@ def who_plays(known: dict[str, dict[str, Any]]) -> str:
 
 
 def champion_of_millebornes(table: Table) -> str:
-    """Which champion plays a table of Mille Bornes better."""
+    """Return the name of the champion that plays a table of Mille Bornes better."""
     return PREFERRED[int(plays_like_parker(table.rules))]
 
 
 @rule
 def plays_like_parker(rules: AnyRules) -> bool:
-    """Whether what was learned at `parker` plays better than what was learned by all sheets.
+    """Return True if the champion trained on `parker` plays better than the one trained on all sheets.
 
-    So it is wherever points are counted, hands are played out when the draw pile is empty (always, or after
-    an extension), and no hazard may begin a battle pile; whatever else is overridden (measured,
+    This is the case wherever points are counted, hands are played out when the draw pile is empty (always, or
+    after an extension), and no hazard may begin a battle pile. Other overrides make no difference (measured,
     docs/agents.md).
     """
     may_be_extended = rules.extended_target > 0 and rules.play_out_after_extension == 1

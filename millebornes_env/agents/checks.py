@@ -1,6 +1,6 @@
-"""What agents are handed, checked where it comes in: compiled code trusts it.
+"""Checks of the arguments of agents, made on entry because compiled code trusts them.
 
-Arrays that are as they should be are passed on, not copied; all of it takes two or three microseconds.
+Valid arrays are passed on without a copy; all checks together take two or three microseconds.
 """
 
 from __future__ import annotations
@@ -185,14 +185,14 @@ def check_ranges(name: str, table: Table, rows: Observations) -> None:
 
 
 def row_error(name: str, table: Table, rows: Observations, number: int, oddity: int) -> AgentError:
-    """What is told of a row that this table cannot show.
+    """Build the error for a row that is impossible at this table.
 
     Args:
-        name: of the agent.
-        table: whose observations they should be.
+        name: name of the agent.
+        table: the table that the observations should come from.
         rows: int8[N, D].
-        number: of the row.
-        oddity: what was found there (`agents.seen`).
+        number: index of the row.
+        oddity: number of the fault that was found there (`agents.seen`).
     """
     if oddity == CHOSE_NOTHING:
         return AgentError(

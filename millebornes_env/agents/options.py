@@ -58,9 +58,9 @@ def check_arguments(maker: type[Any], args: tuple[Any, ...], kwargs: Mapping[str
 
 
 def signature_of(maker: Callable[..., Any]) -> inspect.Signature:
-    """What a function, or a class that makes an agent, is called with.
+    """Return the signature of a function, or of a class that makes an agent.
 
-    Of a class, that of its `__init__`: Python 3.11.2 takes `BaseAgent.__new__` for it, which takes anything.
+    For a class, return that of its `__init__`: Python 3.11.2 uses `BaseAgent.__new__`, which accepts anything.
     """
     own: Any = maker.__init__ if inspect.isclass(maker) else None
     if own is None or own is object.__init__:

@@ -21,7 +21,7 @@ from millebornes_env.agents.specs import ClassName, is_file
 from millebornes_env.errors import AgentError, MilleBornesError, UnknownAgentError, shown
 
 HOW_TO_NAME: Final = "a class of your own (my_file.py:Class or module:Class)"
-"""What messages say of this way to name an agent."""
+"""The wording of this way to name an agent in messages."""
 
 _MUST_TAKE: Final = "an agent's class is called with a table and a seed: def __init__(self, table, seed=0)"
 
@@ -172,7 +172,7 @@ def _not_imported(source: str, error: BaseException, file: str | None) -> Unknow
 
 
 def _reason(error: BaseException, file: str | None) -> str:
-    """What an error in somebody's code says, and where in the file it happened."""
+    """Describe an error in user code, with its line in the file."""
     text = f"{type(error).__name__}: {shortened(' '.join(str(error).split()))}".removesuffix(": ")
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f"{text} (line {lines[-1]})" if lines else text

@@ -1,4 +1,4 @@
-"""What an agent is: a batch of observations and masks in, a batch of actions out."""
+"""The interface of agents: a batch of observations and masks in, a batch of actions out."""
 
 from __future__ import annotations
 
@@ -54,25 +54,25 @@ class Agent(Protocol):
 
 
 class BaseAgent:
-    """What an agent may have beside a name and `act`, with the defaults.
+    """The optional members of an agent, besides a name and `act`, with their defaults.
 
-    Derive a class of your own from this one, or declare what you need without it. `agents.load` refuses
-    declarations that contradict each other (`UnknownAgentError`).
+    Derive a class of your own from this one, or declare what you need without it. `agents.load` raises
+    `UnknownAgentError` if declarations contradict each other.
 
-    Two kinds of agents have members of their own: a `StateAgent` is handed the games instead of observations,
+    Two kinds of agents have additional members: a `StateAgent` receives the games instead of observations,
     and a `CompiledAgent` is a function that kernels call.
 
     Attributes:
-        has_memory: whether it remembers what it saw. If so, `act` takes a third argument `slot_ids`, int64[N]
-            or None: one number for each game and seat (such as `game * players + seat`), so that it can keep
-            a memory for each.
-        sees_hidden_cards: whether it sees more than its seat does. The commands that play say so, and the
-            arena refuses it unless cheating is allowed.
-        is_compiled: whether the compiled function at `address`, called with `options`, does all that `act`
-            does (`CompiledAgent`).
-        table: the `Table` that it was made for, if it has one; `agents.load` refuses the agent at others.
-        game: of the class: the name of the game that it plays; `agents.load` refuses it at tables of others.
-            None: it plays any, from observations and masks.
+        has_memory: True if the agent remembers what it saw. If so, `act` takes a third argument `slot_ids`,
+            int64[N] or None: one number for each game and seat (such as `game * players + seat`), so that the
+            agent can keep a memory for each.
+        sees_hidden_cards: True if the agent sees more than its seat does. The commands that play report this,
+            and the arena rejects the agent unless cheating is allowed.
+        is_compiled: True if the compiled function at `address`, called with `options`, does the same as `act`
+            (`CompiledAgent`).
+        table: the `Table` that the agent was made for, if any; `agents.load` rejects the agent at others.
+        game: name of the game that the class plays; `agents.load` rejects it at tables of other games. None:
+            it plays any game, from observations and masks.
     """
 
     game: ClassVar[str | None] = None
@@ -185,27 +185,27 @@ class CompiledFunction(Agent, Protocol):
 
 
 def has_memory(agent: Agent) -> bool:
-    """Whether the agent's `act` takes slot ids."""
+    """Return True if the agent's `act` takes slot ids."""
     return bool(getattr(agent, "has_memory", BaseAgent.has_memory))
 
 
 def sees_hidden_cards(agent: Agent) -> bool:
-    """Whether the agent sees more than its seat does."""
+    """Return True if the agent sees more than its seat does."""
     return bool(getattr(agent, "sees_hidden_cards", BaseAgent.sees_hidden_cards))
 
 
 def is_compiled(agent: Agent) -> TypeGuard[CompiledFunction]:
-    """Whether kernels may call the agent's function instead of asking it."""
+    """Return True if kernels may call the agent's compiled function instead of `act`."""
     return bool(getattr(agent, "is_compiled", BaseAgent.is_compiled))
 
 
 def is_state_agent(agent: object) -> TypeGuard[StateAgent]:
-    """Whether the agent wants the games themselves (faster than `isinstance`, which looks at all of it)."""
+    """Return True if the agent takes game states (faster than `isinstance`, which checks every member)."""
     return hasattr(agent, "act_on")
 
 
 def game_of(agent: object) -> str | None:
-    """The game that an agent, or a class or function that makes one, says it plays; None: any."""
+    """Return the game that an agent, or a class or function that makes one, declares; None: any."""
     named = getattr(agent if inspect.isclass(agent) else type(agent), "game", None)
     if named is None and inspect.isroutine(agent):
         named = getattr(agent, "game", None)
@@ -213,18 +213,18 @@ def game_of(agent: object) -> str | None:
 
 
 def plays(agent: object, game: str) -> bool:
-    """Whether an agent, or what makes one, plays a game, for all that it says."""
+    """Return True if an agent, or a class or function that makes one, does not rule out a game."""
     return game_of(agent) in (None, game)
 
 
 def made_for(agent: Agent) -> Table | None:
-    """The table that the agent was made for, if it says so."""
+    """Return the table that the agent was made for, if it declares one."""
     table = getattr(agent, "table", None)
     return table if isinstance(table, Table) else None
 
 
 def forget(agent: Agent) -> None:
-    """Tell an agent that what comes next are other matches, if it wants to know."""
+    """Notify an agent that other matches follow, if it has a `forget` method."""
     method = getattr(agent, "forget", None)
     if method is not None:
         method()
@@ -301,22 +301,22 @@ def ask(
     get_states: Callable[[], StateArray] | None = None,
     rulebook: Rulebook | None = None,
 ) -> Actions:
-    """What an agent chooses; every agent that no kernel calls is asked here.
+    """Return the actions that an agent chooses; used for every agent that no kernel calls.
 
     Args:
         agent: any agent.
         observations: int8[N, D], what the deciding seats see.
         action_masks: int8[N, A].
         slot_ids: int64[N].
-        get_states: returns STATE[N], copies of the games, and is called for an agent that wants them; None:
-            they are not to be had, all agents are shown observations.
-        rulebook: of the games, where rounds of them may be over; None: all go on.
+        get_states: returns STATE[N], copies of the games; called for an agent that takes states. None: states
+            are unavailable, all agents receive observations.
+        rulebook: rulebook of the games, if some rounds may be over; None: all are in progress.
 
     Returns:
-        int64[N], of which nobody has asked yet whether they are legal.
+        int64[N], not yet checked against the masks.
 
     Raises:
-        AgentError: it returned something that is no action for each row. And whatever it raises.
+        AgentError: the agent did not return one action for each row. Its own errors pass through.
     """
     if get_states is not None and is_state_agent(agent):
         states = get_states()
@@ -333,13 +333,13 @@ def ask(
 
 
 def rounds_over(rulebook: Rulebook, states: StateArray) -> npt.NDArray[np.bool_]:
-    """Where nobody is to act any more, bool[N]."""
+    """Return a mask of the games whose round is over, bool[N]."""
     is_over = plain(rulebook.is_round_over)
     return np.array([is_over(state) for state in states.view(np.recarray)], np.bool_)
 
 
 def _as_actions(method: str, agent: Agent | StateAgent, returned: Any, count: int) -> Actions:
-    """What an agent returned as an array of its own, int64[count]."""
+    """Convert the actions that an agent returned into a new array, int64[count]."""
     try:
         array = np.asarray(returned)
     except ValueError:  # rows of different lengths
@@ -353,12 +353,12 @@ def _as_actions(method: str, agent: Agent | StateAgent, returned: Any, count: in
 
 
 def ask_in(env: GamesInPlay, agent: Agent, observations: dict[str, npt.NDArray[Any]]) -> Actions:
-    """What an agent does in all games of an environment; see `ask`.
+    """Return the actions that an agent chooses in all games of an environment; see `ask`.
 
     Args:
-        env: whose turn it is there is asked about.
+        env: the environment; the seats to act there decide.
         agent: any agent.
-        observations: of the environment's last step or reset.
+        observations: observations from the environment's last step or reset.
 
     Returns:
         int64[N].
@@ -421,14 +421,14 @@ class GamesInPlay(TableSource, Protocol):
 
 @dataclass(frozen=True)
 class Table:
-    """What an agent is told about the table that it will play at.
+    """The description of a table that an agent receives before it plays there.
 
     Attributes:
-        edition: name of the rule sheet, with what was overridden.
-        rules: of the table, as the rulebook of its game has them.
+        edition: name of the rule sheet, with its overrides.
+        rules: rules of the table, in the form of its game's rulebook.
         sections: layout of the observations.
-        observation_version: of that layout.
-        num_actions: A.
+        observation_version: version of that layout.
+        num_actions: number of actions, A.
         game: name of the game.
     """
 

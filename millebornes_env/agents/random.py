@@ -25,12 +25,12 @@ from millebornes_env.engine.rulebook import checked_module
 from millebornes_env.errors import AgentError
 
 MOST_ACTIONS: Final = 4096
-"""That a game may have, for which there is room."""
+"""Largest number of actions that a game may have."""
 
 _ROOM: Final = MOST_ACTIONS + 1
 _BITS_OF_A_DRAW: Final = 32
 _NUM_ACTIONS: Final = 0
-"""Where the options say how many actions there are."""
+"""Index of the number of actions in the options."""
 
 
 @functools.cache

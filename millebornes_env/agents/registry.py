@@ -52,7 +52,7 @@ from millebornes_env.agents.wielerspel.saver import SaverAgent
 from millebornes_env.errors import AgentError, UnknownAgentError, shown
 
 Spec = str | Path | Agent
-"""What says which agent is meant: its name with options, a run folder, or the agent itself."""
+"""A reference to an agent: its name with options, a run folder, or the agent itself."""
 
 AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "random": RandomAgent,
@@ -206,7 +206,7 @@ def _check_game(name: str, agent: object, table: Table) -> None:
 
 
 def name_of(spec: Spec) -> str:
-    """What an agent is called that was given by its name, by its folder, or as it is."""
+    """Return the name of an agent that was given by name, by folder, or as an object."""
     return spec if isinstance(spec, str) else str(spec) if isinstance(spec, Path) else spec.name
 
 

@@ -1,8 +1,8 @@
-"""How compiled agents read what a seat sees: what they ask of a game, and games that have no answer.
+"""Observation readers of compiled agents: the interface that a game implements, and a stub for others.
 
-A compiled agent is a function of a game's record. Where it is shown observations instead, each is read back
-into a record first, by a module that the table of games names (`games.registry.Game.seen`). Without one, the
-game's compiled agents are called by kernels that hold the games (the arena), and by nobody else.
+A compiled agent is a function of a game's record. If it is given observations instead, each is first decoded
+into a record, by a module that the table of games names (`games.registry.Game.seen`). Without such a module,
+only kernels that hold the games (the arena) can call the game's compiled agents.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def sum_of(row: Int8Array, start: int, size: int) -> int:
 
 @rule
 def is_in_range(row: Int8Array, bounds: Int8Array) -> bool:
-    """Whether each number of a row, int8[D], lies within its bounds, int8[2, D]."""
+    """Return True if each number of a row, int8[D], lies within its bounds, int8[2, D]."""
     outside = 0
     for place in range(len(row)):  # without a branch: the compiler takes many numbers at once
         outside |= (row[place] < bounds[0, place]) | (row[place] > bounds[1, place])
@@ -57,17 +57,17 @@ def is_in_range(row: Int8Array, bounds: Int8Array) -> bool:
 
 
 class Seen(Protocol):
-    """What a module must have to read observations of a game."""
+    """The interface of a module that reads observations of a game."""
 
     @property
     def ODDITIES(self) -> Sequence[str]:  # noqa: N802 - a constant of a module
-        """What `first_odd_row` finds, in words, by number; 0 and 1 are `NO_ODDITY` and `OUT_OF_RANGE`."""
+        """Descriptions of the faults of `first_odd_row`, by number; 0 is `NO_ODDITY`, 1 `OUT_OF_RANGE`."""
 
     def starts_of(self, table: Table, /, *, counts_unseen: bool = True) -> Any:
-        """Where the sections of an observation start, as a named tuple of ints.
+        """Return the start index of each section of an observation, as a named tuple of ints.
 
         Raises:
-            AgentError: the observations do not show what an agent needs that counts unseen cards.
+            AgentError: the observations lack sections that an agent needs to count unseen cards.
         """
 
     def bounds_of(self, table: Table, /) -> Int8Array:
@@ -113,7 +113,7 @@ def seen_of(rulebook: Rulebook) -> Any:
 
 
 def reads_rows(table: Table) -> bool:
-    """Whether the table's game can read observations back."""
+    """Return True if the table's game can decode observations."""
     return _seen_of(game_of(table.rulebook)) is not None
 
 

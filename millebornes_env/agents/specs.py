@@ -1,6 +1,6 @@
-"""What an agent is named by: `name:option=value,option=value`, a run folder, or a class of somebody's own.
+"""Agent specs: `name:option=value,option=value`, a run folder, or a user's own class.
 
-Each may have `+search` behind it. A class is named by its file or module: `my_file.py:Class:option=value`.
+Each may be followed by `+search`. A class is named by its file or module: `my_file.py:Class:option=value`.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class ClassName(NamedTuple):
 
 
 def is_folder(text: str) -> bool:
-    """Whether there is such a folder; no text at all is none, not the one that is open."""
+    """Return True if the folder exists; an empty text is not a folder (nor the current one)."""
     return bool(text) and policy_files.is_folder(text)
 
 
 def is_file(text: str) -> bool:
-    """Whether there is such a file."""
+    """Return True if the file exists."""
     try:
         return os.path.isfile(text)
     except ValueError:  # a NUL in the name
@@ -56,14 +56,14 @@ def is_file(text: str) -> bool:
 
 
 def is_path(text: str) -> bool:
-    """Whether a text that is no agent's name is meant as the path of a folder."""
+    """Return True if a text that is not an agent's name is meant as the path of a folder."""
     return is_folder(text) or ("/" in text and split_class(text) is None)
 
 
 def split_class(spec: str) -> ClassName | None:
-    """The file or module, the class and its options; None: the text names none, or a folder that is there.
+    """Return the file or module, the class and its options; None: no class, or an existing folder.
 
-    A path may have any name: the first file that is there is meant.
+    A path may have any name: the first existing file is used.
     """
     if is_folder(spec):
         return None
@@ -148,7 +148,7 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
 
 
 def _parts(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
-    """What stands between the commas, a folder's name with its own commas in one piece."""
+    """Split a text at its commas, but keep a folder's name with commas of its own in one piece."""
     if FOLDER in known:
         return _parts_of_policy(spec, text, known)
     left, parts = [part for part in text.split(",") if part], []
@@ -160,7 +160,7 @@ def _parts(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
 
 
 def _parts_of_rollout(parts: Sequence[str]) -> int:
-    """How many parts, from the first on, are the folder or file of a rollout agent; 1 if none is."""
+    """Count the leading parts that form the folder or file of a rollout agent; 1 if none do."""
     for count in range(len(parts), 0, -1):
         agent = ",".join(parts[:count]).partition("=")[2]
         named = split_class(agent)
