@@ -60,7 +60,8 @@ def check_arguments(maker: type[Any], args: tuple[Any, ...], kwargs: Mapping[str
 def signature_of(maker: Callable[..., Any]) -> inspect.Signature:
     """Return the signature of a function, or of a class that makes an agent.
 
-    For a class, return that of its `__init__`: Python 3.11.2 uses `BaseAgent.__new__`, which accepts anything.
+    For a class, return that of its `__init__`: Python 3.11.2 would use `BaseAgent.__new__`, which
+    accepts anything.
     """
     own: Any = maker.__init__ if inspect.isclass(maker) else None
     if own is None or own is object.__init__:

@@ -80,9 +80,9 @@ def split_class(spec: str) -> ClassName | None:
 
 
 def split_search(spec: str) -> tuple[str, str | None]:
-    """The agent that is searched over, and the options of the search; None if there is none.
+    """Return the agent that is searched over, and the options of the search; None without a search.
 
-    A run folder may have a name that ends in `+search`: it is meant if it is there.
+    The name of a run folder may end in `+search`: an existing folder of that name takes precedence.
     """
     rollout, found, options = spec.rpartition(SEARCH_SUFFIX)
     if not (rollout and found) or options[:1] not in ("", ":"):

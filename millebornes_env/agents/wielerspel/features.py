@@ -50,7 +50,7 @@ OF_SEAT: Final = AHEAD + PLACES + len(ENOUGH) + 2 * MOST_JERSEYS
 
 @rule
 def num_features(rules: Rules, spec: ObservationSpec) -> int:
-    """How many numbers stand behind those of the observation."""
+    """Count the features appended to the observation."""
     return OF_TABLE + OF_SEAT * shown_seats(rules, spec)
 
 
