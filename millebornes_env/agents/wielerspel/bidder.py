@@ -192,7 +192,7 @@ def price_of_servant(
 def loss_by_retirement(
     state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, laps: float, options: Int64Array
 ) -> float:
-    """Return the loss if a servant retires: that of a square worth more than 15 energy, or nothing."""
+    """Return the loss if a servant retires: the excess of a square's value over the 15 energy, or nothing."""
     if int(state.off_board[seat]) > 0:
         return 0.0
     price = price_of_servant(state, rules, seat, stakes, values, laps, options)

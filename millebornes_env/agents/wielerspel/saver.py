@@ -57,7 +57,7 @@ def is_finish(state: State, rules: Rules, options: Int64Array) -> bool:
 
 @rule
 def can_pay(state: State, rules: Rules, seat: int, options: Int64Array) -> bool:
-    """Return True if the seat pays for its lead: with all its energy at the finish, else without its reserve."""
+    """Return True if the seat pays for its lead: at the finish with all its energy, else from its surplus."""
     keeps = 0 if is_finish(state, rules, options) else options[KEEPS]
     return int(state.energy[seat]) >= price_of_lead(state, rules) + keeps
 

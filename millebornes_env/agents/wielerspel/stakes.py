@@ -42,8 +42,8 @@ def rainbows_missing(rules: Rules, rainbows: int, greens: int, dots: int) -> flo
     """Return the number of rainbow jerseys still needed with these jerseys; 0: they win.
 
     Jerseys that can be exchanged count as rainbow jerseys; the rest, and the extra jerseys of an option
-    (003:200), count as parts of one: two of three green ones are two thirds, and a third of the way is left for the
-    polka dots to shorten.
+    (003:200), count as parts of one: two of three green ones are two thirds, and the polka dots
+    shorten the third that is left.
     """
     greens_left, dots_left = max(0, greens - int(rules.also_green)), max(0, dots - int(rules.also_polka))
     per_green, per_polka = int(rules.greens_for_rainbow), int(rules.polka_for_rainbow)
