@@ -28,12 +28,12 @@ SlotIds = npt.NDArray[np.int64]
 
 
 class Agent(Protocol):
-    """Chooses for one seat in many games at once; which seat does not matter, observations are relative.
+    """A player of one seat in many games at once; any seat, because observations are relative.
 
-    This is all that an agent must have. What it may have besides stands in `BaseAgent`.
+    These members are required; `BaseAgent` has the optional ones.
 
     Attributes:
-        name: what tables of results call it.
+        name: name of the agent in tables of results.
     """
 
     name: str
@@ -42,13 +42,13 @@ class Agent(Protocol):
         """Choose an action for each row.
 
         Args:
-            observations: int8[N, D], what the deciding seats see.
-            action_masks: int8[N, A], 1 where an action is legal; each row has at least one, if its round is
-                not over.
+            observations: int8[N, D], observations of the deciding seats.
+            action_masks: int8[N, A], 1 for legal actions; each row has at least one, unless its round is
+                over.
 
         Returns:
-            int64[N], a legal action for each row; where a round is over and nothing is to be chosen, what the
-            mask allows, or else SKIP (-1), which leaves the game as it is.
+            int64[N], a legal action for each row; for a finished round any action that the mask allows, or
+            else SKIP (-1), which does not change the game.
         """
         ...
 
@@ -83,10 +83,10 @@ class BaseAgent:
     is_compiled: bool = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Refuse options outside of the range that their annotations name (`agents.options.Between`).
+        """Raise if an option is outside the range in its annotation (`agents.options.Between`).
 
         Raises:
-            UnknownAgentError: there is one.
+            UnknownAgentError: an option is out of its range.
         """
         check_arguments(cls, args, kwargs)
         agent = super().__new__(cls)
@@ -94,7 +94,7 @@ class BaseAgent:
         return agent
 
     def forget(self) -> None:
-        """Forget what was seen in all slots: other matches begin in them."""
+        """Clear the memory of all slots, before other matches begin."""
 
 
 def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., Any]:
@@ -105,7 +105,7 @@ def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., A
 
     Raises:
         ConcurrentCallError: (the method) another call of the agent is under way; neither is disturbed.
-        AgentError: (the method) it was given a dictionary instead of two arrays.
+        AgentError: (the method) the argument is a dictionary instead of two arrays.
     """
 
     @functools.wraps(act)
@@ -148,7 +148,7 @@ def _is_one_row(agent: Any, observations: Any) -> bool:
 
 @runtime_checkable
 class StateAgent(Protocol):
-    """An agent that wants the games themselves: to play them on from here, or to see hidden cards."""
+    """An agent that takes game states: to play on from there, or to see hidden cards."""
 
     name: str
 
@@ -157,8 +157,8 @@ class StateAgent(Protocol):
 
         Args:
             states: STATE[N], the games; they must not be changed.
-            seats: int32[N], who chooses: whose turn it is.
-            slot_ids: int64[N], as `BaseAgent.has_memory` says.
+            seats: int32[N], the seats to act.
+            slot_ids: int64[N], see `BaseAgent.has_memory`.
 
         Returns:
             int64[N], a legal action for each game; SKIP (-1) where the round is over.
@@ -167,17 +167,17 @@ class StateAgent(Protocol):
 
 
 class CompiledFunction(Agent, Protocol):
-    """An agent that is a compiled function: kernels that hold the games call it there.
+    """An agent that is a compiled function, which kernels that hold the games call.
 
     Attributes:
-        options: int64[MAX_OPTIONS], its settings as the function gets them.
+        options: int64[MAX_OPTIONS], the settings that the function receives.
     """
 
     options: npt.NDArray[np.int64]
 
     @property
     def address(self) -> int:
-        """The function, as kernels take it for `call_at`."""
+        """The address of the function, for `call_at` in kernels."""
         ...
 
 
@@ -231,11 +231,11 @@ def forget(agent: Agent) -> None:
 
 
 def check_declarations(agent: Agent, name: str) -> None:
-    """Refuse an agent whose members contradict each other, or have names of an earlier version.
+    """Raise if members of an agent contradict each other, or have names of an earlier version.
 
     Args:
-        agent: with a method `act`.
-        name: what the message calls it.
+        agent: an agent with a method `act`.
+        name: name of the agent in the message.
 
     Raises:
         UnknownAgentError: the message says which member is wrong, and what to write.
@@ -372,13 +372,14 @@ def ask_in(env: GamesInPlay, agent: Agent, observations: dict[str, npt.NDArray[A
 
 
 def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.bool_]) -> None:
-    """Write what is done where a round is over and nobody is to choose: what the mask allows, else SKIP.
+    """Fill in a no-op for finished rounds: any legal action, else SKIP.
 
-    An environment that begins the next episode in its next step allows anything; others leave the game alone.
+    An environment that starts the next episode in its next step allows any action; others do not change the
+    game.
 
     Args:
         action_masks: int8[N, A] or None.
-        actions: int64[N], overwritten where a round is over.
+        actions: int64[N], overwritten for finished rounds.
         ended: bool[N].
     """
     actions[ended] = SKIP
@@ -390,7 +391,7 @@ def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.
 
 @runtime_checkable
 class TableSource(Protocol):
-    """An environment, as far as a `Table` is made of it: the vector environment is one."""
+    """The part of an environment that a `Table` is made from; the vector environment has it."""
 
     edition: Any
     rules: Any
@@ -404,7 +405,7 @@ class TableSource(Protocol):
 
 
 class GamesInPlay(TableSource, Protocol):
-    """An environment, as far as `ask_in` asks an agent in its games: the vector environment is one."""
+    """The part of an environment that `ask_in` uses; the vector environment has it."""
 
     num_envs: int
     players: int
@@ -441,19 +442,19 @@ class Table:
 
     @property
     def rulebook(self) -> Rulebook:
-        """The rules of the game, as the engine asks for them.
+        """The rulebook of the game, for the engine.
 
         Raises:
-            GameError: the game is registered no more.
+            GameError: the game is no longer registered.
         """
         return find_game(self.game).module()
 
     @classmethod
     def of(cls, env: TableSource) -> Table:
-        """The table of an environment.
+        """Return the table of an environment.
 
         Raises:
-            AgentError: it says nothing about a table.
+            AgentError: the environment does not describe its table.
         """
         given: object = env
         if isinstance(given, type) or not isinstance(given, TableSource):
@@ -468,7 +469,7 @@ class Table:
         )
 
     def section(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:
-        """The numbers of one section of the observations, int64[N, size] (safe to calculate with)."""
+        """Return one section of the observations as int64[N, size], which is safe for arithmetic."""
         for section in self.sections:
             if section.name == name:
                 return observations[:, section.start : section.stop].astype(np.int64)
@@ -476,14 +477,14 @@ class Table:
 
 
 def best_legal(preference: npt.NDArray[np.int64], action_masks: Masks) -> Actions:
-    """The legal action that is preferred most; the lowest id where two are equal.
+    """Return the legal action with the highest preference; the lowest id if two are equal.
 
     Args:
         preference: int64[A] or int64[N, A], the higher the better.
         action_masks: int8[N, A].
 
     Returns:
-        int64[N]; SKIP where nothing is legal, as the round is over.
+        int64[N]; SKIP for finished rounds without a legal action.
     """
     is_legal = action_masks != 0
     chosen = np.where(is_legal, preference, np.iinfo(np.int64).min).argmax(axis=1)

@@ -23,9 +23,9 @@ from millebornes_env.games.registry import game_of
 Int8Array = npt.NDArray[np.int8]
 
 NO_ODDITY: Final = 0
-"""The table can show such a row."""
+"""The row is possible at the table."""
 OUT_OF_RANGE: Final = 1
-"""A number of the row is out of its range; what else may be wrong with a row each game says itself."""
+"""A number of the row is out of its range; each game defines its other faults itself."""
 CHOSE_NOTHING: Final = -1
 """Nothing is wrong with the row: the agent chose none of its actions."""
 
@@ -37,7 +37,7 @@ MAX_INT8: Final = 127
 
 @rule
 def sum_of(row: Int8Array, start: int, size: int) -> int:
-    """The sum of some numbers of a row."""
+    """Return the sum of some numbers of a row."""
     total = 0
     for place in range(start, start + size):
         total += int(row[place])
@@ -76,7 +76,7 @@ class Seen(Protocol):
     def first_odd_row(
         self, rows: Observations, starts: Any, bounds: Int8Array, rules: StateArray, /
     ) -> tuple[int, int]:
-        """The first row that the table cannot show to a seat that is to decide, and why; else -1, 0.
+        """Return the first row that is impossible for a deciding seat, and its fault; else -1, 0.
 
         Compiled.
 
@@ -88,12 +88,12 @@ class Seen(Protocol):
         """
 
     def read_observation(self, row: Int8Array, starts: Any, rules: Any, state: Any, /) -> None:
-        """Write the game as the observer sees it, who becomes seat 0, to a record. Compiled."""
+        """Write the game as the observer sees it to a record; the observer becomes seat 0. Compiled."""
 
     def clock(self, state: Any, /) -> int:
-        """A number from 0 to 32,766 that never grows in a round, and is larger when the next one begins.
+        """Return a number from 0 to 32,766 that never grows in a round, and grows when the next one begins.
 
-        Compiled; by it a seat's memory knows that a round is new.
+        Compiled; used to detect a new round in a seat's memory.
         """
 
 
@@ -104,10 +104,10 @@ def clock(state: Any) -> int:
 
 
 def seen_of(rulebook: Rulebook) -> Any:
-    """The module that reads observations of a game, a `Seen`; for a game without one this one: a clock.
+    """Return the observation reader of a game, a `Seen`; by default this module, which only has a clock.
 
     Raises:
-        ModuleNotFoundError: the entry of the game names a module that is not there.
+        ModuleNotFoundError: the entry of the game names a missing module.
     """
     return _seen_of(game_of(rulebook)) or sys.modules[__name__]
 
@@ -133,7 +133,7 @@ def bounds_of(table: Table) -> Int8Array:
 
 
 def bounds_of_sections(table: Table) -> Int8Array:
-    """The bounds that the sections of an observation name, int8[2, D]."""
+    """Return the bounds in the sections of an observation, int8[2, D]."""
     bounds = np.zeros((2, table.sections[-1].stop), np.int8)
     for section in table.sections:
         bounds[1, section.start : section.stop] = min(section.high, MAX_INT8)

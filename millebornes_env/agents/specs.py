@@ -15,25 +15,25 @@ from millebornes_env.agents.policy import files as policy_files
 from millebornes_env.errors import UnknownAgentError, shown
 
 SEARCH_SUFFIX: Final = "+search"
-"""Behind what a compiled agent is loaded by: search over it, with options of its own behind a colon."""
+"""The suffix of a compiled agent's spec that adds a search over it; options follow after a colon."""
 
 FOLDER: Final = "folder"
-"""The option that a run folder is given by; its name may be left away."""
+"""The option for a run folder; its name may be omitted."""
 ROLLOUT: Final = "rollout"
-"""The option that another agent is named by."""
+"""The option that names another agent."""
 POLICY: Final = "policy"
 ROLLOUT_SEPARATORS: Final = ";+"
 """Between options of a rollout agent, as a comma is taken: `search:rollout=arnold:debian+openbsd,z=3`."""
 
 
 class ClassName(NamedTuple):
-    """A class of somebody's own, as a specification names it.
+    """A user's class, as named in a spec.
 
     Attributes:
         source: path of a file that ends in `.py`, or name of a module.
-        name: of the class; empty: only the file was named.
-        options: what stands behind the class.
-        is_file: whether the source is a file.
+        name: name of the class; empty if only the file was named.
+        options: the text after the class.
+        is_file: True if the source is a file.
     """
 
     source: str
@@ -94,10 +94,10 @@ def split_search(spec: str) -> tuple[str, str | None]:
 
 
 def split_policy(text: str) -> tuple[str, list[str]]:
-    """The folder in the options of a policy, and the other options.
+    """Split the options of a policy into the folder and the other options.
 
-    A folder may have any name: what is there under the whole text is meant, else options that are known are
-    taken away at both ends, and what is left is the folder.
+    A folder may have any name: if the whole text is an existing folder, it is used. Otherwise known options
+    are removed at both ends, and the rest is the folder.
     """
     parts = text.split(",")
     before = next((place for place, part in enumerate(parts) if not _is_mode(part)), len(parts))
@@ -116,16 +116,16 @@ def _is_mode(part: str) -> bool:
 
 
 def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any]:
-    """The options of an agent, of the types of their defaults and within their ranges.
+    """Parse the options of an agent, with the types of their defaults and within their ranges.
 
     Args:
-        spec: the whole specification, for messages.
-        maker: of the agent.
-        text: what stands behind the colon.
+        spec: the whole spec, for messages.
+        maker: maker of the agent.
+        text: the text after the colon.
 
     Raises:
-        UnknownAgentError: an option that the agent does not have.
-        UnknownAgentError: an option that is given twice, or has a value that it cannot have.
+        UnknownAgentError: the agent does not have the option.
+        UnknownAgentError: an option is given twice, or has an invalid value.
     """
     known = defaults_of(maker)
     options: dict[str, Any] = {}
@@ -186,7 +186,7 @@ def _parts_of_policy(spec: str, text: str, known: Mapping[str, Any]) -> list[str
 
 
 def _value(text: str, default: Any, equals: str) -> Any:
-    """The value of an option, of the type of its default; a yes-or-no option may stand alone."""
+    """Parse the value of an option, with the type of its default; a boolean option needs no value."""
     if isinstance(default, bool):
         return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
             text.lower() if equals else "1"
@@ -195,7 +195,7 @@ def _value(text: str, default: Any, equals: str) -> Any:
 
 
 def rollout_spec(rollout: str) -> str:
-    """A rollout agent as `agents.load` takes it, with commas between its options.
+    """Return the spec of a rollout agent for `agents.load`, with commas between its options.
 
     Args:
         rollout: its options are separated by one of ROLLOUT_SEPARATORS. In the path of a folder those stand

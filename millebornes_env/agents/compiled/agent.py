@@ -265,8 +265,8 @@ def _examples(rulebook: Any, rules: Any) -> tuple[Any, Any, int, Int16Array, Int
 def address_to(choose: Choose, rulebook: Any, rules: Any) -> int:
     """Compile the function, or find it on disk: its address, for `call_at`, which `_ADDRESSES` keeps.
 
-    Numba works out the type of a function that is handed to a kernel at every call anew, which takes fifty
-    times as long as a step of one game; an address is an int. And kernels that take functions by address are
+    Numba determines the type of a function argument of a kernel again at every call, which takes fifty times as
+    long as a step of one game; an address is an int. And kernels that take functions by address are
     compiled once for all agents.
 
     Args:
@@ -344,7 +344,7 @@ class CompiledAgent(BaseAgent):
 
         Raises:
             UnknownAgentError: too many options, or one that is no whole number.
-            OptionError: a seed that is none.
+            OptionError: the seed is invalid.
             AgentError: the table's observations do not show what the agent counts on.
         """
         settings = checked_options(self.name, options)
@@ -443,8 +443,8 @@ class CompiledAgent(BaseAgent):
 
     @alone
     def forget(self) -> None:
-        """Forget all slots: what comes next are other matches.
+        """Clear the memory of all slots, before other matches begin.
 
-        That a round is new an agent finds out by itself; what it remembers for a match it keeps until then.
+        An agent detects a new round by itself; its memory for a match lasts until this call.
         """
         self._memories = self._memories[:0]
