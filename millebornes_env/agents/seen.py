@@ -99,7 +99,7 @@ class Seen(Protocol):
 
 @rule
 def clock(state: Any) -> int:
-    """The clock of a game that has no `Seen`: whoever plays it empties the memories before each round."""
+    """Return 0, the clock of a game without a `Seen`; callers clear the memories before each round."""
     return 0
 
 

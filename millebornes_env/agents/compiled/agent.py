@@ -68,14 +68,14 @@ each decision.
 """
 
 MEMORY: Final = 48
-"""Numbers that an agent can remember for a seat, from one decision to the next."""
+"""Number of values that an agent can remember for a seat, from one decision to the next."""
 MAX_OPTIONS: Final = 12
 
 _CLOCK, _DECISIONS = 0, 1
 FIRST_FREE: Final = 2
 """Index at which the agent's own part of its memory begins."""
 FIRST_OF_MATCH: Final = 40
-"""From here on memory lasts for a match."""
+"""Index from which on memory lasts for a match."""
 
 NO_ACTION: Final = -1
 """The action of a finished round, in which no seat has a decision."""
@@ -265,8 +265,8 @@ def _examples(rulebook: Any, rules: Any) -> tuple[Any, Any, int, Int16Array, Int
 def address_to(choose: Choose, rulebook: Any, rules: Any) -> int:
     """Compile the function, or find it on disk: its address, for `call_at`, which `_ADDRESSES` keeps.
 
-    Numba determines the type of a function argument of a kernel again at every call, which takes fifty times as
-    long as a step of one game; an address is an int. And kernels that take functions by address are
+    Numba determines the type of a function argument of a kernel again at every call, which takes fifty times
+    as long as a step of one game; an address is an int. And kernels that take functions by address are
     compiled once for all agents.
 
     Args:
@@ -318,7 +318,7 @@ class CompiledAgent(BaseAgent):
     """The function; subclasses set it with `staticmethod`."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """A subclass with an `act` of its own is asked by that; what that takes it declares anew."""
+        """Reset `is_compiled` and `has_memory` of a subclass with an `act` of its own."""
         super().__init_subclass__(**kwargs)
         if cls.act is not CompiledAgent.act:
             cls.is_compiled = False
@@ -385,7 +385,7 @@ class CompiledAgent(BaseAgent):
             observations: int8[N, D].
             action_masks: int8[N, A] or None; these agents know the rules and ask it only what is to be done
                 where a round is over.
-            slot_ids: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
+            slot_ids: int64[N], one number from 0 on for each game and seat, such as `game * players +
                 seat`, so that each keeps a memory of its own; None: the number of the row. Rows that share a
                 slot share its memory, in their order.
 

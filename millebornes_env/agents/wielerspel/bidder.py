@@ -280,7 +280,7 @@ def opening_bid(state: State, seat: int, most: int, memory: Int16Array) -> int:
 
 @rule
 def notice_last_bid(state: State, seat: int, memory: Int16Array, step: int) -> None:
-    """See who has got the last square that it bid for before others could bid more: bid less, or more."""
+    """Lower or raise later bids, depending on the result of the last bid that others could outbid."""
     square = int(memory[OPENED]) - 1
     if square < 0 or (int(state.phase) in (BID, MOVE) and int(state.square) == square):
         return  # there was none, or its auction goes on

@@ -1,8 +1,8 @@
-"""A race read back from an observation, as the seat knows it that made the observation.
+"""Decoder of a race from an observation, as the observing seat knows it.
 
-Before a row is read it is asked whether the table can show it (`oddity_of`), as `observation_reader` does for
-Mille Bornes. All is open in a race but the order of the chance cards, so what is read is the race itself, but
-for what only the rules of a turn look at (the dice, how far the turn has come).
+Each row is first checked (`oddity_of`), as `observation_reader` does for Mille Bornes. Only the order of the
+chance cards is hidden in a race, so the result is the race itself, except for the fields that only the rules
+of a turn use (the dice, the stage of the turn).
 """
 
 from __future__ import annotations
@@ -107,9 +107,9 @@ NO_CHOICE: Final = 12
 
 @rule
 def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules) -> int:
-    """Why the table cannot show such a row to a seat that is to decide, or NO_ODDITY.
+    """Return the fault of a row that is impossible for a deciding seat, or NO_ODDITY.
 
-    A row of a race that is over is none to decide about, and no oddity.
+    A row of a race that is over has no decision, and is not a fault.
 
     Args:
         row: int8[D], any bytes.
@@ -255,8 +255,8 @@ def clock(state: State) -> int:
 def read_observation(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
     """Write the race as the observing seat knows it: the observer is seat 0, those to its left 1, 2 ...
 
-    The chance cards that are left lie in the order of their types. What an observation does not tell is as at
-    the beginning of a turn: the dice, the card, who rolled; turns are those of the 16s that are shown.
+    The chance cards that are left lie in the order of their types. Fields that observations lack are as at
+    the beginning of a turn: the dice, the card, the seat that rolled; turns are counted in 16s, as shown.
 
     Args:
         row: int8[D], the observation.
@@ -296,7 +296,7 @@ def read_decision(row: Int8Array, starts: Starts, rules: Rules, state: State) ->
 
 @rule
 def read_order(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
-    """The order of the race, who is away, and who has left it."""
+    """Read the order of the race, the seat that is away, and the seats that have left."""
     state.lead = row[starts.lead]
     state.highest_lead = row[starts.highest_lead]
     state.escaped, state.riders = NO_SEAT, 0
@@ -362,7 +362,7 @@ def read_line(row: Int8Array, starts: Starts, rules: Rules, state: State) -> Non
 
 @rule
 def read_cards(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
-    """The chance cards that are left, type by type: nobody knows their order."""
+    """Read the chance cards that are left, type by type; their order is hidden."""
     end = 0
     for card in range(MAX_CARD_TYPES):
         for _ in range(int(row[starts.cards_left + card])):

@@ -36,7 +36,7 @@ LANDINGS_PER_LAP: Final = 1 / MEAN_OF_A_DIE
 
 @rule
 def around_from(rules: Rules, seat: int, place: int) -> int:
-    """The seat so many places to the left."""
+    """Return the seat this many places to the left."""
     return (seat + place) % int(rules.players)
 
 
@@ -63,7 +63,7 @@ def squares_to_the_line(state: State, rules: Rules) -> int:
 
 @rule
 def energy_of_later_bidders(state: State, seat: int) -> int:
-    """The most energy that anybody has who bids after the seat; 0 if the seat bids last (003:184).
+    """Return the highest energy of the seats that bid later; 0 if the seat bids last (003:184).
 
     Seats bid in race order.
     """
@@ -93,7 +93,7 @@ def bid_up_to(state: State, rules: Rules, seat: int, most: int) -> int:
 
 @rule
 def free_squares(state: State, rules: Rules) -> int:
-    """Effort squares that nobody holds."""
+    """Count the effort squares that nobody holds."""
     count = 0
     for square in range(int(rules.length)):
         if int(rules.square_kind[square]) == EFFORT and int(state.owner[square]) == NO_SEAT:
@@ -103,7 +103,7 @@ def free_squares(state: State, rules: Rules) -> int:
 
 @rule
 def payments_of_a_lap(state: State, rules: Rules, seat: int) -> float:
-    """The energy that effort squares cost the seat in a lap, on average: all but its own."""
+    """Return the mean energy per lap that effort squares cost the seat: all but its own."""
     sum_of_numbers = 0
     for square in range(int(rules.length)):
         if int(rules.square_kind[square]) == EFFORT and int(state.owner[square]) != seat:
@@ -113,7 +113,7 @@ def payments_of_a_lap(state: State, rules: Rules, seat: int) -> float:
 
 @rule
 def cards_left_of_kind(state: State, rules: Rules, kind: int) -> int:
-    """Chance cards of a kind that have not been drawn since the last shuffle."""
+    """Count the chance cards of a kind that have not been drawn since the last shuffle."""
     count = 0
     for place in range(int(state.deck_next), len(state.deck)):
         card = int(state.deck[place])

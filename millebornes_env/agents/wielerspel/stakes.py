@@ -90,13 +90,13 @@ def least_missing(state: State, rules: Rules) -> float:
 
 @rule
 def odds(missing_rainbows: float, power: float) -> float:
-    """In proportion to the chance to win."""
+    """Return a number in proportion to the chance to win."""
     return float(max(missing_rainbows, _NEAREST) ** -power)
 
 
 @rule
 def chance_with(own: float, total: float, wins: bool) -> float:
-    """The chance of a seat, by its odds and those of all."""
+    """Return the chance of a seat, from its odds and the total odds."""
     return 1.0 if wins else own / total
 
 
@@ -109,7 +109,7 @@ def write_stakes(
     Args:
         state: the race.
         rules: the table's.
-        seat: who asks.
+        seat: the seat that decides.
         stakes: float64[SIZE_OF_STAKES], overwritten.
         race: the energy that a race is worth that is won, and would be lost otherwise.
         power: how steeply odds rise towards the win.
@@ -139,7 +139,7 @@ def write_stakes(
 def chance_if_another_gains(
     state: State, rules: Rules, seat: int, kind: int, power: float, total: float, own: float
 ) -> float:
-    """The seat's chance if one of the others gains a card of the set, all of them equally probable."""
+    """Return the seat's chance if another seat, any with equal probability, gains a card of the set."""
     chance, others = 0.0, 0
     for place in range(1, int(rules.players)):
         other = around_from(rules, seat, place)
