@@ -19,7 +19,7 @@ from millebornes_env.games.millebornes.state import STATE, StateArray, new_state
 from millebornes_env.games.millebornes.turn import step
 
 CHUNK: Final = 1024
-"""Number of positions that are expanded at once: memory grows with it and with the depth, not with the count."""
+"""Number of positions expanded at once: memory grows with it and with the depth, not with the count."""
 
 
 def count_sequences(states: StateArray, rules: Rules, depth: int) -> int:

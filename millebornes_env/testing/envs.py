@@ -178,7 +178,7 @@ class _EnvCheck:
             raise self._failed("set_states(get_states()) shows other observations")
 
     def _check_refusal(self) -> None:
-        """Check that an illegal action raises an error and changes nothing, if the environment checks actions."""
+        """Check that an illegal action raises and changes nothing, if the environment checks actions."""
         env = self._env
         states = env.get_states()
         if env.settings.punish_illegal or self._are_over(states).any():
