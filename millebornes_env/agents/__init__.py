@@ -1,7 +1,7 @@
 """Agents that play the games: one file or folder for each, one protocol for all.
 
-`load("holder:pile=30", env)` makes one by name; a run folder's path makes the policy that was trained there,
-`my_file.py:Class` makes an agent of your own, and `+search` behind a compiled agent makes search that looks
+`load("holder:pile=30", env)` makes an agent by name; the path of a run folder loads the policy trained there,
+`my_file.py:Class` makes an agent of your own, and `+search` after a compiled agent adds a search that looks
 ahead with it.
 """
 

@@ -7,9 +7,9 @@ so that it plays overridden ones too; for two players there is another:
 
     parker-2    learned the game of the American sheet alone, and does not see the rules
 
-Which of the two plays a table better is not asked of its name but of its rules (`plays_like_parker`): what
-`parker-2` learned from more decisions serves it where rules that it does not see are others. The page in the
-browser asks the same function, compiled (`PREFERRED`).
+The better of the two for a table depends on its rules, not its name (`plays_like_parker`): `parker-2` learned
+from more decisions, which helps it even if rules that it does not see are different. The page in the browser
+calls the same function, compiled (`PREFERRED`).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from millebornes_env.games.millebornes.rules import PLAY_OUT, AnyRules
 from millebornes_env.games.registry import game as find_game
 
 CHAMPIONS: Final = Path(__file__).with_name("champions")
-"""The folder that they are in."""
+"""The folder of the champions."""
 
 PARKER_2: Final = "parker-2"
 ALL_2: Final = "all-2"
 PREFERRED: Final = (ALL_2, PARKER_2)
-"""Which champion rules prefer, by whether `plays_like_parker`; where it fits, it plays."""
+"""The preferred champions, indexed by `plays_like_parker`; used where they fit the table."""
 
 
 class ChampionAgent(PolicyAgent):
@@ -42,17 +42,17 @@ class ChampionAgent(PolicyAgent):
     any_edition: ClassVar[bool] = True
 
     def __init__(self, table: Table, seed: int = 0, which: str = "", mode: str = "best") -> None:
-        """Choose a champion, and read it.
+        """Choose a champion, and load it.
 
         Args:
             table: the table to play at.
-            seed: of the draws.
-            which: a champion for as many players and teams, whatever the other rules; left away: the one that
-                plays better there (of Mille Bornes, see `plays_like_parker`).
+            seed: seed of the draws.
+            which: a champion for the same number of players and teams, whatever the other rules; by default
+                the one that plays better there (for Mille Bornes, see `plays_like_parker`).
             mode: "best" or "sample", as for `PolicyAgent`.
 
         Raises:
-            UnknownAgentError: there is no champion for this table, or not the one that was asked for.
+            UnknownAgentError: this table has no champion, or not the requested one.
             UnknownAgentError: an unknown mode.
             AgentError: the observations do not show what the policy sees.
         """
@@ -60,15 +60,15 @@ class ChampionAgent(PolicyAgent):
 
 
 def champion_for(table: Table, which: str = "", preferred: str | None = None) -> str:
-    """The name of the champion's folder.
+    """Return the name of the champion's folder.
 
     Args:
         table: the table to play at.
-        which: the name, if it has been chosen.
-        preferred: the one that the table's rules prefer, if that is known; None: the game is asked.
+        which: name of the champion, if it has been chosen.
+        preferred: the champion that the table's rules prefer, if known; None: the game decides.
 
     Raises:
-        UnknownAgentError: there is no such champion, or none for this table.
+        UnknownAgentError: the champion does not exist, or the table has none.
     """
     known = champions_of(table.game)
     if not known:
@@ -88,7 +88,7 @@ def champion_for(table: Table, which: str = "", preferred: str | None = None) ->
 
 
 def champions_of(game: str) -> dict[str, dict[str, Any]]:
-    """The champions of a game: what their `policy.json` says, by the names of their folders."""
+    """Return the `policy.json` of each champion of a game, by folder name."""
     folders = sorted(folder for folder in CHAMPIONS.glob("*") if (folder / DESCRIPTION_FILE).is_file())
     found = {folder.name: read_description(folder) for folder in folders}
     return {name: one for name, one in found.items() if game_of_policy(one) == game}
@@ -99,13 +99,13 @@ def _fits(description: dict[str, Any], table: Table) -> bool:
 
 
 def _preferred_at(table: Table) -> str:
-    """The one that the game prefers at the table, which may not fit; "": it has no preference."""
+    """Return the champion that the game prefers at the table, which may not fit; "": no preference."""
     entry = find_game(table.game)
     return str(entry.hook("agents.champion", "the champion")(table)) if entry.has("agents.champion") else ""
 
 
 def _best_of(fitting: Sequence[str], known: dict[str, dict[str, Any]], table: Table, preferred: str) -> str:
-    """The one that is preferred; else one that was trained on the table's edition."""
+    """Return the preferred champion; else one that was trained on the table's edition."""
     if preferred in fitting:
         return preferred
     trained = [name for name in fitting if table.edition in known[name].get("editions", ())]
@@ -118,12 +118,12 @@ def _are(names: Sequence[str] | dict[str, Any]) -> str:
 
 
 def _seats(players: int, teams: int) -> str:
-    """So many players in so many teams, in words."""
+    """Describe the table size."""
     return f"{players} players" + (f" in {teams} teams" if teams != players else "")
 
 
 def who_plays(known: dict[str, dict[str, Any]]) -> str:
-    """Say which champions play with how many players, in how many teams."""
+    """List the champions with their numbers of players and teams."""
     by_table: dict[tuple[int, int], list[str]] = {}
     for name, description in known.items():
         players = description.get("players", 0)
@@ -135,16 +135,16 @@ def who_plays(known: dict[str, dict[str, Any]]) -> str:
 
 
 def champion_of_millebornes(table: Table) -> str:
-    """Which champion plays a table of Mille Bornes better."""
+    """Return the name of the champion that plays a table of Mille Bornes better."""
     return PREFERRED[int(plays_like_parker(table.rules))]
 
 
 @rule
 def plays_like_parker(rules: AnyRules) -> bool:
-    """Whether what was learned at `parker` plays better than what was learned by all sheets.
+    """Return True if the champion trained on `parker` plays better than the one trained on all sheets.
 
-    So it is wherever points are counted, hands are played out when the draw pile is empty (always, or after
-    an extension), and no hazard may begin a battle pile; whatever else is overridden (measured,
+    This is the case wherever points are counted, hands are played out when the draw pile is empty (always, or
+    after an extension), and no hazard may begin a battle pile. Other overrides make no difference (measured,
     docs/agents.md).
     """
     may_be_extended = rules.extended_target > 0 and rules.play_out_after_extension == 1

@@ -1,6 +1,6 @@
-"""What agents are handed, checked where it comes in: compiled code trusts it.
+"""Checks of the arguments of agents, made on entry because compiled code trusts them.
 
-Arrays that are as they should be are passed on, not copied; all of it takes two or three microseconds.
+Valid arrays are passed on without a copy; all checks together take two or three microseconds.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from millebornes_env.agents.seen import CHOSE_NOTHING, OUT_OF_RANGE, bounds_of, 
 from millebornes_env.errors import AgentError, UnknownAgentError, shown
 
 MOST_SLOTS: Final = 1 << 24
-"""Memories that an agent keeps at most (1.6 GB of them); a number beyond this is surely a mistake."""
+"""Largest number of memories of an agent (1.6 GB); a larger number is surely a mistake."""
 
 _INT8: Final = np.dtype(np.int8)
 _INT64: Final = np.dtype(np.int64)
 
 
 def checked_rows(name: str, observations: Any, size: int) -> Observations:
-    """The observations as int8[N, size], C-contiguous and writeable, as compiled code takes them.
+    """Return the observations as int8[N, size], C-contiguous and writeable, as compiled code needs them.
 
     Args:
         name: of the agent.
-        observations: int8[N, size]; lists and arrays of other types are welcome if they hold whole numbers.
+        observations: int8[N, size]; lists and arrays of other types are accepted if they hold whole numbers.
         size: numbers in an observation of the agent's table.
 
     Raises:
@@ -46,7 +46,7 @@ def checked_rows(name: str, observations: Any, size: int) -> Observations:
 
 
 def _as_int8(name: str, observations: Any) -> Observations:
-    """Numbers of any type as int8.
+    """Convert numbers of any type to int8.
 
     Raises:
         AgentError: they are no whole numbers from -128 to 127.
@@ -72,7 +72,7 @@ def _as_int8(name: str, observations: Any) -> Observations:
 
 
 def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> None:
-    """Refuse masks that do not belong to the observations.
+    """Raise if the masks do not match the observations.
 
     Args:
         name: of the agent.
@@ -100,7 +100,7 @@ def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> No
 
 
 def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
-    """The slot ids as int64[N]; the number of each row, if there are none.
+    """Return the slot ids as int64[N]; by default the number of each row.
 
     Args:
         name: of the agent.
@@ -140,7 +140,7 @@ def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
 
 
 def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArray[np.int32]:
-    """The seats as int32[N].
+    """Return the seats as int32[N].
 
     Args:
         name: of the agent.
@@ -168,15 +168,15 @@ def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArra
 
 
 def check_ranges(name: str, table: Table, rows: Observations) -> None:
-    """Refuse rows with numbers that this table cannot show; whether they fit together is not asked.
+    """Raise if a row has numbers out of range for this table; their consistency is not checked.
 
     Args:
         name: of the agent.
-        table: whose observations they are.
+        table: the table of the observations.
         rows: int8[N, D], of the right shape.
 
     Raises:
-        AgentError: there is such a row.
+        AgentError: a row is out of range.
     """
     bounds = bounds_of(table)
     outside = ((rows < bounds[0]) | (rows > bounds[1])).any(axis=1)
@@ -185,14 +185,14 @@ def check_ranges(name: str, table: Table, rows: Observations) -> None:
 
 
 def row_error(name: str, table: Table, rows: Observations, number: int, oddity: int) -> AgentError:
-    """What is told of a row that this table cannot show.
+    """Build the error for a row that is impossible at this table.
 
     Args:
-        name: of the agent.
-        table: whose observations they should be.
+        name: name of the agent.
+        table: the table that the observations should come from.
         rows: int8[N, D].
-        number: of the row.
-        oddity: what was found there (`agents.seen`).
+        number: index of the row.
+        oddity: number of the fault that was found there (`agents.seen`).
     """
     if oddity == CHOSE_NOTHING:
         return AgentError(
@@ -216,7 +216,7 @@ def row_error(name: str, table: Table, rows: Observations, number: int, oddity: 
 
 
 def checked_options(name: str, options: Any) -> npt.NDArray[np.int64]:
-    """Settings of a compiled agent as int64.
+    """Return the settings of a compiled agent as int64.
 
     Raises:
         UnknownAgentError: one of them is no whole number that fits.

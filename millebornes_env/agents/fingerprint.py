@@ -1,4 +1,4 @@
-"""What an agent is made of, in sixteen hexadecimal digits: two agents with the same play the same."""
+"""Fingerprints of agents, sixteen hexadecimal digits: agents with equal fingerprints play the same."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from millebornes_env.engine.numba.cache import source_digest, sources_on_top
 
 
 def _sources_of_game(agent: Agent) -> frozenset[Path]:
-    """The files that a compiled agent plays its game by, which the table of games names."""
+    """Return the source files of a compiled agent's game, as listed in the table of games."""
     table, files = made_for(agent), frozenset[Path]()
     if table is None or not is_compiled(agent):
         return files

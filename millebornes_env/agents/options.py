@@ -1,6 +1,6 @@
 """The options of agents: the arguments of their classes besides table and seed.
 
-`Between` in the annotation of one says which numbers it may be.
+`Between` in the annotation of an option gives the range of its values.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ class Between(NamedTuple):
 
 
 def check_ranges(name: str, maker: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Refuse numbers that an option cannot have.
+    """Raise if an option is out of its range.
 
     Args:
-        name: what the message calls the agent.
-        maker: of the agent; a class, or a function that makes one.
-        options: by name.
+        name: name of the agent in the message.
+        maker: maker of the agent: a class or a function.
+        options: values of the options, by name.
 
     Raises:
-        UnknownAgentError: there is one.
+        UnknownAgentError: an option is out of its range.
     """
     for option, bounds in ranges_of(maker).items():
         if option not in options:
@@ -44,7 +44,7 @@ def check_ranges(name: str, maker: Callable[..., Any], options: Mapping[str, Any
 
 
 def check_arguments(maker: type[Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """`check_ranges` of what a class is called with; arguments that it does not take it refuses itself.
+    """Call `check_ranges` for the arguments of a class, which itself rejects unknown arguments.
 
     Raises:
         UnknownAgentError: an option has a value that it cannot have.
@@ -58,9 +58,10 @@ def check_arguments(maker: type[Any], args: tuple[Any, ...], kwargs: Mapping[str
 
 
 def signature_of(maker: Callable[..., Any]) -> inspect.Signature:
-    """What a function, or a class that makes an agent, is called with.
+    """Return the signature of a function, or of a class that makes an agent.
 
-    Of a class, that of its `__init__`: Python 3.11.2 takes `BaseAgent.__new__` for it, which takes anything.
+    For a class, return that of its `__init__`: Python 3.11.2 would use `BaseAgent.__new__`, which
+    accepts anything.
     """
     own: Any = maker.__init__ if inspect.isclass(maker) else None
     if own is None or own is object.__init__:
@@ -70,7 +71,7 @@ def signature_of(maker: Callable[..., Any]) -> inspect.Signature:
 
 
 def defaults_of(maker: Callable[..., Any]) -> dict[str, Any]:
-    """The options of an agent and their defaults; a text where there is none."""
+    """Return the options of an agent and their defaults; a text for an option without a default."""
     return {
         name: "" if parameter.default in (inspect.Parameter.empty, None) else parameter.default
         for name, parameter in signature_of(maker).parameters.items()
@@ -80,7 +81,7 @@ def defaults_of(maker: Callable[..., Any]) -> dict[str, Any]:
 
 
 def ranges_of(maker: Callable[..., Any]) -> dict[str, Between]:
-    """The options of an agent that say what numbers they may be."""
+    """Return the options of an agent that declare a range."""
     function: Any = maker.__init__ if inspect.isclass(maker) else maker
     try:
         hints = get_type_hints(function, include_extras=True)

@@ -21,13 +21,13 @@ from millebornes_env.agents.specs import ClassName, is_file
 from millebornes_env.errors import AgentError, MilleBornesError, UnknownAgentError, shown
 
 HOW_TO_NAME: Final = "a class of your own (my_file.py:Class or module:Class)"
-"""What messages say of this way to name an agent."""
+"""The wording of this way to name an agent in messages."""
 
 _MUST_TAKE: Final = "an agent's class is called with a table and a seed: def __init__(self, table, seed=0)"
 
 
 def find_class(named: ClassName) -> Callable[..., Agent] | None:
-    """The class of that name, its file or module imported; a file is read once for each process.
+    """Import a file or module, and return its class of that name; a file is read once per process.
 
     Files beside it can be imported from it.
 
@@ -35,10 +35,10 @@ def find_class(named: ClassName) -> Callable[..., Agent] | None:
         named: from `split_class`.
 
     Returns:
-        The class; None: there is no module of that name.
+        The class; None: the module does not exist.
 
     Raises:
-        UnknownAgentError: there is no such file or class, importing it fails, or the class is no agent.
+        UnknownAgentError: the file or class is missing, the import fails, or the class is not an agent.
     """
     module = module_of_file(named.source) if named.is_file else _module(named.source)
     if module is None:
@@ -64,14 +64,14 @@ def find_class(named: ClassName) -> Callable[..., Agent] | None:
 def make_own(
     spec: str, maker: Callable[..., Agent], table: Table, seed: int, options: dict[str, Any]
 ) -> Agent:
-    """Make an agent of a class that is not ours.
+    """Make an agent of a user's class.
 
     Args:
-        spec: that names it, for messages.
+        spec: the spec of the agent, for messages.
         maker: the class.
-        table: to play at.
-        seed: of its own random numbers.
-        options: what stands behind the class.
+        table: the table to play at.
+        seed: seed of the agent's own random numbers.
+        options: the text after the class.
 
     Raises:
         UnknownAgentError: the class does not take a table, a seed and these options.
@@ -92,7 +92,7 @@ def make_own(
 
 
 def sources_of_class(module_name: str) -> frozenset[Path]:
-    """The file of a module, and the files beside it that it imports, directly or not."""
+    """Return the file of a module, and the files beside it that it imports, directly or indirectly."""
     own = getattr(sys.modules.get(module_name), "__file__", None)
     if own is None:
         return frozenset()
@@ -109,7 +109,7 @@ def sources_of_class(module_name: str) -> frozenset[Path]:
 
 
 def _imported_by(file: Path) -> set[str]:
-    """The first parts of the names that a file imports."""
+    """Return the first parts of the names that a file imports."""
     names: set[str] = set()
     try:
         tree = ast.parse(file.read_text(encoding="utf-8", errors="replace"))
@@ -127,7 +127,7 @@ def module_of_file(source: str) -> ModuleType:
     """Import a file, once for each process; files beside it can be imported from it.
 
     Raises:
-        UnknownAgentError: there is no such file, or importing it fails.
+        UnknownAgentError: the file does not exist, or the import fails.
     """
     if not is_file(source):
         folder = Path(source).parent
@@ -172,7 +172,7 @@ def _not_imported(source: str, error: BaseException, file: str | None) -> Unknow
 
 
 def _reason(error: BaseException, file: str | None) -> str:
-    """What an error in somebody's code says, and where in the file it happened."""
+    """Describe an error in user code, with its line in the file."""
     text = f"{type(error).__name__}: {shortened(' '.join(str(error).split()))}".removesuffix(": ")
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f"{text} (line {lines[-1]})" if lines else text

@@ -1,4 +1,4 @@
-"""What an agent is: a batch of observations and masks in, a batch of actions out."""
+"""The interface of agents: a batch of observations and masks in, a batch of actions out."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ SlotIds = npt.NDArray[np.int64]
 
 
 class Agent(Protocol):
-    """Chooses for one seat in many games at once; which seat does not matter, observations are relative.
+    """A player of one seat in many games at once; any seat, because observations are relative.
 
-    This is all that an agent must have. What it may have besides stands in `BaseAgent`.
+    These members are required; `BaseAgent` has the optional ones.
 
     Attributes:
-        name: what tables of results call it.
+        name: name of the agent in tables of results.
     """
 
     name: str
@@ -42,37 +42,37 @@ class Agent(Protocol):
         """Choose an action for each row.
 
         Args:
-            observations: int8[N, D], what the deciding seats see.
-            action_masks: int8[N, A], 1 where an action is legal; each row has at least one, if its round is
-                not over.
+            observations: int8[N, D], observations of the deciding seats.
+            action_masks: int8[N, A], 1 for legal actions; each row has at least one, unless its round is
+                over.
 
         Returns:
-            int64[N], a legal action for each row; where a round is over and nothing is to be chosen, what the
-            mask allows, or else SKIP (-1), which leaves the game as it is.
+            int64[N], a legal action for each row; for a finished round any action that the mask allows, or
+            else SKIP (-1), which does not change the game.
         """
         ...
 
 
 class BaseAgent:
-    """What an agent may have beside a name and `act`, with the defaults.
+    """The optional members of an agent, besides a name and `act`, with their defaults.
 
-    Derive a class of your own from this one, or declare what you need without it. `agents.load` refuses
-    declarations that contradict each other (`UnknownAgentError`).
+    Derive a class of your own from this one, or declare what you need without it. `agents.load` raises
+    `UnknownAgentError` if declarations contradict each other.
 
-    Two kinds of agents have members of their own: a `StateAgent` is handed the games instead of observations,
+    Two kinds of agents have additional members: a `StateAgent` receives the games instead of observations,
     and a `CompiledAgent` is a function that kernels call.
 
     Attributes:
-        has_memory: whether it remembers what it saw. If so, `act` takes a third argument `slot_ids`, int64[N]
-            or None: one number for each game and seat (such as `game * players + seat`), so that it can keep
-            a memory for each.
-        sees_hidden_cards: whether it sees more than its seat does. The commands that play say so, and the
-            arena refuses it unless cheating is allowed.
-        is_compiled: whether the compiled function at `address`, called with `options`, does all that `act`
-            does (`CompiledAgent`).
-        table: the `Table` that it was made for, if it has one; `agents.load` refuses the agent at others.
-        game: of the class: the name of the game that it plays; `agents.load` refuses it at tables of others.
-            None: it plays any, from observations and masks.
+        has_memory: True if the agent remembers what it saw. If so, `act` takes a third argument `slot_ids`,
+            int64[N] or None: one number for each game and seat (such as `game * players + seat`), so that the
+            agent can keep a memory for each.
+        sees_hidden_cards: True if the agent sees more than its seat does. The commands that play report this,
+            and the arena rejects the agent unless cheating is allowed.
+        is_compiled: True if the compiled function at `address`, called with `options`, does the same as `act`
+            (`CompiledAgent`).
+        table: the `Table` that the agent was made for, if any; `agents.load` rejects the agent at others.
+        game: name of the game that the class plays; `agents.load` rejects it at tables of other games. None:
+            it plays any game, from observations and masks.
     """
 
     game: ClassVar[str | None] = None
@@ -83,10 +83,10 @@ class BaseAgent:
     is_compiled: bool = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Refuse options outside of the range that their annotations name (`agents.options.Between`).
+        """Raise if an option is outside the range in its annotation (`agents.options.Between`).
 
         Raises:
-            UnknownAgentError: there is one.
+            UnknownAgentError: an option is out of its range.
         """
         check_arguments(cls, args, kwargs)
         agent = super().__new__(cls)
@@ -94,7 +94,7 @@ class BaseAgent:
         return agent
 
     def forget(self) -> None:
-        """Forget what was seen in all slots: other matches begin in them."""
+        """Clear the memory of all slots, before other matches begin."""
 
 
 def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., Any]:
@@ -105,7 +105,7 @@ def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., A
 
     Raises:
         ConcurrentCallError: (the method) another call of the agent is under way; neither is disturbed.
-        AgentError: (the method) it was given a dictionary instead of two arrays.
+        AgentError: (the method) the argument is a dictionary instead of two arrays.
     """
 
     @functools.wraps(act)
@@ -148,7 +148,7 @@ def _is_one_row(agent: Any, observations: Any) -> bool:
 
 @runtime_checkable
 class StateAgent(Protocol):
-    """An agent that wants the games themselves: to play them on from here, or to see hidden cards."""
+    """An agent that takes game states: to play on from there, or to see hidden cards."""
 
     name: str
 
@@ -157,8 +157,8 @@ class StateAgent(Protocol):
 
         Args:
             states: STATE[N], the games; they must not be changed.
-            seats: int32[N], who chooses: whose turn it is.
-            slot_ids: int64[N], as `BaseAgent.has_memory` says.
+            seats: int32[N], the seats to act.
+            slot_ids: int64[N], see `BaseAgent.has_memory`.
 
         Returns:
             int64[N], a legal action for each game; SKIP (-1) where the round is over.
@@ -167,17 +167,17 @@ class StateAgent(Protocol):
 
 
 class CompiledFunction(Agent, Protocol):
-    """An agent that is a compiled function: kernels that hold the games call it there.
+    """An agent that is a compiled function, which kernels that hold the games call.
 
     Attributes:
-        options: int64[MAX_OPTIONS], its settings as the function gets them.
+        options: int64[MAX_OPTIONS], the settings that the function receives.
     """
 
     options: npt.NDArray[np.int64]
 
     @property
     def address(self) -> int:
-        """The function, as kernels take it for `call_at`."""
+        """The address of the function, for `call_at` in kernels."""
         ...
 
 
@@ -185,27 +185,27 @@ class CompiledFunction(Agent, Protocol):
 
 
 def has_memory(agent: Agent) -> bool:
-    """Whether the agent's `act` takes slot ids."""
+    """Return True if the agent's `act` takes slot ids."""
     return bool(getattr(agent, "has_memory", BaseAgent.has_memory))
 
 
 def sees_hidden_cards(agent: Agent) -> bool:
-    """Whether the agent sees more than its seat does."""
+    """Return True if the agent sees more than its seat does."""
     return bool(getattr(agent, "sees_hidden_cards", BaseAgent.sees_hidden_cards))
 
 
 def is_compiled(agent: Agent) -> TypeGuard[CompiledFunction]:
-    """Whether kernels may call the agent's function instead of asking it."""
+    """Return True if kernels may call the agent's compiled function instead of `act`."""
     return bool(getattr(agent, "is_compiled", BaseAgent.is_compiled))
 
 
 def is_state_agent(agent: object) -> TypeGuard[StateAgent]:
-    """Whether the agent wants the games themselves (faster than `isinstance`, which looks at all of it)."""
+    """Return True if the agent takes game states (faster than `isinstance`, which checks every member)."""
     return hasattr(agent, "act_on")
 
 
 def game_of(agent: object) -> str | None:
-    """The game that an agent, or a class or function that makes one, says it plays; None: any."""
+    """Return the game that an agent, or a class or function that makes one, declares; None: any."""
     named = getattr(agent if inspect.isclass(agent) else type(agent), "game", None)
     if named is None and inspect.isroutine(agent):
         named = getattr(agent, "game", None)
@@ -213,29 +213,29 @@ def game_of(agent: object) -> str | None:
 
 
 def plays(agent: object, game: str) -> bool:
-    """Whether an agent, or what makes one, plays a game, for all that it says."""
+    """Return True if an agent, or a class or function that makes one, does not rule out a game."""
     return game_of(agent) in (None, game)
 
 
 def made_for(agent: Agent) -> Table | None:
-    """The table that the agent was made for, if it says so."""
+    """Return the table that the agent was made for, if it declares one."""
     table = getattr(agent, "table", None)
     return table if isinstance(table, Table) else None
 
 
 def forget(agent: Agent) -> None:
-    """Tell an agent that what comes next are other matches, if it wants to know."""
+    """Notify an agent that other matches follow, if it has a `forget` method."""
     method = getattr(agent, "forget", None)
     if method is not None:
         method()
 
 
 def check_declarations(agent: Agent, name: str) -> None:
-    """Refuse an agent whose members contradict each other, or have names of an earlier version.
+    """Raise if members of an agent contradict each other, or have names of an earlier version.
 
     Args:
-        agent: with a method `act`.
-        name: what the message calls it.
+        agent: an agent with a method `act`.
+        name: name of the agent in the message.
 
     Raises:
         UnknownAgentError: the message says which member is wrong, and what to write.
@@ -301,22 +301,22 @@ def ask(
     get_states: Callable[[], StateArray] | None = None,
     rulebook: Rulebook | None = None,
 ) -> Actions:
-    """What an agent chooses; every agent that no kernel calls is asked here.
+    """Return the actions that an agent chooses; used for every agent that no kernel calls.
 
     Args:
         agent: any agent.
         observations: int8[N, D], what the deciding seats see.
         action_masks: int8[N, A].
         slot_ids: int64[N].
-        get_states: returns STATE[N], copies of the games, and is called for an agent that wants them; None:
-            they are not to be had, all agents are shown observations.
-        rulebook: of the games, where rounds of them may be over; None: all go on.
+        get_states: returns STATE[N], copies of the games; called for an agent that takes states. None: states
+            are unavailable, all agents receive observations.
+        rulebook: rulebook of the games, if some rounds may be over; None: all are in progress.
 
     Returns:
-        int64[N], of which nobody has asked yet whether they are legal.
+        int64[N], not yet checked against the masks.
 
     Raises:
-        AgentError: it returned something that is no action for each row. And whatever it raises.
+        AgentError: the agent did not return one action for each row. Its own errors pass through.
     """
     if get_states is not None and is_state_agent(agent):
         states = get_states()
@@ -333,13 +333,13 @@ def ask(
 
 
 def rounds_over(rulebook: Rulebook, states: StateArray) -> npt.NDArray[np.bool_]:
-    """Where nobody is to act any more, bool[N]."""
+    """Return a mask of the games whose round is over, bool[N]."""
     is_over = plain(rulebook.is_round_over)
     return np.array([is_over(state) for state in states.view(np.recarray)], np.bool_)
 
 
 def _as_actions(method: str, agent: Agent | StateAgent, returned: Any, count: int) -> Actions:
-    """What an agent returned as an array of its own, int64[count]."""
+    """Convert the actions that an agent returned into a new array, int64[count]."""
     try:
         array = np.asarray(returned)
     except ValueError:  # rows of different lengths
@@ -353,12 +353,12 @@ def _as_actions(method: str, agent: Agent | StateAgent, returned: Any, count: in
 
 
 def ask_in(env: GamesInPlay, agent: Agent, observations: dict[str, npt.NDArray[Any]]) -> Actions:
-    """What an agent does in all games of an environment; see `ask`.
+    """Return the actions that an agent chooses in all games of an environment; see `ask`.
 
     Args:
-        env: whose turn it is there is asked about.
+        env: the environment; the seats to act there decide.
         agent: any agent.
-        observations: of the environment's last step or reset.
+        observations: observations from the environment's last step or reset.
 
     Returns:
         int64[N].
@@ -372,13 +372,14 @@ def ask_in(env: GamesInPlay, agent: Agent, observations: dict[str, npt.NDArray[A
 
 
 def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.bool_]) -> None:
-    """Write what is done where a round is over and nobody is to choose: what the mask allows, else SKIP.
+    """Fill in a no-op for finished rounds: any legal action, else SKIP.
 
-    An environment that begins the next episode in its next step allows anything; others leave the game alone.
+    An environment that starts the next episode in its next step allows any action; others do not change the
+    game.
 
     Args:
         action_masks: int8[N, A] or None.
-        actions: int64[N], overwritten where a round is over.
+        actions: int64[N], overwritten for finished rounds.
         ended: bool[N].
     """
     actions[ended] = SKIP
@@ -390,7 +391,7 @@ def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.
 
 @runtime_checkable
 class TableSource(Protocol):
-    """An environment, as far as a `Table` is made of it: the vector environment is one."""
+    """The part of an environment that a `Table` is made from; the vector environment has it."""
 
     edition: Any
     rules: Any
@@ -404,7 +405,7 @@ class TableSource(Protocol):
 
 
 class GamesInPlay(TableSource, Protocol):
-    """An environment, as far as `ask_in` asks an agent in its games: the vector environment is one."""
+    """The part of an environment that `ask_in` uses; the vector environment has it."""
 
     num_envs: int
     players: int
@@ -421,14 +422,14 @@ class GamesInPlay(TableSource, Protocol):
 
 @dataclass(frozen=True)
 class Table:
-    """What an agent is told about the table that it will play at.
+    """The description of a table that an agent receives before it plays there.
 
     Attributes:
-        edition: name of the rule sheet, with what was overridden.
-        rules: of the table, as the rulebook of its game has them.
+        edition: name of the rule sheet, with its overrides.
+        rules: rules of the table, in the form of its game's rulebook.
         sections: layout of the observations.
-        observation_version: of that layout.
-        num_actions: A.
+        observation_version: version of that layout.
+        num_actions: number of actions, A.
         game: name of the game.
     """
 
@@ -441,19 +442,19 @@ class Table:
 
     @property
     def rulebook(self) -> Rulebook:
-        """The rules of the game, as the engine asks for them.
+        """The rulebook of the game, for the engine.
 
         Raises:
-            GameError: the game is registered no more.
+            GameError: the game is no longer registered.
         """
         return find_game(self.game).module()
 
     @classmethod
     def of(cls, env: TableSource) -> Table:
-        """The table of an environment.
+        """Return the table of an environment.
 
         Raises:
-            AgentError: it says nothing about a table.
+            AgentError: the environment does not describe its table.
         """
         given: object = env
         if isinstance(given, type) or not isinstance(given, TableSource):
@@ -468,7 +469,7 @@ class Table:
         )
 
     def section(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:
-        """The numbers of one section of the observations, int64[N, size] (safe to calculate with)."""
+        """Return one section of the observations as int64[N, size], which is safe for arithmetic."""
         for section in self.sections:
             if section.name == name:
                 return observations[:, section.start : section.stop].astype(np.int64)
@@ -476,14 +477,14 @@ class Table:
 
 
 def best_legal(preference: npt.NDArray[np.int64], action_masks: Masks) -> Actions:
-    """The legal action that is preferred most; the lowest id where two are equal.
+    """Return the legal action with the highest preference; the lowest id if two are equal.
 
     Args:
         preference: int64[A] or int64[N, A], the higher the better.
         action_masks: int8[N, A].
 
     Returns:
-        int64[N]; SKIP where nothing is legal, as the round is over.
+        int64[N]; SKIP for finished rounds without a legal action.
     """
     is_legal = action_masks != 0
     chosen = np.where(is_legal, preference, np.iinfo(np.int64).min).argmax(axis=1)

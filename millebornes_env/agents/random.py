@@ -25,18 +25,18 @@ from millebornes_env.engine.rulebook import checked_module
 from millebornes_env.errors import AgentError
 
 MOST_ACTIONS: Final = 4096
-"""That a game may have, for which there is room."""
+"""Largest number of actions that a game may have."""
 
 _ROOM: Final = MOST_ACTIONS + 1
 _BITS_OF_A_DRAW: Final = 32
 _NUM_ACTIONS: Final = 0
-"""Where the options say how many actions there are."""
+"""Index of the number of actions in the options."""
 
 
 @functools.cache
 def _choose_of(rulebook: ModuleType) -> Choose:
     def choose(state: Any, rules: Any, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
-        """Any legal action (see `agents.compiled.agent.Choose`)."""
+        """Draw any legal action (see `agents.compiled.agent.Choose`)."""
         mask = stack_array(np.int8, MOST_ACTIONS)[: int(options[_NUM_ACTIONS])]
         rulebook.write_mask(state, rules, mask)
         actions = stack_array(np.int16, _ROOM)
@@ -53,11 +53,11 @@ class RandomAgent(CompiledAgent):
     name = "random"
 
     def __init__(self, table: Table, seed: int = 0) -> None:
-        """The choices are a function of the seed and of the calls made.
+        """Create the agent; its choices are a function of the seed and of the calls.
 
         Raises:
             AgentError: the table has more than `MOST_ACTIONS` actions.
-            OptionError: a seed that is none.
+            OptionError: the seed is invalid.
         """
         count = table.rulebook.action_count(table.rules, None)
         if count > MOST_ACTIONS:
@@ -67,7 +67,7 @@ class RandomAgent(CompiledAgent):
         super().__init__(table, seed, (count,), counts_unseen=False)
 
     def function(self) -> Choose:
-        """The function for the rulebook of the table."""
+        """Return the function for the rulebook of the table."""
         return _choose_of(checked_module(self._kernels.rulebook))
 
     def _act_on_unread(self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]) -> Actions:

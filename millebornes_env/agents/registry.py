@@ -1,4 +1,4 @@
-"""Every agent that has a name, and what text makes of one: it is read here, inside agents are objects."""
+"""The registry of named agents, and the parser of agent specs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from millebornes_env.agents.wielerspel.saver import SaverAgent
 from millebornes_env.errors import AgentError, UnknownAgentError, shown
 
 Spec = str | Path | Agent
-"""What says which agent is meant: its name with options, a run folder, or the agent itself."""
+"""A reference to an agent: its name with options, a run folder, or the agent itself."""
 
 AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "random": RandomAgent,
@@ -74,23 +74,23 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
 
 
 def names(game: str | None = None) -> tuple[str, ...]:
-    """The agents that have a name.
+    """Return the names of the registered agents.
 
     Args:
-        game: name of a game: only those that play it, for all that they say; None: all.
+        game: name of a game: only agents that do not rule it out; None: all.
     """
     return tuple(name for name, maker in AGENTS.items() if game is None or plays(maker, game))
 
 
 def register(name: str, make: Callable[..., Agent]) -> None:
-    """Give an agent of your own a name, for `load`, `evaluate` and all who take names.
+    """Register an agent of your own under a name, for `load`, `evaluate` and all other uses of names.
 
     Args:
-        name: how it is called; a name that is taken is taken over.
+        name: name of the agent; an existing name is replaced.
         make: called with a `Table`, a seed and the options after the colon.
 
     Raises:
-        UnknownAgentError: the name is no text that `load` could find, or `make` cannot be called.
+        UnknownAgentError: the name is not a text that `load` could find, or `make` is not callable.
     """
     given: object = name
     named = given if isinstance(given, str) else ""
@@ -113,22 +113,22 @@ def load(spec: Spec, env: Any, seed: int = 0) -> Agent:
         spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, the path of a run folder, or a
             class of your own as `my_file.py:Class:option=value` or `module:Class:option=value`;
             each of them, if the agent is compiled, with `+search` or `+search:option=value` behind it. A
-            `Path` is always a run folder, whatever stands in its name; an agent is handed back as it is.
+            `Path` is always a run folder, whatever its name; an agent is returned as it is.
         env: the vector or AEC environment (`VectorEnv`, `raw_env`) whose table it will play at.
-        seed: of the agent's own random numbers, 0 to 2**64 - 1.
+        seed: seed of the agent's own random numbers, 0 to 2**64 - 1.
 
     Returns:
         The agent; its `name` is the spec as given.
 
     Raises:
-        UnknownAgentError: no such agent or option.
-        UnknownAgentError: an agent whose members contradict each other.
-        UnknownAgentError: an option with a value that it cannot have.
-        AgentError: an agent that plays another game or was made for another table, or an
-            environment that is none.
-        OptionError: a seed that is none.
-        UnknownAgentError: a run folder that is missing, damaged or for another table.
-        UnknownAgentError: `+search` behind an agent that is not compiled, or an option that cannot be.
+        UnknownAgentError: the agent or option does not exist.
+        UnknownAgentError: members of the agent contradict each other.
+        UnknownAgentError: an option has an invalid value.
+        AgentError: the agent plays another game or was made for another table, or `env` is not an
+            environment.
+        OptionError: the seed is invalid.
+        UnknownAgentError: the run folder is missing, damaged or for another table.
+        UnknownAgentError: `+search` follows an agent that is not compiled, or has an invalid option.
     """
     games = getattr(env, "vector", env)  # an AEC environment is a vector environment of one game
     if isinstance(games, type) or not isinstance(games, TableSource):
@@ -142,7 +142,7 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
     """Make an agent for a table; see `load`.
 
     Raises:
-        AgentError: the table is no `Table`; or as `load`.
+        AgentError: the table is not a `Table`; or as in `load`.
     """
     given: object = table
     if not isinstance(given, Table):
@@ -193,10 +193,10 @@ def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table,
 
 
 def _check_game(name: str, agent: object, table: Table) -> None:
-    """Refuse an agent, or what makes one, that plays another game.
+    """Raise if an agent, or a class or function that makes one, plays another game.
 
     Raises:
-        AgentError: it does; the message lists those that play this one.
+        AgentError: it plays another game; the message lists the agents that play this one.
     """
     if not plays(agent, table.game):
         raise AgentError(
@@ -206,15 +206,15 @@ def _check_game(name: str, agent: object, table: Table) -> None:
 
 
 def name_of(spec: Spec) -> str:
-    """What an agent is called that was given by its name, by its folder, or as it is."""
+    """Return the name of an agent that was given by name, by folder, or as an object."""
     return spec if isinstance(spec, str) else str(spec) if isinstance(spec, Path) else spec.name
 
 
 def _made(agent: Agent, table: Table) -> Agent:
-    """An agent that was made before.
+    """Return an agent that was made before.
 
     Raises:
-        UnknownAgentError: it is none.
+        UnknownAgentError: the object is not an agent.
         AgentError: it was made for another table.
     """
     try:
@@ -250,14 +250,14 @@ def _search(spec: str, rollout: str, text: str, table: Table, seed: int) -> Agen
 def _with_rollout_agent(
     maker: Callable[..., Agent], options: dict[str, Any], table: Table, seed: int
 ) -> dict[str, Any]:
-    """The options of an agent, those of `search` with its rollout agent instead of that one's name."""
+    """Return the options of an agent; those of `search` have the rollout agent instead of its name."""
     if not (ROLLOUT in options and inspect.isclass(maker) and issubclass(maker, SearchAgent)):
         return options
     return options | {ROLLOUT: rollout_agent(options[ROLLOUT], table, seed)}
 
 
 def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
-    """The agent that the option `rollout` of `search` names; see `load`.
+    """Make the agent that the option `rollout` of `search` names; see `load`.
 
     Args:
         text: as for `load`, but with `+` or `;` between its options.
@@ -265,9 +265,9 @@ def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
         seed: of its random numbers.
 
     Raises:
-        UnknownAgentError: it is none of the compiled agents.
-        UnknownAgentError: there is no such agent, or option.
-        UnknownAgentError: a policy that cannot be played.
+        UnknownAgentError: the agent is not compiled.
+        UnknownAgentError: the agent or option does not exist.
+        UnknownAgentError: the policy is not playable.
     """
     agent = _compiled_agent(rollout_spec(text), table, seed)
     agent.name = text
@@ -275,7 +275,7 @@ def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
 
 
 def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledFunction:
-    """An agent that search can look ahead with; raises what `rollout_agent` does."""
+    """Make an agent that search can look ahead with; raise the same errors as `rollout_agent`."""
     name = spec.partition(":")[0]
     compiled = [known for known in names(table.game) if _makes_compiled(AGENTS[known])]
     is_found_elsewhere = name not in AGENTS and (is_path(spec) or split_class(spec) is not None)
@@ -296,7 +296,7 @@ def _makes_compiled(maker: Callable[..., Agent]) -> bool:
 
 
 def _named(agent: Agent, spec: str) -> Agent:
-    """An agent that was just made, its declarations checked, with the name that it was loaded by."""
+    """Check the declarations of a new agent, and set the name that it was loaded by."""
     check_declarations(agent, spec)
     try:
         agent.name = spec

@@ -1,8 +1,8 @@
-"""How compiled agents read what a seat sees: what they ask of a game, and games that have no answer.
+"""Observation readers of compiled agents: the interface that a game implements, and a stub for others.
 
-A compiled agent is a function of a game's record. Where it is shown observations instead, each is read back
-into a record first, by a module that the table of games names (`games.registry.Game.seen`). Without one, the
-game's compiled agents are called by kernels that hold the games (the arena), and by nobody else.
+A compiled agent is a function of a game's record. If it is given observations instead, each is first decoded
+into a record, by a module that the table of games names (`games.registry.Game.seen`). Without such a module,
+only kernels that hold the games (the arena) can call the game's compiled agents.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from millebornes_env.games.registry import game_of
 Int8Array = npt.NDArray[np.int8]
 
 NO_ODDITY: Final = 0
-"""The table can show such a row."""
+"""The row is possible at the table."""
 OUT_OF_RANGE: Final = 1
-"""A number of the row is out of its range; what else may be wrong with a row each game says itself."""
+"""A number of the row is out of its range; each game defines its other faults itself."""
 CHOSE_NOTHING: Final = -1
 """Nothing is wrong with the row: the agent chose none of its actions."""
 
@@ -37,7 +37,7 @@ MAX_INT8: Final = 127
 
 @rule
 def sum_of(row: Int8Array, start: int, size: int) -> int:
-    """The sum of some numbers of a row."""
+    """Return the sum of some numbers of a row."""
     total = 0
     for place in range(start, start + size):
         total += int(row[place])
@@ -46,7 +46,7 @@ def sum_of(row: Int8Array, start: int, size: int) -> int:
 
 @rule
 def is_in_range(row: Int8Array, bounds: Int8Array) -> bool:
-    """Whether each number of a row, int8[D], lies within its bounds, int8[2, D]."""
+    """Return True if each number of a row, int8[D], lies within its bounds, int8[2, D]."""
     outside = 0
     for place in range(len(row)):  # without a branch: the compiler takes many numbers at once
         outside |= (row[place] < bounds[0, place]) | (row[place] > bounds[1, place])
@@ -57,17 +57,17 @@ def is_in_range(row: Int8Array, bounds: Int8Array) -> bool:
 
 
 class Seen(Protocol):
-    """What a module must have to read observations of a game."""
+    """The interface of a module that reads observations of a game."""
 
     @property
     def ODDITIES(self) -> Sequence[str]:  # noqa: N802 - a constant of a module
-        """What `first_odd_row` finds, in words, by number; 0 and 1 are `NO_ODDITY` and `OUT_OF_RANGE`."""
+        """Descriptions of the faults of `first_odd_row`, by number; 0 is `NO_ODDITY`, 1 `OUT_OF_RANGE`."""
 
     def starts_of(self, table: Table, /, *, counts_unseen: bool = True) -> Any:
-        """Where the sections of an observation start, as a named tuple of ints.
+        """Return the start index of each section of an observation, as a named tuple of ints.
 
         Raises:
-            AgentError: the observations do not show what an agent needs that counts unseen cards.
+            AgentError: the observations lack sections that an agent needs to count unseen cards.
         """
 
     def bounds_of(self, table: Table, /) -> Int8Array:
@@ -76,7 +76,7 @@ class Seen(Protocol):
     def first_odd_row(
         self, rows: Observations, starts: Any, bounds: Int8Array, rules: StateArray, /
     ) -> tuple[int, int]:
-        """The first row that the table cannot show to a seat that is to decide, and why; else -1, 0.
+        """Return the first row that is impossible for a deciding seat, and its fault; else -1, 0.
 
         Compiled.
 
@@ -88,32 +88,32 @@ class Seen(Protocol):
         """
 
     def read_observation(self, row: Int8Array, starts: Any, rules: Any, state: Any, /) -> None:
-        """Write the game as the observer sees it, who becomes seat 0, to a record. Compiled."""
+        """Write the game as the observer sees it to a record; the observer becomes seat 0. Compiled."""
 
     def clock(self, state: Any, /) -> int:
-        """A number from 0 to 32,766 that never grows in a round, and is larger when the next one begins.
+        """Return a number from 0 to 32,766 that never grows in a round, and grows when the next one begins.
 
-        Compiled; by it a seat's memory knows that a round is new.
+        Compiled; used to detect a new round in a seat's memory.
         """
 
 
 @rule
 def clock(state: Any) -> int:
-    """The clock of a game that has no `Seen`: whoever plays it empties the memories before each round."""
+    """Return 0, the clock of a game without a `Seen`; callers clear the memories before each round."""
     return 0
 
 
 def seen_of(rulebook: Rulebook) -> Any:
-    """The module that reads observations of a game, a `Seen`; for a game without one this one: a clock.
+    """Return the observation reader of a game, a `Seen`; by default this module, which only has a clock.
 
     Raises:
-        ModuleNotFoundError: the entry of the game names a module that is not there.
+        ModuleNotFoundError: the entry of the game names a missing module.
     """
     return _seen_of(game_of(rulebook)) or sys.modules[__name__]
 
 
 def reads_rows(table: Table) -> bool:
-    """Whether the table's game can read observations back."""
+    """Return True if the table's game can decode observations."""
     return _seen_of(game_of(table.rulebook)) is not None
 
 
@@ -133,7 +133,7 @@ def bounds_of(table: Table) -> Int8Array:
 
 
 def bounds_of_sections(table: Table) -> Int8Array:
-    """The bounds that the sections of an observation name, int8[2, D]."""
+    """Return the bounds in the sections of an observation, int8[2, D]."""
     bounds = np.zeros((2, table.sections[-1].stop), np.int8)
     for section in table.sections:
         bounds[1, section.start : section.stop] = min(section.high, MAX_INT8)

@@ -1,6 +1,6 @@
-"""What an agent is named by: `name:option=value,option=value`, a run folder, or a class of somebody's own.
+"""Agent specs: `name:option=value,option=value`, a run folder, or a user's own class.
 
-Each may have `+search` behind it. A class is named by its file or module: `my_file.py:Class:option=value`.
+Each may be followed by `+search`. A class is named by its file or module: `my_file.py:Class:option=value`.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from millebornes_env.agents.policy import files as policy_files
 from millebornes_env.errors import UnknownAgentError, shown
 
 SEARCH_SUFFIX: Final = "+search"
-"""Behind what a compiled agent is loaded by: search over it, with options of its own behind a colon."""
+"""The suffix of a compiled agent's spec that adds a search over it; options follow after a colon."""
 
 FOLDER: Final = "folder"
-"""The option that a run folder is given by; its name may be left away."""
+"""The option for a run folder; its name may be omitted."""
 ROLLOUT: Final = "rollout"
-"""The option that another agent is named by."""
+"""The option that names another agent."""
 POLICY: Final = "policy"
 ROLLOUT_SEPARATORS: Final = ";+"
 """Between options of a rollout agent, as a comma is taken: `search:rollout=arnold:debian+openbsd,z=3`."""
 
 
 class ClassName(NamedTuple):
-    """A class of somebody's own, as a specification names it.
+    """A user's class, as named in a spec.
 
     Attributes:
         source: path of a file that ends in `.py`, or name of a module.
-        name: of the class; empty: only the file was named.
-        options: what stands behind the class.
-        is_file: whether the source is a file.
+        name: name of the class; empty if only the file was named.
+        options: the text after the class.
+        is_file: True if the source is a file.
     """
 
     source: str
@@ -43,12 +43,12 @@ class ClassName(NamedTuple):
 
 
 def is_folder(text: str) -> bool:
-    """Whether there is such a folder; no text at all is none, not the one that is open."""
+    """Return True if the folder exists; an empty text is not a folder (nor the current one)."""
     return bool(text) and policy_files.is_folder(text)
 
 
 def is_file(text: str) -> bool:
-    """Whether there is such a file."""
+    """Return True if the file exists."""
     try:
         return os.path.isfile(text)
     except ValueError:  # a NUL in the name
@@ -56,14 +56,14 @@ def is_file(text: str) -> bool:
 
 
 def is_path(text: str) -> bool:
-    """Whether a text that is no agent's name is meant as the path of a folder."""
+    """Return True if a text that is not an agent's name is meant as the path of a folder."""
     return is_folder(text) or ("/" in text and split_class(text) is None)
 
 
 def split_class(spec: str) -> ClassName | None:
-    """The file or module, the class and its options; None: the text names none, or a folder that is there.
+    """Return the file or module, the class and its options; None: no class, or an existing folder.
 
-    A path may have any name: the first file that is there is meant.
+    A path may have any name: the first existing file is used.
     """
     if is_folder(spec):
         return None
@@ -80,9 +80,9 @@ def split_class(spec: str) -> ClassName | None:
 
 
 def split_search(spec: str) -> tuple[str, str | None]:
-    """The agent that is searched over, and the options of the search; None if there is none.
+    """Return the agent that is searched over, and the options of the search; None without a search.
 
-    A run folder may have a name that ends in `+search`: it is meant if it is there.
+    The name of a run folder may end in `+search`: an existing folder of that name takes precedence.
     """
     rollout, found, options = spec.rpartition(SEARCH_SUFFIX)
     if not (rollout and found) or options[:1] not in ("", ":"):
@@ -94,10 +94,10 @@ def split_search(spec: str) -> tuple[str, str | None]:
 
 
 def split_policy(text: str) -> tuple[str, list[str]]:
-    """The folder in the options of a policy, and the other options.
+    """Split the options of a policy into the folder and the other options.
 
-    A folder may have any name: what is there under the whole text is meant, else options that are known are
-    taken away at both ends, and what is left is the folder.
+    A folder may have any name: if the whole text is an existing folder, it is used. Otherwise known options
+    are removed at both ends, and the rest is the folder.
     """
     parts = text.split(",")
     before = next((place for place, part in enumerate(parts) if not _is_mode(part)), len(parts))
@@ -116,16 +116,16 @@ def _is_mode(part: str) -> bool:
 
 
 def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any]:
-    """The options of an agent, of the types of their defaults and within their ranges.
+    """Parse the options of an agent, with the types of their defaults and within their ranges.
 
     Args:
-        spec: the whole specification, for messages.
-        maker: of the agent.
-        text: what stands behind the colon.
+        spec: the whole spec, for messages.
+        maker: maker of the agent.
+        text: the text after the colon.
 
     Raises:
-        UnknownAgentError: an option that the agent does not have.
-        UnknownAgentError: an option that is given twice, or has a value that it cannot have.
+        UnknownAgentError: the agent does not have the option.
+        UnknownAgentError: an option is given twice, or has an invalid value.
     """
     known = defaults_of(maker)
     options: dict[str, Any] = {}
@@ -148,7 +148,7 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
 
 
 def _parts(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
-    """What stands between the commas, a folder's name with its own commas in one piece."""
+    """Split a text at its commas, but keep a folder's name with commas of its own in one piece."""
     if FOLDER in known:
         return _parts_of_policy(spec, text, known)
     left, parts = [part for part in text.split(",") if part], []
@@ -160,7 +160,7 @@ def _parts(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
 
 
 def _parts_of_rollout(parts: Sequence[str]) -> int:
-    """How many parts, from the first on, are the folder or file of a rollout agent; 1 if none is."""
+    """Count the leading parts that form the folder or file of a rollout agent; 1 if none do."""
     for count in range(len(parts), 0, -1):
         agent = ",".join(parts[:count]).partition("=")[2]
         named = split_class(agent)
@@ -186,7 +186,7 @@ def _parts_of_policy(spec: str, text: str, known: Mapping[str, Any]) -> list[str
 
 
 def _value(text: str, default: Any, equals: str) -> Any:
-    """The value of an option, of the type of its default; a yes-or-no option may stand alone."""
+    """Parse the value of an option, with the type of its default; a boolean option needs no value."""
     if isinstance(default, bool):
         return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
             text.lower() if equals else "1"
@@ -195,7 +195,7 @@ def _value(text: str, default: Any, equals: str) -> Any:
 
 
 def rollout_spec(rollout: str) -> str:
-    """A rollout agent as `agents.load` takes it, with commas between its options.
+    """Return the spec of a rollout agent for `agents.load`, with commas between its options.
 
     Args:
         rollout: its options are separated by one of ROLLOUT_SEPARATORS. In the path of a folder those stand

@@ -1,7 +1,7 @@
-"""What users test with: their agents, editions and environments, their states and steps.
+"""Conformance checks for users: of their agents, editions and environments, their states and steps.
 
-Each check returns if all is well and raises `ConformanceError`, an `AssertionError`, if not: what is wrong,
-where, and what to do about it. docs/testing.md shows them all.
+Each check returns None if it passes, and otherwise raises `ConformanceError`, an `AssertionError` whose
+message says what is wrong, where, and how to fix it. docs/testing.md shows all checks.
 """
 
 from millebornes_env.errors import ConformanceError

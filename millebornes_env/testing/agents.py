@@ -1,4 +1,4 @@
-"""`check_agent`: what an agent must do, asked of it while it plays."""
+"""`check_agent`: check that an agent follows the protocol while it plays."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Given = str | Path | Agent | Callable[..., Agent]
 OTHER_SEEDS: Final = 3
 """Tried to find out whether an agent draws random numbers."""
 MOST_NAMED: Final = 4
-"""Legal actions that a message names."""
+"""Number of legal actions that a message names."""
 LONGEST_ROUND: Final = 10_000
 """Decisions; agents of no game of ours take so many in a round."""
 
@@ -60,30 +60,30 @@ def check_agent(
 
     It plays all seats of some games. Checked are:
 
-    * `act` returns an integer for each row, a legal action, and does not write to what it is handed;
+    * `act` returns an integer for each row, a legal action, and does not write to its arguments;
     * the same seed gives the same actions;
-    * rows do not influence each other: asked about the rows in another order, some of them alone, it chooses
-      the same. With `has_memory` it may remember, but for each of `slot_ids`;
-    * the hidden cards change nothing: dealt anew, it chooses the same. An agent that is handed observations
-      cannot see them; this concerns compiled agents and those with `act_on`. One that says so
-      (`sees_hidden_cards`) may see them;
-    * where a round is over it returns what the mask allows, or -1 where that allows nothing.
+    * rows do not influence each other: it chooses the same if the rows come in another order, some of them
+      alone. With `has_memory` it may remember, but separately for each of `slot_ids`;
+    * the hidden cards change nothing: it chooses the same if they are dealt again. An agent that receives
+      observations has no access to them; this concerns compiled agents and those with `act_on`. An agent
+      that declares `sees_hidden_cards` may see them;
+    * in a finished round it returns a legal action, or -1 if the mask allows none.
 
     Args:
         agent: an agent's name, run folder or class, or an agent that was made (which is copied).
         edition: name of a rule sheet, or a sheet of your own; it says which game is played.
         players: seats at the table; None: every table of the edition.
         teams: teams at the table; None: the sheet's usual way to play with so many.
-        seed: of the agent and of the games, 0 to 2**64 - 1.
-        games: played side by side.
-        decisions: of each game.
-        is_random: whether it draws random numbers, so that it may choose otherwise when it is asked in
-            another order. None: found out with other seeds.
-        shows: what observations show: `observe_unseen`, `observe_rules`, `padded`, as for `vector_env`.
+        seed: seed of the agent and of the games, 0 to 2**64 - 1.
+        games: number of games played side by side.
+        decisions: number of decisions in each game.
+        is_random: True if the agent draws random numbers, so that it may choose differently if the rows come
+            in another order. None: detected with other seeds.
+        shows: contents of the observations: `observe_unseen`, `observe_rules`, `padded`, as for `vector_env`.
 
     Raises:
-        ConformanceError: the agent does not do what it must; the message says what, where, and what to do.
-        MilleBornesError: there is no such agent, edition or table.
+        ConformanceError: the agent breaks the protocol; the message says how, where, and what to do.
+        MilleBornesError: the agent, edition or table does not exist.
     """
     sheet = find_sheet(edition)
     first = checked_seed(seed, or_none=False)
@@ -108,7 +108,7 @@ def _tables_of(sheet: Any) -> list[tuple[int, int | None]]:
 
 @dataclass
 class _Moment:
-    """What the agents are asked about at one decision of each game."""
+    """The inputs of the agents at one decision of each game."""
 
     env: VectorEnv
     number: int  # of the decision
@@ -130,16 +130,16 @@ class _Moment:
 
     @property
     def slot_ids(self) -> npt.NDArray[np.int64]:
-        """Numbers that tell apart who sits where."""
+        """One number for each game and seat."""
         return np.arange(len(self.seats)) * self.env.players + self.seats
 
     @property
     def over(self) -> npt.NDArray[np.bool_]:
-        """Where the round is over."""
+        """Mask of the games whose round is over."""
         return rounds_over(self.env.game.module(), self.states)
 
     def where(self, game: int) -> str:
-        """Which decision that is."""
+        """Describe the decision of a game: table, game, seat and number."""
         rules = self.env.rules
         return (
             f"{self.env.edition.label}, {rules.players} players in {rules.teams} teams, game {game}, "
@@ -147,7 +147,7 @@ class _Moment:
         )
 
     def action(self, game: int, action: int) -> str:
-        """What an action of the game is called."""
+        """Return the name of an action of the game."""
         if not 0 <= action < self.masks.shape[1]:
             return str(action)
         name = self.env.games.rulebook.action_name(action, self.env.rules, int(self.seats[game]))
@@ -174,7 +174,7 @@ class _Check:
         self._memories = np.zeros((env.num_envs * env.players, MEMORY), np.int16)
 
     def _made(self, seed: int) -> Agent:
-        """The agent, made anew."""
+        """Make the agent again."""
         given: Any = self._given
         try:
             if isinstance(given, (str, Path)):
@@ -193,7 +193,7 @@ class _Check:
     # Playing ------------------------------------------------------------------------------------------------
 
     def play(self, decisions: int) -> None:
-        """Play on, rounds and all, and compare the agents."""
+        """Play on, across rounds, and compare the agents."""
         if decisions < 1:
             raise OptionError(f"decisions is {decisions}; it must be 1 or more")
         observations, _ = self._env.reset()
@@ -208,7 +208,7 @@ class _Check:
             raise ConformanceError(self._differs)
 
     def finish_rounds(self, env: VectorEnv) -> None:
-        """Play rounds to their ends, where nothing is to be chosen any more."""
+        """Play rounds to their ends, where no decision is left."""
         observations, _ = env.reset()
         agent = self._made(self._seed)
         for number in range(LONGEST_ROUND):
@@ -221,7 +221,7 @@ class _Check:
     # Asking -------------------------------------------------------------------------------------------------
 
     def _asked(self, agent: Agent, moment: _Moment, rows: slice = slice(None)) -> Actions:
-        """What an agent chooses, checked."""
+        """Return the actions that an agent chooses, after checking them."""
         handed = (moment.observations[rows].copy(), moment.masks[rows].copy(), moment.slot_ids[rows])
         states = moment.states[rows].copy()
         games = np.arange(len(moment.seats))[rows]
@@ -316,7 +316,7 @@ class _Check:
         )
 
     def _compare_redeal(self, moment: _Moment, actions: Actions) -> None:
-        """Ask about the games as they are, and with the hidden cards dealt anew."""
+        """Compare the actions in the games as they are, and with the hidden cards dealt again."""
         compiled = is_compiled(self.player)
         if sees_hidden_cards(self.player) or not (compiled or is_state_agent(self.player)):
             return
@@ -340,7 +340,7 @@ class _Check:
     def _chosen_from(
         self, states: StateArray, moment: _Moment, draws: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """int64[N, ...]: what an agent chooses from the games themselves, and what it then remembers."""
+        """Return an agent's actions from the game states, and its memory afterwards, int64[N, ...]."""
         agent: Any = self.player
         if not is_compiled(agent):
             agent = self._made(self._seed)

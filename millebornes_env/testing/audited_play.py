@@ -1,7 +1,7 @@
 """Random play of many styles, every law checked at every step.
 
 The laws are those of `games.millebornes.audit` for a record and of `step_laws` for a decision and a step.
-What concerns the engine is here.
+The checks of the engine are here.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ COUNTS: Final = (
     *("games", "rounds", "matches", "steps", "claims", "extensions"),
     *("empty_piles", "play_outs", "shutouts", "violations"),
 )
-"""What is counted at a table."""
+"""Names of the events counted at a table."""
 _GAMES, _ROUNDS, _MATCHES, _STEPS, _CLAIMS, _EXTENSIONS, _EMPTY, _PLAY_OUTS, _SHUTOUTS, _VIOLATIONS = range(
     len(COUNTS)
 )
@@ -79,7 +79,7 @@ _LONE_DRIVER: Final = 8
 
 
 class Play(NamedTuple):
-    """The games of one table, and room to work in.
+    """The games of one table, and scratch arrays.
 
     Games with an odd number play matches, the others rounds; every fourth pair of them is paid by wins.
     """
@@ -103,7 +103,7 @@ class Play(NamedTuple):
 
 
 def new_play(games: int, rules: Rules, seed: int) -> Play:
-    """Games of the table that have not been dealt yet; `begin` deals them.
+    """Create games of the table that have not been dealt yet; `begin` deals them.
 
     Args:
         games: how many.
@@ -147,7 +147,7 @@ def begin(play: Play, rules: RulesRecord) -> None:
 
 @kernel
 def play_on(play: Play, rules: RulesRecord, steps: int) -> None:
-    """Play so many steps in every game; check each decision, carry it out, check what came of it."""
+    """Play this many steps in every game; check each decision, carry it out, check the result."""
     for game in range(len(play.states)):
         state = play.states[game]
         for _ in range(steps):
@@ -205,7 +205,7 @@ def judge_step(before: State, after: State, rules: RulesRecord, action: int, ste
 
 @rule
 def chosen_action(play: Play, rules: RulesRecord, state: State, game: int) -> int:
-    """A legal action by the weights of the team's style; one in ten is uniform."""
+    """Draw a legal action by the weights of the team's style; one in ten is uniform."""
     key_0, key_1 = int(state.key[1]), int(state.key[0])  # the rounds' own numbers have them in this order
     counter = 2 * int(play.steps[game])
     style = int(play.styles[game, team_of(rules, int(state.seat))])
@@ -224,7 +224,7 @@ def chosen_action(play: Play, rules: RulesRecord, state: State, game: int) -> in
 
 @rule
 def settings_of(game: int) -> Settings:
-    """What the engine is told of the game."""
+    """Return the engine settings of the game."""
     reward = WIN if (game >> 1) & 3 == 3 else POINTS
     return Settings(game & 1, reward, DISABLED, DEFAULT_SPEC, 0)
 
@@ -235,9 +235,9 @@ def deal_next(play: Play, rules: RulesRecord, game: int, is_new: bool) -> None:
 
     Args:
         play: the games of the table.
-        rules: of it.
-        game: which.
-        is_new: whether the round before is none that ended by the rules.
+        rules: rules of the table.
+        game: index of the game.
+        is_new: True if no round that ended by the rules came before.
     """
     state = play.states[game]
     over = True
@@ -271,14 +271,14 @@ def count_round(play: Play, state: State, rules: RulesRecord) -> None:
 
 @rule
 def is_shutout(state: State, rules: RulesRecord) -> bool:
-    """Whether somebody has won and all others are without km."""
+    """Return True if a team has won and all others have no km."""
     winner = int(state.winner)
     return winner != NO_TEAM and blank_opponents(state, rules, winner) == rules.teams - 1
 
 
 @rule
 def draw_styles(play: Play, rules: RulesRecord, game: int) -> None:
-    """Each team draws how it plays this round; in one of eight all but one idle, who is then shut out."""
+    """Draw each team's style for this round; in one of eight all but one idle, and are shut out."""
     state = play.states[game]
     key_0, key_1 = int(state.key[1]), int(state.key[0]) ^ 1
     counter = int(play.steps[game]) * (MAX_TEAMS + 1)
@@ -292,7 +292,7 @@ def draw_styles(play: Play, rules: RulesRecord, game: int) -> None:
 
 @rule
 def count_step(play: Play, state: State, game: int, action: int) -> None:
-    """Count the step and what happened in it."""
+    """Count the step and its events."""
     play.steps[game] += 1
     play.round_steps[game] += 1
     play.counts[_STEPS] += 1
@@ -332,7 +332,7 @@ def judge_redeal(play: Play, rules: RulesRecord, game: int) -> int:
 
 @kernel
 def judge_engine(play: Play, rules: RulesRecord, game: int, action: int) -> int:
-    """The same step by the engine, on a copy of the game before it."""
+    """Repeat the step with the engine, on a copy of the game before it."""
     play.copied[0] = play.before[0]
     settings = settings_of(game)
     buffers = play.buffers

@@ -1,7 +1,7 @@
 """Random races of many styles, every law checked at every step.
 
-The laws are those of `games.wielerspel.audit` for a record and of `race_laws` for a decision and a step. What
-concerns the engine is here. `audited_play` does the same for Mille Bornes.
+The laws are those of `games.wielerspel.audit` for a record and of `race_laws` for a decision and a step. The
+checks of the engine are here. `audited_play` does the same for Mille Bornes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ COUNTS: Final = (
     *("games", "races", "steps", "escapes", "exchanges", "bids", "moves", "retirements", "shuffles"),
     *("by_jerseys", "by_inner_track", "by_exhaustion", "by_turns", "violations"),
 )
-"""What is counted at a table."""
+"""Names of the events counted at a table."""
 _GAMES, _RACES, _STEPS, _ESCAPES, _EXCHANGES, _BIDS, _MOVES, _RETIREMENTS, _SHUFFLES = range(9)
 _BY_JERSEYS, _BY_INNER_TRACK, _BY_EXHAUSTION, _BY_TURNS, _VIOLATIONS = range(9, len(COUNTS))
 
@@ -86,7 +86,7 @@ _SETTINGS: Final = Settings(0, 0, DISABLED, DEFAULT_SPEC, 0)
 # How seats play --------------------------------------------------------------------------------------------
 
 CHEAP: Final = 8
-"""Energy that the sober bid at most."""
+"""Highest bid of the sober styles, in energy."""
 
 STYLES: Final = ("wild", "sober", "escaper", "miser", "spender")
 """Their names, in the order of `WEIGHTS`: a legal action is chosen in proportion to its weight."""
@@ -139,7 +139,7 @@ SOBER: Final = STYLES.index("sober")
 
 
 class Play(NamedTuple):
-    """The races of one table, and room to work in."""
+    """The races of one table, and scratch arrays."""
 
     states: StateArray  # [G] the races
     before: StateArray  # [1] the race before the step
@@ -158,7 +158,7 @@ class Play(NamedTuple):
 
 
 def new_play(games: int, rules: Rules, seed: int) -> Play:
-    """Races of the table that have not begun yet; `begin` starts them.
+    """Create races of the table that have not started yet; `begin` starts them.
 
     Args:
         games: how many.
@@ -199,7 +199,7 @@ def begin(play: Play, rules: Any) -> None:
 
 @kernel
 def play_on(play: Play, rules: Any, steps: int) -> None:
-    """Play so many steps in every game; check each decision, carry it out, check what came of it."""
+    """Play this many steps in every game; check each decision, carry it out, check the result."""
     for game in range(len(play.states)):
         state = play.states[game]
         for _ in range(steps):
@@ -259,7 +259,7 @@ def judge_step(before: State, after: State, rules: Any, action: int) -> int:
 
 @rule
 def chosen_action(play: Play, state: State, game: int) -> int:
-    """A legal action by the weights of the seat's style, or any if they leave none."""
+    """Draw a legal action by the weights of the seat's style, or any if all weights are 0."""
     key_0, key_1 = int(state.key[1]), int(state.key[0])  # the race's own numbers have them in this order
     style = int(play.styles[game, int(state.seat)])
     total = total_weight(play.mask, play.weights[style])
@@ -288,7 +288,7 @@ def begin_next(play: Play, rules: Any, game: int) -> None:
 
 @rule
 def draw_styles(play: Play, rules: Any, game: int) -> None:
-    """Each seat draws how it plays this race; one race in three is all wild, one all sober."""
+    """Draw each seat's style for this race; one race in three is all wild, one all sober."""
     state = play.states[game]
     key_0, key_1 = int(state.key[1]), int(state.key[0]) ^ 1
     counter = int(state.episode) * (MAX_PLAYERS + 1)
@@ -300,7 +300,7 @@ def draw_styles(play: Play, rules: Any, game: int) -> None:
 
 @rule
 def count_step(play: Play, state: State, game: int, action: int) -> None:
-    """Count the step and what happened in it."""
+    """Count the step and its events."""
     play.steps[game] += 1
     play.counts[_STEPS] += 1
     play.counts[_ESCAPES] += 1 if action == ESCAPE else 0
@@ -340,8 +340,8 @@ def report(play: Play, game: int, action: int, violation: int) -> None:
 def judge_redeal(play: Play, rules: Any, game: int) -> int:
     """The seat sees and may do the same whatever is hidden, and any redeal makes a race.
 
-    The dice of this turn are no secret once they lie there, but functions of the key: a redeal changes it.
-    So those that lie there are taken back before the laws are asked.
+    The dice of this turn are public once thrown, but functions of the key, which a redeal changes. So the
+    thrown dice are taken back before the laws are checked.
     """
     play.copied[0] = play.states[game]
     redealt = play.copied[0]
@@ -359,7 +359,7 @@ def judge_redeal(play: Play, rules: Any, game: int) -> int:
 
 @kernel
 def judge_engine(play: Play, rules: Any, action: int, is_over: bool) -> int:
-    """The same step by the engine, on a copy of the race before it."""
+    """Repeat the step with the engine, on a copy of the race before it."""
     play.copied[0] = play.before[0]
     buffers = play.buffers
     step_by_engine(rulebook, play.copied[0], rules, _SETTINGS, action, buffers)

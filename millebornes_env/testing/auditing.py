@@ -1,6 +1,6 @@
-"""What random play with every law checked needs in any game: choice by weights, notes, the engine's own step.
+"""Tools for audited random play of any game: choice by weights, records of violations, the engine's step.
 
-`audited_play` plays Mille Bornes by it, `audited_races` the race.
+`audited_play` uses them for Mille Bornes, `audited_races` for the race.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ Int64Array = npt.NDArray[np.int64]
 StateArray = npt.NDArray[np.void]
 
 FOUND: Final = ("game", "step", "seat", "action", "violation")
-"""What is noted of a violation."""
+"""Fields recorded for a violation."""
 NO_ACTION: Final = -1
 MOST_FOUND: Final = 8
-"""Violations of a table that are noted in full; all are counted."""
+"""Number of violations of a table that are recorded in full; all are counted."""
 
 SAMPLE: Final = 64
-"""A redeal and the engine's step are tried at one decision of so many."""
+"""Number of decisions for each one that tries a redeal and the engine's step."""
 ROUNDING: Final = 1e-4
-"""By how much rewards may miss a sum of 0."""
+"""Tolerance for the sum of rewards, which should be 0."""
 
 
 @rule
 def total_weight(mask: Int8Array, weights: Int64Array) -> int:
-    """The weights of all legal actions together."""
+    """Return the total weight of all legal actions."""
     total = 0
     for action in range(len(mask)):
         total += int(mask[action]) * int(weights[action])
@@ -42,7 +42,7 @@ def total_weight(mask: Int8Array, weights: Int64Array) -> int:
 
 @rule
 def action_at(mask: Int8Array, weights: Int64Array, left: int) -> int:
-    """The action that a number from 0 to the total weight - 1 falls on: as many do as its weight says."""
+    """Return the action for a number from 0 to the total weight - 1; each has as many as its weight."""
     action = -1
     while left >= 0:
         action += 1
@@ -61,17 +61,17 @@ def note(
     action: int,
     violation: int,
 ) -> None:
-    """Note a violation.
+    """Record a violation.
 
     Args:
         found: int64[len(FOUND)], overwritten.
         saved: STATE[2], overwritten with the two records.
         before: the record before the step.
         after: the record after it.
-        game: which.
-        step: how many it was played.
-        action: what the seat did, or NO_ACTION.
-        violation: its number.
+        game: index of the game.
+        step: number of the step.
+        action: action of the seat, or NO_ACTION.
+        violation: number of the violation.
     """
     found[0] = game
     found[1] = step
@@ -86,7 +86,7 @@ def note(
 def step_by_engine(
     rulebook: Rulebook, state: State, rules: Any, settings: Settings, action: int, buffers: Buffers
 ) -> None:
-    """Carry out an action as the engine does, with all that it writes; `buffers` are those of one game."""
+    """Carry out an action as the engine does, with all its outputs; `buffers` are those of one game."""
     buffers.rewards[0, :] = 0.0
     buffers.terminations[0] = False
     apply_action(rulebook, state, rules, settings, action, buffers, 0)
@@ -95,7 +95,7 @@ def step_by_engine(
 
 @rule
 def finals_are_within_bounds(final_observations: Int8Array, players: int, high: Int8Array) -> bool:
-    """What the seats see at the end of an episode, int8[S, D], lies within the bounds of the sections."""
+    """Return True if the final observations, int8[S, D], are within the bounds of the sections."""
     outside = 0
     for seat in range(players):
         outside += 0 if is_within_bounds(final_observations[seat], high) else 1

@@ -1,4 +1,4 @@
-"""Perft: how many sequences of actions there are from a position, the number that two rulebooks must share.
+"""Perft: the number of sequences of actions from a position, which must be equal for two rulebooks.
 
 Chess programs are compared by this number: a play too many or too few, or one that leads elsewhere, changes
 it a few actions later.
@@ -19,7 +19,7 @@ from millebornes_env.games.millebornes.state import STATE, StateArray, new_state
 from millebornes_env.games.millebornes.turn import step
 
 CHUNK: Final = 1024
-"""Positions that are expanded at once: memory grows with it and with the depth, not with the count."""
+"""Number of positions expanded at once: memory grows with it and with the depth, not with the count."""
 
 
 def count_sequences(states: StateArray, rules: Rules, depth: int) -> int:
@@ -57,7 +57,7 @@ def _count(states: StateArray, rules: RulesRecord, depth: int, mask: npt.NDArray
 
 @kernel
 def count_actions(states: StateArray, rules: RulesRecord, mask: npt.NDArray[np.int8]) -> int:
-    """Legal actions of all states together; `mask` is int8[num_actions], overwritten."""
+    """Count the legal actions of all states together; `mask` is int8[num_actions], overwritten."""
     count = 0
     for game in range(len(states)):
         write_mask(states[game], rules, mask)
@@ -68,7 +68,7 @@ def count_actions(states: StateArray, rules: RulesRecord, mask: npt.NDArray[np.i
 
 @kernel
 def expand(states: StateArray, rules: RulesRecord, mask: npt.NDArray[np.int8], children: StateArray) -> None:
-    """Write what each legal action makes of each state, one after the other.
+    """Write the successor of each state for each legal action, one after the other.
 
     Args:
         states: the positions.

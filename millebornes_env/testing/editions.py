@@ -15,7 +15,7 @@ from millebornes_env.testing.audited_play import COUNTS, FOUND, NO_ACTION, begin
 from millebornes_env.testing.step_laws import ALL_MESSAGES
 
 GAMES: Final = 16
-"""Played side by side at a table."""
+"""Number of games played side by side at a table."""
 
 
 def check_edition(
@@ -32,16 +32,16 @@ def check_edition(
         edition: name of a rule sheet, or an `Edition` of your own.
         players: seats at the table; None: every table of the edition.
         teams: teams at the table; None: the sheet's usual way to play with so many.
-        steps: at each table, at least.
-        seed: of the games, 0 to 2**64 - 1.
+        steps: least number of steps at each table.
+        seed: seed of the games, 0 to 2**64 - 1.
 
     Returns:
-        What happened, for each table (players, teams): how many games, rounds, claims, extensions ...
+        Counts of events, for each table (players, teams): games, rounds, claims, extensions ...
 
     Raises:
         ConformanceError: a law was broken; the message says at which table, in which game and at which step.
-        OptionError: steps that are not a whole number of at least 1.
-        MilleBornesError: the edition, the table or the seed is none.
+        OptionError: `steps` is not a whole number of at least 1.
+        MilleBornesError: the edition, the table or the seed is invalid.
     """
     sheet = find_edition(edition)
     number = whole_number(steps)

@@ -1,4 +1,4 @@
-"""`check_env`: what a vector environment must return, and that it can be relied on."""
+"""`check_env`: check the return values and the reproducibility of a vector environment."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from millebornes_env.errors import ConformanceError, IllegalActionError, OptionE
 Arrays = dict[str, npt.NDArray[Any]]
 
 REPLAYED: Final = 50
-"""Steps that are played again from the same seed."""
+"""Number of steps that are played again from the same seed."""
 CHECKED_CLOSELY: Final = 16
-"""Steps between two copies, two refusals and two looks at the records."""
+"""Number of steps between checks of copies, of illegal actions and of the records."""
 
 
 def check_env(env: VectorEnv, *, steps: int = 200, seed: int = 0) -> None:
@@ -26,17 +26,17 @@ def check_env(env: VectorEnv, *, steps: int = 200, seed: int = 0) -> None:
 
     Checked are: shapes, dtypes and bounds of what `reset` and `step` return; the mask, which must be what the
     rules allow; the laws of the records; that the same seed and actions give the same; that copies and
-    restored records show the same; and that an illegal action is refused and changes nothing.
+    restored records show the same; and that an illegal action raises an error and changes nothing.
 
     Args:
-        env: it is copied, and left as it is.
-        steps: of each game.
-        seed: of the games, 0 to 2**64 - 1.
+        env: the environment; it is copied and not changed.
+        steps: number of steps in each game.
+        seed: seed of the games, 0 to 2**64 - 1.
 
     Raises:
-        ConformanceError: something is not as it must be; the message says what, and in which step and game.
-        OptionError: no vector environment, or steps that are not a whole number of at least 1.
-        OptionError: the seed is none.
+        ConformanceError: a check failed; the message says which, and in which step and game.
+        OptionError: `env` is not a vector environment, or `steps` not a whole number of at least 1.
+        OptionError: the seed is invalid.
     """
     given: object = env
     if not isinstance(given, VectorEnv):
@@ -55,7 +55,7 @@ class _EnvCheck:
         self._step = 0
 
     def run(self, steps: int, seed: int) -> None:
-        """Play, checking every step; then play the first steps again."""
+        """Play and check every step; then play the first steps again."""
         first = [self._reset(seed)]
         played = []
         for self._step in range(1, steps + 1):
@@ -79,7 +79,7 @@ class _EnvCheck:
     # Playing ------------------------------------------------------------------------------------------------
 
     def _next_actions(self) -> npt.NDArray[np.int64]:
-        """Legal actions; where games have ended that only a reset begins again, the reset is done first."""
+        """Sample legal actions, resetting finished games first if only a reset restarts them."""
         actions = self._env.sample_actions()
         ended = actions == SKIP
         if ended.any():
@@ -116,7 +116,7 @@ class _EnvCheck:
             raise self._failed(f"{name} is {found}; it must be {np.dtype(dtype)}{list(shape)}")
 
     def _checked(self, observations: Any) -> Arrays:
-        """Copies of the observations' arrays, if they are as the spaces and the rules say."""
+        """Check the observations against the spaces and the rules, and return copies of their arrays."""
         games, space = self._env.num_envs, self._env.single_observation_space
         for name in ("observation", "action_mask", "agent_selection"):
             if name not in observations:
@@ -141,7 +141,7 @@ class _EnvCheck:
         return {name: array.copy() for name, array in observations.items()}
 
     def _check_records(self, masks: npt.NDArray[np.int8]) -> None:
-        """The records obey the laws, and the masks are what the rules allow in them."""
+        """Check that the records obey the laws, and that the masks match the rules."""
         env = self._env
         states = env.get_states()
         try:
@@ -157,12 +157,12 @@ class _EnvCheck:
                 raise self._failed("action_mask is not what the rules allow", game)
 
     def _are_over(self, states: Any) -> npt.NDArray[np.bool_]:
-        """bool[N]: in which games nobody is to act."""
+        """Return a mask of the games without a seat to act, bool[N]."""
         is_round_over = plain(self._env.games.rulebook.is_round_over)
         return np.array([is_round_over(state) for state in states.view(np.recarray)], np.bool_)
 
     def _check_copies(self) -> None:
-        """A clone, and records put back, show the same; playing the clone changes nothing here."""
+        """Check that a clone and restored records show the same, and that the clone is independent."""
         env = self._env
         before, states = env.observe(0), env.get_states()
         other = env.clone()
@@ -178,7 +178,7 @@ class _EnvCheck:
             raise self._failed("set_states(get_states()) shows other observations")
 
     def _check_refusal(self) -> None:
-        """An illegal action is refused and changes nothing, where the environment is to refuse it."""
+        """Check that an illegal action raises and changes nothing, if the environment checks actions."""
         env = self._env
         states = env.get_states()
         if env.settings.punish_illegal or self._are_over(states).any():

@@ -1,4 +1,4 @@
-"""States and rules as callers hand them over."""
+"""Conversion of the states and rules that callers pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ States = Position | StateArray | np.void
 
 
 def states_and_rules(states: States, rules: Rules | None) -> tuple[StateArray, Rules]:
-    """The records as `STATE[N]`, and the rules of their table.
+    """Return the records as `STATE[N]`, and the rules of their table.
 
     Args:
         states: a position, an array of records, or one record.
@@ -26,8 +26,8 @@ def states_and_rules(states: States, rules: Rules | None) -> tuple[StateArray, R
         A copy of the records, C-contiguous, and the rules.
 
     Raises:
-        StateError: they are no records of games.
-        OptionError: the rules are missing, or are none.
+        StateError: the states are not game records.
+        OptionError: the rules are missing or invalid.
     """
     records: Any = states
     table: Any = rules

@@ -66,12 +66,12 @@ WRONG_REWARDS: Final = _named("rewards do not sum to 0, or are paid before the e
 WRONG_END_OF_EPISODE: Final = _named("the engine ended a race that goes on, or went on with one that is over")
 
 ALL_MESSAGES: Final = _register.messages
-"""What can be wrong with a state, a decision or a step, by number; those of the audit come first."""
+"""Messages of all violations of a state, decision or step, by number; the audit's come first."""
 
 
 @rule
 def decision_violation(state: State, rules: Any, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
-    """The first law that a decision breaks; writes the mask and the observation of the seat that decides.
+    """Return the first law that a decision breaks; write the mask and the observation of its seat.
 
     Args:
         state: the race.
@@ -113,13 +113,13 @@ def bids_can_be_paid(state: State, mask: Int8Array) -> bool:
 
 @rule
 def step_violation(before: State, after: State, rules: Any, action: int) -> int:
-    """The first law that a step breaks, or NO_VIOLATION.
+    """Return the first law that a step breaks, or NO_VIOLATION.
 
     Args:
         before: the race before the step.
         after: the race after it.
         rules: the table's rules.
-        action: what the seat did.
+        action: action of the seat.
     """
     found = require(NO_VIOLATION, OTHER_RACE, race_is_the_same(before, after))
     found = require(found, TURN_WENT_BACK, race_went_on(before, after))
@@ -140,7 +140,7 @@ def race_is_the_same(before: State, after: State) -> bool:
 
 @rule
 def is_same_turn(before: State, after: State) -> bool:
-    """Whether the step did not end the turn."""
+    """Return True if the step did not end the turn."""
     return int(before.turn) == int(after.turn)
 
 
@@ -188,7 +188,7 @@ def jerseys_were_exchanged(before: State, after: State, rules: Any, action: int)
 
 @rule
 def is_handed_in(kind: int, action: int) -> bool:
-    """Whether the action hands in cards of the set."""
+    """Return True if the action hands in cards of the set."""
     if action == EXCHANGE_GREEN:
         return kind == GREENS
     return action == EXCHANGE_POLKA_DOT and kind in (DOUBLES, TRIPLES)

@@ -27,8 +27,8 @@ def check_state(states: States, rules: Rules | None = None, *, from_deal: bool =
     Args:
         states: a `notation.Position`, a record or `STATE[N]`; they are not changed.
         rules: of their table, such as `env.rules`; a `Position` has its own.
-        from_deal: whether the games were played from a deal. False: they may have been set up by hand, and
-            need only be such that they can be played on.
+        from_deal: True if the games were played from a deal. False: they may have been set up by hand, and
+            only need to be playable from here on.
 
     Raises:
         ConformanceError: a record breaks a law; the message says which game and what is wrong with it.
@@ -56,18 +56,18 @@ def _first_unreachable(records: StateArray, rules: Rules) -> tuple[int, str] | N
 def check_step(before: States, action: int, after: States, rules: Rules | None = None) -> None:
     """Check that an action changed a game only in the ways that the rules allow.
 
-    The laws were written without a look at the rulebook's `step`: they are a second opinion of it.
+    The laws were written independently of the rulebook's `step`, as a second implementation.
 
     Args:
         before: one game before the action: a `notation.Position` or one record.
-        action: what the seat did.
+        action: action of the seat.
         after: the game after it, the next round not yet dealt.
         rules: of their table; a `Position` has its own.
 
     Raises:
         ConformanceError: the action was illegal, or the step broke a law.
-        StateError: they are no records of games, or not one each.
-        ActionError: the action is none of this table.
+        StateError: the arguments are not one game record each.
+        ActionError: the action does not exist at this table.
         OptionError: the rules are missing.
     """
     first, table = states_and_rules(before, rules)
@@ -101,8 +101,8 @@ def perft(states: States, depth: int, rules: Rules | None = None) -> int:
         The number of sequences from all states together; see `count_sequences` for what counts.
 
     Raises:
-        StateError: no such records, or one that no game of this table can be in.
-        OptionError: a depth that is not a whole number of at least 0, or rules that are missing.
+        StateError: the arguments are not game records, or a record is impossible at this table.
+        OptionError: the depth is not a whole number of at least 0, or the rules are missing.
     """
     records, table = states_and_rules(states, rules)
     number = whole_number(depth)

@@ -80,14 +80,14 @@ WRONG_END_OF_EPISODE: Final = _named(
 WRONG_DEAL: Final = _named("a round was dealt wrongly")
 
 ALL_MESSAGES: Final = _register.messages
-"""What can be wrong with a state, a decision or a step, by number; those of the audit come first."""
+"""Messages of all violations of a state, decision or step, by number; the audit's come first."""
 
 
 @rule
 def decision_violation(
     state: State, rules: RulesRecord, mask: Int8Array, row: Int8Array, high: Int8Array
 ) -> int:
-    """The first law that a decision breaks; writes the mask and the observation of the seat that decides.
+    """Return the first law that a decision breaks; write the mask and the observation of its seat.
 
     Args:
         state: the game.
@@ -105,7 +105,7 @@ def decision_violation(
 
 @rule
 def is_anything_legal(mask: Int8Array) -> bool:
-    """While the round runs something can be done."""
+    """A round in progress has a legal action."""
     union = 0
     for action in range(len(mask)):
         union |= int(mask[action])
@@ -117,14 +117,14 @@ def is_anything_legal(mask: Int8Array) -> bool:
 
 @rule
 def step_violation(before: State, after: State, rules: RulesRecord, action: int, steps: int) -> int:
-    """The first law that a step breaks, or NO_VIOLATION.
+    """Return the first law that a step breaks, or NO_VIOLATION.
 
     Args:
         before: the game before the step.
         after: the game after it.
         rules: the table's rules.
-        action: what the seat did.
-        steps: how many steps the round has had, this one included.
+        action: action of the seat.
+        steps: number of steps of the round so far, including this one.
     """
     shown = shown_card(before, action)
     drawn = int(before.draw_pile) - int(after.draw_pile)
@@ -144,7 +144,7 @@ def step_violation(before: State, after: State, rules: RulesRecord, action: int,
 
 @rule
 def shown_card(before: State, action: int) -> int:
-    """The card that the action takes from the hand, or NO_CARD."""
+    """Return the card that the action takes from the hand, or NO_CARD."""
     if action == CLAIM_COUP_FOURRE:
         return safety_against(int(before.pending_hazard))
     return card_of(action)
@@ -152,7 +152,7 @@ def shown_card(before: State, action: int) -> int:
 
 @rule
 def is_laid(action: int) -> bool:
-    """Whether the action lays a card."""
+    """Return True if the action lays a card."""
     return not is_discard(action) and (action < CLAIM_COUP_FOURRE or action >= FIRST_FURTHER_HAZARD)
 
 
@@ -174,7 +174,7 @@ def only_the_shown_card_left(before: State, after: State, rules: RulesRecord, sh
 
 @rule
 def draws_due(before: State, after: State, action: int, shown: int) -> int:
-    """How many cards are drawn, if there are: two after a claim, one after a safety or by the next."""
+    """Count the cards to draw from the pile: two after a claim, one after a safety or for the next seat."""
     due = 1 if int(after.phase) == PLAY else 0
     if action == CLAIM_COUP_FOURRE:
         due = 2
@@ -213,7 +213,7 @@ def tableaux_changed_by_the_rules(before: State, after: State, rules: RulesRecor
 
 @rule
 def removed_hazards(before: State, after: State, team: int) -> int:
-    """How many hazards that showed have left the team's tableau under a safety that it has now."""
+    """Count the visible hazards that left the team's tableau for a safety that it has now."""
     removed = 0
     for hazard in range(ACCIDENT, SPEED_LIMIT + 1):
         showed = int(before.battle[team]) == hazard or int(before.speed[team]) == hazard
@@ -275,7 +275,7 @@ def turn_passed_as_it_should(
 
 @rule
 def last_turn_was_the_last(before: State, after: State, rules: RulesRecord, action: int, shown: int) -> bool:
-    """Where hands are not played out, a turn that ends with an empty pile ends the round (000:219)."""
+    """If hands are not played out, a turn that ends with an empty pile ends the round (000:219)."""
     if int(before.draw_pile) > 0 or int(after.phase) != PLAY or are_hands_played_out(after, rules):
         return True
     if action == CLAIM_COUP_FOURRE:

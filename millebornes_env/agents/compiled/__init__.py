@@ -1,1 +1,1 @@
-"""What compiled agents are made of: the frame, the reader of observations, lists of preferences."""
+"""Building blocks of compiled agents: the frame, the reader of observations, lists of preferences."""

@@ -68,17 +68,17 @@ each decision.
 """
 
 MEMORY: Final = 48
-"""Numbers that an agent can remember for a seat, from one decision to the next."""
+"""Number of values that an agent can remember for a seat, from one decision to the next."""
 MAX_OPTIONS: Final = 12
 
 _CLOCK, _DECISIONS = 0, 1
 FIRST_FREE: Final = 2
-"""Where an agent's own part of its memory begins."""
+"""Index at which the agent's own part of its memory begins."""
 FIRST_OF_MATCH: Final = 40
-"""From here on memory lasts for a match."""
+"""Index from which on memory lasts for a match."""
 
 NO_ACTION: Final = -1
-"""Where a round is over and nobody is to choose."""
+"""The action of a finished round, in which no seat has a decision."""
 
 _ADDRESSES: dict[tuple[Choose, ModuleType], int] = {}
 
@@ -91,10 +91,10 @@ _ADDRESSES: dict[tuple[Choose, ModuleType], int] = {}
 
 @rule_of_rules
 def decisions_taken(seen: Seen, state: Any, memory: Int16Array) -> int:
-    """How many decisions the seat has taken in this round so far.
+    """Count the decisions that the seat has taken in this round so far.
 
-    The game's clock never grows in a round: a seat that finds it larger than at its last decision is in a new
-    round.
+    The game's clock never grows within a round: if it is larger than at the seat's last decision, a new round
+    has started.
     """
     return 0 if seen.clock(state) + 1 > int(memory[_CLOCK]) else int(memory[_DECISIONS])
 
@@ -110,17 +110,17 @@ def decide(
     options: Int64Array,
     draw: int,
 ) -> int:
-    """Let an agent take a decision: every kernel that plays agents does it here.
+    """Let an agent take a decision; every kernel that plays agents calls this function.
 
     Args:
-        seen: of the game, by `seen_of`.
-        choose: of the agent, by address.
+        seen: the observation reader of the game (`seen_of`).
+        choose: address of the agent's function.
         state: the game.
-        rules: the table's.
-        seat: who decides.
-        memory: int16[MEMORY], of that seat; at the first decision of a round, what lasts for a round is
-            forgotten.
-        options: int64[MAX_OPTIONS], of the agent.
+        rules: the rules of the table.
+        seat: the seat that decides.
+        memory: int16[MEMORY], memory of that seat; the part that lasts for a round is cleared at the first
+            decision of a round.
+        options: int64[MAX_OPTIONS], options of the agent.
         draw: a random number for this decision.
     """
     taken = decisions_taken(seen, state, memory)
@@ -135,7 +135,7 @@ def decide(
 
 
 class AgentKernels(NamedTuple):
-    """What plays compiled agents of one game; each kernel is described where it is made, below."""
+    """The kernels that play compiled agents of one game; each is described below, where it is made."""
 
     rulebook: Any
     seen: Any  # what `decide` and `decisions_taken` take first
@@ -265,8 +265,8 @@ def _examples(rulebook: Any, rules: Any) -> tuple[Any, Any, int, Int16Array, Int
 def address_to(choose: Choose, rulebook: Any, rules: Any) -> int:
     """Compile the function, or find it on disk: its address, for `call_at`, which `_ADDRESSES` keeps.
 
-    Numba works out the type of a function that is handed to a kernel at every call anew, which takes fifty
-    times as long as a step of one game; an address is an int. And kernels that take functions by address are
+    Numba determines the type of a function argument of a kernel again at every call, which takes fifty times
+    as long as a step of one game; an address is an int. And kernels that take functions by address are
     compiled once for all agents.
 
     Args:
@@ -289,10 +289,10 @@ def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
 
 
 def legal_by_masks(agent: CompiledAgent, action_masks: Masks | None) -> npt.NDArray[np.bool_]:
-    """What masks allow, bool[N, A], for an agent that has nothing else to go by.
+    """Return the actions that masks allow, bool[N, A], for an agent without any other source.
 
     Raises:
-        AgentError: there are no masks.
+        AgentError: the masks are missing.
     """
     if action_masks is None:
         raise AgentError(
@@ -318,7 +318,7 @@ class CompiledAgent(BaseAgent):
     """The function; subclasses set it with `staticmethod`."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """A subclass with an `act` of its own is asked by that; what that takes it declares anew."""
+        """Reset `is_compiled` and `has_memory` of a subclass with an `act` of its own."""
         super().__init_subclass__(**kwargs)
         if cls.act is not CompiledAgent.act:
             cls.is_compiled = False
@@ -344,7 +344,7 @@ class CompiledAgent(BaseAgent):
 
         Raises:
             UnknownAgentError: too many options, or one that is no whole number.
-            OptionError: a seed that is none.
+            OptionError: the seed is invalid.
             AgentError: the table's observations do not show what the agent counts on.
         """
         settings = checked_options(self.name, options)
@@ -385,7 +385,7 @@ class CompiledAgent(BaseAgent):
             observations: int8[N, D].
             action_masks: int8[N, A] or None; these agents know the rules and ask it only what is to be done
                 where a round is over.
-            slot_ids: int64[N], numbers from 0 on that tell apart who plays where, such as `game * players +
+            slot_ids: int64[N], one number from 0 on for each game and seat, such as `game * players +
                 seat`, so that each keeps a memory of its own; None: the number of the row. Rows that share a
                 slot share its memory, in their order.
 
@@ -443,8 +443,8 @@ class CompiledAgent(BaseAgent):
 
     @alone
     def forget(self) -> None:
-        """Forget all slots: what comes next are other matches.
+        """Clear the memory of all slots, before other matches begin.
 
-        That a round is new an agent finds out by itself; what it remembers for a match it keeps until then.
+        An agent detects a new round by itself; its memory for a match lasts until this call.
         """
         self._memories = self._memories[:0]

@@ -90,11 +90,11 @@ _MOST_OFF: Final = 800
 _LOST_STEPS: Final = 4
 """A square that was lost counts as much as so many that were won."""
 _NO_LAP_LEFT: Final = 0.3
-"""What is left of a race that may end at any moment, in laps."""
+"""Length of the rest of a race that may end at any moment, in laps."""
 
 
 def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
-    """What is worth most (see `agents.compiled.agent.Choose`)."""
+    """Return the action that is worth most (see `agents.compiled.agent.Choose`)."""
     notice_last_bid(state, seat, memory, int(options[LEARNS]))
     phase = int(state.phase)
     if phase == EXCHANGE:
@@ -124,13 +124,13 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
 
 @rule
 def laps_left(state: State, rules: Rules, options: Int64Array) -> float:
-    """How many laps the race may still take: by the jerseys that the nearest to the win still needs."""
+    """Estimate the laps left in the race, from the jerseys that the seat nearest to the win still needs."""
     return _NO_LAP_LEFT + least_missing(state, rules) * int(options[LAPS]) / 10.0
 
 
 @rule
 def worth_of_energy(laps: float, options: Int64Array) -> float:
-    """What one energy is worth with so many laps left: 1, and less when few are left to spend it in."""
+    """Return the value of one energy with so many laps left: 1, or less if few are left to spend it in."""
     return min(1.0, laps * 10.0 / int(options[LATE]))
 
 
@@ -141,10 +141,10 @@ def worth_of_energy(laps: float, options: Int64Array) -> float:
 def worth_of_square(
     state: State, rules: Rules, stakes: Stakes, values: Values, square: int, laps: float, options: Int64Array
 ) -> float:
-    """What it is worth to hold the square for the rest of the race.
+    """Return the value of holding the square for the rest of the race.
 
-    In each lap it is landed on with a chance of 1 in 3.5. Then it saves its number, and takes the leader to
-    the front from wherever he rides.
+    In each lap the chance of a landing on it is 1 in 3.5. A landing saves the square's number, and takes the
+    leader to the front from any place.
     """
     front, riders = 0.0, riders_left(state)
     for place in range(riders):
@@ -173,7 +173,7 @@ def least_square(
 
 @rule
 def worth_of_retirement(rules: Rules, stakes: Stakes) -> float:
-    """What the energy is worth that a servant brings who retires."""
+    """Return the value of the energy that a retiring servant brings."""
     return float(stakes[ENERGY]) * int(rules.retirement_energy)
 
 
@@ -181,7 +181,7 @@ def worth_of_retirement(rules: Rules, stakes: Stakes) -> float:
 def price_of_servant(
     state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, laps: float, options: Int64Array
 ) -> float:
-    """What the seat loses by placing a servant: his 15 energy, or the square that he has to leave."""
+    """Return the cost of placing a servant: his 15 energy, or the value of the square that he leaves."""
     if int(state.off_board[seat]) > 0:
         return worth_of_retirement(rules, stakes)
     least = least_square(state, rules, seat, stakes, values, laps, options)
@@ -192,7 +192,7 @@ def price_of_servant(
 def loss_by_retirement(
     state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, laps: float, options: Int64Array
 ) -> float:
-    """What is lost if a servant retires: a square that is worth more than 15 energy, or nothing."""
+    """Return the loss if a servant retires: the excess of a square's value over the 15 energy, or nothing."""
     if int(state.off_board[seat]) > 0:
         return 0.0
     price = price_of_servant(state, rules, seat, stakes, values, laps, options)
@@ -249,24 +249,24 @@ def surplus(state: State, rules: Rules, seat: int) -> float:
 
 @rule
 def has_means(state: State, rules: Rules, seat: int) -> bool:
-    """Whether it has the energy for a higher bid, or could have it."""
+    """Return True if the seat has the energy for a higher bid, or can get it."""
     spare = int(state.energy[seat]) - _KEEPS
     return spare > int(state.highest_bid) or could_retire(state, rules, seat)
 
 
 @rule
 def could_retire(state: State, rules: Rules, seat: int) -> bool:
-    """Whether a servant off the board can retire before the bid, and nothing of his energy is lost."""
+    """Return True if a servant off the board can retire before the bid without any loss of energy."""
     fits = int(state.energy[seat]) + int(rules.retirement_energy) <= int(rules.max_energy)
     return fits and int(state.off_board[seat]) > 0 and can_retire_before_bid(state, rules, seat)
 
 
 @rule
 def opening_bid(state: State, seat: int, most: int, memory: Int16Array) -> int:
-    """What to bid for a square that `most` energy may be paid for.
+    """Return the bid for a square that is worth at most `most` energy.
 
-    Who bids last bids one more than the others. Where others are to come, no more is needed than they have;
-    and less is enough against those who have let cheaper bids pass.
+    The last bidder bids one more than the others. If others are still to bid, the bid need not exceed their
+    energy, and can be lower against seats that have passed on cheaper bids.
     """
     lowest, later = int(state.highest_bid) + 1, energy_of_later_bidders(state, seat)
     if later == 0:
@@ -280,7 +280,7 @@ def opening_bid(state: State, seat: int, most: int, memory: Int16Array) -> int:
 
 @rule
 def notice_last_bid(state: State, seat: int, memory: Int16Array, step: int) -> None:
-    """See who has got the last square that it bid for before others could bid more: bid less, or more."""
+    """Lower or raise later bids, depending on the result of the last bid that others could outbid."""
     square = int(memory[OPENED]) - 1
     if square < 0 or (int(state.phase) in (BID, MOVE) and int(state.square) == square):
         return  # there was none, or its auction goes on

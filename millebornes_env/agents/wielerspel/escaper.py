@@ -62,14 +62,14 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
 
 @rule
 def can_spare(state: State, seat: int, price: int, options: Int64Array) -> bool:
-    """Whether it can pay so much; in a rainbow lap it keeps nothing back."""
+    """Return True if the seat can pay the price; in a rainbow lap it keeps nothing back."""
     keeps = 0 if int(state.rainbow_lap) == 1 else int(options[KEEPS])
     return int(state.energy[seat]) >= price + keeps
 
 
 @rule
 def is_tempted(state: State, rules: Rules, seat: int, options: Int64Array) -> bool:
-    """Whether it escapes, or rides further away, if it can."""
+    """Return True if the seat escapes, or extends its lead, whenever it can."""
     if is_away(state, seat) and int(state.lead) + FACES > rules.inner_track:
         return True  # 003:190, the end of the inner track is in reach
     if not can_spare(state, seat, int(state.number), options):
@@ -81,14 +81,14 @@ def is_tempted(state: State, rules: Rules, seat: int, options: Int64Array) -> bo
 
 @rule
 def is_dangerous(state: State, rules: Rules, options: Int64Array) -> bool:
-    """Whether the forced retirement may be drawn soon (003:192)."""
+    """Return True if the forced retirement may be drawn soon (003:192)."""
     is_in_pile = cards_left_of_kind(state, rules, FORCED_RETIREMENT) > 0
     return is_in_pile and cards_left(state) <= options[THIN]
 
 
 @rule
 def most_to_bid(state: State, rules: Rules, seat: int, options: Int64Array) -> int:
-    """What the square costs in a landing; and more for squares from which a throw can reach the line."""
+    """Return the highest bid: the price of a landing, or more if a throw from the square reaches the line."""
     worth = int(rules.square_number[int(state.square)])
     if squares_to_the_line(state, rules) <= FACES:
         worth += int(options[LINE])

@@ -1,8 +1,8 @@
-"""Numbers that a network can use better than a race's observation: ones and zeros for what matters exactly.
+"""Binary features appended to the observation of a race.
 
-What a square, a lead or a bid of 7 means is another matter than one of 6, and a perceptron cannot easily tell
-them apart if both are one input. And which squares are held matters by how far ahead of the rainbow rider
-they are, wherever he is. So behind the numbers of the observation stand, as ones:
+A square, a lead or a bid of 7 has another meaning than one of 6, and a perceptron has difficulty separating
+them if both are one input. And the squares that are held matter by their distance ahead of the rainbow rider,
+wherever he is. So these features follow the numbers of the observation, as ones:
 
     square      where the rainbow rider is
     number      what is printed there
@@ -50,7 +50,7 @@ OF_SEAT: Final = AHEAD + PLACES + len(ENOUGH) + 2 * MOST_JERSEYS
 
 @rule
 def num_features(rules: Rules, spec: ObservationSpec) -> int:
-    """How many numbers stand behind those of the observation."""
+    """Count the features appended to the observation."""
     return OF_TABLE + OF_SEAT * shown_seats(rules, spec)
 
 

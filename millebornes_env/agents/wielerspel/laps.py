@@ -1,10 +1,10 @@
-"""What a place in the race is worth: expected gains over this lap and the next, by the white die.
+"""The value of a place in the race: expected gains over this lap and the next, by the white die.
 
-`value_laps` works out a table backwards from the end of the next lap. For each square it says what the seat
-can expect to gain if the rainbow rider stands there and the seat rides in this place of the race, or is away
-with this lead. Each landing moves it to another place, as `games.wielerspel.positions` says; where that
-depends on who of the others is where, all of that is taken to be equally probable. The seat itself escapes,
-rides further, keeps its lead or gives up as is best.
+`value_laps` computes a table backwards from the end of the next lap. For each square the table has the gain
+that the seat can expect if the rainbow rider stands there and the seat rides in this place of the race, or is
+away with this lead. Each landing moves the seat to another place, by `games.wielerspel.positions`; where that
+depends on the places of the other seats, all of their orders are assumed to be equally probable. The seat
+itself makes the best choice: it escapes, rides further, keeps its lead or gives up.
 
 Gains are measured in energy (`stakes`).
 """
@@ -42,33 +42,33 @@ THIS_LAP: Final = 2
 _LAPS: Final = 3
 
 MOST_ARROWS: Final = 24
-"""A longer lead counts as one of so many."""
+"""Longest lead in the table; a longer one counts as this one."""
 _SLOTS: Final = MAX_PLAYERS + MOST_ARROWS
 SIZE: Final = _LAPS * MAX_SQUARES * _SLOTS
-"""Of a table."""
+"""Size of a table."""
 
 
 @rule
 def at(lap: int, square: int, slot: int) -> int:
-    """Where in a table a square is, by a place in the race (0: first) or `slot_of_lead`."""
+    """Return the index of a square in a table, by place in the race (0: first) or `slot_of_lead`."""
     return (lap * MAX_SQUARES + square) * _SLOTS + slot
 
 
 @rule
 def value_at(values: Values, lap: int, square: int, slot: int) -> float:
-    """What the table says there."""
+    """Return the table's value at that index."""
     return float(values[at(lap, square, slot)])
 
 
 @rule
 def slot_of_lead(lead: int) -> int:
-    """Where leads stand behind the places."""
+    """Return the slot of a lead; the leads follow the places."""
     return MAX_PLAYERS - 1 + min(lead, MOST_ARROWS)
 
 
 @rule
 def further(rules: Rules, stakes: Values, values: Values, lap: int, square: int, lead: int) -> float:
-    """What the yellow die makes of a lead, on average; 0: of a place at the front of the peloton."""
+    """Return the mean value of a lead after the yellow die; a lead of 0 is the front of the peloton."""
     total = 0.0
     for eyes in range(1, FACES + 1):
         if lead + eyes > int(rules.inner_track):
@@ -111,7 +111,7 @@ def value_laps(
 def value_square(
     state: State, rules: Rules, stakes: Values, values: Values, landings: Values, lap: int, square: int
 ) -> None:
-    """What is to be expected from the square on: the mean of the six landings ahead."""
+    """Write the expected gains from the square on: the mean of the six landings ahead."""
     here, slots = at(lap, square, 0), slots_of(rules)
     for slot in range(slots):
         values[here + slot] = 0.0
@@ -131,7 +131,7 @@ def value_square(
 
 @rule
 def slots_of(rules: Rules) -> int:
-    """How many slots of each square are in use."""
+    """Count the slots of each square that are in use."""
     return MAX_PLAYERS + min(int(rules.inner_track), MOST_ARROWS)
 
 
@@ -153,7 +153,7 @@ def add_landing(
 
 @rule
 def rainbow_at_the_line(state: State, stakes: Values, lap: int, leads: bool) -> float:
-    """What the end of the lap brings to the seat: in a rainbow lap the race leader takes a rainbow jersey."""
+    """Return the gain at the end of the lap: a rainbow lap gives the race leader a rainbow jersey."""
     if lap == NEXT_RAINBOW_LAP or (lap == THIS_LAP and int(state.rainbow_lap) == 1):
         return float(stakes[RAINBOW if leads else OTHERS + RAINBOW])
     return 0.0
@@ -161,7 +161,7 @@ def rainbow_at_the_line(state: State, stakes: Values, lap: int, leads: bool) -> 
 
 @rule
 def price_of(rules: Rules, lead: int) -> int:
-    """What a turn with this lead costs (003:57)."""
+    """Return the price of a turn with this lead (003:57)."""
     if lead < int(rules.first_minute):
         return int(rules.first_price)
     return int(rules.second_price) if lead <= int(rules.second_minute) else int(rules.third_price)
@@ -181,7 +181,7 @@ def value_landing(
     lap: int,
     square: int,
 ) -> None:
-    """What is to be expected when the rainbow rider lands on the square."""
+    """Write the expected gains when the rainbow rider lands on the square."""
     led, followed = (
         gain_of_landing(rules, stakes, square, True),
         gain_of_landing(rules, stakes, square, False),
@@ -200,7 +200,7 @@ def value_landing(
 
 @rule
 def gain_of_landing(rules: Rules, stakes: Values, square: int, leads: bool) -> float:
-    """What the square gives to the race leader, or what it costs the seat that another one leads."""
+    """Return the square's gain for the race leader, or the seat's loss because another seat leads."""
     first = 0 if leads else OTHERS
     kind, number = int(rules.square_kind[square]), int(rules.square_number[square])
     if kind == GREEN:
@@ -219,7 +219,7 @@ def gain_of_landing(rules: Rules, stakes: Values, square: int, leads: bool) -> f
 def after_in_peloton(
     state: State, rules: Rules, seat: int, stakes: Values, values: Values, lap: int, square: int, place: int
 ) -> float:
-    """What follows for a seat in this place, once the positions are worked out (003:83-90)."""
+    """Return the expected gain of a seat in this place, after the positions are updated (003:83-90)."""
     riders, owner = riders_left(state), int(state.owner[square])
     stays = value_at(values, lap, square, place)
     if owner == seat:
@@ -251,7 +251,7 @@ def mixed(rules: Rules, stakes: Values, kind: int, escape: float, free: float) -
 def after_away(
     state: State, rules: Rules, seat: int, stakes: Values, values: Values, lap: int, square: int, lead: int
 ) -> float:
-    """What follows for a seat that is away, once the positions are worked out (003:95-103)."""
+    """Return the expected gain of a seat that is away, after the positions are updated (003:95-103)."""
     owner, kind = int(state.owner[square]), int(rules.square_kind[square])
     keeps = value_at(values, lap, square, slot_of_lead(lead))
     if owner == seat or kind in (ESCAPE, CHANCE):

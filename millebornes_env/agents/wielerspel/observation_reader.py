@@ -1,8 +1,8 @@
-"""A race read back from an observation, as the seat knows it that made the observation.
+"""Decoder of a race from an observation, as the observing seat knows it.
 
-Before a row is read it is asked whether the table can show it (`oddity_of`), as `observation_reader` does for
-Mille Bornes. All is open in a race but the order of the chance cards, so what is read is the race itself, but
-for what only the rules of a turn look at (the dice, how far the turn has come).
+Each row is first checked (`oddity_of`), as `observation_reader` does for Mille Bornes. Only the order of the
+chance cards is hidden in a race, so the result is the race itself, except for the fields that only the rules
+of a turn use (the dice, the stage of the turn).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from millebornes_env.games.wielerspel.state import (
 )
 
 Starts = BySection[int]
-"""Where the sections of an observation start."""
+"""Start indices of the sections of an observation."""
 
 _OWN: Final = 0
 """The seat that sees the row."""
@@ -44,11 +44,11 @@ _MOST_RETIRED: Final = MAX_PLAYERS * MAX_SERVANTS
 
 
 def starts_of(table: Table, *, counts_unseen: bool = True) -> Starts:
-    """Where each section starts; observations of a race always show all of them.
+    """Return the start index of each section; observations of a race always have all of them.
 
     Args:
-        table: whose observations are read.
-        counts_unseen: makes no difference: the cards that are left are always shown.
+        table: the table of the observations.
+        counts_unseen: ignored, because the cards that are left are always shown.
     """
     starts = {section.name: section.start for section in table.sections}
     return BySection(*(starts[name] for name in BySection._fields))
@@ -90,7 +90,7 @@ ODDITIES: Final = (
     "the highest bid does not go with who has bid it",
     "no action would be legal",
 )
-"""What `oddity_of` finds, in words, by number."""
+"""Descriptions of the faults that `oddity_of` finds, by number."""
 
 ODD_DECISION: Final = 2
 NOT_ITS_TURN: Final = 3
@@ -107,9 +107,9 @@ NO_CHOICE: Final = 12
 
 @rule
 def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules) -> int:
-    """Why the table cannot show such a row to a seat that is to decide, or NO_ODDITY.
+    """Return the fault of a row that is impossible for a deciding seat, or NO_ODDITY.
 
-    A row of a race that is over is none to decide about, and no oddity.
+    A row of a race that is over has no decision, and is not a fault.
 
     Args:
         row: int8[D], any bytes.
@@ -133,7 +133,7 @@ def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules) -
 
 @rule
 def phase_of(row: Int8Array, starts: Starts) -> int:
-    """What is to be decided, or RACE_OVER."""
+    """Return the phase of the decision, or RACE_OVER."""
     for phase in range(_PHASES):
         if int(row[starts.phase + phase]) == 1:
             return AWAY + phase
@@ -142,7 +142,7 @@ def phase_of(row: Int8Array, starts: Starts) -> int:
 
 @rule
 def oddity_of_decision(row: Int8Array, starts: Starts, rules: Rules) -> int:
-    """Whether the own seat decides about one thing, or the race is over."""
+    """Check that the own seat has exactly one decision, or that the race is over."""
     phases = sum_of(row, starts.phase, _PHASES)
     if phases > 1 or sum_of(row, starts.to_act, rules.players) != phases:
         return ODD_DECISION
@@ -153,7 +153,7 @@ def oddity_of_decision(row: Int8Array, starts: Starts, rules: Rules) -> int:
 
 @rule
 def oddity_of_order(row: Int8Array, starts: Starts, rules: Rules) -> int:
-    """Whether each place in the race is held once, who decides is in it, and who is away leads it."""
+    """Check that each place is held once, the deciding seat is in the race, and a seat away leads it."""
     riding = 0
     for seat in range(rules.players):
         riding += 1 if int(row[starts.place + seat]) > 0 else 0
@@ -176,7 +176,7 @@ def oddity_of_order(row: Int8Array, starts: Starts, rules: Rules) -> int:
 
 @rule
 def oddity_of_board(row: Int8Array, starts: Starts, rules: Rules) -> int:
-    """Whether servants and jersey cards are as many as there are, and servants stand where they can."""
+    """Check the numbers of servants and jersey cards, and the squares that the servants stand on."""
     for seat in range(rules.players):
         servants = int(row[starts.off_board + seat]) + int(row[starts.retired + seat])
         if servants + sum_of(row, starts.servants + MAX_SQUARES * seat, MAX_SQUARES) != rules.servants:
@@ -198,7 +198,7 @@ def oddity_of_board(row: Int8Array, starts: Starts, rules: Rules) -> int:
 
 @rule
 def oddity_of_line(row: Int8Array, starts: Starts, rules: Rules) -> int:
-    """Whether those who have yet to pay or bid are in the race, and somebody has bid the highest bid."""
+    """Check that seats yet to pay or bid are in the race, and that a highest bid has a bidder."""
     phase = phase_of(row, starts)
     is_line = phase in (MUST_PAY, BID)
     if is_line != (int(row[starts.to_come]) == 1):
@@ -212,9 +212,9 @@ def oddity_of_line(row: Int8Array, starts: Starts, rules: Rules) -> int:
 
 @rule
 def has_a_choice(row: Int8Array, starts: Starts, rules: Rules) -> bool:
-    """Whether the seat that is to decide has a legal action.
+    """Return True if the deciding seat has a legal action.
 
-    Whoever may give up, stay, pass or keep can; a servant retires or moves only if there is one.
+    Giving up, staying, passing and keeping are always possible; retiring or moving needs a servant.
     """
     phase = phase_of(row, starts)
     if phase in (MUST_PAY, MUST_RETIRE):
@@ -239,9 +239,10 @@ def first_odd_row(
 
 @rule
 def clock(state: State) -> int:
-    """What is left of the turns that observations count, then of the servants: neither grows in a race.
+    """Return a clock from the turns left (as observations count them), then the servants left.
 
-    A race that ended within 16 turns, before any servant had retired, would go unnoticed.
+    Neither number grows in a race. The end of a race within 16 turns, before any servant has retired, is not
+    detected.
     """
     turns = MAX_INT8 - min(int(state.turn) // TURN_UNIT, MAX_INT8)
     servants = _MOST_RETIRED
@@ -254,8 +255,8 @@ def clock(state: State) -> int:
 def read_observation(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
     """Write the race as the observing seat knows it: the observer is seat 0, those to its left 1, 2 ...
 
-    The chance cards that are left lie in the order of their types. What an observation does not tell is as at
-    the beginning of a turn: the dice, the card, who rolled; turns are those of the 16s that are shown.
+    The chance cards that are left lie in the order of their types. Fields that observations lack are as at
+    the beginning of a turn: the dice, the card, the seat that rolled; turns are counted in 16s, as shown.
 
     Args:
         row: int8[D], the observation.
@@ -280,7 +281,7 @@ def read_observation(row: Int8Array, starts: Starts, rules: Rules, state: State)
 
 @rule
 def read_decision(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
-    """What is to be decided, whose decision it is, and what it costs."""
+    """Read the decision, the seat that takes it, and its price."""
     state.phase = phase_of(row, starts)
     state.due = int(row[starts.price]) if int(state.phase) == MUST_PAY else 0
     state.seat = _OWN
@@ -295,7 +296,7 @@ def read_decision(row: Int8Array, starts: Starts, rules: Rules, state: State) ->
 
 @rule
 def read_order(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
-    """The order of the race, who is away, and who has left it."""
+    """Read the order of the race, the seat that is away, and the seats that have left."""
     state.lead = row[starts.lead]
     state.highest_lead = row[starts.highest_lead]
     state.escaped, state.riders = NO_SEAT, 0
@@ -315,7 +316,7 @@ def read_order(row: Int8Array, starts: Starts, rules: Rules, state: State) -> No
 
 @rule
 def read_team(row: Int8Array, starts: Starts, rules: Rules, state: State, seat: int) -> None:
-    """What one team has; seats that the table lacks have nothing."""
+    """Read the possessions of one team; seats that the table lacks have nothing."""
     is_here = seat < rules.players
     state.energy[seat] = int(row[starts.energy + seat]) if is_here else 0
     state.off_board[seat] = int(row[starts.off_board + seat]) if is_here else 0
@@ -347,7 +348,7 @@ def read_board(row: Int8Array, starts: Starts, rules: Rules, state: State) -> No
 
 @rule
 def read_line(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
-    """Who has yet to pay or bid: in the order of the race, as they were lined up."""
+    """Read the seats that have yet to pay or bid, in the order of the race, as they were lined up."""
     end = 0
     for seat in range(MAX_PLAYERS):
         state.queue[seat] = NO_SEAT
@@ -361,7 +362,7 @@ def read_line(row: Int8Array, starts: Starts, rules: Rules, state: State) -> Non
 
 @rule
 def read_cards(row: Int8Array, starts: Starts, rules: Rules, state: State) -> None:
-    """The chance cards that are left, type by type: nobody knows their order."""
+    """Read the chance cards that are left, type by type; their order is hidden."""
     end = 0
     for card in range(MAX_CARD_TYPES):
         for _ in range(int(row[starts.cards_left + card])):

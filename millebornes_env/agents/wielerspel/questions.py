@@ -1,4 +1,4 @@
-"""What the agents of the race ask about a race: all of it everybody at the table sees."""
+"""Queries of the race's agents about the state of a race, from public information only."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from millebornes_env.games.wielerspel.state import GREENS, NO_CARD, NO_SEAT, RAI
 
 MEAN_OF_A_DIE: Final = 3.5
 LANDINGS_PER_LAP: Final = 1 / MEAN_OF_A_DIE
-"""How often the rainbow rider ends a throw on a given square, in a lap, far from where it was last seen."""
+"""Probability per lap that a throw ends on a given square, far from the rainbow rider's last square."""
 
 
 @rule
 def around_from(rules: Rules, seat: int, place: int) -> int:
-    """The seat so many places to the left."""
+    """Return the seat this many places to the left."""
     return (seat + place) % int(rules.players)
 
 
@@ -45,7 +45,7 @@ def around_from(rules: Rules, seat: int, place: int) -> int:
 
 @rule
 def is_away(state: State, seat: int) -> bool:
-    """Whether the seat's leader has escaped."""
+    """Return True if the seat's leader has escaped."""
     return int(state.escaped) == seat
 
 
@@ -57,13 +57,13 @@ def riders_left(state: State) -> int:
 
 @rule
 def squares_to_the_line(state: State, rules: Rules) -> int:
-    """How many squares the rainbow rider has before it: a whole lap if it stands on the line."""
+    """Count the squares ahead of the rainbow rider in this lap; a whole lap if it stands on the line."""
     return int(rules.length) - int(state.square)
 
 
 @rule
 def energy_of_later_bidders(state: State, seat: int) -> int:
-    """The most energy that anybody has who bids after the seat; 0 if the seat bids last (003:184).
+    """Return the highest energy of the seats that bid later; 0 if the seat bids last (003:184).
 
     Seats bid in race order.
     """
@@ -93,7 +93,7 @@ def bid_up_to(state: State, rules: Rules, seat: int, most: int) -> int:
 
 @rule
 def free_squares(state: State, rules: Rules) -> int:
-    """Effort squares that nobody holds."""
+    """Count the effort squares that nobody holds."""
     count = 0
     for square in range(int(rules.length)):
         if int(rules.square_kind[square]) == EFFORT and int(state.owner[square]) == NO_SEAT:
@@ -103,7 +103,7 @@ def free_squares(state: State, rules: Rules) -> int:
 
 @rule
 def payments_of_a_lap(state: State, rules: Rules, seat: int) -> float:
-    """The energy that effort squares cost the seat in a lap, on average: all but its own."""
+    """Return the mean energy per lap that effort squares cost the seat: all but its own."""
     sum_of_numbers = 0
     for square in range(int(rules.length)):
         if int(rules.square_kind[square]) == EFFORT and int(state.owner[square]) != seat:
@@ -113,7 +113,7 @@ def payments_of_a_lap(state: State, rules: Rules, seat: int) -> float:
 
 @rule
 def cards_left_of_kind(state: State, rules: Rules, kind: int) -> int:
-    """Chance cards of a kind that have not been drawn since the last shuffle."""
+    """Count the chance cards of a kind that have not been drawn since the last shuffle."""
     count = 0
     for place in range(int(state.deck_next), len(state.deck)):
         card = int(state.deck[place])
@@ -128,7 +128,7 @@ def cards_left_of_kind(state: State, rules: Rules, kind: int) -> int:
 
 @rule
 def number_on(rules: Rules, square: int) -> int:
-    """What is printed on the square."""
+    """Return the number printed on the square."""
     return int(rules.square_number[square])
 
 
@@ -163,15 +163,15 @@ def move_least(state: State, rules: Rules, seat: int) -> int:
 
 @rule
 def wins_with_one_more(state: State, rules: Rules, seat: int) -> bool:
-    """Whether one more rainbow jersey is enough of them."""
+    """Return True if one more rainbow jersey is enough to win."""
     return int(state.jerseys[seat, RAINBOW]) + 1 >= int(rules.target_rainbows)
 
 
 @rule
 def is_green_better_exchanged(state: State, rules: Rules, seat: int) -> bool:
-    """Whether to hand in green jerseys: there is no reason to wait (003:196).
+    """Return True if green jerseys should be handed in; waiting has no benefit (003:196).
 
-    But for the option of 003:200: where the win takes a green jersey besides, the last exchange waits for it.
+    The exception is the option of 003:200: if the win also takes a green jersey, the last exchange waits.
     """
     if not can_exchange_green(state, rules, seat):
         return False
@@ -181,10 +181,10 @@ def is_green_better_exchanged(state: State, rules: Rules, seat: int) -> bool:
 
 @rule
 def is_polka_better_exchanged(state: State, rules: Rules, seat: int) -> bool:
-    """Whether to hand in polka-dot jerseys: when the cards add up to ten exactly, or the exchange wins.
+    """Return True if polka-dot jerseys should be handed in: for exactly ten, or if the exchange wins.
 
-    Rule: 003:196, who has 11 or 12 can wait until exactly ten can be handed in. It does not wait for the last
-    rainbow cards.
+    Rule: 003:196, a seat with 11 or 12 can wait until it can hand in exactly ten. The function does not wait
+    for the last rainbow cards.
     """
     if not can_exchange_polka_dot(state, rules, seat):
         return False

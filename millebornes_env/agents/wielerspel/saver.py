@@ -33,7 +33,7 @@ FINISH: Final = 2
 
 
 def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
-    """What saves most (see `agents.compiled.agent.Choose`)."""
+    """Return the action that saves most (see `agents.compiled.agent.Choose`)."""
     phase = int(state.phase)
     if phase == BID:
         spare = int(state.energy[seat]) - options[KEEPS]
@@ -51,13 +51,13 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
 
 @rule
 def is_finish(state: State, rules: Rules, options: Int64Array) -> bool:
-    """Whether a rainbow jersey waits at the line, and the line is near."""
+    """Return True if a rainbow jersey waits at the line, and the line is near."""
     return int(state.rainbow_lap) == 1 and squares_to_the_line(state, rules) <= options[FINISH]
 
 
 @rule
 def can_pay(state: State, rules: Rules, seat: int, options: Int64Array) -> bool:
-    """Whether it pays for its lead: with all that it has at the finish, else with what it can spare."""
+    """Return True if the seat pays for its lead: at the finish with all its energy, else from its surplus."""
     keeps = 0 if is_finish(state, rules, options) else options[KEEPS]
     return int(state.energy[seat]) >= price_of_lead(state, rules) + keeps
 

@@ -1,7 +1,7 @@
-"""What jerseys are worth in a race: how much nearer they bring a seat, or another one, to the win.
+"""The value of jerseys in a race: how much nearer they bring a seat, or another one, to the win.
 
-Chances to win are estimated from how many rainbow jerseys each seat still needs: half as many, and the odds
-are `2 ** power` times as good.
+Winning chances are estimated from the number of rainbow jerseys that each seat still needs: with half as
+many, the odds are `2 ** power` times as good.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ Stakes = npt.NDArray[np.float64]
 
 # The array of stakes: first what a card of each set is worth to the seat, by its number.
 OTHERS: Final = NUM_SETS
-"""From here on: what it is worth that another seat gains it (less than nothing)."""
+"""Index of the first value of a gain by another seat (negative)."""
 WHOLE_RACE: Final = 2 * NUM_SETS
-"""What it is worth to win now."""
+"""Value of winning now."""
 ENERGY: Final = WHOLE_RACE + 1
-"""What one energy is worth: 1, and less when little of the race is left to spend it on."""
+"""Value of one energy: 1, or less if little of the race is left to spend it on."""
 ESCAPE_CARDS: Final = WHOLE_RACE + 2
 """The share of escape cards among the chance cards that are left."""
 SIZE_OF_STAKES: Final = WHOLE_RACE + 3
 
 _NO_CARD: Final = -1
 _NEAREST: Final = 0.05
-"""Who is nearer to the win than this counts as if he were not, so that all odds are finite."""
+"""Smallest distance to the win; shorter ones are raised to it, so that all odds are finite."""
 
 
 @rule
 def rainbows_missing(rules: Rules, rainbows: int, greens: int, dots: int) -> float:
-    """How many rainbow jerseys are still needed with these jerseys; 0: they win.
+    """Return the number of rainbow jerseys still needed with these jerseys; 0: they win.
 
-    Those that can be exchanged count as rainbow jerseys; the rest, and what an option asks for besides
-    (003:200), as parts of one: two of three green ones are two thirds, and a third of the way is left for the
-    polka dots to shorten.
+    Jerseys that can be exchanged count as rainbow jerseys; the rest, and the extra jerseys of an option
+    (003:200), count as parts of one: two of three green ones are two thirds, and the polka dots
+    shorten the third that is left.
     """
     greens_left, dots_left = max(0, greens - int(rules.also_green)), max(0, dots - int(rules.also_polka))
     per_green, per_polka = int(rules.greens_for_rainbow), int(rules.polka_for_rainbow)
@@ -74,13 +74,13 @@ def missing_with(state: State, rules: Rules, seat: int, kind: int) -> float:
 
 @rule
 def missing(state: State, rules: Rules, seat: int) -> float:
-    """How many rainbow jerseys the seat still needs."""
+    """Return the number of rainbow jerseys that the seat still needs."""
     return missing_with(state, rules, seat, _NO_CARD)
 
 
 @rule
 def least_missing(state: State, rules: Rules) -> float:
-    """How many the seat still needs that needs the fewest."""
+    """Return the fewest rainbow jerseys that any seat still needs."""
     least = float(rules.target_rainbows) + 2.0
     for seat in range(int(rules.players)):
         if int(state.out[seat]) == 0:
@@ -90,13 +90,13 @@ def least_missing(state: State, rules: Rules) -> float:
 
 @rule
 def odds(missing_rainbows: float, power: float) -> float:
-    """In proportion to the chance to win."""
+    """Return a number in proportion to the chance to win."""
     return float(max(missing_rainbows, _NEAREST) ** -power)
 
 
 @rule
 def chance_with(own: float, total: float, wins: bool) -> float:
-    """The chance of a seat, by its odds and those of all."""
+    """Return the chance of a seat, from its odds and the total odds."""
     return 1.0 if wins else own / total
 
 
@@ -109,7 +109,7 @@ def write_stakes(
     Args:
         state: the race.
         rules: the table's.
-        seat: who asks.
+        seat: the seat that decides.
         stakes: float64[SIZE_OF_STAKES], overwritten.
         race: the energy that a race is worth that is won, and would be lost otherwise.
         power: how steeply odds rise towards the win.
@@ -139,7 +139,7 @@ def write_stakes(
 def chance_if_another_gains(
     state: State, rules: Rules, seat: int, kind: int, power: float, total: float, own: float
 ) -> float:
-    """The seat's chance if one of the others gains a card of the set, all of them equally probable."""
+    """Return the seat's chance if another seat, any with equal probability, gains a card of the set."""
     chance, others = 0.0, 0
     for place in range(1, int(rules.players)):
         other = around_from(rules, seat, place)
