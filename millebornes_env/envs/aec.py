@@ -159,13 +159,13 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._agent_selection = self._known(agent)
 
     def _known(self, agent: object) -> str:
-        """The agent, if the table has it."""
+        """Return the agent if the table has it; raise otherwise."""
         if not isinstance(agent, str) or agent not in self.possible_agents:
             raise OptionError(f"there is no agent {shown(agent)}; the agents are {self.possible_agents}")
         return agent
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
-        """A dictionary space of `observation` int8[D] and `action_mask` int8[A].
+        """Return a dictionary space of `observation` int8[D] and `action_mask` int8[A].
 
         Raises:
             OptionError: an agent that the table does not have.
@@ -192,7 +192,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         Raises:
             OptionError: the seed is not one.
             OptionError: the options are no dictionary, or the position is of another table.
-            NotationError: the position is none.
+            NotationError: the text is not a valid position.
             ClosedError: the environment was closed.
         """
         # PettingZoo's own tests pass options that mean nothing.
@@ -217,7 +217,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     @alone
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """Observation, rewards since its last step, termination, truncation and info of the agent to act.
+        """Return observation, cumulative reward, termination, truncation and info of the agent to act.
 
         Raises:
             ResetNeededError: before the first `reset`, or after the last agent's episode is over.
@@ -239,7 +239,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     @alone
     def observe(self, agent: str) -> Observation:
-        """What the agent sees, in arrays of its own.
+        """Return the agent's observation in newly allocated arrays.
 
         Raises:
             ResetNeededError: before the first `reset`.
@@ -262,7 +262,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     @alone
     def step(self, action: int | None) -> None:
-        """Carry out the action of the agent that is to act.
+        """Apply the action of the agent to act.
 
         Args:
             action: an action id; None for an agent whose episode is over.
@@ -336,14 +336,14 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     @alone
     def state(self) -> npt.NDArray[np.int8]:
-        """Everything, hidden cards and cards to come included (`vector.state_sections`)."""
+        """Return the full state, including hidden cards and the draw pile (`vector.state_sections`)."""
         self._check_reset()
         everything: npt.NDArray[np.int8] = self.vector.state()[0]
         return everything
 
     @alone
     def render(self) -> Any:
-        """The table as text, all hands shown, and the score sheet when the round is over; or as a picture.
+        """Render the table with all hands shown, and the score sheet when the round is over.
 
         Returns:
             The text, or the picture as a text in SVG or as uint8[H, W, 3]; None in the mode "human", which
@@ -372,12 +372,12 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         return picture
 
     def _repr_html_(self) -> str | None:
-        """The table as a picture, for notebooks; None before the first `reset`."""
+        """Return the table as a picture for notebooks; None before the first `reset`."""
         return self.vector._repr_html_()
 
     @alone
     def describe(self, agent: str | int) -> str:
-        """What an agent sees, in words: its observation and nothing else, so no hidden card.
+        """Describe an agent's observation in words; hidden cards are not shown.
 
         Args:
             agent: its name, or its seat.
@@ -393,7 +393,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     @alone
     def information_state(self, agent: str, *, form: str = "bytes", compact: bool = False) -> Any:
-        """All that the agent can know, with perfect recall: a key of its information state.
+        """Return a key of the agent's information state, with perfect recall.
 
         Args:
             agent: its name.
@@ -411,7 +411,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of an observation's numbers (`VectorEnv.columns`)."""
+        """Return the names of the columns of an observation (`VectorEnv.columns`)."""
         return self.vector.columns
 
     def section(self, name: str) -> slice:
@@ -430,7 +430,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         return {} if not self.agents or self._is_over(self.agent_selection) else self.vector.legal_actions()
 
     def close(self) -> None:
-        """Refuse all further use."""
+        """Close the environment; later calls raise `ClosedError`."""
         self.vector.close()
 
 

@@ -28,7 +28,7 @@ def array_of(name: str, given: object, error: type[MilleBornesError]) -> npt.NDA
 
 
 def checked_actions(actions: object, num_envs: int, name: str = "actions") -> npt.NDArray[np.int64]:
-    """The actions as int64[num_envs]; no copy is made of an array that kernels can read as it is.
+    """Return the actions as int64[num_envs], without a copy if kernels can read the array as it is.
 
     Raises:
         ActionError: they are not whole numbers, one for each game.
@@ -52,7 +52,7 @@ def checked_actions(actions: object, num_envs: int, name: str = "actions") -> np
 
 
 def checked_seats(seats: object, num_envs: int, players: int) -> npt.NDArray[np.int32]:
-    """The seats as int32[num_envs], given as one for all games or one for each.
+    """Return the seats as int32[num_envs], given as one for all games or one for each.
 
     Raises:
         OptionError: they are not whole numbers, or not seats of the table.
@@ -66,7 +66,7 @@ def checked_seats(seats: object, num_envs: int, players: int) -> npt.NDArray[np.
 
 
 def checked_output(name: str, found: object, wanted: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """An array of the caller's that a kernel can write to, in the shape and dtype of another.
+    """Return the caller's array if a kernel can write to it: same shape and dtype as `wanted`.
 
     Compiled code checks no index: into a shorter array it would write beyond the end.
 
@@ -88,7 +88,7 @@ def checked_output(name: str, found: object, wanted: npt.NDArray[Any]) -> npt.ND
 
 
 def _kind_of(found: object) -> str:
-    """What an array is, in words."""
+    """Describe the shape and dtype of an array in words."""
     if not isinstance(found, np.ndarray):
         return shown(found)
     flags = found.flags
@@ -102,7 +102,7 @@ def _kind_of(found: object) -> str:
 
 
 def checked_buffers(buffers: object, wanted: Buffers) -> Buffers:
-    """A caller's buffers, as views that nobody else can reshape.
+    """Return a caller's buffers as views that nobody else can reshape.
 
     Raises:
         OptionError: they are not `Buffers`, one of them has not the shape, dtype or layout of the one
@@ -128,7 +128,7 @@ def checked_buffers(buffers: object, wanted: Buffers) -> Buffers:
 def copied_records(
     states: object, count: int, record: np.dtype[np.void], name: str = "set_states"
 ) -> StateArray:
-    """A copy of game records, whatever they lie in, in the layout that kernels are compiled for.
+    """Return a copy of game records in the memory layout that kernels are compiled for.
 
     Args:
         states: as a caller gave them.
@@ -182,7 +182,7 @@ def checked_states(
 
 
 def _check_ended(states: StateArray, rulebook: Rulebook, rules: Any, settings: Settings) -> None:
-    """Refuse games that have ended where none can have: nobody could act, and no step would end them."""
+    """Raise if a game has ended where the settings do not allow it: no step could continue it."""
     is_over, broken_off = plain(rulebook.is_round_over), getattr(rulebook, "was_broken_off", None)
     for number, state in enumerate(states):
         if not is_over(state):

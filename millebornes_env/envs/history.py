@@ -30,7 +30,7 @@ from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import game as find_game
 
 FORMS: Final = ("bytes", "text", "tensor")
-"""What a key can be handed out as."""
+"""The formats in which a key can be returned."""
 
 Codes = npt.NDArray[np.uint16]
 """Events as numbers: `event * players + seat`, where events are the actions, then the game's `EVENTS`."""
@@ -48,11 +48,11 @@ class Happened(Protocol):
 
     @property
     def games(self) -> npt.NDArray[np.int64]:
-        """The place of the game."""
+        """The index of the game of each event."""
 
     @property
     def seats(self) -> npt.NDArray[np.int64]:
-        """Whose event it is."""
+        """The seat of each event."""
 
     @property
     def events(self) -> npt.NDArray[np.int64]:
@@ -64,59 +64,59 @@ class GameHistory(Protocol):
 
     @property
     def EVENTS(self) -> tuple[str, ...]:  # noqa: N802 - a constant of a module
-        """What happens besides actions, in words that follow the seat."""
+        """The names of events that are not actions, worded to follow the seat."""
 
     @property
     def PRIVATE_EVENTS(self) -> int:  # noqa: N802
-        """The first so many of them are seen by their seat alone."""
+        """Number of leading `EVENTS` that only their own seat sees."""
 
     @property
     def PRIVATE_ACTIONS(self) -> tuple[int, ...]:  # noqa: N802
-        """And so are these actions; where one is legal, all others show that it was."""
+        """The actions that only their own seat sees; if one is legal, any other action reveals it."""
 
     @property
     def PRIVATE_SECTIONS(self) -> tuple[str, ...]:  # noqa: N802
-        """The sections of an observation that show what others do not see."""
+        """The sections of an observation that are hidden from other seats."""
 
     @property
     def DEALS(self) -> int:  # noqa: N802
         """The event that begins a round."""
 
     def dealt(self, states: StateArray, rules: Any, /) -> Happened:
-        """What has happened in games in which nobody has acted yet."""
+        """Return the events of games in which nobody has acted yet."""
 
     def happened(self, before: StateArray, after: StateArray, rules: Any, /) -> Happened:
-        """What has happened between two records of each game, besides one action."""
+        """Return the events between two records of each game, apart from the action itself."""
 
     def questions(self, before: Any, after: Any, /) -> Sequence[tuple[int, int]]:
-        """What has happened in one game and in the same round, besides an action and draws: seats, events."""
+        """Return (seat, event) pairs of one step within a round, apart from the action and draws."""
 
     def holding(self, state: Any, seat: int, /) -> npt.NDArray[np.int8]:
-        """What the seat has now that others do not see, as counts."""
+        """Return the cards that the seat holds hidden from others, as counts."""
 
     def words_of_holding(self, counts: npt.NDArray[np.int8], /) -> str:
-        """The same in words."""
+        """Describe such counts in words."""
 
     def most_events(self, rules: Any, /) -> int:
-        """How many events a seat can see in a round, or more."""
+        """Return an upper bound on the number of events that a seat can see in a round."""
 
 
 class Keys:
-    """Makes the keys of a table from events.
+    """Encoder that builds the keys of a table from events.
 
     Attributes:
-        actions: how many actions there are; the game's own events come after them.
+        actions: number of actions; the game's own events come after them.
         players: seats at the table.
-        events: in all, actions included.
-        most_events: for so many there is room in a tensor.
+        events: number of events, including actions.
+        most_events: maximum number of events that fit into a tensor.
     """
 
     def __init__(self, game: Game, rules: Any) -> None:
-        """Take the words of a table.
+        """Read the events of a table.
 
         Raises:
-            OptionError: the game does not say what happens in it.
-            OptionError: it has more events than a key can tell apart.
+            OptionError: the game does not support histories.
+            OptionError: it has more events than a key can encode.
         """
         self._part: GameHistory = game.hook("games.history", "a history (`history=True`)")
         self._rules, self._rulebook = rules, game.module()
@@ -134,29 +134,29 @@ class Keys:
         self._is_private[list(self._part.PRIVATE_ACTIONS)] = True
 
     def code(self, seat: int, event: int) -> int:
-        """The number of an event of a seat."""
+        """Return the code of an event of a seat."""
         return event * self.players + seat
 
     def is_private(self, codes: Codes) -> npt.NDArray[np.bool_]:
-        """Which events only their seat sees: bool[K]."""
+        """Return bool[K]: True for events that only their own seat sees."""
         return self._is_private[codes // self.players]
 
     def is_event_private(self, event: int) -> bool:
-        """Whether only its seat sees an event."""
+        """Return True if only its own seat sees the event."""
         return bool(self._is_private[event])
 
     def seen_by(self, seat: int | None, codes: Codes) -> Codes:
-        """The events that a seat sees, or for None those that everybody sees."""
+        """Return the events that a seat sees, or the public events if `seat` is None."""
         seen = ~self.is_private(codes)
         return codes[seen if seat is None else seen | (codes % self.players == seat)]
 
     def of_round(self, codes: Codes) -> Codes:
-        """The last of the events: those of the present round."""
+        """Return the events of the current round."""
         begins = np.flatnonzero(codes // self.players == self.actions + self._part.DEALS)
         return codes[begins[-1] :] if len(begins) else codes
 
     def words(self, code: int) -> str:
-        """An event in words: "0 draws Roll", "1 play 25 km"."""
+        """Describe an event in words: "0 draws Roll", "1 play 25 km"."""
         if code not in self._words:
             event, seat = divmod(code, self.players)
             what = (
@@ -168,15 +168,15 @@ class Keys:
         return self._words[code]
 
     def full(self, seat: int, seen: bytes, start: bytes = b"") -> bytes:
-        """The full key of a seat: a kind, the seat, what it saw at first, and events in two bytes each."""
+        """Return the full key of a seat: kind, seat, first observation, and events in two bytes each."""
         return bytes([_FROM_POSITION if start else 0, seat]) + start + seen
 
     def compact(self, seat: int, public: bytes, holding: bytes, start: bytes = b"") -> bytes:
-        """The compact key of a seat: as the full one, and at the end what it holds, in one byte each."""
+        """Return the compact key of a seat: like the full key, with the held cards appended as bytes."""
         return bytes([_COMPACT + (_FROM_POSITION if start else 0), seat]) + start + public + holding
 
     def text(self, seat: int, seen: bytes, holding: bytes | None = None) -> str:
-        """A key in words.
+        """Return a key as text.
 
         Args:
             seat: whose key it is.
@@ -190,11 +190,11 @@ class Keys:
         return f"player_{seat}: {words}; holds {held}"
 
     def tensor_size(self, holding: int) -> int:
-        """How many numbers a tensor has; `holding` is how many counts a hand has."""
+        """Return the size of a tensor; `holding` is the number of counts of a hand."""
         return self.players + holding + self.most_events * (self.players + self.events)
 
     def write_tensor(self, seat: int, seen: Codes, holding: npt.NDArray[np.int8], row: Any) -> None:
-        """Write a key as numbers: who, what it holds, and the events one after the other as two ones each.
+        """Write a key as a tensor: the seat, the cards it holds, and each event as two one-hot vectors.
 
         Args:
             seat: whose key it is.
@@ -218,15 +218,15 @@ class History:
     Attributes:
         keys: of the table.
         codes: uint16[N, L]: event `k` of game `n`, where `k` is below `lengths[n]`.
-        lengths: int64[N]: how many events each game has.
-        starts: of games that did not begin with a deal: what each seat saw then, bytes by game and seat.
+        lengths: int64[N]: number of events of each game.
+        starts: first observation by game and seat, as bytes, for games that did not begin with a deal.
     """
 
     def __init__(self, game: Game, rules: Any, num_games: int) -> None:
-        """Keep nothing yet of so many games.
+        """Create empty histories for `num_games` games.
 
         Raises:
-            OptionError: the game does not say what happens in it.
+            OptionError: the game does not support histories.
         """
         self._game, self._rules = game.name, rules
         self.codes: Codes = np.zeros((num_games, _ROOM_AT_FIRST), _CODE)
@@ -250,14 +250,14 @@ class History:
         return len(self.lengths)
 
     def copy(self) -> History:
-        """An independent copy."""
+        """Return an independent copy."""
         return copy.deepcopy(self)
 
     def checked_copy(self, given: object) -> History:
-        """A copy of a history that is to take this one's place.
+        """Return a copy of a history that will replace this one.
 
         Raises:
-            OptionError: it is none, or of other games.
+            OptionError: it is not a history, or it belongs to other games.
         """
         if not isinstance(given, History):
             raise OptionError(
@@ -272,12 +272,12 @@ class History:
         return given.copy()
 
     def begin(self, games: Batch, chosen: npt.NDArray[np.bool_], *, is_dealt: bool) -> None:
-        """Forget what was, and begin anew.
+        """Clear the events of the chosen games and start again.
 
         Args:
-            games: that have begun.
-            chosen: bool[N], which.
-            is_dealt: whether they begin with a deal; else the keys begin with what each seat sees now.
+            games: the games that have begun.
+            chosen: bool[N], True for the games to clear.
+            is_dealt: True if they begin with a deal; else the keys begin with the current observations.
         """
         self.lengths[chosen] = 0
         places = np.flatnonzero(chosen)
@@ -296,12 +296,12 @@ class History:
             self.starts[game] = [row[game].tobytes() for row in rows]
 
     def record(self, before: StateArray, games: Batch, actions: npt.NDArray[np.int64]) -> None:
-        """Write down a step.
+        """Record a step.
 
         Args:
             before: `STATE[N]` before it.
             games: after it.
-            actions: int64[N]; negative where a game was left as it is.
+            actions: int64[N]; negative where a game was not stepped.
         """
         after = games.states
         is_new = after["episode"] != before["episode"]
@@ -328,7 +328,7 @@ class History:
         self.lengths += np.bincount(games, minlength=len(self.lengths))
 
     def seen(self, game: int, seat: int | None) -> Codes:
-        """The events of a game that a seat sees; for None, those that everybody sees."""
+        """Return the events of a game that a seat sees, or the public events if `seat` is None."""
         return self.keys.seen_by(seat, self.codes[game, : self.lengths[game]])
 
     def plays(self, game: int) -> list[tuple[int, int]]:
@@ -344,7 +344,7 @@ class History:
         return found
 
     def key(self, states: StateArray, game: int, seat: int, *, is_compact: bool) -> bytes:
-        """The key of a seat of a game, as bytes."""
+        """Return the key of a seat of a game, as bytes."""
         start = self.starts[game][seat] if game in self.starts else b""
         seen = self.seen(game, None if is_compact else seat).tobytes()
         if not is_compact:
@@ -352,7 +352,7 @@ class History:
         return self.keys.compact(seat, seen, self._part.holding(states[game], seat).tobytes(), start)
 
     def text(self, states: StateArray, game: int, seat: int, *, is_compact: bool) -> str:
-        """The key of a seat of a game, in words; where it began at a position, that is not told again."""
+        """Return the key of a seat of a game as text, without the position that the game began at."""
         holding = self._part.holding(states[game], seat).tobytes() if is_compact else None
         words = self.keys.text(seat, self.seen(game, None if is_compact else seat).tobytes(), holding)
         if game not in self.starts:
@@ -360,7 +360,7 @@ class History:
         return f"{words} (from a position, {self.starts[game][seat].hex()})"
 
     def tensor(self, states: StateArray, seats: npt.NDArray[np.int32], *, is_compact: bool) -> Any:
-        """The keys of a seat of each game, as int8[N, K]; of a match, the events of its present round.
+        """Return the keys of a seat of each game as int8[N, K]; only the current round of a match.
 
         Raises:
             OptionError: a game did not begin with a deal.
@@ -379,10 +379,10 @@ class History:
 
 
 class HistoryMixin:
-    """What an environment with a history can be asked; `VectorEnv` is one.
+    """Mixin with the methods of an environment that keeps a history, such as `VectorEnv`.
 
     Attributes:
-        history: the events of the games (`History`), or None: `history=True` was not asked for.
+        history: the events of the games (`History`); None unless created with `history=True`.
     """
 
     num_envs: int
@@ -401,7 +401,7 @@ class HistoryMixin:
         return self.history
 
     def _checked_history(self, given: object) -> History:
-        """A copy of what `set_states` was given."""
+        """Return a checked copy of the history that was passed to `set_states`."""
         if self.history is None:
             raise OptionError("this environment keeps no history: make it with history=True")
         return self.history.checked_copy(given)
@@ -410,7 +410,7 @@ class HistoryMixin:
     def information_states(
         self, seats: npt.ArrayLike | None = None, *, form: str = "bytes", compact: bool = False
     ) -> Any:
-        """All that a seat of each game can know, with perfect recall: a key of its information state.
+        """Return a key of the information state of a seat of each game, with perfect recall.
 
         Args:
             seats: one seat for all games, or integers [N]; None: those that decide.
@@ -440,7 +440,7 @@ class HistoryMixin:
 
     @alone
     def public_events(self, game: int = 0) -> list[str]:
-        """What everybody has seen of a game, in words and in order: `["1 deals", "0 play Roll", ...]`.
+        """Return the public events of a game, as text and in order: `["1 deals", "0 play Roll", ...]`.
 
         Raises:
             OptionError: the environment keeps no history, or there is no such game.

@@ -1,4 +1,4 @@
-"""What an illegal action is told: which game, which seat, which play, why, and what was legal."""
+"""Error messages for illegal actions: game, seat, play, reason, and legal alternatives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from millebornes_env.errors import ActionError, IllegalActionError, MilleBornesE
 def illegal_action_error(
     rulebook: Rulebook, state: Any, rules: Any, names: Sequence[str], action: int, game: int | None = None
 ) -> MilleBornesError:
-    """The exception for an action that a game could not carry out.
+    """Return the exception for an action that a game could not apply.
 
     Args:
         rulebook: of the game.
@@ -21,7 +21,7 @@ def illegal_action_error(
         rules: the table's.
         names: of the seats.
         action: the action that was tried.
-        game: which game of several; None: there is but one, and the message need not say.
+        game: index of the game; None: there is only one, and the message does not name it.
 
     Returns:
         `ResetNeededError` if the game is over, `ActionError` for an id that names no play, else

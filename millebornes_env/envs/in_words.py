@@ -1,4 +1,4 @@
-"""What an environment says to people: what a seat sees, what it may do, the layout of a row."""
+"""Human-readable descriptions: observations, legal actions, and the layout of an observation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from millebornes_env.games.registry import Game
 
 
 class DescribeMixin:
-    """The part of `VectorEnv` that speaks to people."""
+    """Mixin of `VectorEnv` with human-readable descriptions."""
 
     num_envs: int
     players: int
@@ -32,7 +32,7 @@ class DescribeMixin:
         raise NotImplementedError
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
-        """What the given seats see (`VectorEnv.observe`)."""
+        """Return the observations of the given seats (`VectorEnv.observe`)."""
         raise NotImplementedError
 
     def _check_ready(self, method: str) -> None:
@@ -40,11 +40,11 @@ class DescribeMixin:
 
     @alone
     def describe(self, seat: int, game: int = 0) -> str:
-        """What a seat of one game sees, in words: its observation and nothing else, so no hidden card.
+        """Describe the observation of a seat of one game in words; hidden cards are not shown.
 
         Raises:
             OptionError: there is no such seat or game.
-            OptionError: for games of this kind there are no such words.
+            OptionError: this game does not support descriptions.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("describe")
@@ -73,7 +73,7 @@ class DescribeMixin:
         """Return the columns of a section: `observation[:, env.section("hand")]`.
 
         Raises:
-            OptionError: there is none of that name; the message lists those there are.
+            OptionError: there is no section of that name; the message lists the sections.
         """
         wanted: object = name  # an array would be compared element by element
         for one in self.observation_sections:
@@ -84,5 +84,5 @@ class DescribeMixin:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of an observation's numbers: "draw_pile", "hand[0]", "hand[1]" ..."""
+        """Return the names of the columns of an observation: "draw_pile", "hand[0]", "hand[1]" ..."""
         return columns_of(self.observation_sections)

@@ -1,4 +1,4 @@
-"""What callers pass in, checked: every way to be wrong gets a message that says what to do."""
+"""Validation of the options that callers pass, with error messages that say what to do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AUTORESET_MODES = {
     AutoresetMode.DISABLED: kernels.DISABLED,
 }
 MOST_THREADS = 1024
-"""More than any machine has; whoever asks for more has mixed something up."""
+"""Maximum number of threads; a larger number is taken for a mistake."""
 MOST_ENVS = 2**31 - 1
 
 
@@ -42,10 +42,10 @@ def checked_num_envs(num_envs: object) -> int:
 
 
 def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings: Settings) -> None:
-    """Compare what so many games take with the memory of the machine, before it is asked for.
+    """Check that the games fit into the memory of the machine, before allocating them.
 
     Raises:
-        OptionError: it is more than there is.
+        OptionError: they do not fit.
     """
     buffers = new_buffers(rulebook, 1, rules, settings)
     needed = num_envs * (rulebook.STATE.itemsize + sum(array.nbytes for array in buffers))
@@ -58,7 +58,7 @@ def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings:
 
 
 def too_many_games(num_envs: int, why: str) -> OptionError:
-    """The error for games that do not fit into memory."""
+    """Return the error for games that do not fit into memory."""
     return OptionError(f"num_envs is {num_envs}: so many games {why}; make fewer")
 
 
@@ -72,7 +72,7 @@ def checked_num_threads(num_threads: object) -> int:
 
 
 def autoreset_mode(mode: object) -> AutoresetMode:
-    """The mode, given as Gymnasium's `AutoresetMode` or as its name, in any case.
+    """Return the mode, given as Gymnasium's `AutoresetMode` or as its name, in any case.
 
     Raises:
         OptionError: there is no such mode.
@@ -84,11 +84,11 @@ def autoreset_mode(mode: object) -> AutoresetMode:
 
 
 USUAL = "usual"
-"""An episode or a reward that is the game's usual one."""
+"""The name of a game's default episode or reward."""
 
 
 def _place_of(option: str, value: object, known: Sequence[str]) -> int:
-    """Where the value stands among the known ones, of which the first is the usual one."""
+    """Return the index of the value among the known ones; the first is the default."""
     return 0 if isinstance(value, str) and value == USUAL else known.index(one_of(option, value, known))
 
 
@@ -101,7 +101,7 @@ def settings(
     observation_spec: Any,
     illegal_action: str,
 ) -> Settings:
-    """The environment's options as the engine takes them.
+    """Return the environment's options in the form that the engine takes.
 
     Args:
         rulebook: of the game.
@@ -112,7 +112,7 @@ def settings(
         illegal_action: what becomes of one, one of `ILLEGAL_ACTIONS`.
 
     Raises:
-        OptionError: an option has a value that it cannot have.
+        OptionError: an option has an invalid value.
     """
     return Settings(
         episode=_place_of("episode", episode, rulebook.EPISODES),
@@ -129,18 +129,18 @@ RESET_OPTIONS = ("reset_mask", "positions")
 
 
 class Reset(NamedTuple):
-    """What a reset begins.
+    """The games to reset and their starting positions.
 
     Attributes:
-        chosen: bool[N], the games that begin anew.
-        positions: where the chosen games begin, one for each; empty: with a deal.
+        chosen: bool[N], the games to reset.
+        positions: starting positions, one for each chosen game; if empty, games begin with a deal.
     """
 
     chosen: npt.NDArray[np.bool_]
     positions: list[Any]
 
     def set_up(self, states: StateArray) -> None:
-        """Lay the positions out in the chosen games, which have begun their next episode.
+        """Write the positions into the chosen games, which have begun their next episode.
 
         A game whose position has no key keeps its own, and its count of episodes with it.
         """
@@ -152,7 +152,7 @@ class Reset(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Where a position must be of: the game, its rule sheet and the rules of the table."""
+    """The table that positions must match: the game, its rule sheet and the rules of the table."""
 
     game: Game
     edition: Sheet
@@ -160,12 +160,12 @@ class Table(NamedTuple):
 
 
 def reset_options(options: Mapping[str, Any] | None, num_envs: int, table: Table) -> Reset:
-    """The options of `reset`.
+    """Return the validated options of `reset`.
 
     Raises:
-        OptionError: positions, of a game that has none as text.
+        OptionError: positions were given, but the game has no text notation.
         OptionError: an unknown one, a mask of the wrong shape, or positions that are not those of the table.
-        NotationError: a text is no position.
+        NotationError: a text is not a valid position.
     """
     options = checked_mapping(options)
     for name in options:
@@ -196,7 +196,7 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, table: Table
 
 
 def checked_mapping(options: object) -> Mapping[str, Any]:
-    """The options of `reset`, if they are a dictionary; an empty one for None.
+    """Return the options of `reset` as a mapping; an empty one for None.
 
     Raises:
         OptionError: they are neither.
@@ -225,7 +225,7 @@ def _table_words(rules: TableRules) -> str:
 
 
 class _PositionCheck:
-    """Makes of what was given a position of this table at which a seat is to act."""
+    """Converter of given values into positions of this table at which a seat is to act."""
 
     def __init__(self, table: Table, notation: Any) -> None:
         self._table = table
@@ -236,7 +236,7 @@ class _PositionCheck:
         self._is_round_over = plain(rulebook.is_round_over)
 
     def __call__(self, given: object, name: str) -> Any:
-        """The position.
+        """Return the position.
 
         Args:
             given: a text, or a position.

@@ -1,4 +1,4 @@
-"""How a table is shown: as text, as a picture (SVG), as pixels, and by itself in a notebook."""
+"""Rendering of a table as text, as a picture (SVG), as pixels, and in notebooks."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _HOOKS: Final = {
 
 
 def modes_here() -> list[str]:
-    """The modes of an environment of one game; pixels where a rasteriser is installed."""
+    """Return the render modes of an environment of one game; pixels need a rasteriser."""
     has_pixels = importlib.util.find_spec(_RASTERISER) is not None
     return [mode for mode in ALL_MODES if mode != RGB_ARRAY or has_pixels]
 
 
 def modes_of(entry: Game) -> list[str]:
-    """Those in which the game can be shown."""
+    """Return the render modes that the game supports."""
     return [mode for mode in modes_here() if entry.has(_HOOKS[mode])]
 
 
 def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
-    """A render mode that the game can be shown in.
+    """Return a render mode if the game supports it.
 
     Args:
         value: as a user gave it.
@@ -61,7 +61,7 @@ def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
 
 
 def rendered(entry: Game, state: Any, rules: Any, mode: str) -> Any:
-    """The table of one game: text, a picture in light colours (text, too), or uint8[H, W, 3]."""
+    """Render the table of one game as text, as SVG text in light colours, or as uint8[H, W, 3]."""
     if mode in (ANSI, HUMAN):
         return str(entry.hook("render.draw", "render")(state, rules))
     picture = str(entry.hook("render.picture", "render")(state, rules, theme="light"))
@@ -73,7 +73,7 @@ def rendered(entry: Game, state: Any, rules: Any, mode: str) -> Any:
 
 
 class RenderMixin:
-    """What a vector environment has to show its games."""
+    """Mixin of vector environments with the methods that render games."""
 
     games: Batch
     rules: Any
@@ -92,7 +92,7 @@ class RenderMixin:
 
     @alone
     def render(self, game: int = 0, mode: str = ANSI) -> Any:
-        """The table of one game, all hands shown.
+        """Render the table of one game with all hands shown.
 
         Args:
             game: which.
@@ -111,7 +111,7 @@ class RenderMixin:
         return rendered(self.game, self.games.states[game], self.rules, checked_mode(mode, self.game, modes))
 
     def _repr_html_(self) -> str | None:
-        """The first game's table as a picture, for notebooks; None where there is nothing to show."""
+        """Return the first game's table as a picture for notebooks; None if there is nothing to show."""
         if self.closed or not self._was_reset or not self.game.has("render.picture"):
             return None
         return str(self.game.hook("render.picture", "a notebook")(self.games.states[0], self.rules))

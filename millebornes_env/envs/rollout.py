@@ -1,18 +1,18 @@
-"""Who gets which reward: the credit of each seat's own decisions in a rollout over `vector_env`.
+"""Credit assignment: the rewards of each seat's own decisions in a rollout over `vector_env`.
 
-In a turn-based game, a step of the environment is the decision of one seat, and what it leads to for that
-seat is its own next decision, steps later. So a learner's transition begins at a seat's decision and ends at
-the same seat's next one, or with the episode; its reward is the sum of all that the seat got in between, also
-for what others played. Whoever pairs the mover's reward with the next player's observation, as in games of
-one player, credits decisions with what others did (PettingZoo issue 1147).
+In a turn-based game, each step of the environment is the decision of one seat, and that seat decides again
+several steps later. So a learner's transition begins at a seat's decision and ends at the same seat's next
+one, or with the episode; its reward is the sum of all rewards of the seat in between, including those that
+other seats cause. Pairing the mover's reward with the next player's observation, as in single-player games,
+credits decisions with the actions of others (PettingZoo issue 1147).
 
 Collect a rollout as in any loop, T steps of N games:
 
-* `seats[t]`: `observations["agent_selection"]`, who decided;
-* `rewards[t]`: what `step` returned, of all seats;
-* `terminations[t]`: what `step` returned.
+* `seats[t]`: `observations["agent_selection"]`, the deciding seats;
+* `rewards[t]`: the rewards of all seats, from `step`;
+* `terminations[t]`: the terminations from `step`.
 
-`transitions_of` then says what each decision led to, and `advantages_of` estimates advantages. All is NumPy;
+`transitions_of` then returns the transitions, and `advantages_of` estimates advantages. All is NumPy;
 train/cleanrl_ppo.py uses it with PyTorch.
 """
 
@@ -28,16 +28,16 @@ from millebornes_env.errors import OptionError, shown
 
 
 class Transitions(NamedTuple):
-    """What each decision of a rollout led to; T steps, N games.
+    """The transitions of the decisions of a rollout; T steps, N games.
 
     Attributes:
         rewards: float32[T, N] (float64 if the rewards were), the sum of what the deciding seat got from its
             decision to its next one or to the end of the episode.
         next_step: int64[T, N], the step of the same seat's next decision in the episode; T where there is
             none in the rollout.
-        ended: bool[T, N], whether the episode ended before the seat decided again; nothing follows then, and
-            the value of what follows is 0.
-        is_complete: bool[T, N], whether all of the transition lies in the rollout. The last decision of a
+        ended: bool[T, N], True if the episode ended before the seat decided again; the value of the next
+            state is then 0.
+        is_complete: bool[T, N], True if the whole transition lies in the rollout. The last decision of a
             seat in an episode that goes on has no successor: its value is what the decision before it is
             bootstrapped by, and the loss must leave it out.
     """
@@ -54,14 +54,14 @@ def transitions_of(
     terminations: npt.ArrayLike,
     decided: npt.ArrayLike | None = None,
 ) -> Transitions:
-    """What each decision of a rollout led to for the seat that took it.
+    """Return the transition of each decision of a rollout, for the seat that made it.
 
     Args:
-        seats: integers [T, N], who decided.
-        rewards: floats [T, N, S], what the step brought to each seat.
-        terminations: bool[T, N], whether the step ended the episode; the next step is another episode's.
-        decided: bool[T, N], False where nobody decided: where a game was left as it is (SKIP), and in the
-            step in which `NEXT_STEP` begins an episode. None: somebody did everywhere.
+        seats: integers [T, N], the deciding seats.
+        rewards: floats [T, N, S], the rewards of each seat for the step.
+        terminations: bool[T, N], True if the step ended the episode; the next step starts another one.
+        decided: bool[T, N], False where nobody decided: where a game was not stepped (SKIP), and in the
+            step in which `NEXT_STEP` begins an episode. None: True everywhere.
 
     Returns:
         The transitions; where nobody decided they are not complete.
@@ -102,11 +102,11 @@ def transitions_of(
 def advantages_of(
     transitions: Transitions, values: npt.ArrayLike, *, gamma: float = 1.0, gae_lambda: float = 0.95
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Generalised advantage estimation (Schulman et al. 2016) over each seat's own decisions.
+    """Estimate generalised advantages (Schulman et al. 2016) over each seat's own decisions.
 
     Args:
         transitions: of the rollout.
-        values: floats [T, N], what the critic thought each decision worth, to the seat that took it.
+        values: floats [T, N], the critic's value of each decision, for the seat that made it.
         gamma: discount from a seat's decision to its next one.
         gae_lambda: of the estimator; 1 takes the sum of rewards as it was, 0 the next value alone.
 
@@ -140,7 +140,7 @@ def advantages_of(
 def _checked_rollout(
     seats: npt.ArrayLike, rewards: npt.ArrayLike, terminations: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """The arrays of a rollout, if they fit together."""
+    """Return the arrays of a rollout if their shapes match; raise otherwise."""
     paid = array_of("rewards", rewards, OptionError)
     if paid.ndim != 3 or paid.dtype.kind != "f" or 0 in paid.shape:
         raise OptionError(
@@ -158,7 +158,7 @@ def _checked_rollout(
 
 
 def _checked(name: str, given: npt.ArrayLike, shape: tuple[int, int], kinds: str) -> npt.NDArray[Any]:
-    """One of the arrays [T, N]."""
+    """Return one of the arrays [T, N], checked."""
     words = {"iu": "whole numbers", "b": "bool", "f": "floats"}[kinds]
     found = array_of(name, given, OptionError)
     if found.shape != shape or found.dtype.kind not in kinds:

@@ -41,7 +41,7 @@ Infos = dict[str, Any]
 
 
 class Step(NamedTuple):
-    """What a step returns; the arrays are the environment's own, written anew by the next step."""
+    """The results of a step; the arrays belong to the environment and are overwritten by the next step."""
 
     observations: Observations
     rewards: npt.NDArray[np.float32]
@@ -216,7 +216,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @property
     def agent_selection(self) -> npt.NDArray[np.int32]:
-        """int32[N]: the seat that decides in each game."""
+        """The seat that decides in each game, int32[N]."""
         return self._observations["agent_selection"]
 
     @alone
@@ -240,8 +240,8 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         Raises:
             OptionError: the seed is not one.
             OptionError: an unknown option, a mask of the wrong shape, or positions that are not the table's.
-            NotationError: a text that is no position.
-            OptionError: positions, of a game that has none as text.
+            NotationError: a text is not a valid position.
+            OptionError: positions were given, but the game has no text notation.
             ClosedError: the environment was closed.
         """
         self._check_open()
@@ -271,7 +271,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @alone
     def step(self, actions: npt.ArrayLike) -> Step:
-        """Carry out one action in every game.
+        """Apply one action in every game.
 
         Args:
             actions: integers [N]; -1 leaves a game as it is, with no reward.
@@ -305,7 +305,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @alone
     def sample_actions(self, out: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
-        """A legal action for each game, all equally probable; -1 (leave it) where a game has ended.
+        """Sample a legal action for each game, uniformly; -1 (no step) where a game has ended.
 
         They are a function of the seed and of the number of calls.
 
@@ -328,7 +328,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @alone
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
-        """What the given seats see, whether it is their turn or not.
+        """Return the observations of the given seats, whether it is their turn or not.
 
         Args:
             seats: one seat for all games, or integers [N].
@@ -348,9 +348,9 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @alone
     def determinize(self, seats: npt.ArrayLike, seed: int = 0) -> StateArray:
-        """Games that these could as well be, as far as one seat of each can tell.
+        """Resample everything that is hidden from one seat of each game.
 
-        The cards that the seat cannot see, other hands and the draw pile, are dealt anew; every consistent
+        The cards that the seat cannot see, other hands and the draw pile, are dealt again; every consistent
         deal is equally probable. What the seat might infer from how others played is not considered.
 
         Args:
@@ -371,7 +371,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @alone
     def state(self) -> npt.NDArray[np.int8]:
-        """Everything, hidden cards and cards to come included, for critics that may see it.
+        """Return the full state, including hidden cards and the draw pile, for privileged critics.
 
         Returns:
             int8[N, K], seen from the seat that decides; `state_sections` is the layout.
@@ -384,13 +384,13 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @alone
     def get_states(self) -> StateArray:
-        """A copy of all game records, `STATE[N]`: what `set_states` takes back."""
+        """Return a copy of all game records, `STATE[N]`, for `set_states`."""
         self._check_ready("get_states")
         return self.games.states.copy()
 
     @alone
     def set_states(self, states: StateArray, history: History | None = None) -> Observations:
-        """Go on from records that `get_states` of an environment of the same table returned.
+        """Continue from records that `get_states` of an environment of the same table returned.
 
         Args:
             states: `STATE[N]`; games that have ended only where they wait (not with autoreset SAME_STEP).
@@ -419,7 +419,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @alone
     def clone(self) -> VectorEnv:
-        """An independent copy of the environment and of all its games."""
+        """Return an independent copy of the environment and all its games."""
         return copy.deepcopy(self)
 
     @alone
@@ -444,7 +444,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         self._bind_buffers()
 
     def close(self) -> None:
-        """Refuse all further use."""
+        """Close the environment; later calls raise `ClosedError`."""
         self.closed = True
 
     def _check_ready(self, method: str) -> None:

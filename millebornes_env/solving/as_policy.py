@@ -1,4 +1,4 @@
-"""An agent as a policy of a small game: it is asked at every information set (`millebornes_env.solving`)."""
+"""Agents as policies of small games: ask one at every information set (`millebornes_env.solving`)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ SAMPLE: Final = "sample"
 
 
 def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
-    """An agent as a policy of both seats.
+    """Return an agent as a policy of both seats.
 
     An agent that has `probabilities` and samples (`mode=sample`) is a mixed policy; `random` is the uniform
-    one, `equilibrium` what it was made from. All others are asked once at each information set, and taken to
-    do there always what they answered. An agent with a memory is asked as if it had just sat down.
+    one, `equilibrium` what it was made from. All others are asked once at each information set, and their
+    answer is taken as a deterministic choice. An agent with a memory is asked with an empty memory.
 
     Args:
         spec: what `agents.load` takes.
@@ -37,7 +37,7 @@ def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
         seed: of the agent's own random numbers.
 
     Raises:
-        SolvingError: the agent sees hidden cards, so that what it does is no policy.
+        SolvingError: the agent sees hidden cards, so its actions are not a policy.
         MilleBornesError: what `agents.load` raises.
     """
     env = vector_env(1, game.name, players=2)
@@ -54,7 +54,7 @@ def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
 
 
 class _Asking:
-    """Asks an agent, one thread at a time: it may keep what it needs to think."""
+    """Wrapper that asks an agent, one thread at a time, because it may keep internal state."""
 
     def __init__(self, agent: Agent, game: Solvable, width: int) -> None:
         self._agent = agent
@@ -83,6 +83,6 @@ class _Asking:
 def write_rows(
     states: StateArray, rules: RulesRecord, spec: ObservationSpec, rows: npt.NDArray[np.int8]
 ) -> None:
-    """What the deciding seat sees of each game."""
+    """Write the observation of the deciding seat of each game into `rows`."""
     for at in range(len(states)):
         write_observation(states[at], rules, int(states[at].seat), spec, rows[at])

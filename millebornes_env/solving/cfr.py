@@ -31,29 +31,29 @@ from millebornes_env.solving.values import WHOLE, Judgement, Weights, judge_tree
 Float64Array = npt.NDArray[np.float64]
 
 POWER: Final = 16.0
-"""Of the iteration, by which a policy weighs in the average; that of plain CFR+ is 1."""
+"""Exponent of the iteration in the weight of its policy in the average; 1 in plain CFR+."""
 LEARNED: Final = ("regrets", "last", "average")
-"""What is kept of a seat from iteration to iteration, and what checkpoints hold."""
+"""Names of the arrays that each seat keeps between iterations and that checkpoints hold."""
 
 
 _WORK: Final = 0.25
-"""Of the iterations on the whole game, what polishing may take."""
+"""Fraction of the time of the iterations on the whole game that polishing may take."""
 _MOST_POLISHING: Final = 50_000
 _FIRST_CHECK: Final = 256
 _CHECK_RATIO: Final = 1.25
 _BELOW: Final = 0.2
-"""Of what is asked for, to which a pruned game is solved: some is lost where it is put back."""
+"""Target for a pruned game, relative to the requested NashConv: restoring it costs some accuracy."""
 
 
 @dataclass(frozen=True)
 class Polished:
-    """A policy that was found on the pruned game, and put back into the whole one.
+    """A policy found on the pruned game and restored to the whole one.
 
     Attributes:
-        judgement: of it, in the whole game.
-        iterations: on the pruned game.
-        pruned: that game.
-        found: the policy on it.
+        judgement: its evaluation in the whole game.
+        iterations: number of iterations on the pruned game.
+        pruned: the pruned game.
+        found: the policy on the pruned game.
     """
 
     judgement: Judgement
@@ -63,32 +63,32 @@ class Polished:
 
 
 class Cfr(ABC):
-    """What solvers share: iterations are counted and timed, and can be gone on with.
+    """Base class of solvers: iterations are counted and timed, and can be resumed.
 
     Attributes:
-        game: that is solved.
-        counts: how large it is.
-        iteration: how many were carried out.
-        seconds: that they took, those before a checkpoint too.
-        predictive: whether the last regrets are expected once more; if not, this is plain CFR+.
-        is_half_done: an iteration was broken off, so that this is no state to go on from.
+        game: the game to solve.
+        counts: the size of the game.
+        iteration: number of completed iterations.
+        seconds: their total time, including those before a checkpoint.
+        predictive: True for predictive CFR+, which uses the last regrets as a prediction; False: plain CFR+.
+        is_half_done: True if an iteration was interrupted, so that the solver cannot continue.
     """
 
     game: Solvable
     counts: Counts
 
     def __init__(self, *, predictive: bool) -> None:
-        """Begin with nothing learned."""
+        """Initialise the counters."""
         self.iteration = 0
         self.seconds = 0.0
         self.predictive = predictive
         self.is_half_done = False
 
     def run(self, iterations: int, on_iteration: Callable[[Self], bool] | None = None) -> None:
-        """Carry out so many iterations.
+        """Run the given number of iterations.
 
         Args:
-            iterations: at most.
+            iterations: maximum number of iterations.
             on_iteration: called after each; True ends the run.
         """
         for _ in range(iterations):
@@ -106,20 +106,20 @@ class Cfr(ABC):
         self.is_half_done = False
 
     def weight(self, iteration: int) -> float:
-        """How much the policies of an iteration weigh in the average."""
+        """Return the weight of the policies of an iteration in the average."""
         return math.pow(iteration, POWER if self.predictive else 1.0)
 
     def judge(self) -> Judgement:
-        """How far the average policy is from an equilibrium."""
+        """Return the distance of the average policy from an equilibrium."""
         return self._judged(f"CFR+, {self.iteration} iterations", self._averaged)
 
     def polish(self, nash_conv: float) -> Polished:
-        """Go on with the choices that are taken or nearly as good; what was learned stays as it is.
+        """Continue with the choices that are taken or nearly as good, without changing the learned arrays.
 
         It takes a quarter of the time that the iterations took so far, at most.
 
         Args:
-            nash_conv: that is asked for, in points.
+            nash_conv: the target NashConv, in points.
         """
         pruned = PrunedGame(self._pieces(), self._averaged)
         small = Solver.of_tree(pruned.tree, predictive=self.predictive)
@@ -142,28 +142,28 @@ class Cfr(ABC):
 
     @abstractmethod
     def _learn(self, number: int) -> None:
-        """One seat learns from the other one's policy, and makes its next one."""
+        """Update one seat against the other seat's policy, and compute its next policy."""
 
     @abstractmethod
     def _pieces(self) -> Sequence[Piece]:
-        """The whole tree; or the trunk, and all branches."""
+        """Return the whole tree, or the trunk and all branches."""
 
     @abstractmethod
     def _averaged(self, at: int) -> Weights:
-        """The average policy on the piece of this number."""
+        """Return the average policy on the piece of this number."""
 
     @abstractmethod
     def _learned(self, seat: int, name: str) -> list[Float64Array]:
-        """What a seat has learned on each piece; `name` is one of `LEARNED`."""
+        """Return the arrays of a seat for each piece; `name` is one of `LEARNED`."""
 
     @abstractmethod
     def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
-        """A policy judged, its weights on the piece of each number being given."""
+        """Evaluate a policy, given its weights on each piece."""
 
     # Checkpoints --------------------------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:
-        """Write a checkpoint, whole or not at all.
+        """Write a checkpoint atomically.
 
         Raises:
             OSError: it could not be written.
@@ -177,11 +177,11 @@ class Cfr(ABC):
         write_checkpoint(path, about, self._arrays())
 
     def load(self, path: Path) -> None:
-        """Go on from a checkpoint.
+        """Continue from a checkpoint.
 
         Raises:
             SolvingError: it is damaged, or of another game, or of the other algorithm; what was learned
-                before is lost, and the solver as new.
+                before is lost, and the solver is reset.
             OSError: it could not be read; likewise.
         """
         own = identity_of(self.game, self.counts, self._sequences())
@@ -199,19 +199,19 @@ class Cfr(ABC):
 
     @abstractmethod
     def _arrays(self) -> dict[str, Float64Array]:
-        """What was learned, by the names that it has in a checkpoint."""
+        """Return the learned arrays by their names in a checkpoint."""
 
     @abstractmethod
     def _sequences(self) -> list[int]:
-        """How many each seat has, as the size of the arrays depends on it."""
+        """Return the number of sequences of each seat, which determines the size of the arrays."""
 
     @abstractmethod
     def _match_again(self) -> None:
-        """Make the policies that follow from what was learned."""
+        """Recompute the policies from the learned regrets."""
 
 
 class Solver(Cfr):
-    """Solves a game whose tree is kept as a whole, an iteration at a time.
+    """Solver of a game whose whole tree is kept in memory.
 
     Attributes:
         tree: of the whole game.
@@ -221,7 +221,7 @@ class Solver(Cfr):
         """Walk the game.
 
         Raises:
-            SolvingError: its tree is too large to be kept as a whole.
+            SolvingError: its tree is too large to keep in memory.
         """
         super().__init__(predictive=predictive)
         if game.cards > WHOLE:
@@ -233,7 +233,7 @@ class Solver(Cfr):
 
     @classmethod
     def of_tree(cls, tree: Tree, *, predictive: bool = True) -> Solver:
-        """A solver of a tree that there is already."""
+        """Return a solver of an existing tree."""
         solver = cls.__new__(cls)
         Cfr.__init__(solver, predictive=predictive)
         solver._begin(tree)
@@ -266,12 +266,12 @@ class Solver(Cfr):
         learner.match(self.weight(self.iteration))
 
     def weights(self) -> Weights:
-        """The average policy: float64[size] for each seat, as `values.Policy.weights` returns them."""
+        """Return the average policy: float64[size] for each seat, as `values.Policy.weights` returns them."""
         first, second = (learner.averaged() for learner in self._seats)
         return first, second
 
     def polished_weights(self, polished: Polished) -> Weights:
-        """The policy that polishing has found, as `weights` returns one."""
+        """Return the policy found by polishing, in the format of `weights`."""
         return polished.pruned.put_back(0, self.weights(), polished.found)
 
     def _pieces(self) -> Sequence[Piece]:
@@ -303,7 +303,7 @@ class Solver(Cfr):
 
 
 class Learner:
-    """What one seat has learned; arrays of float64[size]."""
+    """The regrets and policies of one seat; arrays of float64[size]."""
 
     def __init__(self, seat: SeatTree) -> None:
         self._seat = seat
@@ -315,7 +315,7 @@ class Learner:
         self.gains = np.zeros(seat.size)
 
     def match(self, weight: float) -> None:
-        """Make the next policy, and add it to the average with this weight."""
+        """Compute the next policy, and add it to the average with this weight."""
         seat = self._seat
         match_forward(
             seat.operations,
@@ -323,7 +323,7 @@ class Learner:
         )  # fmt: skip
 
     def learn(self, predictive: bool) -> None:
-        """Add to the regrets, the gains at the ends being given."""
+        """Update the regrets from the gains at the ends."""
         seat = self._seat
         regret_backward(
             seat.operations,
@@ -333,7 +333,7 @@ class Learner:
             self.last[:] = 0.0
 
     def averaged(self) -> Float64Array:
-        """The average policy."""
+        """Return the average policy."""
         weights = np.ones(self._seat.size)
         weights_of_reach(self._seat.operations, self.average, weights)
         return weights

@@ -47,12 +47,12 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _SAMPLED: Final = 48
-"""Branches that are grown to estimate how much memory all of them take."""
+"""Number of branches that are grown to estimate the memory of all of them."""
 _BYTES_OF_END: Final = 24
 _BYTES_OF_OPERATION: Final = 16
 _BYTES_OF_SEQUENCE: Final = 8 * len(LEARNED)
 _MARGIN: Final = 1.4
-"""Polishing takes a third more, for a while."""
+"""Safety factor of the memory estimate: polishing temporarily takes a third more."""
 
 
 def solver_of(
@@ -62,7 +62,7 @@ def solver_of(
     threads: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Solver | SolverInParts:
-    """The solver that suits the size of the game; arguments as those of `SolverInParts`."""
+    """Return the solver that suits the size of the game; arguments are those of `SolverInParts`."""
     if game.cards <= WHOLE:
         return Solver(game, predictive=predictive)
     return SolverInParts(game, predictive=predictive, threads=threads, on_progress=on_progress)
@@ -70,7 +70,7 @@ def solver_of(
 
 @dataclass(frozen=True)
 class _Seat:
-    """What a seat has learned in a branch; float64[size]."""
+    """The learned arrays of a seat in a branch; float64[size]."""
 
     regrets: Float64Array
     last: Float64Array
@@ -79,7 +79,7 @@ class _Seat:
 
 @dataclass(frozen=True)
 class _Branch:
-    """A branch, where it grows, and what was learned there."""
+    """A branch, its root node, and the arrays learned there."""
 
     node: Node
     tree: Tree
@@ -87,14 +87,14 @@ class _Branch:
 
 
 class _Scratch(local):
-    """Arrays of a thread, as large as the largest branch needs them."""
+    """Scratch arrays of a thread, large enough for the largest branch."""
 
     def __init__(self, size: int) -> None:
         self.weights, self.reach, self.values = np.zeros(size), np.zeros(size), np.zeros(size)
 
 
 class SolverInParts(Cfr):
-    """Solves a game an iteration at a time, branch by branch; results do not depend on the threads.
+    """Solver that works branch by branch; results do not depend on the threads.
 
     The policy that a seat makes in an iteration is added to the averages of the branches when the other seat
     learns from it: for the second seat that is in the next iteration, or where it is judged.
@@ -112,9 +112,9 @@ class SolverInParts(Cfr):
 
         Args:
             game: from `solvable`.
-            predictive: whether the last regrets are expected once more; if not, this is plain CFR+.
-            threads: that share the work; None: as many as there are processors.
-            on_progress: told how many branches were walked.
+            predictive: True for predictive CFR+; False for plain CFR+.
+            threads: number of threads; None: one for each processor.
+            on_progress: called with the number of branches walked.
 
         Raises:
             SolvingError: it does not fit in memory; the message says how much it would take.
@@ -153,7 +153,7 @@ class SolverInParts(Cfr):
         return trees
 
     def _cut(self, trees: list[Tree]) -> list[_Branch]:
-        """Give each branch its part of what is learned."""
+        """Assign each branch its part of the learned arrays."""
         branches, starts = [], [0, 0]
         for node, tree in zip(self._trunk.frontier, trees, strict=True):
             ends = [start + seat.size for start, seat in zip(starts, tree.seats, strict=True)]
@@ -166,7 +166,7 @@ class SolverInParts(Cfr):
         return branches
 
     def _for_each(self, work: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
-        """Results in the order of the items, whoever is done first."""
+        """Yield results in the order of the items, regardless of which finishes first."""
         with ThreadPoolExecutor(self._workers) as pool:
             try:
                 yield from pool.map(work, items)
@@ -189,7 +189,7 @@ class SolverInParts(Cfr):
         learner.match(self.weight(self.iteration))
 
     def _learn_branch(self, number: int, branch: _Branch) -> Float64Array:
-        """What one seat learns in a branch; float64[roots], what it wins behind the roots."""
+        """Update one seat in a branch; return its gains behind the roots, float64[roots]."""
         tree, scratch = branch.tree, self._scratch
         own, learned = tree.seats[number], branch.seats[number]
         others_iteration = self.iteration - (1 if number == 0 else 0)
@@ -208,7 +208,7 @@ class SolverInParts(Cfr):
     def _match_branch(
         self, branch: _Branch, number: int, iteration: int, average: Float64Array
     ) -> Float64Array:
-        """The policy of a seat in a branch, made in this iteration, added to the average; its reach."""
+        """Compute a seat's policy of this iteration in a branch, add it to the average; return its reach."""
         seat, learned, scratch = branch.tree.seats[number], branch.seats[number], self._scratch
         weights, reach = scratch.weights[: seat.size], scratch.reach[: seat.size]
         reach[: seat.roots] = self._seats[number].reach[branch.node.sequences[number]]
@@ -251,7 +251,7 @@ class SolverInParts(Cfr):
         return first, second
 
     def _averaged_in_branch(self, branch: _Branch) -> Weights:
-        """The average policy, with that of the second seat which is not yet added."""
+        """Return the average policy, including the second seat's policy that is not yet added."""
         sums = branch.seats[0].average, self._scratch.values[: branch.tree.seats[1].size]
         sums[1][:] = branch.seats[1].average
         self._match_branch(branch, 1, self.iteration, sums[1])
@@ -283,7 +283,7 @@ class SolverInParts(Cfr):
 
 
 def bytes_of_branches(game: Solvable, trunk: Tree) -> float:
-    """About how much memory a solver takes for all branches, some of them being grown.
+    """Estimate the memory that a solver takes for all branches, by growing some of them.
 
     Args:
         game: from `solvable`.

@@ -1,4 +1,4 @@
-"""Checkpoints of solvers: flat arrays, and of which game they are; for any other they are refused."""
+"""Checkpoints of solvers: flat arrays, and the identity of their game; other games are rejected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHECKPOINT_FORMAT: Final = 1
 
 
 def identity_of(game: Solvable, counts: Counts, sequences: list[int]) -> dict[str, Any]:
-    """What tells one game from all others, as JSON values: its name, rules and size."""
+    """Return what identifies a game, as JSON values: its name, rules and size."""
     return {
         "name": game.name,
         "rules": list(game.rules),
@@ -33,16 +33,16 @@ def identity_of(game: Solvable, counts: Counts, sequences: list[int]) -> dict[st
 
 
 def identity(tree: Tree) -> dict[str, Any]:
-    """The identity of a game whose whole tree is there."""
+    """Return the identity of a game whose whole tree is in memory."""
     return identity_of(tree.game, tree.counts, [seat.size for seat in tree.seats])
 
 
 def write_checkpoint(path: Path, about: dict[str, Any], arrays: Mapping[str, Float64Array]) -> None:
-    """Write a checkpoint, whole or not at all.
+    """Write a checkpoint atomically.
 
     Args:
         path: of the file.
-        about: the iteration and what else tells a run from others; JSON values.
+        about: the iteration and other data of the run; JSON values.
         arrays: what was learned.
 
     Raises:
@@ -57,7 +57,7 @@ def write_checkpoint(path: Path, about: dict[str, Any], arrays: Mapping[str, Flo
 def read_checkpoint(
     path: Path, game: dict[str, Any], arrays: Mapping[str, Float64Array], *, predictive: bool
 ) -> dict[str, Any]:
-    """Read what `write_checkpoint` has written, one array after the other, as those of large games are large.
+    """Read a file of `write_checkpoint`, one array at a time because arrays of large games are large.
 
     Args:
         path: of the file.
@@ -66,7 +66,7 @@ def read_checkpoint(
         predictive: which variant of CFR+ the solver is.
 
     Returns:
-        What the file says of itself.
+        The metadata of the file.
 
     Raises:
         SolvingError: it is damaged, or of another game, or of the other variant.

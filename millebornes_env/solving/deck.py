@@ -1,4 +1,4 @@
-"""A table that can be solved: two players, few cards; and what the walk needs to know of its deck."""
+"""Tables that can be solved (two players, few cards), and the deck data that the walk needs."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from millebornes_env.games.millebornes.state import StateArray, new_states
 from millebornes_env.games.millebornes.turn import begin_turn
 
 BITS: Final = 4
-"""Of a hand's code for each type of card; the highest is free, so that hands can be compared at once."""
+"""Bits per card type in a hand's code; the highest is unused, so that hands compare in one operation."""
 MOST_COPIES: Final = (1 << (BITS - 1)) - 1
 MOST_TYPES: Final = 14
-"""Two bits of actions for each, and four more, must fit the 32 bits of a set of actions."""
+"""Maximum number of card types: two action bits for each, and four more, must fit into 32 bits."""
 MOST_CARDS: Final = 20
 
 LARGEST: Final = 12
-"""Cards of a deck that can be walked to its end; `SolvingError` says what a larger one would take."""
+"""Largest number of cards of a solvable deck; `SolvingError` reports what a larger one would take."""
 _NODES_OF_12: Final = 1.6e8
 _GROWTH: Final = 7.0
-"""So many times as many information sets has a deck of one card more."""
+"""Factor by which the number of information sets grows with each additional card."""
 _NODES_PER_SECOND: Final = 4e6
 
 
 class Deck(NamedTuple):
-    """What compiled code knows of the deck; T types of cards."""
+    """The deck as seen by compiled code; T types of cards."""
 
     cards: npt.NDArray[np.int64]  # [T] card ids
     copies: npt.NDArray[np.int64]  # [T] of each
@@ -47,15 +47,15 @@ class Deck(NamedTuple):
 
 @dataclass(frozen=True)
 class Solvable:
-    """A table that can be walked to its end.
+    """A table whose whole game tree can be walked.
 
     Attributes:
         name: label of the edition.
         rules: of the table.
         record: the same for compiled code.
-        deck: what the walk needs to know of the cards.
-        root: `STATE[1]`, a dealt round in which seat 0 begins; which cards were dealt is of no account.
-        widest: hands that a seat may hold at once, at most.
+        deck: the cards, as the walk needs them.
+        root: `STATE[1]`, a dealt round in which seat 0 begins; the dealt cards do not matter.
+        widest: maximum number of different hands of a seat at one node.
     """
 
     name: str
@@ -67,26 +67,26 @@ class Solvable:
 
     @property
     def cards(self) -> int:
-        """Cards in the deck."""
+        """Number of cards in the deck."""
         return sum(self.rules.deck)
 
     @property
     def deepest(self) -> int:
-        """More than the decisions that a round can have."""
+        """An upper bound on the number of decisions of a round."""
         return 2 * self.cards + 8
 
 
 def solvable(game: str | Path | Edition | Solvable, *, largest: int = LARGEST) -> Solvable:
-    """The two-player table of a sheet, if it can be solved.
+    """Return the two-player table of a sheet, if it can be solved.
 
     Args:
         game: name of a sheet, such as `mini8`; the path of one of your own, or the sheet itself.
-        largest: refuse decks of more cards.
+        largest: raise for decks with more cards.
 
     Raises:
         UnknownEditionError: there is no such sheet.
         PlayersError: it has no table for two players.
-        SolvingError: it is too large, which says how large it is and how long it would take; or it has a
+        SolvingError: it is too large (the message reports its size and the time it would take), or it has a
             rule that depends on both hands.
     """
     if isinstance(game, Solvable):
@@ -149,7 +149,7 @@ def _deck(rules: Rules) -> Deck:
 
 
 def _root(rules: Rules) -> StateArray:
-    """A round that was dealt, seat 0 to play."""
+    """Return a dealt round in which seat 0 is to play."""
     states, record = new_states(1), rules_record(rules)
     states[0].dealer = 1
     plain(deal_round)(states[0], record)
@@ -158,7 +158,7 @@ def _root(rules: Rules) -> StateArray:
 
 
 def _widest(rules: Rules) -> int:
-    """The most different hands of any one size."""
+    """Return the largest number of different hands of any one size."""
     sizes = np.zeros(sum(rules.deck) + 1, np.int64)
     sizes[0] = 1
     for copies in rules.deck:

@@ -157,7 +157,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     @alone
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Carry out the learner's action, and the others' until the learner decides again.
+        """Apply the learner's action, then the opponents' until the learner decides again.
 
         Args:
             action: its id, or an array of one element that has it.
@@ -203,7 +203,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         }
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """bool[A]: what the learner may do; MaskablePPO of sb3-contrib asks for it by this name."""
+        """Return the learner's action mask, bool[A]; MaskablePPO of sb3-contrib calls this method."""
         masks: npt.NDArray[np.bool_] = self.games.buffers.action_mask[0].astype(np.bool_)
         return masks
 
@@ -213,7 +213,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of an observation's numbers (`VectorEnv.columns`)."""
+        """Return the names of the columns of an observation (`VectorEnv.columns`)."""
         return self.games.vector.columns
 
     def section(self, name: str) -> slice:
@@ -221,10 +221,10 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self.games.vector.section(name)
 
     def describe(self) -> str:
-        """What the learner sees, in words.
+        """Describe the learner's observation in words.
 
         Raises:
-            OptionError: for games of this kind there are no such words.
+            OptionError: this game does not support descriptions.
         """
         return self.games.vector.describe(int(self.games.learners.each["seat"][0]))
 
@@ -240,12 +240,12 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self.games.vector.render(mode=self.render_mode)
 
     def _repr_html_(self) -> str | None:
-        """The table as a picture, for notebooks."""
+        """Return the table as a picture for notebooks."""
         return self.games.vector._repr_html_()
 
     def _print(self) -> None:
         print_text(self.games.vector.render())
 
     def close(self) -> None:
-        """Refuse all further use."""
+        """Close the environment; later calls raise `ClosedError`."""
         self.games.vector.close()

@@ -1,4 +1,4 @@
-"""N games in which one seat learns: what both single-agent environments are made of."""
+"""N games in which one seat learns: the common part of both single-agent environments."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ class Choices:
 
 
 def refuse_unknown(unknown: Mapping[str, Any], maker: type) -> None:
-    """Refuse options of other names.
+    """Raise if there are unknown options.
 
     Raises:
-        OptionError: there is one; the message lists those there are.
+        OptionError: an option is unknown; the message lists the known ones.
     """
     for name in unknown:
         known = [
@@ -90,7 +90,7 @@ def refuse_unknown(unknown: Mapping[str, Any], maker: type) -> None:
 
 @functools.cache
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """The threads of a process; a process that was forked from it has none of them."""
+    """Return the thread pool of a process; a forked process gets a new one."""
     return ThreadPoolExecutor(threads, thread_name_prefix=f"millebornes-{process}")
 
 
@@ -98,9 +98,9 @@ class LearnerGames:
     """N games, each with one learning seat; agents in the other seats play until it is to decide.
 
     Attributes:
-        vector: the games, to be looked at; who steps them spoils the learner's rewards.
+        vector: the games, for inspection only; stepping them corrupts the learner's rewards.
         opponents: the agents.
-        learners: arrays that every step writes anew (`kernels.Learners`).
+        learners: arrays that every step overwrites (`kernels.Learners`).
         observation_space: of one game.
     """
 
@@ -161,7 +161,7 @@ class LearnerGames:
         return numbers
 
     def _bind(self) -> None:
-        """What is not copied or pickled: views as kernels take them, and the kernel."""
+        """Set up the attributes that are not copied or pickled: the kernel and its array views."""
         games = self.vector.games
         self.buffers = games.buffers
         self._play_on = play_on_of(games.rulebook)
@@ -207,7 +207,7 @@ class LearnerGames:
         self._play(np.where(begun, BEGIN, SKIP), EPISODES)
 
     def step(self, actions: npt.NDArray[np.int64]) -> None:
-        """Carry out the learners' actions, and the others' until the learners decide again.
+        """Apply the learners' actions, then the opponents' until the learners decide again.
 
         Args:
             actions: int64[N], none of them negative.
@@ -224,7 +224,7 @@ class LearnerGames:
         self._play(actions, LEARNERS_STEP)
 
     def without_negative(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The actions, none of which leaves its game as it is: every learner that is asked must act.
+        """Return the actions without negative ones: every learner that is asked must act.
 
         Raises:
             ActionError: there is a negative one, and illegal actions are errors.
@@ -254,7 +254,7 @@ class LearnerGames:
         self._why_reset = ""
 
     def _run(self, actions: npt.NDArray[np.int64], settings: Settings, task: int) -> int:
-        """The compiled loop over all games; the first that was stopped, or NO_GAME."""
+        """Run the compiled loop over all games; return the first stopped game, or NO_GAME."""
         games = self.vector.num_envs
         if self._threads == 1:
             return self._loop(self.learners, settings, actions, 0, games, task)
@@ -290,7 +290,7 @@ class LearnerGames:
         )
 
     def _ask_others(self) -> None:
-        """Ask the agents that are no compiled functions, each about all its games at once."""
+        """Ask the agents that are not compiled functions, each about all its games at once."""
         asks = self.learners.each["asks"]
         while (waiting := np.flatnonzero(asks != NOBODY)).size:
             answers = np.full(len(asks), SKIP, np.int64)
@@ -303,7 +303,7 @@ class LearnerGames:
                 self._fail(stopped)
 
     def _choices(self, number: int, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """What an agent chooses in some games."""
+        """Return the actions that an agent chooses in some games."""
         slot_ids = games * self.vector.players + self.buffers.agent_selection[games]
         chosen = self.opponents.choose(
             number,
@@ -343,7 +343,7 @@ class LearnerGames:
         raise AgentError(f"the opponent {shown(agent.name)} chose what it may not. {told}. Call reset()")
 
     def observation(self, copies: bool = True) -> Observation:
-        """What the learners see: [N, D], or a dictionary; in arrays of its own, if asked for `copies`."""
+        """Return the learners' observations, [N, D] or a dictionary; copies if `copies` is True."""
         numbers: npt.NDArray[Any] = self.buffers.observation
         if self._is_scaled:
             numbers = numbers * self._scale
@@ -355,7 +355,7 @@ class LearnerGames:
         return {"observation": numbers, MASK: mask.copy() if copies else mask}
 
     def final_observations(self, which: npt.NDArray[np.int64]) -> list[Observation]:
-        """What the learners saw at the end of episodes that have just ended: [D] each, or dictionaries."""
+        """Return the learners' last observations of episodes that just ended: [D] each, or dictionaries."""
         rows: npt.NDArray[Any] = self.learners.final_observation[which]
         if self._is_scaled:
             rows = rows * self._scale

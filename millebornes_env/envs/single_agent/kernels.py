@@ -57,7 +57,7 @@ BEGIN: Final = -2
 PUNISHED: Final = -3
 
 PENALTY: Final = -1.0
-"""What an illegal action costs, as in `engine.kernels.apply_action`."""
+"""The penalty for an illegal action, as in `engine.kernels.apply_action`."""
 
 FEWEST_CHOICES: Final = 8
 """Kernels take so many functions or more, so that they are compiled once for nearly all line-ups."""
@@ -81,7 +81,7 @@ _DRAW_TAG: Final = 0x67796D31  # sets the opponents' random numbers apart from t
 
 
 class Others(NamedTuple):
-    """Who plays the other seats: K agents, of which only some are compiled functions."""
+    """The agents in the other seats: K agents, of which only some are compiled functions."""
 
     choose: tuple[int, ...]  # [K] addresses of the compiled ones
     options: Int64Array  # [K, MAX_OPTIONS]
@@ -108,7 +108,7 @@ LEARNER: Final = np.dtype(
     ],
     align=True,
 )
-"""What is kept of each game, and what a step tells of it."""
+"""The data kept for each game, and the results of a step."""
 
 
 class Learners(NamedTuple):
@@ -122,7 +122,7 @@ class Learners(NamedTuple):
 
 
 def new_learners(num_envs: int, rules: TableRules, numbers: int) -> Learners:
-    """Room for so many games, zeroed.
+    """Allocate zeroed arrays for `num_envs` games.
 
     Args:
         num_envs: N.
@@ -165,7 +165,7 @@ def close_episode(
     learners: Learners,
     game: int,
 ) -> None:
-    """Tell the learner of the end of its episode; one in which it had no turn is not worth telling."""
+    """Report the end of an episode to its learner, unless the learner had no turn in it."""
     learner = learners.each[game]
     if learner.has_begun:
         learner.idle += 1
@@ -285,7 +285,7 @@ def write_view(
     buffers: Buffers,
     game: int,
 ) -> None:
-    """Write what whoever decides now sees and may do, or of a game that is over its learner."""
+    """Write the observation and mask of the deciding seat, or of the learner if the game is over."""
     over = rulebook.is_round_over(state)
     learner = learners.each[game]
     viewer = int(learner.seat) if over else int(state.seat)
@@ -300,7 +300,7 @@ def write_view(
 def choose_for(
     seen: Seen, state: State, rules: TableRules, others: Others, learners: Learners, game: int, number: int
 ) -> int:
-    """What a compiled agent does for the seat that is to decide; `seen` is the game's, by `seen_of`."""
+    """Return a compiled agent's action for the deciding seat; `seen` is the game's, by `seen_of`."""
     learner = learners.each[game]
     seat = int(state.seat)
     draw = random_word(int(learner.draw_key), _DRAW_TAG, int(learner.choices))

@@ -1,4 +1,4 @@
-"""Who sits in the seats that do not learn: agents, made for the table, and asked for their choices."""
+"""The opponents: agents in the seats that do not learn, created for the table."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class FunctionAgent:
     """
 
     def __init__(self, function: Function) -> None:
-        """Take a function that chooses actions."""
+        """Wrap a function that chooses actions."""
         self.name = str(getattr(function, "__name__", type(function).__name__))
         self._function = function
 
     def act(
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.int64]:
-        """Return what the function does."""
+        """Return the actions of the function."""
         return self._function(observations, action_masks)  # type: ignore[return-value] # `ask` checks it
 
 
@@ -52,7 +52,7 @@ def _as_spec(given: Any) -> Any:
 
 
 def specs_by_place(opponent: object, partner: object, rules: TableRules) -> list[Spec]:
-    """Who sits where, by the number of seats to the learner's left, from 1 on.
+    """Return the agents' specs, ordered by the number of seats to the learner's left, from 1.
 
     Args:
         opponent: as in `SingleAgentEnv`.
@@ -88,14 +88,14 @@ def specs_by_place(opponent: object, partner: object, rules: TableRules) -> list
 
 
 def _listed(opponent: object) -> list[Any] | None:
-    """The opponents, if they are a list; None: it is one alone."""
+    """Return the opponents if they are a list; None if there is only one."""
     if isinstance(opponent, (str, Path)) or not isinstance(opponent, Sequence):
         return None
     return items_of(opponent, _MOST_GIVEN)
 
 
 def _seed_of(seed: int, number: int) -> int:
-    """A seed for an agent's own random numbers: another one for each."""
+    """Return a distinct seed for each agent's random numbers."""
     return int(np.random.SeedSequence((seed, number)).generate_state(1, np.uint64)[0])
 
 
@@ -134,11 +134,11 @@ class Opponents:
 
     @property
     def all_compiled(self) -> bool:
-        """Whether nobody has to be asked."""
+        """Return True if all opponents are compiled functions."""
         return bool(self.others.is_compiled[: len(self.agents)].all())
 
     def begin(self, seed: int | None) -> None:
-        """All games begin anew: nobody remembers anything.
+        """Reset the memory of all agents, because all games begin again.
 
         Args:
             seed: what they choose from now on is a function of it and of what they see. Agents that were
@@ -178,10 +178,10 @@ class Opponents:
         slot_ids: npt.NDArray[np.int64],
         get_states: Callable[[], StateArray],
     ) -> npt.NDArray[np.int64]:
-        """What an agent chooses for some games; see `agents.protocol.ask`.
+        """Return the actions that an agent chooses for some games; see `agents.protocol.ask`.
 
         Raises:
-            AgentError: it raised, or returned something that is no action for each row.
+            AgentError: it raised, or did not return an action for each row.
         """
         agent = self.agents[number]
         try:
@@ -195,7 +195,7 @@ class Opponents:
 
 
 def _is_same(known: Spec, spec: Spec) -> bool:
-    """Whether both mean one agent."""
+    """Return True if both specs denote the same agent."""
     if isinstance(known, (str, Path)) and isinstance(spec, (str, Path)):
         return type(known) is type(spec) and known == spec
     return known is spec

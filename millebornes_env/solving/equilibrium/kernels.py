@@ -1,4 +1,4 @@
-"""The compiled part of `equilibrium`: where a seat is in the game that was solved, and what it chooses."""
+"""The compiled part of `equilibrium`: find a seat's information set in the solved game, and choose."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Plan(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What the kernel needs besides the rows."""
+    """The arguments of the kernel other than the rows: deck, policies and scratch arrays."""
 
     deck: Deck
     first: Plan  # of the seat that begins
@@ -51,7 +51,7 @@ class Room(NamedTuple):
 
 @rule
 def follow(state: State, deck: Deck, memory: Int64Array) -> int:
-    """Note what is public now; the key of the seat's information set."""
+    """Update the memory with the public state; return the key of the seat's information set."""
     hidden = code_of(state.hidden, deck)
     shown = 0
     for kind in range(len(deck.cards)):
@@ -72,7 +72,7 @@ def follow(state: State, deck: Deck, memory: Int64Array) -> int:
 
 @rule
 def drawn_choice(plan: Plan, place: int, draw: int) -> int:
-    """One of the choices there, with its probability; `draw` is a random word."""
+    """Sample one of the choices by its probability; `draw` is a random word."""
     left = draw / float(1 << BITS_OF_A_DRAW)
     found, sequence = -1, plan.firsts[place]
     for choice in range(BITS_OF_A_DRAW):
@@ -89,7 +89,7 @@ def drawn_choice(plan: Plan, place: int, draw: int) -> int:
 
 @rule
 def has_choice(mask: Int8Array) -> bool:
-    """Whether several actions are legal."""
+    """Return True if several actions are legal."""
     count = 0
     for action in range(len(mask)):
         count += mask[action]
@@ -98,7 +98,7 @@ def has_choice(mask: Int8Array) -> bool:
 
 @rule
 def legal_action(mask: Int8Array, draw: int) -> int:
-    """Any legal action."""
+    """Return a random legal action; `draw` is a random word."""
     count = 0
     for action in range(len(mask)):
         count += mask[action]
@@ -121,7 +121,7 @@ def choose_from_rows(
     memories: Int64Array,
     actions: Int64Array,
 ) -> int:
-    """Choose in each row; how many were about places that the policy does not know."""
+    """Choose an action in each row; return the number of rows that the policy does not cover."""
     strayed = 0
     for at in range(len(rows)):
         state, memory, mask, deck = room.scratch[0], memories[slots[at]], room.mask, room.deck

@@ -21,27 +21,27 @@ from millebornes_env.solving.extensive.tree import Node, Tree
 
 FORMATS: Final = ("efg", "game")
 MOST_NODES: Final = 5_000_000
-"""A tree of more is not written, if nobody says otherwise: some 500 MB."""
+"""Default limit on the number of nodes: some 500 MB."""
 
 _EVERY: Final = 10_000
 _WAYS: Final = 25
 _SURELY: Final = 10
-"""A tree whose size is guessed at so many times what is allowed is refused before it is walked."""
+"""Factor over the limit from which an estimated size is rejected before the walk."""
 _GIGABYTES: Final = 125e-9
-"""For a node of a file, about."""
+"""Approximate size of a node in a file."""
 
 OnProgress = Callable[[int], None]
-"""Is told from time to time how many nodes were written."""
+"""Callback that periodically receives the number of nodes written."""
 
 
 class Written(NamedTuple):
-    """What a file holds.
+    """The contents of a file, counted.
 
     Attributes:
-        chance_nodes: cards that are drawn.
-        decisions: nodes at which a seat is to act.
-        ends: of the round.
-        information_sets: of each seat.
+        chance_nodes: number of chance nodes (cards drawn).
+        decisions: number of nodes at which a seat is to act.
+        ends: number of ends of the round.
+        information_sets: number of information sets of each seat.
     """
 
     chance_nodes: int
@@ -59,7 +59,7 @@ def export(
     most_nodes: int = MOST_NODES,
     on_progress: OnProgress | None = None,
 ) -> Written:
-    """Write a tree to a file, whole or not at all.
+    """Write a tree to a file atomically.
 
     Args:
         tree: the round.
@@ -67,11 +67,11 @@ def export(
         file_format: "efg" or "game".
         compact: information sets by the compact key: fewer, but a seat then forgets when its cards came.
             Solvers that need perfect recall, as those on sequence form do, want the full one.
-        most_nodes: refuse a tree of more.
-        on_progress: is told from time to time how many nodes were written.
+        most_nodes: maximum number of nodes.
+        on_progress: called periodically with the number of nodes written.
 
     Returns:
-        What the file holds.
+        The counts of the file.
 
     Raises:
         SolvingError: another format, or a tree of more nodes; no file is written.
@@ -95,10 +95,10 @@ def export(
 
 
 def guessed_nodes(tree: Tree) -> float:
-    """About how many nodes a tree has: the median of what random ways down find (Knuth 1975).
+    """Estimate the number of nodes of a tree: the median over random paths (Knuth 1975).
 
-    Each way multiplies the choices that it meets, which gives the number of nodes in the mean. The mean is
-    made by few ways that are large; the median is less, so that a tree is seldom taken for larger than it is.
+    Each path multiplies the numbers of choices on it, which gives the number of nodes in expectation. A few
+    large paths dominate the mean; the median is smaller, so that the size is seldom overestimated.
     """
     generator = np.random.default_rng(0)
     found = []
@@ -120,7 +120,7 @@ def _too_large(tree: Tree, most_nodes: int, guess: str = "") -> str:
 
 
 class _Writer:
-    """Numbers the information sets and counts what is written."""
+    """Base class that numbers the information sets and counts the written nodes."""
 
     def __init__(self, tree: Tree, out: TextIO, compact: bool) -> None:
         self._tree = tree
@@ -137,7 +137,7 @@ class _Writer:
             self._decisions += 1
 
     def _set_of(self, node: Node) -> int:
-        """The number of a node's information set, from 1 for each seat."""
+        """Return the number of a node's information set, from 1 for each seat."""
         known = self._sets[node.player]
         return known.setdefault(node.key(node.player, compact=self._compact), len(known) + 1)
 
@@ -145,7 +145,7 @@ class _Writer:
         return node.text(node.player, compact=self._compact)
 
     def written(self) -> Written:
-        """What the file holds."""
+        """Return the counts of the file."""
         sets = tuple(len(one) for one in self._sets)
         return Written(self._counts[CHANCE], self._decisions, self._counts[OVER], sets)
 
@@ -177,7 +177,7 @@ class _Efg(_Writer):
             self._out.write(f'p "" {node.player + 1} {number} "{self._name(node)}" {{ {actions} }} 0\n')
 
     def end(self) -> None:
-        """There is nothing more."""
+        """Do nothing: the file is complete."""
 
 
 class _LiteEfg(_Writer):
@@ -216,7 +216,7 @@ class _LiteEfg(_Writer):
 
 
 def _path(node: Node) -> str:
-    """`/C:13/P1:0`: what led there, with the numbers of cards and actions."""
+    """Return the path to a node by numbers of cards and actions, such as `/C:13/P1:0`."""
     parts = []
     while node.parent is not None:
         who = "C" if node.parent.player == CHANCE else f"P{node.parent.player + 1}"

@@ -1,6 +1,6 @@
-"""Another game that a seat could as well be in: what is hidden from it drawn anew, back to the deal.
+"""Resampling of a game: everything hidden from a seat is drawn again, back to the deal.
 
-`VectorEnv.determinize` deals the hidden cards of a record anew. Here a whole history is drawn, with the cards
+`VectorEnv.determinize` redeals the hidden cards of a record. Here a whole history is drawn, with the cards
 that the other seats have drawn on the way: so their information states change too, as a search needs it.
 """
 
@@ -20,11 +20,11 @@ NOTHING: Final = -1
 
 
 class Shown(NamedTuple):
-    """A step of the game as the seat knows it.
+    """A step of the game as known to the seat.
 
     Attributes:
-        seat: who acts or draws; -1: who begins is drawn by lot.
-        action: what it did; None: it drew cards.
+        seat: the seat that acts or draws; -1: the starting seat is drawn by lot.
+        action: the action; None: the seat drew cards.
         cards: what left its hand by the action, or how many it drew, as a list of those that it drew.
     """
 
@@ -34,9 +34,9 @@ class Shown(NamedTuple):
 
 
 def resample(node: Node, generator: np.random.Generator, most_tries: int = MOST_TRIES) -> Node:
-    """A node that the seat that is to act cannot tell from this one, drawn by chance.
+    """Sample a node that the seat to act cannot distinguish from this one.
 
-    Its information state is the same, in both keys; what the others hold and have drawn is drawn anew. All
+    Its information state is the same, in both keys; what the others hold and have drawn is drawn again. All
     histories that agree with what the seat has seen are as probable as chance makes them; what it might infer
     from how others *chose* to play is not considered: who could have claimed a coup fourré in the new history
     and did not has let the hazard stand.
@@ -44,8 +44,8 @@ def resample(node: Node, generator: np.random.Generator, most_tries: int = MOST_
     Args:
         node: where a seat is to act.
         generator: of random numbers.
-        most_tries: how many histories are drawn before giving up; the few that the rules do not allow are
-            thrown away.
+        most_tries: maximum number of histories to draw; the few that the rules do not allow are
+            discarded.
 
     Returns:
         A node of the same tree.
@@ -68,7 +68,7 @@ def resample(node: Node, generator: np.random.Generator, most_tries: int = MOST_
 
 
 def _steps(node: Node) -> list[Shown]:
-    """The steps that led to a node, without those that only other seats know of."""
+    """Return the steps that led to a node, without those that only other seats know."""
     path, steps = node.path(), []
     place = 1
     while place < len(path):
@@ -86,7 +86,7 @@ def _steps(node: Node) -> list[Shown]:
 
 
 def _laid(path: list[Node], place: int) -> list[int]:
-    """The cards that left the hand of who acted before `place`; everybody has seen them."""
+    """Return the public cards that the seat acting before `place` played from its hand."""
     seat, end = path[place - 1].player, place
     while isinstance(path[end].spot, Deal):
         end += 1
@@ -98,20 +98,20 @@ def _laid(path: list[Node], place: int) -> list[int]:
 
 
 def _drawer(node: Node | None) -> int | None:
-    """The seat that a card is drawn for there."""
+    """Return the seat that a card is drawn for at the node."""
     return node.spot.draw.seat if node is not None and isinstance(node.spot, Deal) else None
 
 
 def _cards(node: Node, seat: int) -> Counter[int]:
-    """What a seat holds."""
+    """Return the cards that a seat holds."""
     return Counter(node.tree.hand(node.spot, seat))
 
 
 def _redrawn(node: Node, seat: int, steps: list[Shown], generator: np.random.Generator) -> list[Shown]:
-    """The same steps, with the cards of the other seats drawn anew.
+    """Return the same steps with the cards of the other seats drawn again.
 
     The hands at the end are a redeal of all cards that the seat cannot see. Then the game runs backwards:
-    what a seat has laid it held before, and of what it held, each card is as likely to be the one drawn last.
+    what a seat played it held before, and of what it held, each card is as likely to be the one drawn last.
     """
     hands = _redealt(node, seat, generator)
     redrawn = []
@@ -129,7 +129,7 @@ def _redrawn(node: Node, seat: int, steps: list[Shown], generator: np.random.Gen
 
 
 def _redealt(node: Node, seat: int, generator: np.random.Generator) -> dict[int, list[int]]:
-    """Hands for the other seats, each deal of the cards that cannot be seen equally probable."""
+    """Deal hands to the other seats; all deals of the unseen cards are equally probable."""
     tree, spot = node.tree, node.spot
     assert isinstance(spot, Position)
     unseen = list(tree.undrawn(tree.record(spot)).elements())
@@ -144,7 +144,7 @@ def _redealt(node: Node, seat: int, generator: np.random.Generator) -> dict[int,
 
 
 def _replayed(node: Node, seat: int, steps: list[Shown]) -> Node | None:
-    """The node that the steps lead to; None if the rules do not allow them."""
+    """Return the node that the steps lead to; None if the rules do not allow them."""
     found, place = node.tree.root, 0
     try:
         while place < len(steps):
@@ -166,7 +166,7 @@ def _replayed(node: Node, seat: int, steps: list[Shown]) -> Node | None:
 
 
 def _unseen_action(node: Node, seat: int) -> int:
-    """What another seat has done there, unseen; no action of the node if nothing can be unseen."""
+    """Return the private action of another seat at the node, or NOTHING if it has none."""
     if isinstance(node.spot, Position) and node.player != seat:
         for action in node.actions:
             if node.tree.keys.is_event_private(action):

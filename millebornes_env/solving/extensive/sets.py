@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 
 class Outcome(NamedTuple):
-    """What can come of a draw.
+    """A possible outcome of a draw.
 
     Attributes:
-        card: which card type.
-        numerator: of its probability.
-        denominator: of its probability, in lowest terms.
+        card: the card type.
+        numerator: numerator of its probability.
+        denominator: denominator of its probability, in lowest terms.
     """
 
     card: int
@@ -22,18 +22,18 @@ class Outcome(NamedTuple):
 
     @property
     def probability(self) -> float:
-        """How probable it is."""
+        """The probability of the outcome."""
         return self.numerator / self.denominator
 
 
 def next_of_set(counts: Sequence[int], chosen: Sequence[int], size: int) -> tuple[Outcome, ...]:
-    """The next card of a set that is named in the order of its ids, each set of cards equally probable.
+    """Return the outcomes of the next card of a set, in id order; all sets are equally probable.
 
     A set of one is a card of the multiset. Of a larger one, this is the probability of the next lowest card,
     given the lower ones: so each hand is one path in a tree, and not one for each order of its cards.
 
     Args:
-        counts: how many of each card there were before the draw.
+        counts: number of copies of each card before the draw.
         chosen: the lowest cards of the set, in order.
         size: of the set.
 
@@ -44,7 +44,7 @@ def next_of_set(counts: Sequence[int], chosen: Sequence[int], size: int) -> tupl
     missing = size - len(chosen)
 
     def sets_with(card: int, copies: int, others: int) -> int:
-        """So many sets have the card, as the highest so far, at least so often, and so many cards more."""
+        """Count sets with at least `copies` of the card as the highest so far, and `others` more cards."""
         more = range(others + 1)
         return sum(comb(counts[card], copies + i) * comb(above[card], others - i) for i in more)
 

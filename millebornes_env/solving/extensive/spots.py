@@ -1,4 +1,4 @@
-"""What a game tree is made of: positions, cards that are to be drawn, and what follows from each of them."""
+"""The elements of a game tree: positions, cards to be drawn, and the moves from each of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from millebornes_env.solving.extensive.sets import Outcome, next_of_set
 
 CHANCE: Final = -1
 OVER: Final = -4
-"""Who is to act at a node where no seat is (OpenSpiel's numbers)."""
+"""The player at a terminal node; CHANCE at a chance node (OpenSpiel's numbers)."""
 
 
 class Draw(Protocol):
@@ -20,11 +20,11 @@ class Draw(Protocol):
 
     @property
     def seat(self) -> int:
-        """Who draws."""
+        """The seat that draws."""
 
     @property
     def size(self) -> int:
-        """How many."""
+        """Number of cards drawn."""
 
 
 class GameChance(Protocol):
@@ -32,31 +32,31 @@ class GameChance(Protocol):
 
     @property
     def OUTCOMES(self) -> Sequence[str]:  # noqa: N802 - a constant of a module
-        """What can come of one draw, in words."""
+        """The names of the possible outcomes of one draw."""
 
     def take_back(self, state: Any, rules: Any, /) -> Sequence[Draw]:
-        """Undo the deal of a record; what has to be dealt again, to whom."""
+        """Undo the deal of a record; return the draws that have to be dealt again."""
 
     def put_in_hand(self, state: Any, seat: int, cards: tuple[int, ...], /) -> None:
         """Deal a hand."""
 
     def put_in_order(self, state: Any, /) -> None:
-        """Hold what nobody knows yet in one order, so that games that are alike are equal records."""
+        """Sort the cards that nobody knows yet, so that equivalent games are equal records."""
 
     def not_drawn(self, state: Any, /) -> npt.NDArray[np.int64]:
-        """How often each outcome can still come."""
+        """Return the number of undrawn copies of each outcome."""
 
     def in_hand(self, state: Any, seat: int, /) -> npt.NDArray[np.int8]:
-        """How often a seat holds each outcome."""
+        """Return the number of copies of each outcome that a seat holds."""
 
     def draw_that_follows(self, before: Any, after: Any, /) -> Draw:
-        """What was drawn between two records."""
+        """Return the draw between two records."""
 
     def put_on_top(self, state: Any, after: Any, cards: tuple[int, ...], /) -> None:
-        """Let the next action draw these cards."""
+        """Put these cards on top, so that the next action draws them."""
 
     def most_points(self, rules: Any, /) -> int:
-        """More points than these nobody wins or loses."""
+        """Return an upper bound on the points that a seat can win or lose."""
 
 
 class Position:
@@ -65,10 +65,10 @@ class Position:
     Attributes:
         key: the record, as bytes.
         player: the seat that is to act, or OVER.
-        actions: what it may do, in the order of the ids.
-        payoffs: at the end, what each seat gets.
-        holdings: what each seat holds, as bytes.
-        moves: what was found to follow from actions: where they lead, and what is seen of it.
+        actions: its legal actions, in the order of the ids.
+        payoffs: payoff of each seat at the end.
+        holdings: the cards that each seat holds, as bytes.
+        moves: the cached results of actions.
     """
 
     __slots__ = ("actions", "holdings", "key", "moves", "payoffs", "player")
@@ -76,7 +76,7 @@ class Position:
     def __init__(
         self, key: bytes, player: int, actions: tuple[int, ...], payoffs: tuple[float, ...], holdings: Any
     ) -> None:
-        """Take what the engine says of a record."""
+        """Create the position from the engine's data of a record."""
         self.key = key
         self.player = player
         self.actions = actions
@@ -86,16 +86,16 @@ class Position:
 
 
 class Deal:
-    """A card is to be drawn.
+    """A chance node at which a card is drawn.
 
     Attributes:
         base: the game before the action that has cards drawn; at the root, before the deal.
         action: that action; None at the root.
         after: the record after it, with other cards; b"" at the root.
-        draws: all that are to be drawn, hand after hand.
-        hands: those that are complete.
-        chosen: the cards of the next one, in the order of their ids.
-        outcomes: which cards can come, and how probable they are.
+        draws: all draws to be made, hand after hand.
+        hands: the hands that are complete.
+        chosen: the cards of the next hand so far, in the order of their ids.
+        outcomes: the possible cards with their probabilities.
     """
 
     __slots__ = ("action", "actions", "after", "base", "chosen", "draws", "hands", "moves", "outcomes")
@@ -112,7 +112,7 @@ class Deal:
         hands: tuple[tuple[int, ...], ...] = (),
         chosen: tuple[int, ...] = (),
     ) -> None:
-        """Ask for the next card; `counts` is how many of each can be drawn for this hand."""
+        """Create the node; `counts` is the number of copies of each card that can be drawn for this hand."""
         self.base = base
         self.action = action
         self.after = after
@@ -125,24 +125,24 @@ class Deal:
 
     @property
     def draw(self) -> Draw:
-        """The hand that is being drawn."""
+        """The draw of the current hand."""
         return self.draws[len(self.hands)]
 
     @property
     def holdings(self) -> tuple[bytes, ...]:
-        """What each seat held before."""
+        """The cards that each seat held before the draw, as bytes."""
         return self.base.holdings
 
 
 class Lot:
-    """Who begins is to be drawn by lot: every seat with the same probability."""
+    """A chance node that draws the starting seat: every seat with the same probability."""
 
     __slots__ = ("actions", "base", "moves", "outcomes")
     player: Final = CHANCE
     payoffs: Final[tuple[float, ...]] = ()
 
     def __init__(self, base: Position, players: int) -> None:
-        """Take the table before the deal."""
+        """Create the node from the table before the deal."""
         self.base = base
         self.outcomes = tuple(Outcome(seat, 1, players) for seat in range(players))
         self.actions = tuple(range(players))
@@ -150,7 +150,7 @@ class Lot:
 
     @property
     def holdings(self) -> tuple[bytes, ...]:
-        """Nobody holds anything."""
+        """Empty holdings: nothing is dealt yet."""
         return self.base.holdings
 
 
@@ -165,11 +165,11 @@ class Seen(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What follows from an action, or from a card.
+    """The result of an action or of a drawn card.
 
     Attributes:
-        spot: where it leads.
-        events: what is seen of it.
+        spot: the next spot.
+        events: the events that the seats see.
     """
 
     spot: Spot

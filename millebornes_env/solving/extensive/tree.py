@@ -1,7 +1,7 @@
 """The game tree of a round: every decision, every card that chance deals, and what each seat knows.
 
-The rules are the rulebook's: a step of the tree is a step of the engine, with the cards that it draws laid
-ready (`GameChance`). Positions that are alike are one object, however they came about, so that walking a tree
+The rules are the rulebook's: a step of the tree is a step of the engine, with its draws
+prepared (`GameChance`). Equivalent positions are one object, whatever led to them, so that walking a tree
 again costs little.
 """
 
@@ -36,10 +36,10 @@ from millebornes_env.solving.extensive.spots import (
 )
 
 BY_CHANCE: Final = -1
-"""Who begins, where that is drawn by chance."""
+"""The value of `first` if the starting seat is drawn by chance."""
 
 MOST_KEPT: Final = 150_000
-"""Positions that a tree remembers: some 200 MB."""
+"""Number of positions that a tree caches: some 200 MB."""
 
 _CODE: Final = np.dtype("<u2")
 
@@ -50,11 +50,11 @@ class Node:
     Nodes never change; a copy of one is itself.
 
     Attributes:
-        tree: that it is in.
-        spot: the position, or the draw, that is to be decided.
+        tree: the tree of the node.
+        spot: the position or the draw at the node.
         seen: the events that each seat has seen, as codes in two bytes each (`Keys`).
         public: those that everybody has seen.
-        parent: the node before; None at the root.
+        parent: the previous node; None at the root.
         action: the action or card that led here; -1 at the root.
     """
 
@@ -69,7 +69,7 @@ class Node:
         parent: Node | None = None,
         action: int = -1,
     ) -> None:
-        """Take a place in the tree; `Tree.root` and `child` make nodes."""
+        """Create a node; use `Tree.root` and `child` instead."""
         self.tree = tree
         self.spot = spot
         self.seen = seen
@@ -85,29 +85,29 @@ class Node:
 
     @property
     def player(self) -> int:
-        """The seat that is to act, CHANCE or OVER."""
+        """The seat to act, CHANCE or OVER."""
         return self.spot.player
 
     @property
     def actions(self) -> tuple[int, ...]:
-        """What it may do, or which outcomes chance can have; nothing at the end."""
+        """The legal actions of the player, or the outcomes of chance; empty at the end."""
         return self.spot.actions
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """Of chance, with their probabilities; none where a seat is to act."""
+        """The outcomes of chance with their probabilities; empty where a seat is to act."""
         return () if isinstance(self.spot, Position) else self.spot.outcomes
 
     @property
     def payoffs(self) -> tuple[float, ...]:
-        """At the end, what each seat gets; their sum is 0."""
+        """The payoff of each seat at the end; their sum is 0."""
         return self.spot.payoffs
 
     def child(self, action: int) -> Node:
-        """The node that an action, or a card, leads to.
+        """Return the node that an action or a card leads to.
 
         Raises:
-            IllegalActionError: it is none of `actions`.
+            IllegalActionError: it is not one of `actions`.
         """
         move = self.spot.moves.get(action) or self.tree.move(self.spot, action)
         seen, public = self.seen, self.public
@@ -121,21 +121,21 @@ class Node:
         return Node(self.tree, move.spot, seen, public, self, action)
 
     def key(self, seat: int, *, compact: bool = False) -> bytes:
-        """The key of what a seat knows here (`VectorEnv.information_states`)."""
+        """Return the key of a seat's information state (`VectorEnv.information_states`)."""
         keys = self.tree.keys
         if compact:
             return keys.compact(seat, self.public, self.spot.holdings[seat])
         return keys.full(seat, self.seen[seat])
 
     def text(self, seat: int, *, compact: bool = False) -> str:
-        """The same in words."""
+        """Return the information state of a seat as text."""
         keys = self.tree.keys
         if compact:
             return keys.text(seat, self.public, self.spot.holdings[seat])
         return keys.text(seat, self.seen[seat])
 
     def tensor(self, seat: int, *, compact: bool = False) -> npt.NDArray[np.float32]:
-        """The same as numbers: float32[K], `VectorEnv.information_states(form="tensor")`."""
+        """Return the information state as float32[K] (`VectorEnv.information_states(form="tensor")`)."""
         holding = np.frombuffer(self.spot.holdings[seat], np.int8)
         row = np.zeros(self.tree.keys.tensor_size(len(holding)), np.float32)
         seen = np.frombuffer(self.public if compact else self.seen[seat], _CODE)
@@ -143,7 +143,7 @@ class Node:
         return row
 
     def path(self) -> list[Node]:
-        """The nodes from the root to this one."""
+        """Return the nodes from the root to this one."""
         nodes, node = [self], self
         while node.parent is not None:
             node = node.parent
@@ -151,7 +151,7 @@ class Node:
         return nodes[::-1]
 
     def history(self) -> tuple[int, ...]:
-        """The actions and cards from the root to this one."""
+        """Return the actions and cards from the root to this one."""
         return tuple(node.action for node in self.path()[1:])
 
 
@@ -159,22 +159,22 @@ class Tree:
     """A round of a game in extensive form.
 
     Chance deals each hand, and then what an action has drawn; several cards drawn at once are named in the
-    order of their ids, so that each hand occurs once. The tree of a full deck has no end to speak of; walk
-    through that of a small one.
+    order of their ids, so that each hand occurs once. The tree of a full deck is far too large to
+    walk; use a small deck.
 
     Attributes:
         edition: the rule sheet.
         rules: its rules at this table.
         players: seats at the table.
-        keys: make the keys of information states.
-        root: the node at which all begins.
-        payoff_bound: no payoff is larger, or less than the negative of it.
+        keys: the encoder of information state keys.
+        root: the root node.
+        payoff_bound: upper bound on the absolute value of all payoffs.
         in_points: whether payoffs are points: the team's less the mean of the other teams'; else they are
             what the win pays (`vector_env(reward="win")`).
-        outcome_names: of chance, in words.
-        private_sections: of observations, which show what others do not see.
-        positions: the positions that are remembered, by their records.
-        recipe: a function and its arguments, by which a pickle makes the tree again.
+        outcome_names: names of the outcomes of chance.
+        private_sections: the sections of observations that are hidden from other seats.
+        positions: the cached positions, by their records.
+        recipe: a function and its arguments, with which a pickle rebuilds the tree.
     """
 
     def __init__(
@@ -195,10 +195,10 @@ class Tree:
             teams: teams at the table; None for the sheet's usual way.
             first: the seat that begins; -1: drawn by chance.
             reward: "points" or "win".
-            most_kept: how many positions are remembered before all are forgotten.
+            most_kept: number of positions to cache before the cache is cleared.
 
         Raises:
-            OptionError: the game does not say what is left to chance, or what is seen of it.
+            OptionError: the game does not support chance nodes or histories.
             MilleBornesError: one of its other subclasses says what is wrong with which argument.
         """
         self.env = VectorEnv(
@@ -244,10 +244,10 @@ class Tree:
     # What follows ------------------------------------------------------------------------------------------
 
     def move(self, spot: Spot, action: int) -> Move:
-        """What follows from an action, or from a card; it is remembered.
+        """Return the result of an action or a card; results are cached.
 
         Raises:
-            IllegalActionError: it is none of the spot's.
+            IllegalActionError: it is not an action of the spot.
         """
         if action not in spot.actions:
             raise IllegalActionError(self._refusal(spot, action))
@@ -272,7 +272,7 @@ class Tree:
         return f"{who} has no action {shown(action)} here; there are {known}"
 
     def forget(self) -> None:
-        """Forget all positions but those that nodes hold; walking on finds them again."""
+        """Clear the cache of positions, except those that nodes hold."""
         for spot in self._spots:
             spot.moves = {}
         self._spots = []
@@ -303,7 +303,7 @@ class Tree:
         return Move(position, (drawn, *questions))
 
     def _counts(self, deal: Deal, hands: tuple[tuple[int, ...], ...]) -> list[int]:
-        """How many of each card are left when these hands are drawn."""
+        """Count the cards of each type that are left when these hands are drawn."""
         counts: list[int] = self._chance.not_drawn(self.record(deal.base)[0]).tolist()
         for hand in hands:
             for card in hand:
@@ -311,7 +311,7 @@ class Tree:
         return counts
 
     def _dealt(self, deal: Deal, hands: tuple[tuple[int, ...], ...]) -> tuple[Position, Sequence[Seen]]:
-        """The position after all cards are drawn, and what is seen then."""
+        """Return the position after all cards are drawn, and the events then seen."""
         before = self.record(deal.base).copy()
         if deal.action is None:
             for draw, hand in zip(deal.draws, hands, strict=True):
@@ -331,7 +331,7 @@ class Tree:
     # The engine --------------------------------------------------------------------------------------------
 
     def _before_deal(self, first: int) -> tuple[Position, Sequence[Draw], tuple[Seen, ...]]:
-        """The table before a deal after which this seat begins, what is to be dealt, and what is seen."""
+        """Return the table before a deal after which `first` begins, the draws, and the events seen."""
         seed = 0
         self.env.reset(seed=seed)
         while int(self.env.agent_selection[0]) != first:  # the rulebook draws who begins
@@ -348,28 +348,28 @@ class Tree:
         return base, draws, tuple(event for event in events if event.seat is None)
 
     def record(self, spot: Position) -> StateArray:
-        """The record of a position, `STATE[1]`, for `set_states`; not to be written to."""
+        """Return the read-only record of a position, `STATE[1]`, for `set_states`."""
         return np.frombuffer(spot.key, self.env.games.rulebook.STATE)
 
     def hand(self, spot: Spot, seat: int) -> list[int]:
-        """The cards that a seat holds, in order; while cards are drawn, those that it held before."""
+        """Return the cards that a seat holds, in order; while cards are drawn, those held before."""
         position = spot if isinstance(spot, Position) else spot.base
         counts = self._chance.in_hand(self.record(position)[0], seat)
         cards: list[int] = np.arange(len(counts)).repeat(counts).tolist()
         return cards
 
     def undrawn(self, record: StateArray) -> Counter[int]:
-        """The cards of a record that nobody has drawn."""
+        """Return the undrawn cards of a record."""
         counts = self._chance.not_drawn(record[0]).tolist()
         return Counter({card: copies for card, copies in enumerate(counts) if copies})
 
     def _set_up(self, record: StateArray) -> None:
-        """Let the engine's buffers be those of a record."""
+        """Fill the engine's buffers from a record."""
         self.env.games.states[:] = record
         self.env.games.write_decisions()
 
     def _carried_out(self, before: StateArray, action: int) -> StateArray:
-        """The record after an action; the buffers of the engine are those of the position there."""
+        """Apply an action; return the new record, and leave its data in the engine's buffers."""
         games = self.env.games
         games.states[:] = before
         self._step_action[0] = action
@@ -378,7 +378,7 @@ class Tree:
         return after
 
     def _position(self, record: StateArray) -> Position:
-        """The position of a record that the engine's buffers are of, but for the order of the cards."""
+        """Return the position of the record in the engine's buffers, up to the order of the cards."""
         self._chance.put_in_order(record[0])
         key = record.tobytes()
         if key not in self.positions:
@@ -412,12 +412,12 @@ class Tree:
         return Seen(code, seat if self.keys.is_event_private(event) else None)
 
     def _questions(self, before: StateArray, after: StateArray) -> list[Seen]:
-        """What is seen of a step besides the action and the cards."""
+        """Return the events of a step other than the action and the cards."""
         events = self._history.questions(before[0], after[0])
         return [self._seen(seat, self.keys.actions + event) for seat, event in events]
 
     def observe(self, spot: Spot, seat: int) -> npt.NDArray[np.int8]:
-        """What a seat sees of the table there, int8[D]; while cards are drawn, what it saw before."""
+        """Return a seat's observation, int8[D]; while cards are drawn, its previous observation."""
         position = spot if isinstance(spot, Position) else spot.base
         games = self.env.games
         games.states[:] = self.record(position)
@@ -427,12 +427,12 @@ class Tree:
         return seen
 
     def name_of(self, spot: Spot, action: int, player: int | None = None) -> str:
-        """What a person calls an action or an outcome of chance.
+        """Return the name of an action or an outcome of chance.
 
         Args:
-            spot: where.
-            action: its id.
-            player: whose it would be, CHANCE or a seat; None: of who is to act there.
+            spot: the spot of the action.
+            action: id of the action or outcome.
+            player: CHANCE or a seat; None: the player to act at the spot.
         """
         if player is None:
             player = spot.player
@@ -444,7 +444,7 @@ class Tree:
         return f"player_{spot.draw.seat} draws {drawn}" if isinstance(spot, Deal) else drawn
 
     def node_of(self, history: Sequence[int]) -> Node:
-        """The node that actions and cards lead to.
+        """Return the node that actions and cards lead to.
 
         Raises:
             IllegalActionError: one of them is not possible there.
@@ -455,7 +455,7 @@ class Tree:
         return node
 
     def nodes(self) -> Iterator[Node]:
-        """All nodes, a parent before its children."""
+        """Yield all nodes, a parent before its children."""
         waiting = [self.root]
         while waiting:
             node = waiting.pop()
