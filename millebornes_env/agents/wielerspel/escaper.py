@@ -69,7 +69,7 @@ def can_spare(state: State, seat: int, price: int, options: Int64Array) -> bool:
 
 @rule
 def is_tempted(state: State, rules: Rules, seat: int, options: Int64Array) -> bool:
-    """Return True if the seat escapes, or extends its lead, whenever it can."""
+    """Return True if the seat should escape, or extend its lead, if it can."""
     if is_away(state, seat) and int(state.lead) + FACES > rules.inner_track:
         return True  # 003:190, the end of the inner track is in reach
     if not can_spare(state, seat, int(state.number), options):

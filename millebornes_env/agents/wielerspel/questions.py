@@ -163,7 +163,7 @@ def move_least(state: State, rules: Rules, seat: int) -> int:
 
 @rule
 def wins_with_one_more(state: State, rules: Rules, seat: int) -> bool:
-    """Return True if one more rainbow jersey is enough to win."""
+    """Return True if one more rainbow jersey reaches the target number of them."""
     return int(state.jerseys[seat, RAINBOW]) + 1 >= int(rules.target_rainbows)
 
 
