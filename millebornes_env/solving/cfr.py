@@ -37,7 +37,7 @@ LEARNED: Final = ("regrets", "last", "average")
 
 
 _WORK: Final = 0.25
-"""Fraction of the time of the iterations on the whole game that polishing may take."""
+"""Fraction of the work of the iterations on the whole game that polishing may take."""
 _MOST_POLISHING: Final = 50_000
 _FIRST_CHECK: Final = 256
 _CHECK_RATIO: Final = 1.25

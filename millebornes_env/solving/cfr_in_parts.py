@@ -1,7 +1,7 @@
 """CFR+ on a game that is kept as a trunk and branches: the iterates of `Solver`, shared by all processors.
 
-Of twelve cards, too, the whole table is learned. What is kept of a branch is its tree, regrets and the sum of
-the policies; policies and reach are made anew for each branch in turn, from what the trunk says of its roots.
+The whole table is learned even for twelve cards. A branch keeps its tree, its regrets and the sum of its
+policies; policies and reach are recomputed for each branch in turn, from the trunk's values at its roots.
 """
 
 from __future__ import annotations

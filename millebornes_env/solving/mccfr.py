@@ -46,7 +46,7 @@ _WORD: Final = (1 << 32) - 1
 
 
 class Side(NamedTuple):
-    """What one seat knows and learns; I information sets with a choice, sorted by their keys."""
+    """The learned data of one seat; I information sets with a choice, sorted by their keys."""
 
     keys: Int64Array  # [I]
     choices: Int64Array  # [I] sets of bits
@@ -58,7 +58,7 @@ class Side(NamedTuple):
 
 
 class Trail(NamedTuple):
-    """The decisions of the traversing seat, from the first to where it is; D deep, C choices."""
+    """The decisions of the traversing seat up to the current one; D deep, C choices."""
 
     states: StateArray  # [D]
     chains: Int64Array  # [D, 2] the hash of each seat's public history
@@ -72,7 +72,7 @@ class Trail(NamedTuple):
 
 @rule
 def match(side: Side, place: int, trail: Trail, depth: int) -> int:
-    """Write the policy of an information set; how many choices there are."""
+    """Write the policy of an information set; return the number of choices."""
     first, count = side.firsts[place], number_of(side.choices[place])
     if len(side.weights) > 0:
         for choice in range(count):
@@ -89,7 +89,7 @@ def match(side: Side, place: int, trail: Trail, depth: int) -> int:
 
 @seldom
 def deal(state: State, rules: RulesRecord, key_0: int, key_1: int) -> None:
-    """Deal the cards anew; seat 0 begins."""
+    """Deal the cards again; seat 0 begins."""
     state.key[0] = key_0
     state.key[1] = key_1
     deal_round(state, rules)
@@ -98,7 +98,7 @@ def deal(state: State, rules: RulesRecord, key_0: int, key_1: int) -> None:
 
 @rule
 def nth_choice(choices: int, number: int) -> int:
-    """The choice of that number in the set."""
+    """Return the choice with this number in the set."""
     choice = 0
     while True:
         if (choices >> choice) & 1:
@@ -110,7 +110,7 @@ def nth_choice(choices: int, number: int) -> int:
 
 @rule
 def drawn(trail: Trail, depth: int, count: int, key_0: int, key_1: int) -> int:
-    """One of the choices, by the policy."""
+    """Sample one of the choices from the policy."""
     trail.counters[0] += 1
     left = random_word(key_0, key_1, trail.counters[0]) / float(1 << _BITS_OF_A_DRAW)
     for choice in range(count):
@@ -122,7 +122,7 @@ def drawn(trail: Trail, depth: int, count: int, key_0: int, key_1: int) -> int:
 
 @seldom
 def play(state: State, deck: Deck, rules: RulesRecord, trail: Trail, depth: int, choice: int) -> None:
-    """Carry out a choice, and note it in what the seat remembers."""
+    """Apply a choice, and add it to the seat's history."""
     seat = int(state.seat)
     if int(state.phase) != CLAIM:  # that a hazard was let stand is no part of the public history
         trail.chains[depth, seat] = mixed(trail.chains[depth, seat], choice)
@@ -140,7 +140,7 @@ def go_on(
     key_0: int,
     key_1: int,
 ) -> int:
-    """Play on to a seat's next decision, the other one by its policy; the information set, or the end."""
+    """Play until the seat decides again, the other one by its policy; return the set, or the end."""
     state = trail.states[depth]
     while int(state.phase) != ROUND_OVER:
         mover = int(state.seat)
@@ -179,17 +179,17 @@ def traverse(
     """Traverse the game, each seat in turn.
 
     Args:
-        sides: what the seats know; regrets and averages are added to.
+        sides: the data of both seats; regrets and averages are updated.
         deck: of the table.
         rules: of the table.
-        root: a dealt round; its cards are dealt anew.
-        trail: room.
-        first: number of the first traversal, of which all that is random is a function.
-        count: of traversals.
+        root: a dealt round; its cards are dealt again.
+        trail: scratch arrays.
+        first: number of the first traversal; it determines the random numbers.
+        count: number of traversals.
         seed: 32 bits.
 
     Returns:
-        How many decisions were looked at.
+        Number of decisions visited.
     """
     trail.counters[1] = 0
     for number in range(first, first + count):
@@ -236,7 +236,7 @@ def traverse(
 
 @rule
 def regret(side: Side, place: int, trail: Trail, depth: int, count: int) -> float:
-    """Add to the regrets what each choice won more than the policy; what the policy wins."""
+    """Add each choice's gain over the policy to the regrets; return the value of the policy."""
     value = 0.0
     for choice in range(count):
         value += trail.policy[depth, choice] * trail.values[depth, choice]
@@ -252,9 +252,9 @@ class Sampler:
 
     Attributes:
         tree: of the whole game, with keys.
-        sides: what both seats know and have learned.
-        traversals: carried out so far, those of both seats.
-        decisions: looked at so far, those with more than one choice.
+        sides: the learned data of both seats.
+        traversals: number of traversals so far, of both seats.
+        decisions: number of decisions visited so far, with more than one choice.
     """
 
     def __init__(self, game: Solvable, seed: int = 0, tree: Tree | None = None) -> None:
@@ -295,7 +295,7 @@ class Sampler:
         )
 
     def run(self, traversals: int) -> None:
-        """Carry out so many traversals, each seat in turn."""
+        """Run the given number of traversals, each seat in turn."""
         game = self._game
         self.decisions += traverse(
             self.sides,
@@ -310,7 +310,7 @@ class Sampler:
         self.traversals += traversals
 
     def weights(self) -> Weights:
-        """The average policy: float64[size] for each seat, as `values.Policy.weights` returns them."""
+        """Return the average policy: float64[size] for each seat, as `values.Policy.weights` returns them."""
         found = []
         for seat, side in zip(self.tree.seats, self.sides, strict=True):
             weights = np.ones(seat.size)
@@ -319,7 +319,7 @@ class Sampler:
         return found[0], found[1]
 
     def judge(self) -> Judgement:
-        """How far the average policy is from an equilibrium."""
+        """Return the distance of the average policy from an equilibrium."""
         return judge_tree(self.tree, self.weights(), f"ES-MCCFR, {self.traversals} traversals")
 
 

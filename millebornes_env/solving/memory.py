@@ -1,4 +1,4 @@
-"""How much memory a solver may take, so far as the system says."""
+"""The memory available to a solver, as reported by the system."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _GROUP: Final = Path("/sys/fs/cgroup")
 
 
 def check_memory(name: str, needed: float) -> None:
-    """Refuse what does not fit in memory, before it is asked for.
+    """Raise if a game does not fit in memory, before allocating it.
 
     Args:
         name: of the game.
-        needed: bytes, about.
+        needed: approximate number of bytes.
 
     Raises:
-        SolvingError: the message says how much it would take, and how much there is.
+        SolvingError: the message reports the required and the available memory.
     """
     free = free_memory()
     if free is not None and needed > free:
@@ -34,7 +34,7 @@ def check_memory(name: str, needed: float) -> None:
 
 
 def free_memory() -> int | None:
-    """Bytes that a process can still take, or None where the system does not say."""
+    """Return the number of bytes that a process can still take, or None if unknown."""
     found = [size for size in (_free_of_machine(), _free_of_group()) if size is not None]
     return min(found) if found else None
 
@@ -51,7 +51,7 @@ def _free_of_machine() -> int | None:
 
 
 def _free_of_group() -> int | None:
-    """What a container may take (cgroup v2), file caches not counted."""
+    """Return the free memory of the container (cgroup v2), not counting file caches."""
     with contextlib.suppress(OSError, ValueError):
         limit = int((_GROUP / "memory.max").read_text(encoding="ascii"))  # "max" where there is no limit
         taken = re.search(r"^anon (\d+)", (_GROUP / "memory.stat").read_text(encoding="ascii"), re.MULTILINE)

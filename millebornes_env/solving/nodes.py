@@ -1,4 +1,4 @@
-"""What a walk holds: hands as codes, the nodes on its way, what it has found, keys of information sets."""
+"""The data of a walk: hands as codes, the nodes on the path, the results, keys of information sets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Float64Array = npt.NDArray[np.float64]
 
 PLAYERS: Final = 2
 MASK_ROOM: Final = num_actions(PLAYERS)
-"""`write_mask` fills the hazards of whole opponents."""
+"""Size of a mask: `write_mask` fills the hazards of all opponents."""
 FIRST_CHAIN: Final = 1
 """The hash of seat 0's public history at the beginning; that of seat 1 is one more."""
 _NIBBLE: Final = (1 << BITS) - 1
@@ -52,7 +52,7 @@ FULL: Final = 1
 
 
 class Frames(NamedTuple):
-    """The nodes from the root to where the walk is; D deep, H hands."""
+    """The nodes from the root to the current one; D deep, H hands."""
 
     states: StateArray  # [D] what is public
     codes: Int64Array  # [D, 2, H] hands
@@ -68,7 +68,7 @@ class Frames(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """What the walk has found; flat arrays, filled up to what `sizes` says."""
+    """The results of the walk; flat arrays, filled up to `sizes`."""
 
     heads: Int32Array  # [2, ...] of a decision: its sequence; of a merge: the sequence that it makes
     firsts: Int32Array  # [2, ...] of a decision: its first choice's sequence; of a merge: its first source
@@ -96,19 +96,19 @@ ASKED: Final = NUM_SIZES
 
 @rule
 def copies_in(code: int, kind: int) -> int:
-    """How many cards of a type are in a hand."""
+    """Count the cards of a type in a hand."""
     return (code >> (BITS * kind)) & _NIBBLE
 
 
 @rule
 def fits(code: int, hidden: int) -> bool:
-    """Whether a hand can be made of the hidden cards."""
+    """Return True if a hand can be made of the hidden cards."""
     return (((hidden | _HIGH_BITS) - code) & _HIGH_BITS) == _HIGH_BITS
 
 
 @rule
 def number_of(choices: int) -> int:
-    """How many choices there are in the set."""
+    """Count the choices in the set."""
     count = 0
     while choices != 0:
         choices &= choices - 1
@@ -118,7 +118,7 @@ def number_of(choices: int) -> int:
 
 @rule
 def code_of(cards: Int8Array, deck: Deck) -> int:
-    """Cards counted by their ids, as the code of a hand."""
+    """Return the code of a hand, given as counts by card id."""
     code = 0
     for kind in range(len(deck.cards)):
         code |= int(cards[deck.cards[kind]]) << (BITS * kind)
@@ -127,14 +127,14 @@ def code_of(cards: Int8Array, deck: Deck) -> int:
 
 @rule
 def hold(state: State, deck: Deck, seat: int, code: int) -> None:
-    """Write a hand into the record; of cards that the deck has not, there are none in it."""
+    """Write a hand into the record; it has no cards that are not in the deck."""
     for kind in range(len(deck.cards)):
         state.hand[seat, deck.cards[kind]] = copies_in(code, kind)
 
 
 @rule
 def chance_of(deck: Deck, left: int) -> float:
-    """How probable it is that the cards came in one order of types, so many of each being left."""
+    """Return the probability that the cards came in one order of types, leaving the cards `left`."""
     count, ways = 0, 1.0
     for kind in range(len(deck.cards)):
         copies = copies_in(left, kind)
@@ -145,7 +145,7 @@ def chance_of(deck: Deck, left: int) -> float:
 
 @rule
 def pairs(frames: Frames, depth: int, hidden: int) -> int:
-    """How many pairs of hands are possible at a node."""
+    """Count the possible pairs of hands at a node."""
     count = 0
     for one in range(frames.counts[depth, 0]):
         left = hidden - frames.codes[depth, 0, one]
@@ -160,7 +160,7 @@ def pairs(frames: Frames, depth: int, hidden: int) -> int:
 
 @rule
 def mixed(key: int, number: int) -> int:
-    """A hash of 62 bits, and a number 0 or higher mixed into it."""
+    """Mix a nonnegative number into a 62-bit hash."""
     high = ((key >> _LANE) * _FACTORS[0] + number % _PRIMES[0]) % _PRIMES[0]
     low = ((key & ((1 << _LANE) - 1)) * _FACTORS[1] + number % _PRIMES[1]) % _PRIMES[1]
     return (high << _LANE) | low
@@ -168,7 +168,7 @@ def mixed(key: int, number: int) -> int:
 
 @rule
 def side(state: State, team: int) -> int:
-    """What all see of a team, packed."""
+    """Return the public state of a team, packed into an integer."""
     found = int(state.km[team]) // 25
     found = (found << 5) | battle_top_code(int(state.battle[team]))
     found = (found << 1) | (1 if int(state.speed[team]) == SPEED_LIMIT else 0)
@@ -181,7 +181,7 @@ def side(state: State, team: int) -> int:
 
 @rule
 def after_public(chain: int, state: State, deck: Deck, seat: int) -> int:
-    """The hash of a seat's public history, with what is public now; it reads nothing that is hidden."""
+    """Extend the hash of a seat's public history by the public state; hidden data is not read."""
     team = seat
     caller = int(state.extension_team)
     said = (0 if caller == NO_TEAM else 1 if caller == team else 2) << 2 | int(state.phase)
@@ -195,7 +195,7 @@ def after_public(chain: int, state: State, deck: Deck, seat: int) -> int:
 
 @rule
 def place_of(keys: Int64Array, key: int) -> int:
-    """Where a key stands among sorted ones, or -1."""
+    """Return the index of a key in sorted keys, or -1."""
     low, high = 0, len(keys)
     while low < high:
         middle = (low + high) // 2

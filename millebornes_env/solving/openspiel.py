@@ -36,7 +36,7 @@ except ModuleNotFoundError as _missing:
 NAME: Final = "python_mille_bornes"
 
 KEYS: Final = ("full", "compact")
-"""What `information_state_string` can be: the action-observation history, or what follows from it."""
+"""Forms of `information_state_string`: the action-observation history, or a summary of it."""
 
 PARAMETERS: Final[Mapping[str, Any]] = {
     "edition": "parker",
@@ -48,7 +48,7 @@ PARAMETERS: Final[Mapping[str, Any]] = {
     "reward": "usual",
     "key": "full",
 }
-"""What `load_game` takes, and what it is if it is left out.
+"""Parameters of `load_game`, with their defaults.
 
 `edition`: name of a rule sheet; `players`, `teams` (0: the usual way); `deck`: the cards of the deck instead
 of the sheet's, as in positions: `3x50 2xroll stop right_of_way`; `rules`: others that are overridden, such as
@@ -77,10 +77,10 @@ _TYPE = pyspiel.GameType(
 
 
 def _deck_named(words: str) -> dict[str, int]:
-    """Rules for a deck of these cards, such as `3x50 2xroll stop right_of_way`.
+    """Return the rules for a deck of these cards, such as `3x50 2xroll stop right_of_way`.
 
     Raises:
-        NotationError: one of the words is no card.
+        NotationError: one of the words is not a card.
     """
     if not words.strip():
         return {}
@@ -89,10 +89,10 @@ def _deck_named(words: str) -> dict[str, int]:
 
 
 def _rules_named(words: str) -> dict[str, int]:
-    """Rules of a text such as `hand_limit:2 max_200:4`.
+    """Parse rules such as `hand_limit:2 max_200:4`.
 
     Raises:
-        OptionError: it is no such text.
+        OptionError: the text is invalid.
     """
     changes = {}
     for word in words.split():
@@ -105,7 +105,7 @@ def _rules_named(words: str) -> dict[str, int]:
 
 @functools.lru_cache(maxsize=8)
 def _tree(edition: str, players: int, teams: int, deck: str, rules: str, first: int, reward: str) -> Tree:
-    """The tree of a table; games that are loaded again share one, with all positions that it remembers."""
+    """Return the tree of a table; games of the same table share one, with its cached positions."""
     if "=" in edition:  # OpenSpiel could not read the name of such a game again
         raise OptionError(f"edition is {shown(edition)}; override rules by the parameter rules: 'max_200:4'")
     sheet, sides = find_edition(edition), teams or None
@@ -129,7 +129,7 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
 
     Attributes:
         tree: the game tree.
-        is_compact: whether information states are compact (`KEYS`).
+        is_compact: True if information states are compact (`KEYS`).
     """
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
@@ -163,28 +163,28 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
         super().__init__(_TYPE, info, given)
 
     def new_initial_state(self, struct: Mapping[str, Any] | None = None) -> MilleBornesState:
-        """The root; or the state that a struct describes (`to_struct`), by its `history`."""
+        """Return the root, or the state that a struct describes (`to_struct`), by its `history`."""
         state = MilleBornesState(self)
         for action in () if struct is None else struct["history"]:
             state.apply_action(action)
         return state
 
     def max_chance_nodes_in_history(self) -> int:
-        """Cards that can be drawn, and the lot of who begins."""
+        """Return the number of cards that can be drawn, plus the lot for the starting seat."""
         return self._most_chance_nodes
 
     def make_py_observer(
         self, iig_obs_type: Any = None, params: Mapping[str, Any] | None = None
     ) -> MilleBornesObserver:
-        """What shows states to players.
+        """Return an observer that shows states to players.
 
         Args:
-            iig_obs_type: `pyspiel.IIGObservationType`; with perfect recall information states, else what
-                lies on the table.
-            params: none are known.
+            iig_obs_type: `pyspiel.IIGObservationType`; with perfect recall, information states; else
+                observations of the table.
+            params: must be empty or None.
 
         Raises:
-            ValueError: there are some.
+            ValueError: there are parameters.
         """
         if params:
             raise ValueError(f"an observer has no parameters; got {shown(params)}")
@@ -193,7 +193,7 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
 
 
 def _longest(tree: Tree) -> tuple[int, int]:
-    """No history has more chance nodes, or more decisions, than these."""
+    """Return upper bounds on the chance nodes and the decisions of a history."""
     return sum(tree.rules.deck) + 1, tree.keys.most_events
 
 
@@ -211,14 +211,14 @@ class MilleBornesState(pyspiel.State):  # type: ignore[misc] # pyspiel has no ty
         return self._node
 
     def current_player(self) -> int:
-        """The seat that is to act, or OpenSpiel's number for chance or the end."""
+        """Return the seat to act, or OpenSpiel's number for chance or the end."""
         return self._node.player
 
     def _legal_actions(self, player: int) -> list[int]:
         return list(self._node.actions)
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """The cards that can come, with their probabilities."""
+        """Return the possible cards with their probabilities."""
         return [(one.card, one.probability) for one in self._node.outcomes]
 
     def _apply_action(self, action: int) -> None:
@@ -229,19 +229,19 @@ class MilleBornesState(pyspiel.State):  # type: ignore[misc] # pyspiel has no ty
         return node.tree.name_of(node.spot, action, player)
 
     def is_terminal(self) -> bool:
-        """Whether the round is over."""
+        """Return True if the round is over."""
         return bool(self._node.payoffs)
 
     def returns(self) -> list[float]:
-        """At the end, the payoffs; before, 0 for each seat."""
+        """Return the payoffs at the end, and 0 for each seat before."""
         return list(self._node.payoffs) or [0.0] * self._node.tree.players
 
     def rewards(self) -> list[float]:
-        """The same: all is paid at the end."""
+        """Return the same as `returns`: all is paid at the end."""
         return self.returns()
 
     def __str__(self) -> str:
-        """Everything in sight and hidden, as a position of docs/notation.md; which cards are being drawn."""
+        """Return the full state as a position (docs/notation.md), with the cards being drawn."""
         spot = self._node.spot
         if not isinstance(spot, Position):
             drawn = "; ".join(self._node.text(seat) for seat in range(self._node.tree.players))
@@ -250,13 +250,13 @@ class MilleBornesState(pyspiel.State):  # type: ignore[misc] # pyspiel has no ty
         return write_position(tree.record(spot), tree.edition, tree.rules, key=False, checked=False)
 
     def resample_from_infostate(self, player: int, sampler: Callable[[], float] | None = None) -> Any:
-        """A state that the player cannot tell from this one, drawn by chance (`solving.extensive.resample`).
+        """Sample a state that the player cannot distinguish from this one (`solving.extensive.resample`).
 
         OpenSpiel's searches in Python call this; those in C++ do not reach methods of Python.
 
         Args:
-            player: who is to act, and whose information state is kept.
-            sampler: gives random numbers from 0 to 1; None: by chance.
+            player: the player to act, whose information state is kept.
+            sampler: returns random numbers from 0 to 1; None: a default generator.
 
         Raises:
             OptionError: the player is not to act.
@@ -296,15 +296,15 @@ class MilleBornesState(pyspiel.State):  # type: ignore[misc] # pyspiel has no ty
 
 
 class MilleBornesObserver:
-    """Shows states as OpenSpiel's observers do: `tensor`, `dict`, `set_from` and `string_from`.
+    """Observer with OpenSpiel's interface: `tensor`, `dict`, `set_from` and `string_from`.
 
     Attributes:
-        tensor: float32, what `set_from` wrote.
+        tensor: float32, written by `set_from`.
         dict: views of it by name.
     """
 
     def __init__(self, game: MilleBornesGame, kind: Any) -> None:
-        """Make room; `make_py_observer` calls this."""
+        """Allocate the tensor; `make_py_observer` calls this."""
         self._tree = game.tree
         self._is_compact = game.is_compact
         self._recalls = bool(kind.perfect_recall)
@@ -321,13 +321,13 @@ class MilleBornesObserver:
         self.dict = dict(zip(sizes, parts, strict=True))
 
     def _sections(self) -> Sequence[Any]:
-        """The sections that are shown: a seat's hand is private, all else is public."""
+        """Return the sections shown: a seat's hand is private, all else is public."""
         sections = self._tree.env.observation_sections
         private = self._tree.private_sections
         return [one for one in sections if (self._is_private if one.name in private else self._is_public)]
 
     def set_from(self, state: MilleBornesState, player: int) -> None:
-        """Write what the player sees of a state."""
+        """Write the player's view of a state into `tensor`."""
         if self._recalls:
             self.tensor[:] = state.node.tensor(player, compact=self._is_compact)
             return
@@ -338,7 +338,7 @@ class MilleBornesObserver:
             self.dict[one.name][:] = row[one.start : one.stop]
 
     def string_from(self, state: MilleBornesState, player: int) -> str:
-        """What the player sees of a state, in words."""
+        """Describe the player's view of a state in words."""
         if self._recalls:
             return state.node.text(player, compact=self._is_compact)
         row = self._tree.observe(state.node.spot, player)

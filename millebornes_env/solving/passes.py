@@ -19,7 +19,7 @@ Float64Array = npt.NDArray[np.float64]
 
 
 class Operations(NamedTuple):
-    """What a seat does and draws, in the order of the walk; O operations."""
+    """The decisions and merges of a seat, in the order of the walk; O operations."""
 
     heads: Int32Array  # [O] of a decision the sequence that leads to it; of a merge the one that it makes
     firsts: (
@@ -31,7 +31,7 @@ class Operations(NamedTuple):
 
 @kernel
 def uniform_weights(operations: Operations, weights: Float64Array) -> None:
-    """All choices alike."""
+    """Fill `weights` with the uniform policy."""
     firsts, counts = operations.firsts, operations.counts
     for at in range(len(firsts)):
         for choice in range(counts[at]):
@@ -40,7 +40,7 @@ def uniform_weights(operations: Operations, weights: Float64Array) -> None:
 
 @kernel
 def reach_forward(operations: Operations, weights: Float64Array, reach: Float64Array) -> None:
-    """Fill `reach`, of which the roots are given."""
+    """Fill `reach`, given the values at the roots."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads)):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -63,7 +63,7 @@ def meet(
     reach: Float64Array,
     gains: Float64Array,
 ) -> None:
-    """Add what the ends pay to the gains of their sequences."""
+    """Add the payoffs of the ends to the gains of their sequences."""
     for end in range(len(values)):
         gains[own[end]] += sign * values[end] * reach[others[end]]
 
@@ -74,7 +74,7 @@ def expected_backward(
     weights: Float64Array,
     gains: Float64Array,
 ) -> None:
-    """Carry gains back to the roots, choices as they are weighed."""
+    """Propagate gains back to the roots, weighting choices by the policy."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -94,11 +94,11 @@ def best_backward(
     gains: Float64Array,
     weights: Float64Array,
 ) -> None:
-    """Carry gains back to the roots, the best choice at each decision.
+    """Propagate gains back to the roots, taking the best choice at each decision.
 
     Args:
-        operations: of the seat.
-        gains: those of the ends; overwritten.
+        operations: the operations of the seat.
+        gains: the gains at the ends; overwritten.
         weights: 1 is written at each best choice and 0 at the others, unless it is empty.
     """
     heads, firsts, counts, sources = operations
@@ -125,7 +125,7 @@ def best_backward(
 def match_choices(
     regrets: Float64Array, last: Float64Array, weights: Float64Array, first: int, count: int
 ) -> None:
-    """The next policy at one decision; all choices alike where nothing is regretted."""
+    """Compute the next policy at one decision; uniform if no regret is positive."""
     total = 0.0
     for choice in range(first, first + count):
         expected = max(regrets[choice] + last[choice], 0.0)
@@ -139,7 +139,7 @@ def match_choices(
 def match_weights(
     operations: Operations, regrets: Float64Array, last: Float64Array, weights: Float64Array
 ) -> None:
-    """The next policy alone: `weights` as `match_forward` makes them."""
+    """Compute only the next policy: the `weights` of `match_forward`."""
     firsts, counts = operations.firsts, operations.counts
     for at in range(len(firsts)):
         if counts[at] > 0:
@@ -156,12 +156,12 @@ def match_forward(
     reach: Float64Array,
     average: Float64Array,
 ) -> None:
-    """The next policy, in proportion to what is regretted; it is added to the average.
+    """Compute the next policy, in proportion to the regrets, and add it to the average.
 
     Args:
         operations: of the seat.
         regrets: of each choice, none below 0.
-        last: what was regretted in the last iteration, expected once more in this one.
+        last: the regrets of the last iteration, used as a prediction for this one.
         weight: of this policy in the average.
         weights: overwritten.
         reach: overwritten, but for its roots.
@@ -192,7 +192,7 @@ def regret_backward(
     regrets: Float64Array,
     last: Float64Array,
 ) -> None:
-    """Carry gains back to the roots, and add to the regrets what each choice would have won more."""
+    """Propagate gains back to the roots, and add the advantage of each choice to the regrets."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -212,7 +212,7 @@ def regret_backward(
 
 @kernel
 def weights_of_reach(operations: Operations, reach: Float64Array, weights: Float64Array) -> None:
-    """The policy that reaches each sequence so often; all choices alike where it does not come."""
+    """Compute the policy with the given reach; uniform at decisions that it does not reach."""
     heads, firsts, counts = operations.heads, operations.firsts, operations.counts
     for at in range(len(heads)):
         count, first = counts[at], firsts[at]

@@ -1,4 +1,4 @@
-"""Policies: tables of the whole tree, functions that are asked, and files."""
+"""Policies: tables of the whole tree, functions, and files."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ Float64Array = npt.NDArray[np.float64]
 Int32Array = npt.NDArray[np.int32]
 Masks = npt.NDArray[np.int8]
 Ask = Callable[[StateArray, Masks], npt.NDArray[Any]]
-"""Given `STATE[N]`, each game as the deciding seat knows it, and int8[N, A], what is legal there: how
-probable each action is, [N, A]. What the seat cannot see lies in some order; an honest function does not look
-at it."""
+"""A function of `STATE[N]`, each game as the deciding seat knows it, and the action masks int8[N, A]; it
+returns the probability of each action, [N, A]. Hidden cards are in an arbitrary order; an honest function
+does not read them."""
 
 POLICY_FORMAT: Final = 1
 _BATCH: Final = 8192
 _TOLERANCE: Final = 1e-6
 _STEPS: Final = np.iinfo(np.uint16).max
-"""Weights of a file are so many steps of probability."""
+"""Number of steps of probability in a file: weights are stored as multiples of 1 / `_STEPS`."""
 
 
 class AskedPolicy:
-    """A policy that is asked at each information set.
+    """A policy defined by a function that is called at each information set.
 
     Attributes:
         name: what tables call it.
@@ -59,10 +59,10 @@ class AskedPolicy:
         self._ask = ask
 
     def weights(self, tree: Tree) -> Weights:
-        """Ask for each information set of the tree with more than one choice.
+        """Call the function for each information set of the tree with more than one choice.
 
         Raises:
-            SolvingError: an answer is no probability of legal actions; the message names the place.
+            SolvingError: an answer is not a distribution over legal actions; the message names the place.
         """
         first, second = (np.ones(seat.size) for seat in tree.seats)
         for start in range(0, len(tree.asked), _BATCH):
@@ -114,7 +114,7 @@ class AskedPolicy:
 
 
 def _place(state: Any) -> str:
-    """Where a decision is, in words, without what is hidden."""
+    """Describe a decision in words, without hidden cards."""
     seat = int(state["seat"])
     counts = state["hand"][seat].tolist()
     hand = ", ".join(CARD_NAMES[card] for card, count in enumerate(counts) for _ in range(count))
@@ -125,7 +125,7 @@ def _place(state: Any) -> str:
 
 @kernel
 def write_masks(states: StateArray, rules: RulesRecord, masks: Masks) -> None:
-    """What is legal in each game."""
+    """Write the action mask of each game into `masks`."""
     for at in range(len(states)):
         write_mask(states[at], rules, masks[at])
 
@@ -139,7 +139,7 @@ def write_weights(
     answer: Float64Array,
     weights: Float64Array,
 ) -> None:
-    """Bring answers from the order of actions into that of sequences."""
+    """Convert answers from the order of actions into that of sequences."""
     for at in range(len(phases)):
         sequence = sequences[at]
         for choice in range(2 * len(deck.cards) + 2):
@@ -158,7 +158,7 @@ class TablePolicy:
     Attributes:
         name: what tables call it.
         table: float64[size] for each seat.
-        about: what a file says of it: the game, how it was made, its NashConv.
+        about: metadata of the file: the game, how the policy was made, its NashConv.
     """
 
     name: str
@@ -169,10 +169,10 @@ class TablePolicy:
     in_parts = False
 
     def weights(self, tree: Tree) -> Weights:
-        """The table, if it is one of this game.
+        """Return the table, if it belongs to this game.
 
         Raises:
-            SolvingError: it is of another game, or its weights are no probabilities.
+            SolvingError: it is of another game, or its weights are not probabilities.
         """
         game = self.about.get("game")
         if game is not None and game != identity(tree):
@@ -191,10 +191,10 @@ class TablePolicy:
 
 
 def check_weights(name: str, tree: Tree, seat: int, weights: Float64Array) -> None:
-    """Refuse weights that are no probabilities at some decision.
+    """Raise if the weights at a decision are not probabilities.
 
     Raises:
-        SolvingError: the message says which decision.
+        SolvingError: the message names the decision.
     """
     own = tree.seats[seat].operations
     decisions = np.flatnonzero(own.counts > 0)
@@ -215,13 +215,13 @@ def check_weights(name: str, tree: Tree, seat: int, weights: Float64Array) -> No
 
 
 def write_policy(path: Path, tree: Tree, weights: Weights, about: dict[str, Any]) -> TablePolicy:
-    """Write a policy in so many steps of probability; what it never comes to is left uniform.
+    """Write a policy with rounded probabilities; decisions that it never reaches are uniform.
 
     Args:
-        path: of the file, usually `.npz`; whole or not at all.
+        path: of the file, usually `.npz`; it is written atomically.
         tree: of the game.
         weights: of the policy.
-        about: what is to be said of it, as JSON values.
+        about: metadata, as JSON values.
 
     Returns:
         The policy as it was written, rounded.
@@ -237,7 +237,7 @@ def write_policy(path: Path, tree: Tree, weights: Weights, about: dict[str, Any]
 
 
 def _write_arrays(file: BinaryIO, arrays: dict[str, npt.NDArray[Any]]) -> None:
-    """What `numpy.load` reads; LZMA makes it half as large as `numpy.savez_compressed` does."""
+    """Write a file for `numpy.load`; LZMA makes it half as large as `numpy.savez_compressed` does."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as part:
@@ -245,10 +245,10 @@ def _write_arrays(file: BinaryIO, arrays: dict[str, npt.NDArray[Any]]) -> None:
 
 
 def read_policy(path: Path, tree: Tree) -> TablePolicy:
-    """Read what `write_policy` has written.
+    """Read a policy from a file of `write_policy`.
 
     Raises:
-        SolvingError: the file holds no policy, or one of another game.
+        SolvingError: the file does not hold a policy of this game.
         OSError: it could not be read.
     """
     try:
@@ -267,7 +267,7 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
 
 
 def _check_about(path: Path, about: dict[str, Any], tree: Tree) -> None:
-    """Refuse the policy of another game or version."""
+    """Raise if the policy is of another game or version."""
     if about.get("format") != POLICY_FORMAT:
         raise SolvingError(f"{path} holds no policy that this version can read")
     if about.get("game") != identity(tree):

@@ -1,9 +1,9 @@
 """A game without the choices that a policy hardly takes and that are clearly worse.
 
 Near an equilibrium nearly all choices are out of the question (Brown and Sandholm 2015: regret-based
-pruning). What is left is some fiftieth of the game, and CFR+ goes on there with what it has learned. The
-policy that it finds is put back into the whole game and judged there. So nothing need be proven of what was
-pruned: a choice that should have been kept shows in what the best response wins.
+pruning). About a fiftieth of the game is left, and CFR+ continues there with its regrets. The policy that it
+finds is restored to the whole game and evaluated there. So no proof about the pruned choices is needed: a
+choice that should have been kept increases the value of the best response.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 
 _HARDLY: Final = 1e-3
-"""A choice that is taken more often is kept."""
+"""Probability above which a choice is kept."""
 _CLEARLY: Final = 1.0
-"""Points by which a choice is worse than the best one, given that the game comes there; others are kept."""
+"""Points by which a pruned choice is worse than the best one, given that the game reaches it."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +47,17 @@ class Piece:
 
 
 class _Pruned(NamedTuple):
-    """What is left of a piece for one seat."""
+    """The remaining sequences of a piece for one seat."""
 
     used: BoolArray  # [size] sequences
     numbers: Int64Array  # [size] of them in the pruned game
 
 
 class PrunedGame:
-    """What is left of a game.
+    """A pruned game.
 
     Attributes:
-        tree: of it.
+        tree: the tree of the pruned game.
     """
 
     def __init__(self, pieces: Sequence[Piece], weights: Callable[[int], Weights]) -> None:
@@ -90,7 +90,7 @@ class PrunedGame:
         return np.stack(rows).astype(np.int32)
 
     def taken(self, seat: int, arrays: Sequence[Float64Array]) -> Float64Array:
-        """What is left of the arrays of all pieces, each float64[size], in the order of the pruned game."""
+        """Return the remaining entries of float64[size] arrays of all pieces, in the pruned game's order."""
         parts = [
             array[pruned.used][_roots_used(at, self._pieces[at], seat, pruned.used) :]
             for at, (array, pruned) in enumerate(zip(arrays, self._pruned[seat], strict=True))
@@ -98,7 +98,7 @@ class PrunedGame:
         return np.concatenate(parts)
 
     def put_back(self, at: int, policy: Weights, found: Weights) -> Weights:
-        """A policy of the pruned game, and that of the whole game where nothing is left.
+        """Return the policy of the pruned game, completed by the whole game's policy elsewhere.
 
         Args:
             at: number of the piece.
@@ -120,7 +120,7 @@ class PrunedGame:
 
 
 def _kept(pieces: Sequence[Piece], weights: Callable[[int], Weights]) -> list[tuple[BoolArray, BoolArray]]:
-    """Which choices are taken, or are not clearly worse."""
+    """Return the choices that are taken or are not clearly worse, as masks for each piece."""
     trunk = pieces[0].tree
     of_trunk = weights(0)
     reach = [reach_of(seat, policy) for seat, policy in zip(trunk.seats, of_trunk, strict=True)]
@@ -146,7 +146,7 @@ def _kept(pieces: Sequence[Piece], weights: Callable[[int], Weights]) -> list[tu
 
 
 def _chances(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
-    """How probable cards and the other seat make the ends of each sequence."""
+    """Return the probability of each sequence's ends from the cards and the other seat alone."""
     found = np.zeros(tree.seats[seat].size)
     meet(tree.end_sequences[seat], tree.end_sequences[1 - seat], tree.end_chances, 1.0, reach, found)
     return found
@@ -163,7 +163,7 @@ def _kept_of_seat(
 def _reached(
     pieces: Sequence[Piece], kept: list[tuple[BoolArray, BoolArray]]
 ) -> list[tuple[BoolArray, BoolArray]]:
-    """Which sequences are made of choices that are kept."""
+    """Return the sequences that consist of kept choices, as masks for each piece."""
     reached: list[tuple[BoolArray, BoolArray]] = []
     for at, piece in enumerate(pieces):
         found = []
@@ -179,7 +179,7 @@ def _reached(
 def _used(
     pieces: Sequence[Piece], reached: list[tuple[BoolArray, BoolArray]]
 ) -> tuple[list[tuple[BoolArray, BoolArray]], list[BoolArray]]:
-    """Which sequences lead to an end at which both may come; and these ends."""
+    """Return the sequences that lead to an end that both seats can reach, and these ends."""
     used = [(np.zeros_like(first), np.zeros_like(second)) for first, second in reached]
     ends = []
     for piece, found in zip(pieces, reached, strict=True):
@@ -200,7 +200,7 @@ def _used(
 
 
 def _roots_used(at: int, piece: Piece, seat: int, used: BoolArray) -> int:
-    """Sequences of a branch that are those of its trunk."""
+    """Count the used sequences of a branch that belong to its trunk."""
     return int(used[: piece.tree.seats[seat].roots].sum()) if at else 0
 
 
@@ -237,7 +237,7 @@ def _pruned_seat(pieces: Sequence[Piece], pruned: list[_Pruned], seat: int) -> S
 
 
 def _pruned_operations(operations: Operations, left: _Pruned, start: int) -> Operations:
-    """Of one piece; `start` sources stand before."""
+    """Return the remaining operations of one piece; `start` is the number of earlier sources."""
     heads, firsts, counts, sources = operations
     used, numbers = left
     is_merge = counts < 0
@@ -269,7 +269,7 @@ def _pruned_operations(operations: Operations, left: _Pruned, start: int) -> Ope
 def keep_backward(
     operations: Operations, gains: Float64Array, chances: Float64Array, clearly: float, kept: BoolArray
 ) -> None:
-    """Keep what is not clearly worse than the best choice, `gains` and `chances` being carried back."""
+    """Keep choices not clearly worse than the best one, propagating `gains` and `chances` back."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -289,7 +289,7 @@ def keep_backward(
 
 @kernel
 def follow_forward(operations: Operations, kept: BoolArray, reached: BoolArray) -> None:
-    """Fill `reached`, of which the roots are given, along choices that are kept."""
+    """Fill `reached` along kept choices, given the values at the roots."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads)):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -303,7 +303,7 @@ def follow_forward(operations: Operations, kept: BoolArray, reached: BoolArray) 
 
 @kernel
 def use_backward(operations: Operations, reached: BoolArray, used: BoolArray) -> None:
-    """Carry back what is used, along sequences that are reached."""
+    """Propagate `used` back along reached sequences."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -319,7 +319,7 @@ def use_backward(operations: Operations, reached: BoolArray, used: BoolArray) ->
 def put_weights_back(
     operations: Operations, used: BoolArray, numbers: Int64Array, found: Float64Array, weights: Float64Array
 ) -> None:
-    """Write the pruned game's weights where something is left of a decision; 0 for what was pruned there."""
+    """Write the pruned game's weights at decisions that remain, with 0 for pruned choices."""
     firsts, counts = operations.firsts, operations.counts
     for at in range(len(firsts)):
         first, count = firsts[at], counts[at]

@@ -1,4 +1,4 @@
-"""How far rounding can carry the bounds of a value, at most: what makes them a proof.
+"""Rounding error bounds, which make the bounds of a value rigorous.
 
 Each number of a walk is a sum of products. With `k` roundings on the way of a term to the result, all of
 one relative size `u = 2 ** -53`, the result is off by no more than `k * u / (1 - k * u)` times the sum of the
@@ -24,10 +24,10 @@ _UNIT: Final = 2.0**-53
 
 
 def rounding_of(tree: Tree) -> float:
-    """How far what a best response wins can be from the true figure, in points.
+    """Return an upper bound on the rounding error of a best response's value, in points.
 
     Args:
-        tree: of the whole game; the policy that is responded to does not matter.
+        tree: of the whole game; the bound holds for every policy.
     """
     kinds = len(tree.game.deck.cards)
     at_ends = 3 * kinds + 4  # of a probability, with a factor for each type of card, times a payoff
@@ -47,7 +47,7 @@ def rounding_of(tree: Tree) -> float:
 
 @kernel
 def roundings_of_reach(operations: Operations, reached: Int64Array) -> None:
-    """Of the reach of each sequence; a policy's weights are rounded when they are divided by their sum."""
+    """Count the roundings of each sequence's reach; weights are rounded when normalised."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads)):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -65,7 +65,7 @@ def roundings_of_reach(operations: Operations, reached: Int64Array) -> None:
 def roundings_at_ends(
     own: Int32Array, others: Int32Array, reached: Int64Array, found: Int64Array, terms: Int64Array
 ) -> None:
-    """Of what is won at the ends of a sequence: those of a term, and how many terms are added up."""
+    """Count the roundings of the gains at a sequence's ends: those of a term, and the terms."""
     for end in range(len(own)):
         found[own[end]] = max(found[own[end]], reached[others[end]] + 1)
         terms[own[end]] += 1
@@ -73,7 +73,7 @@ def roundings_at_ends(
 
 @kernel
 def roundings_of_gains(operations: Operations, found: Int64Array, terms: Int64Array) -> None:
-    """Carried back to the root, where the best choice is taken at each decision."""
+    """Propagate the counts back to the root, taking the best choice at each decision."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]

@@ -51,15 +51,15 @@ _FAR: Final = 1 << 40
 
 @dataclass(frozen=True)
 class SeatTree:
-    """What one seat can do and draw; operations in the order of the walk.
+    """The tree of one seat; operations in the order of the walk.
 
     Attributes:
-        operations: O of them.
-        choices: int32[O], of a decision the set of its choices (`walk.choices_with`); 0 for a merge.
-        keys: int64[O], of a decision what `walk.mixed` makes of the public history and the hand; or empty.
-        roots: sequences with which the tree begins.
+        operations: the O operations.
+        choices: int32[O], the set of choices of a decision (`walk.choices_with`); 0 for a merge.
+        keys: int64[O], the hash of public history and hand of a decision (`walk.mixed`); or empty.
+        roots: number of sequences with which the tree begins.
         size: number of sequences.
-        infosets: information sets, those with a single choice, which are no operations, too.
+        infosets: number of information sets, including those with a single choice (not operations).
     """
 
     operations: Operations
@@ -72,7 +72,7 @@ class SeatTree:
 
 @dataclass(frozen=True)
 class Counts:
-    """How large the game is; nodes are those of (public history, hand 0, hand 1)."""
+    """The size of the game; nodes are triples (public history, hand 0, hand 1)."""
 
     chance_nodes: int
     play_nodes: int
@@ -85,11 +85,11 @@ class Counts:
 
     @property
     def payoff_range(self) -> int:
-        """The highest payoff of seat 0 less the lowest."""
+        """The difference between the highest and the lowest payoff of seat 0."""
         return self.highest - self.lowest
 
     def __add__(self, other: Counts) -> Counts:
-        """Of a trunk and a branch."""
+        """Add the sizes of a trunk and a branch."""
         return Counts(
             self.chance_nodes + other.chance_nodes,
             self.play_nodes + other.play_nodes,
@@ -141,7 +141,7 @@ class Node:
 
 
 class Grower:
-    """Grows trees of one game, and keeps the arrays for the next one; each thread needs its own."""
+    """Builder of trees of one game, which reuses its arrays; each thread needs its own."""
 
     def __init__(self, game: Solvable) -> None:
         """Take a game; nothing is allocated yet."""
@@ -153,7 +153,7 @@ class Grower:
         self._arrays: tuple[Frames, Grown] | None = None
 
     def whole(self, *, keys: bool = False, asks: bool = False) -> Tree:
-        """The whole tree; up to 10 cards that is a matter of seconds and of some hundred MB.
+        """Grow the whole tree; up to 10 cards, it takes seconds and some hundred MB.
 
         Args:
             keys: whether to hash the information sets, so that a policy can be played from it.
@@ -163,7 +163,7 @@ class Grower:
         return self._grow(None, -1, asks=asks)
 
     def trunk(self, depth: int, *, asks: bool = False) -> Tree:
-        """The tree down to so many decisions.
+        """Grow the tree down to a number of decisions.
 
         Args:
             depth: of the frontier.
@@ -172,7 +172,7 @@ class Grower:
         return self._grow(None, depth, asks=asks)
 
     def branch(self, node: Node, *, asks: bool = False) -> Tree:
-        """What grows from a node of a trunk's frontier; its sequences begin with those of the node."""
+        """Grow the branch of a node of a trunk's frontier; its sequences begin with those of the node."""
         return self._grow(node, -1, asks=asks)
 
     def _grow(self, node: Node | None, limit: int, *, asks: bool) -> Tree:
@@ -235,7 +235,7 @@ class Grower:
 
 
 def _margin(game: Solvable) -> int:
-    """What one node can add to an array, at most: ends for each pair of hands, or merges in three draws."""
+    """Return the most entries a node can add to an array: ends of hand pairs, or merges in three draws."""
     return game.widest * max(game.widest, 4 * len(game.deck.cards))
 
 
@@ -253,7 +253,7 @@ def _begin(frames: Frames, grown: Grown, game: Solvable, node: Node | None, root
 
 
 def _tree(game: Solvable, grown: Grown, roots: list[int]) -> Tree:
-    """What was found, copied out of the arrays."""
+    """Copy the results out of the arrays into a tree."""
     sizes = [int(size) for size in grown.sizes]
     ends, asked = sizes[ENDS], sizes[ASKED]
     return Tree(

@@ -26,28 +26,28 @@ from millebornes_env.solving.tree import Counts, Grower, Node, SeatTree, Tree
 
 Float64Array = npt.NDArray[np.float64]
 Weights = tuple[Float64Array, Float64Array]
-"""For each seat, at the index of a sequence: how probable its last choice is at the decision."""
+"""For each seat, the probability of the last choice of each sequence at its decision."""
 OnProgress = Callable[[int, int], None]
-"""Called with the branches that are done, and how many there are."""
+"""Callback that receives the number of finished branches and the total number."""
 
 TRUNK: Final = 4
-"""Decisions after which branches begin where a game is walked in parts."""
+"""Number of decisions after which branches begin if a game is walked in parts."""
 WHOLE: Final = 10
-"""Cards of a deck whose tree fits in memory as a whole."""
+"""Largest number of cards of a deck whose whole tree fits in memory."""
 SMALL: Final = 8
-"""Cards of a deck that is not worth being shared by threads."""
+"""Largest number of cards of a deck that is not worth sharing among threads."""
 _AHEAD: Final = 4
-"""Branches for each thread that may wait to be added up."""
+"""Number of branches per thread that may wait to be added up."""
 _TOLERANCE: Final = 1e-9
 
 
 class Policy(Protocol):
-    """How both seats play a game.
+    """A policy of both seats.
 
     Attributes:
-        name: what tables call it.
-        asks: whether it needs `Tree.asked`.
-        in_parts: whether it can weigh a trunk and its branches; if not, it is a table of the whole tree.
+        name: its name in tables.
+        asks: True if it needs `Tree.asked`.
+        in_parts: True if it can weigh a trunk and its branches; else it is a table of the whole tree.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Policy(Protocol):
     in_parts: bool
 
     def weights(self, tree: Tree) -> Weights:
-        """The probability of each choice: float64[size] for each seat, at the choice's sequence.
+        """Return the probability of each choice: float64[size] for each seat, at the choice's sequence.
 
         Raises:
             SolvingError: an illegal action has a weight, or it is a policy of another game.
@@ -65,13 +65,13 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an exact look at a policy says; values are those of seat 0, which begins.
+    """The exact evaluation of a policy; values are those of seat 0, which begins.
 
     Attributes:
-        name: of the policy.
-        value: what seat 0 wins if both play it.
-        best: what seat 0 wins against it at best, and what seat 1 does.
-        counts: how large the game is.
+        name: name of the policy.
+        value: expected payoff of seat 0 if both seats play it.
+        best: best-response values against it, of seat 0 and of seat 1.
+        counts: the size of the game.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Judgement:
 
     @property
     def nash_conv(self) -> float:
-        """What both could gain by another policy, added up: 0 for an equilibrium."""
+        """The sum of what both seats could gain by deviating: 0 for an equilibrium."""
         return self.best[0] + self.best[1]
 
     @property
@@ -96,14 +96,14 @@ class Judgement:
 
 
 class Uniform:
-    """Every legal choice with the same probability."""
+    """The uniform policy: every legal choice has the same probability."""
 
     name = "uniform"
     asks = False
     in_parts = True
 
     def weights(self, tree: Tree) -> Weights:
-        """All choices alike."""
+        """Return the uniform weights."""
         first, second = (_uniform(seat) for seat in tree.seats)
         return first, second
 
@@ -118,7 +118,7 @@ def _uniform(seat: SeatTree) -> Float64Array:
 
 
 def reach_of(seat: SeatTree, weights: Float64Array, roots: Float64Array | None = None) -> Float64Array:
-    """How probable the seat makes each of its sequences, summed over the orders of its draws.
+    """Return the seat's reach of each of its sequences, summed over the orders of its draws.
 
     Args:
         seat: the seat's tree.
@@ -135,7 +135,7 @@ def reach_of(seat: SeatTree, weights: Float64Array, roots: Float64Array | None =
 
 
 def gains_at_ends(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
-    """What a seat wins at the ends of each of its sequences, the other seat playing with this reach."""
+    """Return the seat's gains at the ends of each of its sequences, given the other seat's reach."""
     gains = np.zeros(tree.seats[seat].size)
     own, others = tree.end_sequences[seat], tree.end_sequences[1 - seat]
     meet(own, others, tree.end_values, 1.0 if seat == 0 else -1.0, reach, gains)
@@ -143,15 +143,15 @@ def gains_at_ends(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
 
 
 def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, Float64Array]:
-    """The best that a seat can do against the other one's policy.
+    """Return a best response of a seat to the other seat's policy.
 
     Args:
         tree: of the whole game.
-        seat: that responds.
+        seat: the responding seat.
         weights: float64[size] of the other seat.
 
     Returns:
-        What it wins, and the weights of a policy that does so, a choice at each decision.
+        Its value, and the weights of a deterministic policy that achieves it.
     """
     own, other = tree.seats[seat], tree.seats[1 - seat]
     gains = gains_at_ends(tree, seat, reach_of(other, weights))
@@ -161,7 +161,7 @@ def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, 
 
 
 def visits(tree: Tree, weights: Weights) -> Weights:
-    """How often each choice is taken in a round, both seats playing so.
+    """Return the expected number of times that each choice is taken in a round.
 
     Args:
         tree: of the whole game.
@@ -182,7 +182,7 @@ def visits(tree: Tree, weights: Weights) -> Weights:
 
 
 def judge_tree(tree: Tree, weights: Weights, name: str = "policy") -> Judgement:
-    """A policy judged on the whole tree."""
+    """Evaluate a policy on the whole tree."""
     reach = [reach_of(seat, weight) for seat, weight in zip(tree.seats, weights, strict=True)]
     ends = tree.end_sequences
     together = reach[0][ends[0]] * reach[1][ends[1]]
@@ -196,7 +196,7 @@ def judge_tree(tree: Tree, weights: Weights, name: str = "policy") -> Judgement:
 
 
 def total(values: Float64Array, weights: Float64Array) -> float:
-    """The weighted sum of numbers at ends.
+    """Return the weighted sum of numbers at ends.
 
     NumPy's `@` would wake a thread of its linear algebra library for it, which then keeps a core busy.
     """
@@ -204,7 +204,7 @@ def total(values: Float64Array, weights: Float64Array) -> float:
 
 
 def check_chances(chance: float) -> None:
-    """Refuse a walk, or weights, whose probabilities do not sum up to 1.
+    """Raise if the probabilities of a walk or of weights do not sum to 1.
 
     Raises:
         SolvingError: they do not.
@@ -221,13 +221,13 @@ def check_chances(chance: float) -> None:
 
 @dataclass(frozen=True)
 class Part:
-    """What a branch adds to the trunk.
+    """The contribution of a branch to the trunk.
 
     Attributes:
-        value: to seat 0, if both play the policy.
-        chance: of the ends of the branch.
-        gains: float64[roots] for each seat, what it wins at best behind the sequences of the node.
-        counts: how large the branch is.
+        value: contribution to the value of seat 0, if both play the policy.
+        chance: total probability of the ends of the branch.
+        gains: float64[roots] for each seat, its best-response gains behind the sequences of the node.
+        counts: the size of the branch.
     """
 
     value: float
@@ -237,12 +237,12 @@ class Part:
 
 
 def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Float64Array]) -> Part:
-    """A policy judged on a branch.
+    """Evaluate a policy on a branch.
 
     Args:
         branch: grown from a node of the frontier.
         weights: float64[size] of both seats.
-        roots: float64[roots] of both seats, how probable each makes the sequences of the node.
+        roots: float64[roots] of both seats, their reach of the sequences of the node.
     """
     reach = [reach_of(*of_seat) for of_seat in zip(branch.seats, weights, roots, strict=True)]
     ends = branch.end_sequences
@@ -262,19 +262,19 @@ def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Floa
 def judge(
     game: Solvable, policy: Policy, *, threads: int | None = None, on_progress: OnProgress | None = None
 ) -> Judgement:
-    """Expected value, best responses and NashConv of a policy.
+    """Compute expected value, best responses and NashConv of a policy.
 
     Args:
         game: from `solvable`.
         policy: of both seats.
         threads: that share the work; None: as many as there are processors. Results do not depend on it.
-        on_progress: told how far it is.
+        on_progress: called with the progress.
 
     Returns:
-        All of it, exact but for rounding.
+        The evaluation, exact up to rounding.
 
     Raises:
-        SolvingError: the policy is none of this game.
+        SolvingError: the policy is not one of this game.
         SolvingError: it is a table of a game whose tree does not fit in memory.
     """
     if not policy.in_parts or (game.cards <= SMALL and not policy.asks):
@@ -295,13 +295,13 @@ def judge(
 def judge_parts(
     name: str, trunk: Tree, reach: tuple[Float64Array, Float64Array], parts: Iterable[tuple[Node, Part]]
 ) -> Judgement:
-    """A policy judged on a trunk, its branches being judged.
+    """Evaluate a policy on a trunk, given the results of its branches.
 
     Args:
         name: of the policy.
         trunk: on whose frontier the branches grow.
         reach: float64[size] of both seats, on the trunk.
-        parts: each node of the frontier, and what its branch adds.
+        parts: each node of the frontier, and the contribution of its branch.
 
     Raises:
         SolvingError: the probabilities of all ends do not sum up to 1.
@@ -330,7 +330,7 @@ def _parts(
     threads: int | None,
     on_progress: OnProgress | None,
 ) -> Iterator[tuple[Node, Part]]:
-    """What each branch adds, in the order of the frontier, whoever is done first."""
+    """Yield the contribution of each branch, in the order of the frontier."""
     own = local()
 
     def part(node: Node) -> Part:
@@ -361,7 +361,7 @@ def _parts(
 
 
 def counted(game: Solvable, *, threads: int | None = None, on_progress: OnProgress | None = None) -> Counts:
-    """How large the game is: nodes, information sets, most actions, payoffs."""
+    """Count the nodes, information sets, most actions and payoffs of the game."""
     return judge(game, Uniform(), threads=threads, on_progress=on_progress).counts
 
 

@@ -1,13 +1,13 @@
 """The compiled walk over public histories, with all hands that either seat may hold there.
 
-What is walked is a tree of public nodes: what both seats have seen. A node holds, for each seat, the hands
+The walk visits a tree of public nodes, by what both seats have seen. A node holds, for each seat, the hands
 that it may have, and with each hand the *sequence* that leads to it: what this seat has done and drawn so
 far. The result is the two seats' own trees, as flat arrays of *operations* in the order of the walk, and the
 *ends*, where a sequence of one seat meets one of the other:
 
 * a decision (an information set): a sequence, and the sequences that its actions lead to;
 * a merge: draws that lead to the same hand from different hands;
-* an end: a sequence of each seat, what seat 0 wins there, and how probable the cards are.
+* an end: a sequence of each seat, the payoff of seat 0, and the probability of the cards.
 
 The record of a node is that of the public part: hands are written into it only to ask the rulebook what they
 allow. A hazard that stands tells nobody whether the attacked seat could have parried it.
@@ -70,7 +70,7 @@ from millebornes_env.solving.nodes import (
 
 @rule
 def find_drawn(frames: Frames, count: int, code: int) -> int:
-    """Where a hand stands among those drawn so far, or `count`."""
+    """Return the index of a hand among those drawn so far, or `count`."""
     place = 0
     while place < count and frames.drawn[0, place] != code:
         place += 1
@@ -79,7 +79,7 @@ def find_drawn(frames: Frames, count: int, code: int) -> int:
 
 @seldom
 def draw(frames: Frames, grown: Grown, deck: Deck, depth: int, seat: int, hidden: int) -> None:
-    """Let the seat take one card into each of its hands, of any type that is hidden from it."""
+    """Draw one card into each of the seat's hands, of any type that is hidden from it."""
     grown.sizes[CHANCE_NODES] += pairs(frames, depth, hidden)
     before = frames.counts[depth, seat]
     count = 0
@@ -126,7 +126,7 @@ def merge(frames: Frames, grown: Grown, deck: Deck, depth: int, seat: int, count
 
 @rule
 def is_one_card(code: int, kinds: int) -> bool:
-    """Whether the difference of two hands is one card."""
+    """Return True if the difference of two hands is one card."""
     for kind in range(kinds):
         if code == 1 << (BITS * kind):
             return True
@@ -138,7 +138,7 @@ def is_one_card(code: int, kinds: int) -> bool:
 
 @rule
 def write_end(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int, hidden: int) -> None:
-    """Write down what the end of a round pays, for each pair of hands."""
+    """Write the payoff at the end of a round for each pair of hands."""
     state = frames.states[depth]
     value = payoff(state, rules)
     grown.sizes[LOWEST] = min(grown.sizes[LOWEST], value)
@@ -159,7 +159,7 @@ def write_end(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, dept
 
 @rule
 def payoff(state: State, rules: RulesRecord) -> int:
-    """What seat 0 wins: its points less the other's; where none are counted, 1, 0 or -1."""
+    """Return the payoff of seat 0: its points less the other's; 1, 0 or -1 without points."""
     if rules.count_points == 1:
         return round_score(state, 0) - round_score(state, 1)
     return (1 if has_won_round(state, rules, 0) else 0) - (1 if has_won_round(state, rules, 1) else 0)
@@ -167,7 +167,7 @@ def payoff(state: State, rules: RulesRecord) -> int:
 
 @rule
 def write_frontier(frames: Frames, grown: Grown, depth: int) -> None:
-    """Keep a node at which the walk stops."""
+    """Store a node at which the walk stops."""
     at = grown.sizes[FRONTIER]
     grown.frontier[at] = frames.states[depth]
     for seat in range(PLAYERS):
@@ -180,7 +180,7 @@ def write_frontier(frames: Frames, grown: Grown, depth: int) -> None:
 
 @seldom
 def choices_with(frames: Frames, deck: Deck, rules: RulesRecord, depth: int, code: int) -> int:
-    """What the deciding seat may do with a hand; see `choices_of`."""
+    """Return the choices of the deciding seat with a hand; see `choices_of`."""
     state = frames.states[depth]
     if int(state.phase) != EXTENSION:
         hold(state, deck, int(state.seat), code)
@@ -189,7 +189,7 @@ def choices_with(frames: Frames, deck: Deck, rules: RulesRecord, depth: int, cod
 
 @rule
 def choices_of(state: State, deck: Deck, rules: RulesRecord, mask: Int8Array) -> int:
-    """What the deciding seat may do: a set of bits.
+    """Return the choices of the deciding seat as a set of bits.
 
     Bit `k` is to play a card of type `k`, bit `T + k` to discard one; then claim or extend, pass or finish.
     """
@@ -211,7 +211,7 @@ def choices_of(state: State, deck: Deck, rules: RulesRecord, mask: Int8Array) ->
 
 @rule
 def write_decision(grown: Grown, seat: int, sequence: int, choices: int) -> int:
-    """Write down an information set; the sequence of its first choice.
+    """Write an information set; return the sequence of its first choice.
 
     Where there is no choice, the sequence goes on as it is.
     """
@@ -231,7 +231,7 @@ def write_decision(grown: Grown, seat: int, sequence: int, choices: int) -> int:
 
 @rule
 def write_asked(frames: Frames, grown: Grown, deck: Deck, depth: int, code: int, hidden: int) -> None:
-    """Keep the game as the deciding seat knows it, to ask an agent: the other cards lie in some order."""
+    """Store the game as the deciding seat knows it, to ask an agent; hidden cards have any order."""
     at = grown.sizes[ASKED]
     grown.asked[at] = frames.states[depth]
     state = grown.asked[at]
@@ -259,7 +259,7 @@ def write_asked(frames: Frames, grown: Grown, deck: Deck, depth: int, code: int,
 
 @seldom
 def open_node(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int) -> bool:
-    """Write down what a node is; whether the walk goes on from there."""
+    """Record a node; return True if the walk continues from it."""
     state = frames.states[depth]
     hidden = code_of(state.hidden, deck)
     if int(state.phase) == ROUND_OVER:
@@ -300,7 +300,7 @@ def open_node(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, dept
 
 @rule
 def some_hand_has(frames: Frames, depth: int, choice: int) -> bool:
-    """Whether the deciding seat may choose this, with one of its hands at least."""
+    """Return True if the deciding seat may choose this with at least one of its hands."""
     seat = int(frames.states[depth].seat)
     for hand in range(frames.counts[depth, seat]):
         if (frames.choices[depth, hand] >> choice) & 1:
@@ -310,7 +310,7 @@ def some_hand_has(frames: Frames, depth: int, choice: int) -> bool:
 
 @rule
 def some_hand_parries(frames: Frames, deck: Deck, depth: int, seat: int, card: int) -> bool:
-    """Whether one of the seat's hands holds the safety against the card, if that is a hazard."""
+    """Return True if the card is a hazard and one of the seat's hands holds the safety against it."""
     if not is_hazard(card):
         return False
     kind = deck.type_of[safety_against(card)]
@@ -324,7 +324,7 @@ def some_hand_parries(frames: Frames, deck: Deck, depth: int, seat: int, card: i
 
 @rule
 def note_choice(frames: Frames, depth: int, choice: int) -> None:
-    """A seat knows what it did itself; that it let a hazard stand is no part of its public history."""
+    """Note a choice in the seat's history; letting a hazard stand is not part of its public history."""
     here = frames.states[depth]
     if int(here.phase) != CLAIM:
         seat = int(here.seat)
@@ -333,7 +333,7 @@ def note_choice(frames: Frames, depth: int, choice: int) -> None:
 
 @rule
 def choice_of(deck: Deck, action: int) -> int:
-    """The choice that an action is: `action_of` the other way round."""
+    """Return the choice of an action; the inverse of `action_of`."""
     kinds = len(deck.cards)
     if action in (CLAIM_COUP_FOURRE, EXTEND):
         return 2 * kinds
@@ -345,7 +345,7 @@ def choice_of(deck: Deck, action: int) -> int:
 
 @rule
 def action_of(deck: Deck, phase: int, choice: int) -> int:
-    """The id of a choice's action."""
+    """Return the action id of a choice."""
     kinds = len(deck.cards)
     if phase == PLAY:
         return int(deck.cards[choice] if choice < kinds else FIRST_DISCARD + deck.cards[choice - kinds])
@@ -357,7 +357,7 @@ def action_of(deck: Deck, phase: int, choice: int) -> int:
 
 @rule
 def card_shown(state: State, deck: Deck, choice: int) -> int:
-    """The type of the card that a choice takes from the hand, or -1."""
+    """Return the type of the card that a choice takes from the hand, or -1."""
     kinds = len(deck.cards)
     if choice < 2 * kinds:
         return choice if choice < kinds else choice - kinds
@@ -368,7 +368,7 @@ def card_shown(state: State, deck: Deck, choice: int) -> int:
 
 @seldom
 def apply_action(state: State, rules: RulesRecord, action: int) -> None:
-    """What the rulebook does: compiled once, and called."""
+    """Apply an action by the rulebook; compiled once, and called."""
     step(state, rules, action)
 
 
@@ -408,7 +408,7 @@ def enter(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: i
 
 @rule
 def follow_own(frames: Frames, depth: int, seat: int, choice: int, code: int, is_pass: bool) -> None:
-    """The hands with which the seat may have chosen this; a hazard stands also if it could not be parried."""
+    """Keep the hands that allow this choice; a hazard also stands if it could not be parried."""
     count = 0
     for hand in range(frames.counts[depth, seat]):
         choices = frames.choices[depth, hand]
@@ -426,7 +426,7 @@ def follow_own(frames: Frames, depth: int, seat: int, choice: int, code: int, is
 
 @rule
 def follow_other(frames: Frames, depth: int, seat: int, hidden: int) -> None:
-    """The hands that the other seat may still have, now that a card was shown."""
+    """Keep the hands that the other seat may still have after a card was shown."""
     count = 0
     for hand in range(frames.counts[depth, seat]):
         code = frames.codes[depth, seat, hand]
@@ -439,7 +439,7 @@ def follow_other(frames: Frames, depth: int, seat: int, hidden: int) -> None:
 
 @rule
 def has_room(grown: Grown, margin: int) -> bool:
-    """Whether the arrays hold what one more node can add."""
+    """Return True if the arrays have room for one more node."""
     for seat in range(PLAYERS):
         if grown.sizes[OPERATIONS + seat] + margin > grown.heads.shape[1]:
             return False

@@ -263,7 +263,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of an observation's numbers (`VectorEnv.columns`)."""
+        """Return the names of the columns of an observation (`VectorEnv.columns`)."""
         return self.games.vector.columns
 
     def section(self, name: str) -> slice:
