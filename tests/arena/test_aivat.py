@@ -271,7 +271,8 @@ def test_options_that_contradict_each_other_are_refused() -> None:
 
 
 def test_a_table_without_a_network_is_told_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ArenaError, match=r"no value of luck for 6 players in 3 teams .*train\.tools\.luck_value"):
+    told = r"no value of luck for 6 players in 3 teams .*train\.tools\.luck_value"
+    with pytest.raises(ArenaError, match=told):
         dealt_batch(MatchConfig(players=6, aivat=True), 0, 1)
     assert compare_command.main(["arnold", "greedy", "--players", "6", "--aivat"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
