@@ -77,13 +77,13 @@ KEEPS_SAFETY: Final = 10_000
 def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
-    """What hurts most (see `agents.compiled.agent.Choose`)."""
+    """Choose the action that hurts most (see `agents.compiled.agent.Choose`)."""
     return claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule
 def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
-    """How much it likes to lay or to give away a card."""
+    """Return the score of a play or a discard."""
     team, card = team_of(rules, seat), card_of(action)
     if is_discard(action):
         return -regret(state, rules, seat, card)
@@ -115,7 +115,7 @@ def liking_of_attack(state: State, rules: RulesRecord, seat: int, victim: int, h
 
 @rule
 def danger(state: State, rules: RulesRecord, seat: int, victim: int) -> int:
-    """How dangerous an opponent is, in 25s of km: by its way so far, its safeties, and if it could finish."""
+    """Return an opponent's danger, in units of 25 km: its km, its safeties, and whether it could finish."""
     km = int(state.km[victim]) + EACH_SAFETY * safeties_laid(state, victim)
     if could_finish(state, rules, seat, victim):
         km += WHO_COULD_FINISH
@@ -126,7 +126,7 @@ def danger(state: State, rules: RulesRecord, seat: int, victim: int) -> int:
 def is_too_risky(
     state: State, rules: RulesRecord, seat: int, victim: int, hazard: int, options: Int64Array
 ) -> bool:
-    """Whether a coup fourré is more probable than it likes."""
+    """Return True if the probability of a coup fourré exceeds the limit."""
     if unseen_copies(state, seat, safety_against(hazard)) == 0:
         return False
     return 100 * cards_held_by(state, rules, victim) > int(options[RISK]) * cards_unseen(state, rules, seat)
@@ -149,7 +149,7 @@ def liking_of_safety(state: State, rules: RulesRecord, seat: int, safety: int, o
 
 @rule
 def regret(state: State, rules: RulesRecord, seat: int, card: int) -> int:
-    """How sorry it is to give a card away: hazards it keeps longest."""
+    """Return the score of keeping a card; hazards have the highest."""
     if is_distance(card):
         team = team_of(rules, seat)
         return 0 if is_useless_distance(state, rules, team, card) else km_of(card) // 2

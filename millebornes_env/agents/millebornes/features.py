@@ -32,7 +32,7 @@ PILE: Final = DECK_SIZE // CARDS_OF_A_STEP + 1
 
 @rule
 def num_features(rules: RulesRecord, spec: ObservationSpec) -> int:
-    """How many numbers stand behind those of the observation."""
+    """Return the number of features appended to the observation."""
     return LEFT * shown_teams(rules, spec) + 2 * NUM_CARD_TYPES + PILE
 
 

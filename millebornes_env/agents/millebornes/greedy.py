@@ -62,7 +62,7 @@ DISCARD_FIRST: Final = (
 
 
 def _usual_liking(action: int) -> int:
-    """How much it likes an action, unless that completes its trip."""
+    """Return the score of an action that does not complete the trip."""
     card = card_of(action)
     if card == NO_CARD:
         return 0
@@ -85,13 +85,13 @@ USUAL_LIKING.setflags(write=False)
 def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
-    """What it likes best (see `agents.compiled.agent.Choose`)."""
+    """Choose the action with the highest score (see `agents.compiled.agent.Choose`)."""
     return claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule
 def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
-    """How much `greedy` likes to lay or to discard a card: finish > distance > remedy > hazard > safety."""
+    """Return `greedy`'s score of an action: finish > distance > remedy > hazard > safety."""
     if action < NUM_DISTANCES and int(state.km[team_of(rules, seat)]) + km_of(action) == int(state.target):
         return LIKES_TO_FINISH
     return int(USUAL_LIKING[action])

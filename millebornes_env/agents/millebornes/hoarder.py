@@ -72,13 +72,13 @@ MANY_COPIES: Final = 8
 def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
-    """What leaves it best supplied (see `agents.compiled.agent.Choose`)."""
+    """Choose the action that leaves the best supplied hand (see `agents.compiled.agent.Choose`)."""
     return claim_or_most_liked(liking, state, rules, seat, options)
 
 
 @rule
 def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
-    """How much it likes to lay or to give away a card."""
+    """Return the score of a play or a discard."""
     team, card = team_of(rules, seat), card_of(action)
     if is_discard(action):
         return -regret(state, rules, seat, card, options)
@@ -118,7 +118,7 @@ def liking_of_safety(state: State, rules: RulesRecord, seat: int, safety: int, o
 
 @rule
 def has_remedy_at_hand(state: State, rules: RulesRecord, seat: int, safety: int) -> bool:
-    """Whether the hand holds the remedy for each hazard on the own piles that the safety answers."""
+    """Return True if the hand holds a remedy for each hazard on the own piles that the safety answers."""
     team = team_of(rules, seat)
     top = int(state.battle[team])
     is_stopped = is_battle_hazard(top) and safety_against(top) == safety
@@ -134,7 +134,7 @@ def has_remedy_at_hand(state: State, rules: RulesRecord, seat: int, safety: int)
 
 @rule
 def regret(state: State, rules: RulesRecord, seat: int, card: int, options: Int64Array) -> int:
-    """How sorry it is to give one copy of the card away."""
+    """Return the score of keeping one copy of the card."""
     if is_distance(card):
         return regret_of_distance(state, rules, seat, card)
     if is_hazard(card):

@@ -31,13 +31,13 @@ NEVER_GIVES_AWAY: Final = -2
 def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
-    """What it likes best (see `agents.compiled.agent.Choose`)."""
+    """Choose the action with the highest score (see `agents.compiled.agent.Choose`)."""
     return claim_or_most_liked(patient_liking, state, rules, seat, options)
 
 
 @rule
 def patient_liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
-    """How much `holder` likes to lay or to discard a card: as `greedy` does, but for the safeties."""
+    """Return `holder`'s score of an action: that of `greedy`, except for safeties."""
     card = card_of(action)
     if not is_safety(card):
         return liking(state, rules, seat, action, options)

@@ -53,15 +53,15 @@ from millebornes_env.games.millebornes.state import (
 )
 
 NOT_SHOWN: Final = -1
-"""Where a section starts that the observations do not have."""
+"""The start of a section that the observations lack."""
 
 
 Starts = BySection[int]
-"""Where the sections of an observation start."""
+"""The start of each section of an observation."""
 
 
 def starts_of(table: Table, *, counts_unseen: bool = True) -> Starts:
-    """Where each section starts, or NOT_SHOWN.
+    """Return the start of each section, or NOT_SHOWN.
 
     Args:
         table: whose observations are read.
@@ -108,7 +108,7 @@ ODDITIES: Final = (
     "the target does not go with the extension",
     "no action would be legal",
 )
-"""What `oddity_of` finds, in words, by number."""
+"""The messages of `oddity_of`, by number."""
 
 ODD_DECISION: Final = 2
 NOT_ITS_TURN: Final = 3
@@ -146,13 +146,13 @@ def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: RulesRec
 
 @rule
 def is_to_decide(row: Int8Array, starts: Starts) -> bool:
-    """Whether the round goes on, and the seat that sees the row is to decide."""
+    """Return True if the round goes on and the observing seat is to decide."""
     return sum_of(row, starts.phase, ROUND_OVER) == 1 and int(row[starts.to_act]) == 1
 
 
 @rule
 def oddity_of_decision(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
-    """Whether one seat decides about one thing, or the round is over."""
+    """Check that one seat has one decision, or the round is over."""
     phases = sum_of(row, starts.phase, ROUND_OVER)
     if phases > 1 or sum_of(row, starts.to_act, rules.players) != phases:
         return ODD_DECISION
@@ -165,7 +165,7 @@ def oddity_of_decision(row: Int8Array, starts: Starts, rules: RulesRecord) -> in
 
 @rule
 def oddity_of_cards(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
-    """Whether the cards are as many as they are said to be, and those of the deck."""
+    """Check that the numbers of cards agree with each other and with the deck."""
     if sum_of(row, starts.hand, NUM_CARD_TYPES) != int(row[starts.hand_counts]):
         return ODD_HAND
     if starts.unseen != NOT_SHOWN:
@@ -183,7 +183,7 @@ def oddity_of_cards(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
 
 @rule
 def oddity_of_trip(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
-    """Whether each battle pile has one top, and the target is that of the trip that is driven."""
+    """Check that each battle pile has one top card, and that the target is the trip's."""
     for team in range(rules.teams):
         if sum_of(row, starts.battle + team * NUM_BATTLE_TOPS, NUM_BATTLE_TOPS) != 1:
             return ODD_BATTLE
@@ -194,7 +194,7 @@ def oddity_of_trip(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
 
 @rule
 def has_a_choice(row: Int8Array, starts: Starts, rules: RulesRecord) -> bool:
-    """Whether the seat that is to decide has a legal action.
+    """Return True if the seat to decide has a legal action.
 
     Who is to play and holds a card can lay it or discard it; who is asked for a coup fourré holds the safety;
     who is asked for the extension has done the short trip, and not yet the long one.
@@ -270,7 +270,7 @@ def read_observation(row: Int8Array, starts: Starts, rules: RulesRecord, state: 
 
 @rule
 def read_decision(row: Int8Array, starts: Starts, rules: RulesRecord, state: State) -> None:
-    """Whose decision it is and about what."""
+    """Read the decision and the seat to make it."""
     state.phase = ROUND_OVER
     for phase in range(ROUND_OVER):
         if int(row[starts.phase + phase]) == 1:
@@ -296,7 +296,7 @@ def read_decision(row: Int8Array, starts: Starts, rules: RulesRecord, state: Sta
 
 @rule
 def read_tableau(row: Int8Array, starts: Starts, state: State, team: int) -> None:
-    """What lies before one team."""
+    """Read the tableau of one team."""
     state.km[team] = 25 * int(row[starts.km + team])
     state.score[team] = SCORE_UNIT * int(row[starts.score + team])
     state.opening[team] = row[starts.opening + team]

@@ -1,4 +1,4 @@
-"""What agents that follow rules share: their actions, which they like best, and what they ask of the game.
+"""Helpers of rule-based agents: sets of actions, the best of them, and questions about the game.
 
 A set of actions is an int: bit `action` is 1 where the action is in it. An agent goes through the set, says
 of each action how much it likes it, and takes the one that it likes best; of two that it likes equally, that
@@ -53,13 +53,13 @@ Liking = Callable[[State, RulesRecord, int, int, Int64Array], int]
 
 @rule
 def is_in(actions: int, action: int) -> bool:
-    """Whether the set has the action (or card) in it."""
+    """Return True if the set contains the action (or card)."""
     return (actions >> action) & 1 == 1
 
 
 @rule
 def size_of(actions: int) -> int:
-    """How many actions the set has."""
+    """Return the number of actions in the set."""
     size = 0
     while actions != 0:
         actions &= actions - 1
@@ -119,13 +119,13 @@ def claim_or_most_liked(
 
 @rule
 def unseen_copies(state: State, seat: int, card: int) -> int:
-    """How many copies of the card lie in other hands and in the draw pile."""
+    """Count the copies of the card in other hands and in the draw pile."""
     return int(state.hidden[card]) - int(state.hand[seat, card])
 
 
 @rule
 def cards_unseen(state: State, rules: RulesRecord, seat: int) -> int:
-    """How many cards lie in other hands and in the draw pile; at least 1, to divide by."""
+    """Count the cards in other hands and in the draw pile; at least 1, to divide by."""
     count = int(state.draw_pile) - int(state.hand_count[seat])
     for player in range(rules.players):
         count += int(state.hand_count[player])
@@ -134,7 +134,7 @@ def cards_unseen(state: State, rules: RulesRecord, seat: int) -> int:
 
 @rule
 def cards_held_by(state: State, rules: RulesRecord, team: int) -> int:
-    """How many cards the members of the team hold."""
+    """Count the cards in the hands of a team."""
     count = 0
     for player in range(team, rules.players, rules.teams):
         count += int(state.hand_count[player])
@@ -143,7 +143,7 @@ def cards_held_by(state: State, rules: RulesRecord, team: int) -> int:
 
 @rule
 def hazards_to_come(state: State, seat: int, safety: int) -> int:
-    """How many hazards are hidden that the safety protects from."""
+    """Count the hidden hazards that the safety protects from."""
     if safety == RIGHT_OF_WAY:
         return unseen_copies(state, seat, STOP) + unseen_copies(state, seat, SPEED_LIMIT)
     return unseen_copies(state, seat, hazard_under(safety))
@@ -166,7 +166,7 @@ def km_to_go(state: State, team: int) -> int:
 
 @rule
 def fits(state: State, rules: RulesRecord, team: int, card: int) -> bool:
-    """Whether the distance card, laid by the team as it lies there, would complete its trip."""
+    """Return True if the distance card would complete the trip of the team as it stands."""
     left = km_to_go(state, team)
     if not is_within_limits(state, rules, team, card):
         return False
@@ -175,7 +175,7 @@ def fits(state: State, rules: RulesRecord, team: int, card: int) -> bool:
 
 @rule
 def can_finish(state: State, rules: RulesRecord, seat: int) -> bool:
-    """Whether the seat holds a card that completes the trip now."""
+    """Return True if the seat holds a card that completes the trip now."""
     team = team_of(rules, seat)
     if km_to_go(state, team) > LARGEST_KM or not is_moving(state, rules, team):
         return False
@@ -187,7 +187,7 @@ def can_finish(state: State, rules: RulesRecord, seat: int) -> bool:
 
 @rule
 def could_finish(state: State, rules: RulesRecord, seat: int, opponent: int) -> bool:
-    """Whether an opponent's next card could complete its trip, for all that the seat knows."""
+    """Return True if an opponent's next card could complete its trip, as far as the seat knows."""
     if km_to_go(state, opponent) > LARGEST_KM or not is_moving(state, rules, opponent):
         return False
     for card in range(NUM_DISTANCES):
@@ -198,7 +198,7 @@ def could_finish(state: State, rules: RulesRecord, seat: int, opponent: int) -> 
 
 @seldom
 def is_threatened(state: State, rules: RulesRecord, seat: int) -> bool:
-    """Whether any opponent's next card could complete its trip."""
+    """Return True if any opponent's next card could complete its trip."""
     team = team_of(rules, seat)
     for other in range(rules.teams):
         if other != team and could_finish(state, rules, seat, other):
@@ -208,7 +208,7 @@ def is_threatened(state: State, rules: RulesRecord, seat: int) -> bool:
 
 @rule
 def cures(state: State, team: int, safety: int) -> bool:
-    """Whether the safety answers a hazard that shows on a pile of the team."""
+    """Return True if the safety answers a hazard on top of a pile of the team."""
     top = int(state.battle[team])
     if is_battle_hazard(top) and safety_against(top) == safety:
         return True
@@ -217,19 +217,19 @@ def cures(state: State, team: int, safety: int) -> bool:
 
 @rule
 def has_in_reach(state: State, rules: RulesRecord, seat: int, safety: int) -> bool:
-    """Whether the seat holds the safety or its side has laid it."""
+    """Return True if the seat holds the safety or its team has played it."""
     return int(state.hand[seat, safety]) > 0 or has_safety(state, team_of(rules, seat), safety)
 
 
 @rule
 def is_too_late_to_limit(state: State, team: int) -> bool:
-    """Whether a Speed Limit no longer hurts the team: a small card finishes its trip."""
+    """Return True if a Speed Limit no longer hurts the team: a small card finishes its trip."""
     return km_to_go(state, team) <= SMALL_KM
 
 
 @rule
 def is_useless_distance(state: State, rules: RulesRecord, team: int, card: int) -> bool:
-    """Whether the team can never lay the distance card on this trip."""
+    """Return True if the team can never play the distance card on this trip."""
     if card == DISTANCE_200 and int(state.tableau[team, DISTANCE_200]) >= rules.max_200:
         return True
     return rules.exact_finish == 1 and km_of(card) > km_to_go(state, team)
@@ -237,7 +237,7 @@ def is_useless_distance(state: State, rules: RulesRecord, team: int, card: int) 
 
 @rule
 def large_distances_held(state: State, rules: RulesRecord, seat: int) -> int:
-    """How many distance cards the seat could lay if there were no Speed Limit."""
+    """Count the distance cards that the seat could play without a Speed Limit."""
     team = team_of(rules, seat)
     count = 0
     for card in range(DISTANCE_75, DISTANCE_200 + 1):

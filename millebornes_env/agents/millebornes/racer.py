@@ -44,7 +44,7 @@ KEEPS_SAFETY: Final = 10_000
 def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
-    """What brings it on fastest (see `agents.compiled.agent.Choose`)."""
+    """Choose the fastest action (see `agents.compiled.agent.Choose`)."""
     if int(state.phase) == EXTENSION:
         is_bold = options[EXTENDS] == 1 and int(state.draw_pile) >= options[CARDS_TO_EXTEND]
         return actions.EXTEND if is_bold else actions.FINISH
@@ -53,7 +53,7 @@ def choose(
 
 @rule
 def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
-    """How much it likes to lay or to give away a card."""
+    """Return the score of a play or a discard."""
     team, card = motion.team_of(rules, seat), actions.card_of(action)
     if actions.is_discard(action):
         return -regret(state, rules, seat, card)
@@ -71,7 +71,7 @@ def liking(state: State, rules: RulesRecord, seat: int, action: int, options: In
 
 @rule
 def liking_of_attack(state: State, rules: RulesRecord, victim: int, hazard: int, options: Int64Array) -> int:
-    """Who is about to win is stopped at once, and the foremost first."""
+    """Return the score of an attack: teams about to win first, then the foremost."""
     if not cards.is_battle_hazard(hazard):
         return 0 if preferences.is_too_late_to_limit(state, victim) else TO_ATTACK
     is_near = preferences.km_to_go(state, victim) <= options[NEAR] and motion.is_moving(state, rules, victim)
@@ -80,7 +80,7 @@ def liking_of_attack(state: State, rules: RulesRecord, victim: int, hazard: int,
 
 @rule
 def regret(state: State, rules: RulesRecord, seat: int, card: int) -> int:
-    """How sorry it is to give a card away: what drives it farthest it keeps longest."""
+    """Return the score of keeping a card; longer distances have higher ones."""
     team = motion.team_of(rules, seat)
     if cards.is_distance(card):
         return 0 if preferences.is_useless_distance(state, rules, team, card) else cards.km_of(card)

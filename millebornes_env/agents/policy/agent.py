@@ -66,7 +66,7 @@ class PolicyAgent(CompiledAgent):
 
     name = "policy"
     any_edition: ClassVar[bool] = False
-    """Whether it plays wherever its network fits: by rules too that it neither sees nor was trained on."""
+    """True: play wherever the network fits, also by rules that it neither sees nor was trained on."""
 
     def __init__(self, table: Table, seed: int = 0, folder: str = "", mode: str = "best") -> None:
         """Read a run folder.
@@ -119,7 +119,7 @@ class PolicyAgent(CompiledAgent):
 
     @alone
     def inputs(self, observations: Observations) -> Float32Array:
-        """What the network is shown of games, which the environment may show in another way.
+        """Return the network's inputs, which may differ from the environment's observations.
 
         Args:
             observations: int8[N, D], of the environment that the agent was made for.
@@ -166,7 +166,7 @@ class PolicyAgent(CompiledAgent):
 
     @alone
     def probabilities(self, observations: Observations, action_masks: Masks) -> Float32Array:
-        """How probable each action is to the network: its logits of the legal actions put through a softmax.
+        """Return the probability of each action: a softmax of the logits of the legal actions.
 
         Args:
             observations: int8[N, D], of the environment that the agent was made for.
@@ -219,7 +219,7 @@ class PolicyAgent(CompiledAgent):
         return self._outputs(inputs)[:, : self.description["num_actions"]]
 
     def values(self, inputs: npt.NDArray[Any]) -> Float32Array:
-        """What the positions are worth to the seats that decide, in the unit that `value` names, by NumPy.
+        """Return the values of positions for the deciding seats, in the unit that `value` names, by NumPy.
 
         Args:
             inputs: [N, num_inputs], as for `logits`.

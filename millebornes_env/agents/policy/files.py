@@ -70,7 +70,7 @@ _ROUNDED: Final = "I8"
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether there is such a folder; a name that no file can have (too long, a NUL in it) names none."""
+    """Return True if there is such a folder; False for an impossible name (too long, with a NUL)."""
     try:
         return Path(path).is_dir()
     except (OSError, ValueError):
@@ -209,7 +209,7 @@ def _check_size_of_table(table: Table, input_spec: InputSpec, folder: Path) -> N
 
 
 def _is_one_of(value: Any, whole_numbers: tuple[int, ...]) -> bool:
-    """Whether it is one of the numbers, and a whole number as JSON has them: neither 2.0 nor true."""
+    """Return True if the value is one of the numbers, and an integer of JSON: neither 2.0 nor true."""
     return type(value) is int and value in whole_numbers
 
 
@@ -220,7 +220,7 @@ def _listed(labels: list[str]) -> str:
 
 
 def input_spec_of(description: dict[str, Any], folder: Path, game: str | None = None) -> InputSpec:
-    """What a policy sees.
+    """Return the input specification of a policy.
 
     Args:
         description: the contents of its `policy.json`.
@@ -244,7 +244,7 @@ def input_spec_of(description: dict[str, Any], folder: Path, game: str | None = 
 
 
 def describe_table(table: Table, input_spec: InputSpec) -> dict[str, Any]:
-    """What a policy with such an input must agree with its table about, as JSON values."""
+    """Return the properties that a policy and its table must share, as JSON values."""
     rulebook, spec = table.rulebook, input_spec.observation
     size = rulebook.sections(table.rules, spec)[-1].stop
     if input_spec.features:
@@ -258,7 +258,7 @@ def describe_table(table: Table, input_spec: InputSpec) -> dict[str, Any]:
 
 
 def action_counts(table: Table) -> tuple[int, ...]:
-    """How many actions a policy may know: those of the table, or those of all tables (padded environments).
+    """Return the numbers of actions that a policy may have: the table's, or all tables' (padded).
 
     An action has the same id at all tables; what is not legal at one is not asked about there.
     """

@@ -26,7 +26,7 @@ _ZERO: Final = np.float32(0.0)
 
 @rule
 def padded_width(width: int) -> int:
-    """How long a row of so many weights is with the zeros at its end."""
+    """Return the length of a row of weights, with the zeros at its end."""
     return (width + UNITS_AT_ONCE - 1) & -UNITS_AT_ONCE
 
 
@@ -105,7 +105,7 @@ def row_of(rows: int, width: int, indices: Int32Array, at: int) -> int:
 
 @rule
 def apply_relu(units: Float32Array, size: int) -> None:
-    """What is negative becomes 0."""
+    """Set negative values to 0, in place."""
     for unit in range(size):
         units[unit] = units[unit] if units[unit] > _ZERO else _ZERO
 

@@ -71,7 +71,7 @@ NUM_LAYERS: Final = 1
 MODE: Final = 2
 ACTIVATION: Final = 3
 INPUTS: Final = 4
-"""What it is shown: one bit for each field of the game's `observation`, and above them one for features."""
+"""The inputs: a bit for each field of the game's `ObservationSpec`, and one above them for features."""
 HAS_VALUE: Final = 5
 """1: behind the actions the last layer has a row for the value of the position."""
 WIDTHS: Final = 6
@@ -79,17 +79,17 @@ WIDTHS: Final = 6
 
 
 class InputSpec(NamedTuple):
-    """What the inputs of a network show of a game."""
+    """The parts of a game that the inputs of a network show."""
 
     observation: Any  # the named tuple of `games.registry.Game.observation`
     features: bool  # whether those of `games.registry.Game.features` stand behind the observation
 
 
 class Features(Protocol):
-    """What a module must have whose numbers stand behind an observation; both functions are compiled."""
+    """The interface of a module with features appended to observations; both functions are compiled."""
 
     def num_features(self, rules: Any, spec: Any, /) -> int:
-        """How many numbers they are."""
+        """Return the number of features."""
 
     def write_features(self, rules: Any, spec: Any, row: Int8Array, size: int, /) -> None:
         """Write them to a row, behind the `size` numbers of the observation that stand there."""
@@ -142,7 +142,7 @@ def with_zeros(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def network_options(
     block: Float32Array, layers: Layers, activation: str, mode: str, input_spec: InputSpec, has_value: bool
 ) -> Int64Array:
-    """What `choose_by_network` is told of a network.
+    """Return the options of `choose_by_network` for a network.
 
     Args:
         block: its weights, by `weights_block`; to be kept for as long as the options are used.
@@ -175,7 +175,7 @@ def network_options(
 
 
 class NetworkKernels(NamedTuple):
-    """What plays networks in one game; each is described where it is made, below."""
+    """The kernels that play networks in one game; each is described below."""
 
     rulebook: Any
     choose: Choose
@@ -280,7 +280,7 @@ def sample_action(
 def network_value(
     rulebook: Rulebook, features: Features, kind: Any, state: Any, rules: Any, seat: int, options: Int64Array
 ) -> float:
-    """What the position is worth to a seat by the network, in the unit of its `policy.json`.
+    """Return the network's value of the position for a seat, in the unit of its `policy.json`.
 
     It has learned this of seats that are to decide; of others it guesses.
 

@@ -9,7 +9,7 @@ from millebornes_env.engine.numba.compiling import rule
 
 @rule
 def num_features(rules: Any, spec: Any) -> int:
-    """How many numbers they are: none."""
+    """Return the number of features: 0."""
     return 0
 
 

@@ -63,5 +63,5 @@ def restored(numbers: npt.NDArray[Any], scale: npt.NDArray[np.float32]) -> npt.N
 
 
 def is_scale_of(numbers: npt.NDArray[Any], scale: npt.NDArray[Any]) -> bool:
-    """Whether a scale has one number for each row of the weights, or one for each column."""
+    """Return True if a scale has one number for each row of the weights, or one for each column."""
     return numbers.ndim == 2 and scale.shape in ((numbers.shape[0], 1), (1, numbers.shape[1]))

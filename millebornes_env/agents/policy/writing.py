@@ -92,7 +92,7 @@ def save_policy_files(
 
 
 def usual_input(table: Table) -> InputSpec:
-    """What the observations of the table's game usually show, without features."""
+    """Return the default input specification of the table's game, without features."""
     return InputSpec(game_named(table.game).observation_spec(), features=False)
 
 

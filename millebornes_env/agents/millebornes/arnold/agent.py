@@ -174,7 +174,7 @@ def note_stopper(state: State, rules: RulesRecord, seat: int, memory: Int16Array
 
 @rule
 def are_low_cards_gone(state: State, rules: RulesRecord, seat: int) -> bool:
-    """Whether all 25s and 50s are seen."""
+    """Return True if all 25s and 50s have been seen."""
     return is_all_seen(state, rules, seat, DISTANCE_25) and is_all_seen(state, rules, seat, DISTANCE_50)
 
 
@@ -366,7 +366,7 @@ def card_if_forced(
 
 @rule
 def can_lay_somewhere(state: State, rules: RulesRecord, seat: int, card: int) -> bool:
-    """Whether the card may be laid, if a hazard against any opponent."""
+    """Return True if the card is playable, a hazard against any opponent."""
     for opponent in range(rules.teams - 1 if is_hazard(card) else 1):
         if can_lay(state, rules, team_of(rules, seat), card, opponent):
             return True

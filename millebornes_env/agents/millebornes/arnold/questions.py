@@ -1,4 +1,4 @@
-"""What `arnold` remembers and what it asks about the game, before it values a card.
+"""Memory of `arnold`, and its questions about the game before it values a card.
 
 Numbers such as 3.2 are sections of the description in words of Ken Arnold's player (BSD mille, 1982) that
 `agents.millebornes.arnold` follows. With several opponents a question about "the opponent" is asked of any or
@@ -80,7 +80,7 @@ DRAWN_AT_MOST: Final = 2
 """Cards that can come into a hand from one decision of its owner to the next: a coup fourré draws two."""
 
 FIRST_NEED: Final = np.array([2, 2, 2, 10, 3])
-"""How often each remedy is needed, at first: Repairs, Gasoline, Spare Tire, Roll, End of Limit (3.1)."""
+"""Initial need of each remedy: Repairs, Gasoline, Spare Tire, Roll, End of Limit (3.1)."""
 FIRST_NEED.setflags(write=False)
 
 FAR_ENOUGH_TO_FINISH_FIRST: Final = 500
@@ -102,19 +102,19 @@ def seen(state: State, rules: RulesRecord, seat: int, card: int) -> int:
 
 @seldom
 def is_all_seen(state: State, rules: RulesRecord, seat: int, card: int) -> bool:
-    """Whether no copy of the card is left that others could hold or anybody draw."""
+    """Return True if no copy of the card is left for others to hold or for anyone to draw."""
     return seen(state, rules, seat, card) >= card_count(rules, card)
 
 
 @rule
 def holds(state: State, seat: int, card: int) -> bool:
-    """Whether the card is in the own hand."""
+    """Return True if the hand holds the card."""
     return int(state.hand[seat, card]) > 0
 
 
 @rule
 def need(memory: Int16Array, options: Int64Array, remedy: int) -> int:
-    """How often the remedy is thought to be needed (3.1, and Q2)."""
+    """Return the estimated need of a remedy (3.1, and Q2)."""
     growth = NEED_OF_MATCH if options[CARRY_NEED] == 1 else NEED
     return int(FIRST_NEED[remedy - REPAIRS]) + int(memory[growth + remedy - REPAIRS])
 
@@ -216,14 +216,14 @@ def take_in(rules: RulesRecord, memory: Int16Array, card: int, first: int) -> No
 
 @rule
 def is_starting(state: State, rules: RulesRecord) -> bool:
-    """Whether this is the first decision of a round: one card has been drawn since the deal, by who plays."""
+    """Return True at the first decision of a round: the acting seat has drawn the only card so far."""
     left_by_deal = deck_size(rules) - int(rules.players) * int(rules.hand_limit)
     return int(state.phase) == PLAY and int(state.draw_pile) == left_by_deal - 1
 
 
 @seldom
 def is_hand_remembered(state: State, rules: RulesRecord, seat: int, memory: Int16Array) -> bool:
-    """Whether the slots fit the hand: all that they hold is there, and no more is new than can be."""
+    """Return True if the slots match the hand: it holds all of them, and no more new cards than possible."""
     has_begun = int(memory[HAS_BEGUN]) == 1
     memory[HAS_BEGUN] = 1
     new = 0
@@ -255,7 +255,7 @@ def count_gos(state: State, rules: RulesRecord, seat: int, memory: Int16Array, c
 
 @seldom
 def is_playable(state: State, rules: RulesRecord, team: int, card: int, opponent: int) -> bool:
-    """Whether the rules and the player's own restrictions let the card be laid (3.2, playable).
+    """Return True if the rules and the player's own restrictions allow the card (3.2, playable).
 
     Its own: no Limit against who needs at most 50 km more, no Roll while moving.
     """
@@ -283,14 +283,14 @@ def playable_cards(state: State, rules: RulesRecord, seat: int) -> int:
 
 @seldom
 def is_exact_finish(state: State, rules: RulesRecord, team: int, card: int) -> bool:
-    """Whether the distance card reaches the target exactly, or beyond where that will do."""
+    """Return True if the card reaches the target exactly, or passes it where the rules allow that."""
     left = km_to_go(state, team)
     return km_of(card) == left or (rules.exact_finish == 0 and km_of(card) > left)
 
 
 @rule
 def is_short_trip(state: State, rules: RulesRecord) -> bool:
-    """Whether the trip can still be extended ("target 700")."""
+    """Return True if the trip can still be extended ("target 700")."""
     return rules.extended_target > 0 and int(state.extension_team) == NO_TEAM
 
 
@@ -302,7 +302,7 @@ def has_seen_way_out(state: State, rules: RulesRecord, seat: int, options: Int64
 
 @seldom
 def may_go_next(state: State, rules: RulesRecord, seat: int, team: int, options: Int64Array) -> bool:
-    """Whether the other team can go, or is thought to be able to at once (3.2, threat, first half)."""
+    """Return True if the other team is moving, or probably will be at once (3.2, threat, first half)."""
     if is_moving(state, rules, team):
         return True
     top = int(state.battle[team])
@@ -320,7 +320,7 @@ def safety_of_pile(top: int) -> int:
 
 @seldom
 def is_threat(state: State, rules: RulesRecord, seat: int, team: int, options: Int64Array) -> bool:
-    """Whether the other team could finish with its next card, as far as the seat knows (3.2, threat)."""
+    """Return True if the other team could finish with its next card, as far as known (3.2, threat)."""
     if km_to_go(state, team) > km_of(DISTANCE_200):
         return False
     if not may_go_next(state, rules, seat, team, options):
@@ -340,7 +340,7 @@ def is_threat(state: State, rules: RulesRecord, seat: int, team: int, options: I
 
 @seldom
 def is_any_threat(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> bool:
-    """Whether any opponent is a threat."""
+    """Return True if any opponent is a threat."""
     for opponent in range(rules.teams - 1):
         other = target_team(rules.teams, team_of(rules, seat), opponent)
         if is_threat(state, rules, seat, other, options):
@@ -350,7 +350,7 @@ def is_any_threat(state: State, rules: RulesRecord, seat: int, options: Int64Arr
 
 @seldom
 def is_any_opponent_moving(state: State, rules: RulesRecord, seat: int, least_km: int) -> bool:
-    """Whether any opponent can go and has so many km."""
+    """Return True if any opponent is moving and has at least this many km."""
     for opponent in range(rules.teams - 1):
         other = target_team(rules.teams, team_of(rules, seat), opponent)
         if int(state.km[other]) >= least_km and is_moving(state, rules, other):
@@ -360,7 +360,7 @@ def is_any_opponent_moving(state: State, rules: RulesRecord, seat: int, least_km
 
 @seldom
 def are_all_opponents_at_0(state: State, rules: RulesRecord, seat: int) -> bool:
-    """Whether no opponent has any km."""
+    """Return True if no opponent has any km."""
     for opponent in range(rules.teams - 1):
         if int(state.km[target_team(rules.teams, team_of(rules, seat), opponent)]) > 0:
             return False
@@ -369,7 +369,7 @@ def are_all_opponents_at_0(state: State, rules: RulesRecord, seat: int) -> bool:
 
 @rule
 def has_any_opponent_safety(state: State, rules: RulesRecord, seat: int) -> bool:
-    """Whether any opponent has laid a safety."""
+    """Return True if any opponent has played a safety."""
     for opponent in range(rules.teams - 1):
         if has_any_safety(state, target_team(rules.teams, team_of(rules, seat), opponent)):
             return True
@@ -399,7 +399,7 @@ def km_in_hand(state: State, seat: int) -> int:
 def would_extend(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, just_played: int
 ) -> bool:
-    """Whether the trip is to be extended when it is completed (3.2, extend?).
+    """Return True if the player would extend a completed trip (3.2, extend?).
 
     Args:
         state: the game.
@@ -423,7 +423,7 @@ def would_extend(
 
 @rule
 def answers_hazard_in_force(state: State, team: int, safety: int) -> bool:
-    """Whether the safety would cure the own side now (3.3, step 1)."""
+    """Return True if the safety would remedy the own team's hazard now (3.3, step 1)."""
     if safety == RIGHT_OF_WAY and is_limited(state, team):
         return True
     return is_stopped_by_hazard(state, team) and safety_against(int(state.battle[team])) == safety
@@ -431,7 +431,7 @@ def answers_hazard_in_force(state: State, team: int, safety: int) -> bool:
 
 @rule
 def is_needless(state: State, rules: RulesRecord, seat: int, safety: int) -> bool:
-    """Whether all hazards that the safety protects from are seen (3.3, step 4b)."""
+    """Return True if all hazards that the safety protects from have been seen (3.3, step 4b)."""
     if safety == RIGHT_OF_WAY:
         return is_all_seen(state, rules, seat, STOP) and is_all_seen(state, rules, seat, SPEED_LIMIT)
     return is_all_seen(state, rules, seat, hazard_under(safety))

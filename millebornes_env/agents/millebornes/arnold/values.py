@@ -1,4 +1,4 @@
-"""What each card is worth to `arnold`: section 3.4 of the words that it follows, kind by kind.
+"""Card values of `arnold`: section 3.4 of its description, kind by kind.
 
 A value is asked for in one of two modes: to play the card, where the highest wins, or to discard it, where
 the lowest does. `n` is always how many copies of the card, this one included, are still to be valued.
@@ -86,7 +86,7 @@ def begin_valuing(memory: Int16Array, discarding: int) -> None:
 
 @rule
 def is_discarding(memory: Int16Array) -> bool:
-    """Whether cards are valued to be discarded."""
+    """Return True if cards are valued for a discard."""
     return int(memory[DISCARDING]) == 1
 
 
@@ -100,7 +100,7 @@ def quotient(value: int, divisor: int) -> int:
 def value_of(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, card: int, n: int
 ) -> int:
-    """What the card, no safety, is worth in the present mode (3.4)."""
+    """Return the value of a card other than a safety in the present mode (3.4)."""
     if is_distance(card):
         return value_of_distance(state, rules, seat, memory, card, n)
     if is_hazard(card):

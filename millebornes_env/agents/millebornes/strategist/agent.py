@@ -138,7 +138,7 @@ KEEP_END_OF_LIMIT: Final = 40
 def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
-    """What is worth most (see `agents.compiled.agent.Choose`)."""
+    """Choose the action of the highest worth (see `agents.compiled.agent.Choose`)."""
     phase = int(state.phase)
     if phase == CLAIM:
         return CLAIM_COUP_FOURRE
@@ -195,7 +195,7 @@ def worth_of_distance(state: State, rules: RulesRecord, seat: int, card: int, op
 
 @rule
 def ease_of_finishing(state: State, seat: int, left: int, laid: int) -> int:
-    """How easily a trip can be completed that is so far from its end.
+    """Return how easily a trip can be completed from this distance.
 
     Args:
         state: the game.
@@ -225,7 +225,7 @@ def odds_of_finishing(state: State, rules: RulesRecord, team: int) -> int:
 
 @seldom
 def would_not_finish(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> bool:
-    """Whether it keeps the card that completes the trip: for the delayed action, or to save the match."""
+    """Return True if the agent delays the completing card: for the delayed action, or to save the match."""
     if options[MINDS_SCORE] == 1 and lead_at_end_of_match(state, rules, seat) < 0:
         return True
     pile = int(state.draw_pile)
@@ -241,7 +241,7 @@ def would_not_finish(state: State, rules: RulesRecord, seat: int, options: Int64
 
 @rule
 def worth_of_remedy(state: State, rules: RulesRecord, seat: int, remedy: int) -> int:
-    """What it is worth to drive again, or faster."""
+    """Return the worth of moving again, or faster."""
     if remedy == ROLL:
         return STARTING
     if remedy != END_OF_LIMIT:
@@ -280,7 +280,7 @@ def worth_of_attack(
 def tenths_of_turns_stopped(
     state: State, seat: int, hazard: int, needs_roll: bool, held: int, unseen: int
 ) -> int:
-    """How long the victim will probably not drive, in tenths of turns.
+    """Return the expected time for which the victim is stopped, in tenths of turns.
 
     Args:
         state: the game.
@@ -300,7 +300,7 @@ def tenths_of_turns_stopped(
 
 @rule
 def tenths_of_turns(state: State, seat: int, remedy: int, held: int, unseen: int) -> int:
-    """How long a team that holds so many cards will probably need to lay a remedy, in tenths of turns."""
+    """Return the expected time until a team with this many cards plays a remedy, in tenths of turns."""
     copies = unseen_copies(state, seat, remedy)
     if copies == 0:
         return 10 * LONGEST_WAIT
@@ -335,7 +335,7 @@ def worth_of_safety(state: State, rules: RulesRecord, seat: int, safety: int, un
 
 @rule
 def lacks_only_roll(state: State, rules: RulesRecord, seat: int) -> bool:
-    """Whether a Roll, which the seat does not hold, is all that keeps its team from driving."""
+    """Return True if the team lacks only a Roll to move, and the seat holds none."""
     team = team_of(rules, seat)
     if int(state.hand[seat, ROLL]) > 0 or is_stopped_by_hazard(state, team):
         return False
@@ -347,7 +347,7 @@ def lacks_only_roll(state: State, rules: RulesRecord, seat: int) -> bool:
 
 @rule
 def worth_of_keeping(state: State, rules: RulesRecord, seat: int, card: int, unseen: int) -> int:
-    """What is lost if one copy of the card is given away."""
+    """Return the loss of giving one copy of the card away."""
     if is_distance(card):
         return worth_of_keeping_distance(state, rules, seat, card)
     if is_hazard(card):
@@ -413,7 +413,7 @@ def worth_of_keeping_remedy(state: State, rules: RulesRecord, seat: int, remedy:
 
 @rule
 def need_of_remedy(state: State, rules: RulesRecord, seat: int, remedy: int) -> int:
-    """What the first copy is worth."""
+    """Return the worth of the first copy."""
     team, hazard = team_of(rules, seat), hazard_of(remedy)
     if int(state.battle[team]) == hazard and is_stopped_by_hazard(state, team):
         return KEEP_IN_NEED

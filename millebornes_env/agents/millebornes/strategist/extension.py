@@ -45,7 +45,7 @@ def safe_trip_at_stake(state: State, rules: RulesRecord, team: int) -> int:
 
 @seldom
 def would_extend(state: State, rules: RulesRecord, seat: int, options: Int64Array) -> bool:
-    """Whether it goes on: where finishing decides the match for the sake of that, else if it pays."""
+    """Return True if the agent extends: to decide the match if finishing would, else if it pays."""
     if options[MINDS_SCORE] == 1:
         lead = lead_at_end_of_match(state, rules, seat)
         if lead != 0:
@@ -57,7 +57,7 @@ def would_extend(state: State, rules: RulesRecord, seat: int, options: Int64Arra
 
 @rule
 def worth_of_longer_trip(state: State, rules: RulesRecord, seat: int) -> int:
-    """What extending wins on average, by a straight line through what was won and lost by it."""
+    """Return the mean gain of extending, by a linear fit to measured gains and losses."""
     team = team_of(rules, seat)
     worth = GOING_ON + EACH_CARD_LEFT * int(state.draw_pile)
     worth += (2 * rules.points_extension - rules.points_extension_failed) * 2 // 5
@@ -80,7 +80,7 @@ def worth_of_longer_trip(state: State, rules: RulesRecord, seat: int) -> int:
 
 @rule
 def strength_of_opponent(state: State, rules: RulesRecord, team: int) -> int:
-    """How much an opponent spoils a longer trip."""
+    """Return the cost of an opponent on a longer trip."""
     strength = EACH_SAFETY * safeties_laid(state, team)
     if is_moving(state, rules, team):
         strength += OPPONENT_MOVES
