@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.page.test_page import EXTENSION, deal, load, record_of, settled
 
 Opened = Callable[..., Any]
@@ -92,6 +94,7 @@ def change_rule(page: Any, field: str, value: str) -> None:
 
 
 def test_rules_of_ones_own(opened: Opened, pictured: Pictured) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api")
     page = opened()
     page.click("#new")
     change_rule(page, "hand_limit", "70")
@@ -108,7 +111,7 @@ def test_rules_of_ones_own(opened: Opened, pictured: Pictured) -> None:
     page.select_option("#rule-start_needs_roll", "0")
     assert page.inner_text("#own-rules > summary") == "Change the rules (2 changed)"
     deal(page, seat_1="greedy")
-    page.wait_for_function("document.querySelectorAll('#hand .card').length === 5")  # not those of before
+    sync_api.expect(page.locator("#hand .card")).to_have_count(5)  # no longer those of the game before
     settled(page)
     page.click("#rules summary")
     page.wait_for_selector("#rules dd")
