@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.protocol import Observations, SlotIds, Table
-from millebornes_env.agents.seen import CHOSE_NOTHING, OUT_OF_RANGE, bounds_of, seen_of
+from millebornes_env.agents.seen import CHOSE_NOTHING, OUT_OF_RANGE, bounds_of, decoder_of
 from millebornes_env.errors import AgentError, UnknownAgentError, shown
 
 MOST_SLOTS: Final = 1 << 24
@@ -199,7 +199,7 @@ def row_error(name: str, table: Table, rows: Observations, number: int, oddity: 
             f"{name!r} chose a negative number at row {number} of the observations, where it had a choice: "
             "its function has a fault; what it remembers is not to be used any more (`forget`)"
         )
-    what = "" if oddity == OUT_OF_RANGE else seen_of(table.rulebook).ODDITIES[oddity]
+    what = "" if oddity == OUT_OF_RANGE else decoder_of(table.rulebook).ODDITIES[oddity]
     if oddity == OUT_OF_RANGE:
         bounds, row = bounds_of(table), rows[number]
         place = int(((row < bounds[0]) | (row > bounds[1])).argmax())

@@ -13,7 +13,7 @@ from millebornes_env.agents.policy.network import features_of
 from millebornes_env.agents.protocol import Agent, is_compiled, made_for
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import NetworkBelief
-from millebornes_env.agents.seen import seen_of
+from millebornes_env.agents.seen import decoder_of
 from millebornes_env.engine.numba.cache import source_digest, sources_on_top
 
 
@@ -23,7 +23,7 @@ def _sources_of_game(agent: Agent) -> frozenset[Path]:
     if table is None or not is_compiled(agent):
         return files
     rulebook: Any = table.rulebook
-    for part in (rulebook, seen_of(rulebook), features_of(rulebook)):
+    for part in (rulebook, decoder_of(rulebook), features_of(rulebook)):
         files = sources_on_top(part.__name__, files)
     return files
 

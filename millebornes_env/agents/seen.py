@@ -56,7 +56,7 @@ def is_in_range(row: Int8Array, bounds: Int8Array) -> bool:
 # What a game has --------------------------------------------------------------------------------------------
 
 
-class Seen(Protocol):
+class ObservationDecoder(Protocol):
     """The interface of a module that reads observations of a game."""
 
     @property
@@ -99,12 +99,12 @@ class Seen(Protocol):
 
 @rule
 def clock(state: Any) -> int:
-    """Return 0, the clock of a game without a `Seen`; callers clear the memories before each round."""
+    """Return 0, the clock of a game without a decoder; callers clear the memories before each round."""
     return 0
 
 
-def seen_of(rulebook: Rulebook) -> Any:
-    """Return the observation reader of a game, a `Seen`; by default this module, which only has a clock.
+def decoder_of(rulebook: Rulebook) -> Any:
+    """Return a game's `ObservationDecoder`; by default this module, which only has a clock.
 
     Raises:
         ModuleNotFoundError: the entry of the game names a missing module.
@@ -127,7 +127,7 @@ def _seen_of(entry: Any) -> ModuleType | None:
 def bounds_of(table: Table) -> Int8Array:
     """The least and the largest value of each number of an observation, int8[2, D]."""
     if reads_rows(table):
-        bounds: Int8Array = seen_of(table.rulebook).bounds_of(table)
+        bounds: Int8Array = decoder_of(table.rulebook).bounds_of(table)
         return bounds
     return bounds_of_sections(table)
 

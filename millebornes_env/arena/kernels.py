@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY
-from millebornes_env.agents.seen import seen_of
+from millebornes_env.agents.seen import decoder_of
 from millebornes_env.arena import plain_counters
 from millebornes_env.arena.batch import FAULT, NO_ROLE, Batch, Roles, choose_next, role_of_seat
 from millebornes_env.arena.luck import no_luck
@@ -159,7 +159,7 @@ def arena_kernels_of(game: Game, *, aivat: bool = False) -> ArenaKernels:
     """
     rulebook: Any = game.module()
     luck = luck_of_game(game) if aivat else no_luck
-    return _kernels_of_modules(rulebook, counts_of_game(game), luck, seen_of(rulebook))
+    return _kernels_of_modules(rulebook, counts_of_game(game), luck, decoder_of(rulebook))
 
 
 def counts_of_game(game: Game) -> Any:

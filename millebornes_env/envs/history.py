@@ -43,7 +43,7 @@ _COMPACT: Final = 1
 _FROM_POSITION: Final = 2
 
 
-class Happened(Protocol):
+class Events(Protocol):
     """Events of several games, ordered by game: int64[K] each."""
 
     @property
@@ -82,10 +82,10 @@ class GameHistory(Protocol):
     def DEALS(self) -> int:  # noqa: N802
         """The event that begins a round."""
 
-    def dealt(self, states: StateArray, rules: Any, /) -> Happened:
+    def dealt(self, states: StateArray, rules: Any, /) -> Events:
         """Return the events of games in which nobody has acted yet."""
 
-    def happened(self, before: StateArray, after: StateArray, rules: Any, /) -> Happened:
+    def happened(self, before: StateArray, after: StateArray, rules: Any, /) -> Events:
         """Return the events between two records of each game, apart from the action itself."""
 
     def questions(self, before: Any, after: Any, /) -> Sequence[tuple[int, int]]:
@@ -451,4 +451,4 @@ class HistoryMixin:
         return [history.keys.words(code) for code in seen.tolist()]
 
 
-__all__ = ["FORMS", "Codes", "GameHistory", "Happened", "History", "HistoryMixin", "Keys"]
+__all__ = ["FORMS", "Codes", "Events", "GameHistory", "History", "HistoryMixin", "Keys"]

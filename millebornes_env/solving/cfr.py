@@ -137,7 +137,7 @@ class Cfr(ABC):
         small.run(min(_MOST_POLISHING, int(_WORK * self.iteration / share)), is_enough)
         found = small.weights()
         name = f"CFR+, {self.iteration} iterations and {small.iteration} on what is left of the game"
-        judged = self._judged(name, lambda at: pruned.put_back(at, self._averaged(at), found))
+        judged = self._judged(name, lambda at: pruned.load_state(at, self._averaged(at), found))
         return Polished(judged, small.iteration, pruned, found)
 
     @abstractmethod
@@ -272,7 +272,7 @@ class Solver(Cfr):
 
     def polished_weights(self, polished: Polished) -> Weights:
         """Return the policy found by polishing, in the format of `weights`."""
-        return polished.pruned.put_back(0, self.weights(), polished.found)
+        return polished.pruned.load_state(0, self.weights(), polished.found)
 
     def _pieces(self) -> Sequence[Piece]:
         nothing = np.zeros(0, np.int64)

@@ -67,7 +67,7 @@ class Frames(NamedTuple):
     limit: int  # depth at which the walk stops, or -1
 
 
-class Grown(NamedTuple):
+class TreeBuffers(NamedTuple):
     """The results of the walk; flat arrays, filled up to `sizes`."""
 
     heads: Int32Array  # [2, ...] of a decision: its sequence; of a merge: the sequence that it makes

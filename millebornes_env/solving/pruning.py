@@ -97,7 +97,7 @@ class PrunedGame:
         ]
         return np.concatenate(parts)
 
-    def put_back(self, at: int, policy: Weights, found: Weights) -> Weights:
+    def load_state(self, at: int, policy: Weights, found: Weights) -> Weights:
         """Return the policy of the pruned game, completed by the whole game's policy elsewhere.
 
         Args:

@@ -36,7 +36,7 @@ from millebornes_env.solving.nodes import (
     SEQUENCES,
     SOURCES,
     Frames,
-    Grown,
+    TreeBuffers,
 )
 from millebornes_env.solving.passes import Operations
 from millebornes_env.solving.walk import grow
@@ -150,7 +150,7 @@ class Grower:
         self._frontier_room = 1
         self._asks = False
         self._has_keys = False
-        self._arrays: tuple[Frames, Grown] | None = None
+        self._arrays: tuple[Frames, TreeBuffers] | None = None
 
     def whole(self, *, keys: bool = False, asks: bool = False) -> Tree:
         """Grow the whole tree; up to 10 cards, it takes seconds and some hundred MB.
@@ -196,7 +196,7 @@ class Grower:
             self._frontier_room *= 2 if limit >= 0 else 1
             self._arrays = None
 
-    def _new_arrays(self) -> tuple[Frames, Grown]:
+    def _new_arrays(self) -> tuple[Frames, TreeBuffers]:
         game, room, frontier = self._game, self._room, self._frontier_room
         deep, wide = game.deepest, game.widest
         frames = Frames(
@@ -213,7 +213,7 @@ class Grower:
             limit=-1,
         )
         asked = room if self._asks else 0
-        grown = Grown(
+        grown = TreeBuffers(
             heads=np.zeros((PLAYERS, room), np.int32),
             firsts=np.zeros((PLAYERS, room), np.int32),
             keys=np.zeros((PLAYERS, room if self._has_keys else 0), np.int64),
@@ -239,7 +239,7 @@ def _margin(game: Solvable) -> int:
     return game.widest * max(game.widest, 4 * len(game.deck.cards))
 
 
-def _begin(frames: Frames, grown: Grown, game: Solvable, node: Node | None, roots: list[int]) -> None:
+def _begin(frames: Frames, grown: TreeBuffers, game: Solvable, node: Node | None, roots: list[int]) -> None:
     """Write the node from which the walk starts."""
     grown.sizes[:] = 0
     grown.sizes[LOWEST], grown.sizes[HIGHEST] = _FAR, -_FAR
@@ -252,7 +252,7 @@ def _begin(frames: Frames, grown: Grown, game: Solvable, node: Node | None, root
         frames.codes[0, seat, : roots[seat]] = 0 if node is None else node.codes[seat]
 
 
-def _tree(game: Solvable, grown: Grown, roots: list[int]) -> Tree:
+def _tree(game: Solvable, grown: TreeBuffers, roots: list[int]) -> Tree:
     """Copy the results out of the arrays into a tree."""
     sizes = [int(size) for size in grown.sizes]
     ends, asked = sizes[ENDS], sizes[ASKED]
@@ -279,7 +279,7 @@ def _tree(game: Solvable, grown: Grown, roots: list[int]) -> Tree:
     )
 
 
-def _seat_tree(grown: Grown, seat: int, roots: int) -> SeatTree:
+def _seat_tree(grown: TreeBuffers, seat: int, roots: int) -> SeatTree:
     operations = int(grown.sizes[OPERATIONS + seat])
     kinds = grown.kinds[seat, :operations]
     counts = np.where(kinds < 0, kinds, np.bitwise_count(np.maximum(kinds, 0)))
@@ -298,7 +298,7 @@ def _seat_tree(grown: Grown, seat: int, roots: int) -> SeatTree:
     )
 
 
-def _node(grown: Grown, at: int) -> Node:
+def _node(grown: TreeBuffers, at: int) -> Node:
     counts = [int(count) for count in grown.frontier_counts[at]]
     return Node(
         state=grown.frontier[at : at + 1].copy(),

@@ -53,7 +53,7 @@ from millebornes_env.solving.nodes import (
     SEQUENCES,
     SOURCES,
     Frames,
-    Grown,
+    TreeBuffers,
     after_public,
     chance_of,
     code_of,
@@ -78,7 +78,7 @@ def find_drawn(frames: Frames, count: int, code: int) -> int:
 
 
 @seldom
-def draw(frames: Frames, grown: Grown, deck: Deck, depth: int, seat: int, hidden: int) -> None:
+def draw(frames: Frames, grown: TreeBuffers, deck: Deck, depth: int, seat: int, hidden: int) -> None:
     """Draw one card into each of the seat's hands, of any type that is hidden from it."""
     grown.sizes[CHANCE_NODES] += pairs(frames, depth, hidden)
     before = frames.counts[depth, seat]
@@ -103,7 +103,7 @@ def draw(frames: Frames, grown: Grown, deck: Deck, depth: int, seat: int, hidden
 
 
 @rule
-def merge(frames: Frames, grown: Grown, deck: Deck, depth: int, seat: int, count: int) -> None:
+def merge(frames: Frames, grown: TreeBuffers, deck: Deck, depth: int, seat: int, count: int) -> None:
     """Give a sequence of its own to each drawn hand that comes from several."""
     for place in range(count):
         if frames.drawn[2, place] == 1:
@@ -137,7 +137,9 @@ def is_one_card(code: int, kinds: int) -> bool:
 
 
 @rule
-def write_end(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int, hidden: int) -> None:
+def write_end(
+    frames: Frames, grown: TreeBuffers, deck: Deck, rules: RulesRecord, depth: int, hidden: int
+) -> None:
     """Write the payoff at the end of a round for each pair of hands."""
     state = frames.states[depth]
     value = payoff(state, rules)
@@ -166,7 +168,7 @@ def payoff(state: State, rules: RulesRecord) -> int:
 
 
 @rule
-def write_frontier(frames: Frames, grown: Grown, depth: int) -> None:
+def write_frontier(frames: Frames, grown: TreeBuffers, depth: int) -> None:
     """Store a node at which the walk stops."""
     at = grown.sizes[FRONTIER]
     grown.frontier[at] = frames.states[depth]
@@ -210,7 +212,7 @@ def choices_of(state: State, deck: Deck, rules: RulesRecord, mask: Int8Array) ->
 
 
 @rule
-def write_decision(grown: Grown, seat: int, sequence: int, choices: int) -> int:
+def write_decision(grown: TreeBuffers, seat: int, sequence: int, choices: int) -> int:
     """Write an information set; return the sequence of its first choice.
 
     Where there is no choice, the sequence goes on as it is.
@@ -230,7 +232,7 @@ def write_decision(grown: Grown, seat: int, sequence: int, choices: int) -> int:
 
 
 @rule
-def write_asked(frames: Frames, grown: Grown, deck: Deck, depth: int, code: int, hidden: int) -> None:
+def write_asked(frames: Frames, grown: TreeBuffers, deck: Deck, depth: int, code: int, hidden: int) -> None:
     """Store the game as the deciding seat knows it, to ask an agent; hidden cards have any order."""
     at = grown.sizes[ASKED]
     grown.asked[at] = frames.states[depth]
@@ -258,7 +260,7 @@ def write_asked(frames: Frames, grown: Grown, deck: Deck, depth: int, code: int,
 
 
 @seldom
-def open_node(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int) -> bool:
+def open_node(frames: Frames, grown: TreeBuffers, deck: Deck, rules: RulesRecord, depth: int) -> bool:
     """Record a node; return True if the walk continues from it."""
     state = frames.states[depth]
     hidden = code_of(state.hidden, deck)
@@ -373,7 +375,9 @@ def apply_action(state: State, rules: RulesRecord, action: int) -> None:
 
 
 @seldom
-def enter(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, depth: int, choice: int) -> None:
+def enter(
+    frames: Frames, grown: TreeBuffers, deck: Deck, rules: RulesRecord, depth: int, choice: int
+) -> None:
     """Make the node that a choice leads to, one deeper."""
     frames.states[depth + 1] = frames.states[depth]
     frames.chains[depth + 1, 0] = frames.chains[depth, 0]
@@ -438,7 +442,7 @@ def follow_other(frames: Frames, depth: int, seat: int, hidden: int) -> None:
 
 
 @rule
-def has_room(grown: Grown, margin: int) -> bool:
+def has_room(grown: TreeBuffers, margin: int) -> bool:
     """Return True if the arrays have room for one more node."""
     for seat in range(PLAYERS):
         if grown.sizes[OPERATIONS + seat] + margin > grown.heads.shape[1]:
@@ -453,7 +457,9 @@ def has_room(grown: Grown, margin: int) -> bool:
 
 
 @kernel
-def grow(frames: Frames, grown: Grown, deck: Deck, rules: RulesRecord, is_root: bool, margin: int) -> int:
+def grow(
+    frames: Frames, grown: TreeBuffers, deck: Deck, rules: RulesRecord, is_root: bool, margin: int
+) -> int:
     """Walk from the node in `frames` at depth 0 to all ends.
 
     Args:

@@ -41,7 +41,7 @@ KNOWN_WINS_WITHIN: Final = 0.02
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownCards:
     """A figure of the real program.
 
     Attributes:
@@ -74,31 +74,31 @@ def _share(above: str, below: str = "started") -> Callable[[Counts, Outcome], fl
 
 
 KNOWN: Final = (
-    Known("points per round", 1111, 1051, 3.9, lambda c, _: c["points"] / c["rounds"]),
-    Known(
+    KnownCards("points per round", 1111, 1051, 3.9, lambda c, _: c["points"] / c["rounds"]),
+    KnownCards(
         "starter less other, points",
         89,
         76,
         10,
         lambda c, _: (2 * c["points_starting"] - c["points"]) / c["started"],
     ),
-    Known("starter scores more", 0.530, 0.520, None, _share("round_wins_starting")),
-    Known("trip completed by starter", 0.504, 0.502, None, _share("trips_completed_starting")),
-    Known(
+    KnownCards("starter scores more", 0.530, 0.520, None, _share("round_wins_starting")),
+    KnownCards("trip completed by starter", 0.504, 0.502, None, _share("trips_completed_starting")),
+    KnownCards(
         "trip completed by other",
         0.432,
         0.457,
         None,
         lambda c, _: (c["trips_completed"] - c["trips_completed_starting"]) / c["started"],
     ),
-    Known("safe trip", 0.233, 0.228, None, _share("safe_trips")),
-    Known("delayed action", 0.134, 0.016, None, _share("delayed_actions")),
-    Known("shut-out", 0.147, 0.235, None, _share("shutouts")),
-    Known("extension called", 0.054, 0.072, None, _share("extensions_called")),
-    Known("coups fourrés per round", 0.65, 0.64, 0.011, _share("coups_fourres")),
-    Known("safeties per round", 2.94, 2.55, 0.013, _share("safeties")),
-    Known("rounds per match", 4.25, 4.34, 0.017, lambda _, outcome: float(outcome.rounds.mean())),
-    Known(
+    KnownCards("safe trip", 0.233, 0.228, None, _share("safe_trips")),
+    KnownCards("delayed action", 0.134, 0.016, None, _share("delayed_actions")),
+    KnownCards("shut-out", 0.147, 0.235, None, _share("shutouts")),
+    KnownCards("extension called", 0.054, 0.072, None, _share("extensions_called")),
+    KnownCards("coups fourrés per round", 0.65, 0.64, 0.011, _share("coups_fourres")),
+    KnownCards("safeties per round", 2.94, 2.55, 0.013, _share("safeties")),
+    KnownCards("rounds per match", 4.25, 4.34, 0.017, lambda _, outcome: float(outcome.rounds.mean())),
+    KnownCards(
         "match won by first starter",
         0.507,
         0.505,

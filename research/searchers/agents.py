@@ -29,7 +29,7 @@ from millebornes_env.agents.policy.network import _ROOM as NETWORK_ROOM
 from millebornes_env.agents.policy.network import MAX_ACTIONS, forward_hidden, output
 from millebornes_env.agents.protocol import CompiledFunction, Table
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import Known
+from millebornes_env.agents.search.beliefs import KnownCards
 from millebornes_env.agents.search.hidden_cards import OWN, Float64Array, no_hands
 from millebornes_env.agents.search.kernels import Decisions, Searcher, search_on
 from millebornes_env.engine.numba.compiling import kernel, stack_array
@@ -57,7 +57,9 @@ class OtherSearchAgent(SearchAgent):
         """Return the action to play at a started decision."""
         raise NotImplementedError
 
-    def _search(self, searcher: Searcher, decisions: Decisions, number: int, known: Known | None) -> None:
+    def _search(
+        self, searcher: Searcher, decisions: Decisions, number: int, known: KnownCards | None
+    ) -> None:
         action = self.choice(searcher, decisions, number)
         decisions.num_tried[number] = 0 if action == decisions.base[number] else 1
         decisions.tried[number, 0] = action  # as if it had won in a single redeal, so that any `z` plays it

@@ -9,9 +9,9 @@ import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import Known
+from millebornes_env.agents.search.beliefs import KnownCards
 from millebornes_env.agents.search.hidden_cards import hand_for, no_hands
-from millebornes_env.agents.search.history import Reading, Window
+from millebornes_env.agents.search.history import PlayWindow, Reading
 from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.games.millebornes.observation import write_observation
 from millebornes_env.games.millebornes.rules import rules_record
@@ -32,7 +32,7 @@ class Asked(NamedTuple):
     """A call of a belief and the plays that it read."""
 
     slot: int
-    windows: tuple[Window, ...]
+    windows: tuple[PlayWindow, ...]
 
 
 class Spy:
@@ -43,7 +43,7 @@ class Spy:
     def __init__(self) -> None:
         self.asked: list[Asked] = []
 
-    def draw(self, known: Known, count: int, key: tuple[int, int]) -> np.ndarray:
+    def draw(self, known: KnownCards, count: int, key: tuple[int, int]) -> np.ndarray:
         self.asked.append(Asked(known.slot, known.windows))
         return no_hands()
 

@@ -16,7 +16,7 @@ from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import Table, ask
 from millebornes_env.agents.search import hand_files
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import Known, NetworkBelief, uniform_chances
+from millebornes_env.agents.search.beliefs import KnownCards, NetworkBelief, uniform_chances
 from millebornes_env.agents.search.hand_files import hand_network_for
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, NOW_SIZE, show_events, show_now
 from millebornes_env.agents.search.hand_network import (
@@ -50,7 +50,7 @@ def belief_of(watcher: SearchAgent) -> NetworkBelief:
 class Moment(NamedTuple):
     """A decision in a game: the knowledge of the seat, and the state."""
 
-    known: Known
+    known: KnownCards
     states: StateArray
     seat: int
 
@@ -266,7 +266,7 @@ def test_it_says_what_pytorch_says() -> None:
         assert posterior.shares == pytest.approx(shares, abs=1e-4)
 
 
-def shown(known: Known) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def shown(known: KnownCards) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the inputs of the network: the plays, the current table, the unseen cards."""
     games = for_kernels(new_states(1))
     rows = [np.zeros((0, EVENT_SIZE), np.int8)]

@@ -12,7 +12,7 @@ from millebornes_env.agents.compiled.agent import FIRST_FREE, CompiledAgent, Int
 from millebornes_env.agents.protocol import StateAgent, Table, sees_hidden_cards
 from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import Known
+from millebornes_env.agents.search.beliefs import KnownCards
 from millebornes_env.agents.search.kernels import search_on, value_of_round
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.engine.numba.compiling import IS_COMPILED
@@ -298,7 +298,7 @@ class Holding:
     def __init__(self, card: int, holds: bool) -> None:
         self.card, self.holds = card, holds
 
-    def draw(self, known: Known, count: int, key: tuple[int, int]) -> np.ndarray:
+    def draw(self, known: KnownCards, count: int, key: tuple[int, int]) -> np.ndarray:
         random = np.random.default_rng(key)
         unseen = np.array(known.root.hidden, np.int64) - known.root.hand[0]
         cards, size = np.repeat(np.arange(NUM_CARD_TYPES), unseen), int(known.root.hand_count[1])

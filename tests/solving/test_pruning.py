@@ -56,7 +56,7 @@ def test_what_is_put_back_is_a_policy() -> None:
     solver.run(100)
     pruned = PrunedGame(solver._pieces(), solver._averaged)
     before = solver.weights()
-    after = pruned.put_back(0, before, Uniform().weights(pruned.tree))
+    after = pruned.load_state(0, before, Uniform().weights(pruned.tree))
     for seat, old, new in zip(solver.tree.seats, before, after, strict=True):
         changed = 0
         for first, count in zip(*seat.operations[1:3], strict=True):

@@ -9,7 +9,7 @@ import pytest
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.match import MatchConfig
-    from train.common.equity import RunError, equity, equity_table, round_law
+    from train.common.equity import RunError, equity, equity_table, score_distribution
 
 
 def rules() -> Any:
@@ -18,7 +18,7 @@ def rules() -> Any:
 
 @pytest.fixture(scope="module")
 def law() -> np.ndarray:  # type: ignore[type-arg]
-    return round_law(MatchConfig("parker", 2, episode="round"), deals=1000)
+    return score_distribution(MatchConfig("parker", 2, episode="round"), deals=1000)
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,6 @@ def test_a_fixed_gain_decides_a_match_at_once() -> None:
 
 def test_tables_without_two_teams_or_points_are_refused() -> None:
     with pytest.raises(RunError, match="3 teams"):
-        round_law(MatchConfig("parker", 3, episode="round"))
+        score_distribution(MatchConfig("parker", 3, episode="round"))
     with pytest.raises(RunError, match="counts none"):
-        round_law(MatchConfig("dujardin", 2, episode="round"))
+        score_distribution(MatchConfig("dujardin", 2, episode="round"))

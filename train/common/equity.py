@@ -23,7 +23,9 @@ _MOST_SWEEPS: Final = 200
 _CLOSE_ENOUGH: Final = 1e-7
 
 
-def round_law(config: MatchConfig, agent: str = "strategist", deals: int = 5000) -> npt.NDArray[np.int64]:
+def score_distribution(
+    config: MatchConfig, agent: str = "strategist", deals: int = 5000
+) -> npt.NDArray[np.int64]:
     """Points of both teams in rounds between equal players.
 
     Args:
@@ -52,7 +54,7 @@ def equity_table(law: npt.NDArray[np.int64], rules: Rules) -> npt.NDArray[np.flo
     """The chance to win from every score, by value iteration over all scores.
 
     Args:
-        law: from `round_law`.
+        law: from `score_distribution`.
         rules: of the table; the match ends when somebody has its `goal`.
 
     Returns:

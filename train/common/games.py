@@ -18,7 +18,7 @@ from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.numba.compiling import for_kernels, kernel
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.games.registry import Game
-from train.common.equity import equity, equity_table, round_law
+from train.common.equity import equity, equity_table, score_distribution
 from train.common.oracle import oracle_size, streams_in, write_oracle_rows
 from train.common.ppo import Int8Array, Rollout
 
@@ -188,7 +188,7 @@ class TableGames:
 @functools.cache
 def _equity_of(edition: str, players: int, teams: int | None, seed: int) -> npt.NDArray[np.float32]:
     config = MatchConfig(edition, players, teams, episode="round", seed=seed)
-    return equity_table(round_law(config), config.rules)
+    return equity_table(score_distribution(config), config.rules)
 
 
 class Features(NamedTuple):

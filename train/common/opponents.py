@@ -19,7 +19,7 @@ from torch import Tensor
 from millebornes_env import agents
 from millebornes_env.agents.compiled.agent import MEMORY, decide
 from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
-from millebornes_env.agents.seen import seen_of
+from millebornes_env.agents.seen import decoder_of
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.numba.compiling import for_kernels, kernel
@@ -214,7 +214,7 @@ class FixedAgent:
 @functools.cache
 def choose_in_games_of(rulebook: Any) -> Any:
     """The kernel that lets a compiled agent choose in games of a rulebook."""
-    seen = seen_of(rulebook)
+    seen = decoder_of(rulebook)
 
     def choose_in_games(
         choose: int,

@@ -41,10 +41,10 @@ from millebornes_env.agents.protocol import (
 from millebornes_env.agents.seen import (
     CHOSE_NOTHING,
     NO_ODDITY,
-    Seen,
+    ObservationDecoder,
     bounds_of_sections,
+    decoder_of,
     reads_rows,
-    seen_of,
 )
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed, named_for
@@ -85,12 +85,13 @@ _ADDRESSES: dict[tuple[Choose, ModuleType], int] = {}
 
 # What every kernel does that plays agents ------------------------------------------------------------------
 #
-# These rules take the module `seen` first (`agents.seen.seen_of`): a kernel that is made for a rulebook names
-# it as a variable of the function that makes it (`engine.kernels.named_for`), and is compiled for that game.
+# These rules take the module `seen` first (`agents.seen.decoder_of`): a kernel that is made for a rulebook
+# names it as a variable of the function that makes it (`engine.kernels.named_for`), and is compiled for that
+# game.
 
 
 @rule_of_rules
-def decisions_taken(seen: Seen, state: Any, memory: Int16Array) -> int:
+def decisions_taken(seen: ObservationDecoder, state: Any, memory: Int16Array) -> int:
     """Count the decisions that the seat has taken in this round so far.
 
     The game's clock never grows within a round: if it is larger than at the seat's last decision, a new round
@@ -101,7 +102,7 @@ def decisions_taken(seen: Seen, state: Any, memory: Int16Array) -> int:
 
 @rule_of_rules
 def decide(
-    seen: Seen,
+    seen: ObservationDecoder,
     choose: int,
     state: Any,
     rules: Any,
@@ -113,7 +114,7 @@ def decide(
     """Let an agent take a decision; every kernel that plays agents calls this function.
 
     Args:
-        seen: the observation reader of the game (`seen_of`).
+        seen: the observation reader of the game (`decoder_of`).
         choose: address of the agent's function.
         state: the game.
         rules: the rules of the table.
@@ -153,7 +154,7 @@ def agent_kernels_of(rulebook: Rulebook) -> AgentKernels:
     Raises:
         GameError: the module lacks something that the engine asks for.
     """
-    return _agent_kernels_of(checked_module(rulebook), seen_of(rulebook))
+    return _agent_kernels_of(checked_module(rulebook), decoder_of(rulebook))
 
 
 @functools.cache

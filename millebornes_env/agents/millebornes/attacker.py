@@ -78,22 +78,22 @@ def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Choose the action that hurts most (see `agents.compiled.agent.Choose`)."""
-    return claim_or_most_liked(liking, state, rules, seat, options)
+    return claim_or_most_liked(play_score, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
+def play_score(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """Return the score of a play or a discard."""
     team, card = team_of(rules, seat), card_of(action)
     if is_discard(action):
-        return -regret(state, rules, seat, card)
+        return -keep_score(state, rules, seat, card)
     if is_distance(card):
         return TO_FINISH if fits(state, rules, team, card) else TO_DRIVE + km_of(card)
     if is_hazard(card):
         victim = target_team(rules.teams, team, opponent_of(action))
         if is_too_risky(state, rules, seat, victim, card, options):
             return UNWILLING
-        return liking_of_attack(state, rules, seat, victim, card)
+        return attack_score(state, rules, seat, victim, card)
     if is_remedy(card):
         return TO_GET_GOING
     return liking_of_safety(state, rules, seat, card, options)
@@ -103,7 +103,7 @@ def liking(state: State, rules: RulesRecord, seat: int, action: int, options: In
 
 
 @rule
-def liking_of_attack(state: State, rules: RulesRecord, seat: int, victim: int, hazard: int) -> int:
+def attack_score(state: State, rules: RulesRecord, seat: int, victim: int, hazard: int) -> int:
     """The most dangerous victim first, then the hazard that is hardest to get rid of."""
     worst = danger(state, rules, seat, victim)
     if hazard != SPEED_LIMIT:
@@ -148,7 +148,7 @@ def liking_of_safety(state: State, rules: RulesRecord, seat: int, safety: int, o
 
 
 @rule
-def regret(state: State, rules: RulesRecord, seat: int, card: int) -> int:
+def keep_score(state: State, rules: RulesRecord, seat: int, card: int) -> int:
     """Return the score of keeping a card; hazards have the highest."""
     if is_distance(card):
         team = team_of(rules, seat)

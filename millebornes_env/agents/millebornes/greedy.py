@@ -61,7 +61,7 @@ DISCARD_FIRST: Final = (
 """The order in which cards are given away: what stops or starts a car is kept longest."""
 
 
-def _usual_liking(action: int) -> int:
+def _usual_play_score(action: int) -> int:
     """Return the score of an action that does not complete the trip."""
     card = card_of(action)
     if card == NO_CARD:
@@ -77,7 +77,7 @@ def _usual_liking(action: int) -> int:
     return LIKES_SAFETIES
 
 
-USUAL_LIKING: Final = np.array([_usual_liking(action) for action in range(num_actions(MAX_TEAMS))])
+USUAL_LIKING: Final = np.array([_usual_play_score(action) for action in range(num_actions(MAX_TEAMS))])
 """By action, looked up: the kind of a card is a branch that no processor can predict."""
 USUAL_LIKING.setflags(write=False)
 
@@ -86,11 +86,11 @@ def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Choose the action with the highest score (see `agents.compiled.agent.Choose`)."""
-    return claim_or_most_liked(liking, state, rules, seat, options)
+    return claim_or_most_liked(play_score, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
+def play_score(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """Return `greedy`'s score of an action: finish > distance > remedy > hazard > safety."""
     if action < NUM_DISTANCES and int(state.km[team_of(rules, seat)]) + km_of(action) == int(state.target):
         return LIKES_TO_FINISH

@@ -73,27 +73,27 @@ def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Choose the action that leaves the best supplied hand (see `agents.compiled.agent.Choose`)."""
-    return claim_or_most_liked(liking, state, rules, seat, options)
+    return claim_or_most_liked(play_score, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
+def play_score(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """Return the score of a play or a discard."""
     team, card = team_of(rules, seat), card_of(action)
     if is_discard(action):
-        return -regret(state, rules, seat, card, options)
+        return -keep_score(state, rules, seat, card, options)
     if is_distance(card):
         return TO_FINISH if fits(state, rules, team, card) else TO_DRIVE + km_of(card)
     if is_hazard(card):
         victim = target_team(rules.teams, team, opponent_of(action))
-        return liking_of_attack(state, seat, victim, card)
+        return attack_score(state, seat, victim, card)
     if is_remedy(card):
         return TO_BE_FREE
     return liking_of_safety(state, rules, seat, card, options)
 
 
 @rule
-def liking_of_attack(state: State, seat: int, victim: int, hazard: int) -> int:
+def attack_score(state: State, seat: int, victim: int, hazard: int) -> int:
     """The foremost opponent first, and with the hazard whose remedies are fewest."""
     if hazard == SPEED_LIMIT and is_too_late_to_limit(state, victim):
         return UNWILLING
@@ -133,7 +133,7 @@ def has_remedy_at_hand(state: State, rules: RulesRecord, seat: int, safety: int)
 
 
 @rule
-def regret(state: State, rules: RulesRecord, seat: int, card: int, options: Int64Array) -> int:
+def keep_score(state: State, rules: RulesRecord, seat: int, card: int, options: Int64Array) -> int:
     """Return the score of keeping one copy of the card."""
     if is_distance(card):
         return regret_of_distance(state, rules, seat, card)

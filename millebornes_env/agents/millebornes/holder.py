@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Final
 
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.millebornes.greedy import liking
+from millebornes_env.agents.millebornes.greedy import play_score
 from millebornes_env.agents.millebornes.preferences import claim_or_most_liked, cures
 from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
@@ -32,21 +32,21 @@ def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Choose the action with the highest score (see `agents.compiled.agent.Choose`)."""
-    return claim_or_most_liked(patient_liking, state, rules, seat, options)
+    return claim_or_most_liked(patient_play_score, state, rules, seat, options)
 
 
 @rule
-def patient_liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
+def patient_play_score(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """Return `holder`'s score of an action: that of `greedy`, except for safeties."""
     card = card_of(action)
     if not is_safety(card):
-        return liking(state, rules, seat, action, options)
+        return play_score(state, rules, seat, action, options)
     if is_discard(action):
         return NEVER_GIVES_AWAY
     if cures(state, team_of(rules, seat), card):
         return LIKES_TO_CURE
     waits = int(state.draw_pile) > int(options[PILE])
-    return KEEPS if waits else liking(state, rules, seat, action, options)
+    return KEEPS if waits else play_score(state, rules, seat, action, options)
 
 
 class HolderAgent(CompiledAgent):

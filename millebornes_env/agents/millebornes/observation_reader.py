@@ -1,6 +1,6 @@
 """A game read back from an observation, as the seat knows it that made the observation.
 
-Before a row is read it is asked whether the table can show it (`oddity_of`): what is read from other rows,
+Before a row is read it is asked whether the table can show it (`validate_row`): what is read from other rows,
 rules and agents would look up where there is nothing.
 """
 
@@ -108,7 +108,7 @@ ODDITIES: Final = (
     "the target does not go with the extension",
     "no action would be legal",
 )
-"""The messages of `oddity_of`, by number."""
+"""The messages of `validate_row`, by number."""
 
 ODD_DECISION: Final = 2
 NOT_ITS_TURN: Final = 3
@@ -121,7 +121,7 @@ NO_CHOICE: Final = 9
 
 
 @rule
-def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: RulesRecord) -> int:
+def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: RulesRecord) -> int:
     """Why the table cannot show such a row to a seat that is to decide, or NO_ODDITY.
 
     A row of a round that is over is none to decide about, and no oddity.
@@ -215,9 +215,9 @@ def has_a_choice(row: Int8Array, starts: Starts, rules: RulesRecord) -> bool:
 def first_odd_row(
     rows: Observations, starts: Starts, bounds: Int8Array, rules: StateArray
 ) -> tuple[int, int]:
-    """By `oddity_of`, as `agents.seen.Seen` says."""
+    """By `validate_row`, as `agents.seen.ObservationDecoder` says."""
     for number in range(len(rows)):
-        oddity = oddity_of(rows[number], starts, bounds, rules[0])
+        oddity = validate_row(rows[number], starts, bounds, rules[0])
         if oddity != NO_ODDITY:
             return number, oddity
     return -1, NO_ODDITY

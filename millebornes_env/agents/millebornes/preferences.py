@@ -78,9 +78,9 @@ def first_in(actions: int, action: int) -> int:
 
 
 @rule
-def rank(action: int, liking: int) -> int:
+def rank(action: int, play_score: int) -> int:
     """An action and how much it is liked in one number: the larger number is the action to take."""
-    return (liking << _ACTION_BITS) + (_LAST_ACTION - action)
+    return (play_score << _ACTION_BITS) + (_LAST_ACTION - action)
 
 
 @rule
@@ -90,20 +90,20 @@ def action_of(ranked: int) -> int:
 
 
 @rule_of_rules
-def most_liked(liking: Liking, state: State, rules: RulesRecord, seat: int, options: Int64Array) -> int:
+def most_liked(play_score: Liking, state: State, rules: RulesRecord, seat: int, options: Int64Array) -> int:
     """The card to lay or to give away that is liked best, it being the seat's turn."""
     legal = legal_cards(state, rules, seat)
     best = NOTHING_LIKED
     action = first_in(legal, 0)
     while action != NO_ACTION:
-        best = max(best, rank(action, liking(state, rules, seat, action, options)))
+        best = max(best, rank(action, play_score(state, rules, seat, action, options)))
         action = first_in(legal, action + 1)
     return action_of(best)
 
 
 @rule_of_rules
 def claim_or_most_liked(
-    liking: Liking, state: State, rules: RulesRecord, seat: int, options: Int64Array
+    play_score: Liking, state: State, rules: RulesRecord, seat: int, options: Int64Array
 ) -> int:
     """Claim every coup fourré, never extend a trip; else the card that is liked best."""
     phase = int(state.phase)
@@ -111,7 +111,7 @@ def claim_or_most_liked(
         return CLAIM_COUP_FOURRE
     if phase == EXTENSION:
         return FINISH
-    return most_liked(liking, state, rules, seat, options)
+    return most_liked(play_score, state, rules, seat, options)
 
 
 # What is hidden --------------------------------------------------------------------------------------------

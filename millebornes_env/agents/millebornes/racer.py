@@ -48,20 +48,20 @@ def choose(
     if int(state.phase) == EXTENSION:
         is_bold = options[EXTENDS] == 1 and int(state.draw_pile) >= options[CARDS_TO_EXTEND]
         return actions.EXTEND if is_bold else actions.FINISH
-    return preferences.claim_or_most_liked(liking, state, rules, seat, options)
+    return preferences.claim_or_most_liked(play_score, state, rules, seat, options)
 
 
 @rule
-def liking(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
+def play_score(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """Return the score of a play or a discard."""
     team, card = motion.team_of(rules, seat), actions.card_of(action)
     if actions.is_discard(action):
-        return -regret(state, rules, seat, card)
+        return -keep_score(state, rules, seat, card)
     if cards.is_distance(card):
         return TO_FINISH if preferences.fits(state, rules, team, card) else TO_DRIVE + cards.km_of(card)
     if cards.is_hazard(card):
         victim = actions.target_team(rules.teams, team, actions.opponent_of(action))
-        return liking_of_attack(state, rules, victim, card, options)
+        return attack_score(state, rules, victim, card, options)
     if card == cards.END_OF_LIMIT:
         return TO_DRIVE_ON_FASTER if preferences.large_distances_held(state, rules, seat) > 0 else TO_ATTACK
     if cards.is_remedy(card):
@@ -70,7 +70,7 @@ def liking(state: State, rules: RulesRecord, seat: int, action: int, options: In
 
 
 @rule
-def liking_of_attack(state: State, rules: RulesRecord, victim: int, hazard: int, options: Int64Array) -> int:
+def attack_score(state: State, rules: RulesRecord, victim: int, hazard: int, options: Int64Array) -> int:
     """Return the score of an attack: teams about to win first, then the foremost."""
     if not cards.is_battle_hazard(hazard):
         return 0 if preferences.is_too_late_to_limit(state, victim) else TO_ATTACK
@@ -79,7 +79,7 @@ def liking_of_attack(state: State, rules: RulesRecord, victim: int, hazard: int,
 
 
 @rule
-def regret(state: State, rules: RulesRecord, seat: int, card: int) -> int:
+def keep_score(state: State, rules: RulesRecord, seat: int, card: int) -> int:
     """Return the score of keeping a card; longer distances have higher ones."""
     team = motion.team_of(rules, seat)
     if cards.is_distance(card):

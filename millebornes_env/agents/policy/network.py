@@ -36,7 +36,7 @@ from millebornes_env.agents.policy.layers import (
     sparse_affine,
 )
 from millebornes_env.agents.protocol import Observations
-from millebornes_env.agents.seen import seen_of
+from millebornes_env.agents.seen import decoder_of
 from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.numba.compiling import (
     flags_of,
@@ -190,7 +190,7 @@ def network_kernels_of(rulebook: Rulebook) -> NetworkKernels:
     """The kernels that play networks in the games of a rulebook, made once for each."""
     entry = game_of(rulebook)
     kind = Everything if entry is None else entry.observation_kind()
-    return _network_kernels_of(checked_module(rulebook), features_of(rulebook), seen_of(rulebook), kind)
+    return _network_kernels_of(checked_module(rulebook), features_of(rulebook), decoder_of(rulebook), kind)
 
 
 @functools.cache

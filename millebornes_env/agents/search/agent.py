@@ -53,9 +53,16 @@ from millebornes_env.agents.protocol import (
     is_compiled,
     one_or_many,
 )
-from millebornes_env.agents.search.beliefs import BELIEFS, UNIFORM, Belief, Known, belief_named, is_belief
+from millebornes_env.agents.search.beliefs import (
+    BELIEFS,
+    UNIFORM,
+    Belief,
+    KnownCards,
+    belief_named,
+    is_belief,
+)
 from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, no_hands
-from millebornes_env.agents.search.history import Past, Window
+from millebornes_env.agents.search.history import ObservationHistory, PlayWindow
 from millebornes_env.agents.search.kernels import (
     CHUNK,
     Decisions,
@@ -170,7 +177,7 @@ class SearchAgent(BaseAgent):
         self._last: Decisions | None = None
         self.belief: Belief | None = belief_named(belief, table)
         self._candidates = candidates
-        self._past = Past(table.rules)
+        self._past = ObservationHistory(table.rules)
 
     @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
@@ -223,7 +230,7 @@ class SearchAgent(BaseAgent):
         return self._decided(searcher, decisions, memory_of)
 
     @alone
-    def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[Known]:
+    def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[KnownCards]:
         """Return the knowledge of the acting seats for `Belief.draw`, without searching.
 
         Args:
@@ -239,14 +246,14 @@ class SearchAgent(BaseAgent):
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
         return self._known(decisions, memory_of)
 
-    def _known(self, decisions: Decisions, memory_of: Int64Array) -> list[Known]:
+    def _known(self, decisions: Decisions, memory_of: Int64Array) -> list[KnownCards]:
         """Return the knowledge of the acting seats."""
         known = []
         for number, slot in enumerate(memory_of.tolist()):
-            windows: tuple[Window, ...] = ()
+            windows: tuple[PlayWindow, ...] = ()
             if self.belief is not None:
                 windows = self._past.look(slot, decisions.roots[number : number + 1], self.belief.window)
-            known.append(Known(self._rules, decisions.roots[number], windows, slot))
+            known.append(KnownCards(self._rules, decisions.roots[number], windows, slot))
         return known
 
     @alone
@@ -269,7 +276,7 @@ class SearchAgent(BaseAgent):
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
         self._note(decisions, self._known(decisions, memory_of), actions)
 
-    def _note(self, decisions: Decisions, known: list[Known], actions: Actions) -> None:
+    def _note(self, decisions: Decisions, known: list[KnownCards], actions: Actions) -> None:
         """Remember decisions, for the belief."""
         for number, one in enumerate(known):
             root = decisions.roots[number : number + 1]
@@ -376,7 +383,9 @@ class SearchAgent(BaseAgent):
         self._note(decisions, known, actions)
         return actions
 
-    def _search(self, searcher: Searcher, decisions: Decisions, number: int, known: Known | None) -> None:
+    def _search(
+        self, searcher: Searcher, decisions: Decisions, number: int, known: KnownCards | None
+    ) -> None:
         """Search one decision, on the thread that calls; `known` is None without a belief."""
         end = time.perf_counter() + self._seconds
         hands = no_hands()

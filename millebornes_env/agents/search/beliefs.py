@@ -26,7 +26,7 @@ from millebornes_env.agents.search.hand_network import (
     weigh,
 )
 from millebornes_env.agents.search.hidden_cards import Float64Array
-from millebornes_env.agents.search.history import Reading, Window
+from millebornes_env.agents.search.history import PlayWindow, Reading
 from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.games.millebornes.rules import RulesRecord
@@ -40,10 +40,10 @@ BELIEFS: Final = (UNIFORM, NETWORK)
 WHOLE_ROUND: Final = 1 << 10
 """A window of so many own decisions is the whole round."""
 
-_OTHER: Final = 1  # the acting seat is seat 0 in `Known`
+_OTHER: Final = 1  # the acting seat is seat 0 in `KnownCards`
 
 
-class Known(NamedTuple):
+class KnownCards(NamedTuple):
     """The knowledge of an acting seat, which is seat 0 here. It contains nothing hidden.
 
     Attributes:
@@ -55,7 +55,7 @@ class Known(NamedTuple):
 
     rules: RulesRecord
     root: State
-    windows: tuple[Window, ...]
+    windows: tuple[PlayWindow, ...]
     slot: int
 
 
@@ -68,7 +68,7 @@ class Belief(Protocol):
 
     window: int
 
-    def draw(self, known: Known, count: int, key: tuple[int, int]) -> Int8Array:
+    def draw(self, known: KnownCards, count: int, key: tuple[int, int]) -> Int8Array:
         """Draw hands that the others may hold, each as often as it is probable.
 
         Args:
@@ -111,9 +111,11 @@ class NetworkBelief:
             MissingExtraError: safetensors is not installed.
         """
         self.network = hand_network_for(table, folder)
-        self._read: dict[int, tuple[tuple[Window, ...], Float32Array]] = {}  # by slot: windows, hidden state
+        self._read: dict[
+            int, tuple[tuple[PlayWindow, ...], Float32Array]
+        ] = {}  # by slot: windows, hidden state
 
-    def posterior(self, known: Known) -> Posterior:
+    def posterior(self, known: KnownCards) -> Posterior:
         """Return the distribution over the other's hands."""
         now, unseen = np.zeros(NOW_SIZE, np.int8), np.zeros(NUM_CARD_TYPES, np.int64)
         size = show_now(known.root, known.rules, 0, for_kernels(new_states(1)), now, unseen)
@@ -121,7 +123,7 @@ class NetworkBelief:
         conclude(self.network, self._memory_of(known), now, outputs)
         return new_posterior(outputs, unseen, int(size))
 
-    def weigh(self, known: Known, hands: Int8Array) -> Float64Array:
+    def weigh(self, known: KnownCards, hands: Int8Array) -> Float64Array:
         """Return the probability of hands relative to uniform redeals.
 
         Args:
@@ -135,7 +137,7 @@ class NetworkBelief:
         weigh(self.posterior(known), hands, _OTHER, weights)
         return weights
 
-    def draw(self, known: Known, count: int, key: tuple[int, int]) -> Int8Array:
+    def draw(self, known: KnownCards, count: int, key: tuple[int, int]) -> Int8Array:
         """Draw hands; see `Belief.draw`."""
         hands = np.zeros((count, 2, NUM_CARD_TYPES), np.int8)
         draw(self.posterior(known), *key, _OTHER, hands)
@@ -145,7 +147,7 @@ class NetworkBelief:
         """Start new matches in all slots."""
         self._read = {}
 
-    def _memory_of(self, known: Known) -> Float32Array:
+    def _memory_of(self, known: KnownCards) -> Float32Array:
         """Return the hidden state of the network after all windows.
 
         The state of the slot's last decision is cached: then only the newest window is read.
@@ -163,12 +165,12 @@ class NetworkBelief:
         return memory
 
 
-def _same(one: tuple[Window, ...], other: tuple[Window, ...]) -> bool:
+def _same(one: tuple[PlayWindow, ...], other: tuple[PlayWindow, ...]) -> bool:
     """Return True if the windows are equal; most of a seat's memory is the same object."""
     return len(one) == len(other) and all(map(_is_same, one, other))
 
 
-def _is_same(one: Window, other: Window) -> bool:
+def _is_same(one: PlayWindow, other: PlayWindow) -> bool:
     return one is other or (len(one) == len(other) and all(map(_is_same_reading, one, other)))
 
 
@@ -176,7 +178,7 @@ def _is_same_reading(one: Reading, other: Reading) -> bool:
     return bool(np.array_equal(one.actions, other.actions)) and one.states.tobytes() == other.states.tobytes()
 
 
-def _read_window(network: HandNetwork, window: Window, rules: RulesRecord, memory: Float32Array) -> None:
+def _read_window(network: HandNetwork, window: PlayWindow, rules: RulesRecord, memory: Float32Array) -> None:
     """Feed a window to the network: its first reading, as more than one is rare for two players."""
     reading = window[0]
     if len(reading.actions) == 0:

@@ -178,12 +178,12 @@ def new_posterior(outputs: Float32Array, unseen: Int64Array, size: int) -> Poste
     shares = np.zeros(components)
     logs = np.zeros((components, NUM_CARD_TYPES, LEVELS + 1))
     sums = np.zeros((components, NUM_CARD_TYPES + 1, size + 1))
-    ways = sum_up(outputs, unseen, shares, logs, sums)
+    ways = normalize(outputs, unseen, shares, logs, sums)
     return Posterior(unseen, size, shares, logs, sums, ways)
 
 
 @kernel
-def sum_up(
+def normalize(
     outputs: Float32Array, unseen: Int64Array, shares: Float64Array, logs: Float64Array, sums: Float64Array
 ) -> float:
     """Read the outputs, and sum up all hands of each component; how many ways there are to deal a hand.

@@ -72,7 +72,7 @@ class Reading(NamedTuple):
     actions: Int64Array  # [E] what was done
 
 
-Window = tuple[Reading, ...]
+PlayWindow = tuple[Reading, ...]
 """All readings of what lies between two own decisions, 1 to MAX_READINGS."""
 
 
@@ -87,10 +87,10 @@ class Remembered(NamedTuple):
 
     root: StateArray
     action: int
-    windows: tuple[Window, ...]
+    windows: tuple[PlayWindow, ...]
 
 
-class Past:
+class ObservationHistory:
     """Memory of the seats that an agent plays, by slot; it is cleared with each new round."""
 
     def __init__(self, rules: Rules) -> None:
@@ -98,7 +98,7 @@ class Past:
         self._last: dict[int, Remembered] = {}
         self._reader = Reader(rules)
 
-    def look(self, slot: int, root: StateArray, window: int) -> tuple[Window, ...]:
+    def look(self, slot: int, root: StateArray, window: int) -> tuple[PlayWindow, ...]:
         """Return the others' plays up to now, the newest window first.
 
         Args:
@@ -114,7 +114,7 @@ class Past:
         newest = self._reader.readings(last.root, last.action, root)
         return (newest, *last.windows)[:window] if newest else ()
 
-    def note(self, slot: int, root: StateArray, action: int, windows: tuple[Window, ...]) -> None:
+    def note(self, slot: int, root: StateArray, action: int, windows: tuple[PlayWindow, ...]) -> None:
         """Remember a decision.
 
         Args:
@@ -143,7 +143,7 @@ class Reader:
         self._found: list[Reading] = []
         self._tries = 0
 
-    def readings(self, start: StateArray, action: int, end: StateArray) -> Window:
+    def readings(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
         """All readings; none if there are too many.
 
         Args:

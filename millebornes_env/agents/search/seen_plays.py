@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Int64Array
-from millebornes_env.agents.search.history import Reading, Window
+from millebornes_env.agents.search.history import PlayWindow, Reading
 from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -35,7 +35,7 @@ PastPlay = tuple[StateArray, int]
 """STATE[1] before a decision, and its action."""
 
 
-def windows_seen(plays: Sequence[PastPlay], rules: RulesRecord, viewer: int) -> tuple[Window, ...]:
+def windows_seen(plays: Sequence[PastPlay], rules: RulesRecord, viewer: int) -> tuple[PlayWindow, ...]:
     """Return the others' plays since each of a seat's last decisions of the round, the newest first.
 
     Seats are numbered as in the record, not relative to the viewer as in `history`.

@@ -1,8 +1,8 @@
 """Decoder of a race from an observation, as the observing seat knows it.
 
-Each row is first checked (`oddity_of`), as `observation_reader` does for Mille Bornes. Only the order of the
-chance cards is hidden in a race, so the result is the race itself, except for the fields that only the rules
-of a turn use (the dice, the stage of the turn).
+Each row is first checked (`validate_row`), as `observation_reader` does for Mille Bornes. Only the order of
+the chance cards is hidden in a race, so the result is the race itself, except for the fields that only the
+rules of a turn use (the dice, the stage of the turn).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ ODDITIES: Final = (
     "the highest bid does not go with who has bid it",
     "no action would be legal",
 )
-"""Descriptions of the faults that `oddity_of` finds, by number."""
+"""Descriptions of the faults that `validate_row` finds, by number."""
 
 ODD_DECISION: Final = 2
 NOT_ITS_TURN: Final = 3
@@ -106,7 +106,7 @@ NO_CHOICE: Final = 12
 
 
 @rule
-def oddity_of(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules) -> int:
+def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules) -> int:
     """Return the fault of a row that is impossible for a deciding seat, or NO_ODDITY.
 
     A row of a race that is over has no decision, and is not a fault.
@@ -226,9 +226,9 @@ def has_a_choice(row: Int8Array, starts: Starts, rules: Rules) -> bool:
 def first_odd_row(
     rows: Observations, starts: Starts, bounds: Int8Array, rules: StateArray
 ) -> tuple[int, int]:
-    """By `oddity_of`, as `agents.seen.Seen` says."""
+    """By `validate_row`, as `agents.seen.ObservationDecoder` says."""
     for number in range(len(rows)):
-        oddity = oddity_of(rows[number], starts, bounds, rules[0])
+        oddity = validate_row(rows[number], starts, bounds, rules[0])
         if oddity != NO_ODDITY:
             return number, oddity
     return -1, NO_ODDITY

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import MEMORY, Int16Array, Int64Array, decide
-from millebornes_env.agents.seen import Seen, seen_of
+from millebornes_env.agents.seen import ObservationDecoder, decoder_of
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import (
     NO_GAME,
@@ -298,9 +298,15 @@ def write_view(
 
 @rule_of_rules
 def choose_for(
-    seen: Seen, state: State, rules: TableRules, others: Others, learners: Learners, game: int, number: int
+    seen: ObservationDecoder,
+    state: State,
+    rules: TableRules,
+    others: Others,
+    learners: Learners,
+    game: int,
+    number: int,
 ) -> int:
-    """Return a compiled agent's action for the deciding seat; `seen` is the game's, by `seen_of`."""
+    """Return a compiled agent's action for the deciding seat; `seen` is the game's, by `decoder_of`."""
     learner = learners.each[game]
     seat = int(state.seat)
     draw = random_word(int(learner.draw_key), _DRAW_TAG, int(learner.choices))
@@ -324,7 +330,7 @@ def play_on_of(rulebook: Rulebook) -> PlayOn:
 @functools.cache
 def _play_on_of_module(module: ModuleType) -> PlayOn:
     rulebook: Any = module
-    seen = seen_of(rulebook)
+    seen = decoder_of(rulebook)
 
     def play_on(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba longer to look at
         states: StateArray,

@@ -42,7 +42,7 @@ DEALS: Final = NUM_CARD_TYPES + 1
 Numbers = npt.NDArray[np.int64]
 
 
-class Happened(NamedTuple):
+class Events(NamedTuple):
     """Events of several games, ordered by game, and as they happened in each.
 
     Attributes:
@@ -56,7 +56,7 @@ class Happened(NamedTuple):
     events: Numbers
 
 
-def happened(before: StateArray, after: StateArray, rules: Rules) -> Happened:
+def happened(before: StateArray, after: StateArray, rules: Rules) -> Events:
     """Return the events in each game between two records, other than the action itself.
 
     Args:
@@ -82,40 +82,40 @@ def questions(before: Any, after: Any) -> tuple[tuple[int, int], ...]:
     return ()
 
 
-def dealt(states: StateArray, rules: Rules) -> Happened:
+def dealt(states: StateArray, rules: Rules) -> Events:
     """Return the deal and the hands of games without an action yet; the first card drawn is in a hand."""
     return _deals(states, np.ones(len(states), np.bool_), rules)
 
 
-def _deals(states: StateArray, chosen: npt.NDArray[np.bool_], rules: Rules) -> Happened:
+def _deals(states: StateArray, chosen: npt.NDArray[np.bool_], rules: Rules) -> Events:
     games = np.flatnonzero(chosen)
     hands = states["hand"][games, : rules.players]
     of, seats, cards = np.nonzero(hands)
     copies = hands[of, seats, cards]
-    hand = Happened(games[of].repeat(copies), seats.repeat(copies), cards.repeat(copies))
+    hand = Events(games[of].repeat(copies), seats.repeat(copies), cards.repeat(copies))
     dealers = states["dealer"][games].astype(np.int64)
-    return _in_order(Happened(games, dealers, np.full(len(games), DEALS)), hand)
+    return _in_order(Events(games, dealers, np.full(len(games), DEALS)), hand)
 
 
-def _draws(before: StateArray, after: StateArray, chosen: npt.NDArray[np.bool_], rules: Rules) -> Happened:
+def _draws(before: StateArray, after: StateArray, chosen: npt.NDArray[np.bool_], rules: Rules) -> Events:
     """Return the cards that have left the draw pile; all that one action leads to go to one seat."""
     left = (before["deck"] != NO_CARD) & (after["deck"] == NO_CARD) & chosen[:, np.newaxis]
     games, places = np.nonzero(left)
     cards = before["deck"][games, places].astype(np.int64)
     has_gained = (after["hand"] > before["hand"])[:, : rules.players].any(axis=2)
     order = np.lexsort((cards, games))
-    return Happened(games[order], has_gained.argmax(axis=1)[games[order]], cards[order])
+    return Events(games[order], has_gained.argmax(axis=1)[games[order]], cards[order])
 
 
-def _questions(after: StateArray, asked: npt.NDArray[np.bool_]) -> Happened:
+def _questions(after: StateArray, asked: npt.NDArray[np.bool_]) -> Events:
     games = np.flatnonzero(asked)
-    return Happened(games, after["seat"][games].astype(np.int64), np.full(len(games), MAY_CLAIM))
+    return Events(games, after["seat"][games].astype(np.int64), np.full(len(games), MAY_CLAIM))
 
 
-def _in_order(*parts: Happened) -> Happened:
+def _in_order(*parts: Events) -> Events:
     joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
     order = joined[0].argsort(kind="stable")
-    return Happened(*(column[order] for column in joined))
+    return Events(*(column[order] for column in joined))
 
 
 def holding(state: Any, seat: int) -> npt.NDArray[np.int8]:
