@@ -267,7 +267,7 @@ def warmed_up(args: Args) -> Learner:
 
 
 def new_learner(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> Learner:
-    """Make an untrained learner, and let it play all seats of the environment; `share` as for `make_model`."""
+    """Make an untrained learner that plays all seats of the environment; `share` as for `make_model`."""
     table = table_of(env)
     model = make_model(args, env, share)
     env.set_opponent(self_play_policy(model, table))

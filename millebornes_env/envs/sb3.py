@@ -1,9 +1,9 @@
 """Stable-Baselines3's `VecEnv` over `SingleAgentVectorEnv`: one learning seat in each game.
 
-A learner stores transitions of *its own seat*: from its decision to its own next decision, with all rewards in
-between added up. The widely copied recipe, which steps a turn-based environment and gives the mover's reward to
-the learner together with the next player's observation, mixes the seats' trajectories and does not learn
-(PettingZoo issue 1147).
+A learner stores transitions of *its own seat*: from its decision to its own next decision, with all rewards
+in between added up. The widely copied recipe, which steps a turn-based environment and gives the mover's
+reward to the learner together with the next player's observation, mixes the seats' trajectories and does not
+learn (PettingZoo issue 1147).
 
 This module imports stable_baselines3, which the rest of the package does not need.
 """
@@ -33,9 +33,9 @@ _FINAL_INFOS = ("won", "final_score", "seat", "illegal_action")
 class SB3VecEnv(VecEnv):
     """N games, one learner in each; agents, functions or models play all other seats.
 
-    MaskablePPO calls `action_masks` by itself. When an episode ends, `infos[i]` has `terminal_observation`, the
-    learner's last observation; `episode`, its return and length as SB3's `Monitor` writes them; and `won`,
-    `final_score`, `seat` and `illegal_action`, as in `SingleAgentEnv`. All other infos are empty.
+    MaskablePPO calls `action_masks` by itself. When an episode ends, `infos[i]` has `terminal_observation`,
+    the learner's last observation; `episode`, its return and length as SB3's `Monitor` writes them; and
+    `won`, `final_score`, `seat` and `illegal_action`, as in `SingleAgentEnv`. All other infos are empty.
 
     Attributes:
         envs: the Gymnasium vector environment.
@@ -90,7 +90,7 @@ class SB3VecEnv(VecEnv):
         """Begin new episodes in all games; see `SingleAgentVectorEnv.reset`."""
         seed = self._seeds[0]
         self._reset_seeds()
-        observations, _ = self.envs.reset(seed=seed)
+        observations: VecEnvObs = self.envs.reset(seed=seed)[0]
         self._returns[:], self._lengths[:], self._started = 0.0, 0, time.time()
         return observations
 

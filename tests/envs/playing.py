@@ -137,5 +137,5 @@ def episodes(env: VectorEnv, count: int, seed: int = 1) -> list[list[Episode]]:
 
 
 def sb3(*given: Any, **options: Any) -> Any:
-    """Make an `SB3VecEnv`; imported here, because it brings PyTorch, and collecting tests should take no time."""
+    """Make an `SB3VecEnv`; imported here, because it imports PyTorch, which would slow down collection."""
     return importlib.import_module("millebornes_env.envs.sb3").SB3VecEnv(*given, **options)

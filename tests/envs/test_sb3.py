@@ -243,7 +243,12 @@ def test_maskable_ppo_learns_a_few_steps_against_itself() -> None:
     )
     asked: list[int] = []
     predict = model.predict
-    model.predict = lambda rows, action_masks: asked.append(len(rows)) or predict(rows, action_masks=action_masks)
+
+    def counted(observation: np.ndarray, *, action_masks: np.ndarray) -> Any:
+        asked.append(len(observation))
+        return predict(observation, action_masks=action_masks)
+
+    model.predict = counted
     env.set_opponent(model)
     model.learn(2 * 8 * 32)
     assert model.num_timesteps == 2 * 8 * 32
@@ -352,7 +357,12 @@ def test_after_an_opponent_failed_a_reset_is_needed() -> None:
 
 @pytest.mark.parametrize(
     ("actions", "error"),
-    [([41] * 6, IllegalActionError), ([-1] * 6, ActionError), ([0.0] * 6, ActionError), ([0] * 5, ActionError)],
+    [
+        ([41] * 6, IllegalActionError),
+        ([-1] * 6, ActionError),
+        ([0.0] * 6, ActionError),
+        ([0] * 5, ActionError),
+    ],
     ids=shown,
 )
 def test_a_refused_action_changes_nothing_and_is_not_counted(actions: Any, error: type[ValueError]) -> None:

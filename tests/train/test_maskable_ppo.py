@@ -28,7 +28,16 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from train.common.checkpoints import read_progress, read_tensors
     from train.common.command import LOSS_NOT_FINITE
     from train.common.run_folder import CHECKPOINT_FILE
-    from train.maskable_ppo import CHECKPOINT_KIND, Args, Learner, RunCallback, main, new_env, new_learner, train
+    from train.maskable_ppo import (
+        CHECKPOINT_KIND,
+        Args,
+        Learner,
+        RunCallback,
+        main,
+        new_env,
+        new_learner,
+        train,
+    )
 
 
 CLOCK_SECONDS = 2.0

@@ -22,7 +22,6 @@ Function = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], npt.ArrayLike]
 """Observations int8[N, D] and action masks int8[N, A] in, actions [N] out: an agent's `act`, for example."""
 
 
-
 class Model(Protocol):
     """A trained model that knows masks, such as MaskablePPO of sb3-contrib."""
 
@@ -73,11 +72,11 @@ class ModelAgent:
         Raises:
             OptionError: `predict` takes no `action_masks`.
         """
-        parameters = inspect.signature(model.predict).parameters.values()
-        if not any(one.name == "action_masks" or one.kind is one.VAR_KEYWORD for one in parameters):
+        options = inspect.signature(model.predict).parameters.values()
+        if not any(one.name == "action_masks" or one.kind is one.VAR_KEYWORD for one in options):
             raise OptionError(
-                f"the opponent is {shown(model)}, whose predict() takes no action_masks, so that it would play "
-                "illegal actions; use MaskablePPO of sb3-contrib, or a function of observations and masks"
+                f"the opponent is {shown(model)}, whose predict() takes no action_masks, so that it would "
+                "play illegal actions; use MaskablePPO of sb3-contrib or a function of observations and masks"
             )
         self.name, self._model, self._view = type(model).__name__, model, view
 
@@ -85,8 +84,8 @@ class ModelAgent:
         self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.int64]:
         """Return the actions that the model predicts."""
-        shown_to_learner = self._view(observations, action_masks)
-        return np.asarray(self._model.predict(shown_to_learner, action_masks=action_masks.astype(np.bool_))[0])
+        view, masks = self._view(observations, action_masks), action_masks.astype(np.bool_)
+        return np.asarray(self._model.predict(view, action_masks=masks)[0])
 
 
 def _as_spec(given: Any, view: View) -> Any:
@@ -130,7 +129,7 @@ def specs_by_place(opponent: object, partner: object, rules: TableRules, view: V
         )
     if partner is not None:
         chosen = [partner if place % teams == 0 else one for place, one in zip(places, chosen, strict=True)]
-    agents = {id(one): _as_spec(one, view) for one in chosen}  # one agent of one function, however many its seats
+    agents = {id(one): _as_spec(one, view) for one in chosen}  # a function in several seats is one agent
     return [agents[id(one)] for one in chosen]
 
 
