@@ -19,9 +19,10 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from torch import nn
 
-from millebornes_env import VectorEnv, vector_env
+from millebornes_env.agents.policy.agent import observation_scale
+from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.numba.compiling import for_kernels
-from millebornes_env.envs.sb3 import SelfPlayVecEnv
+from millebornes_env.envs.sb3 import SB3VecEnv
 from train.common.games import features_of
 from train.common.progress import timed
 
@@ -213,23 +214,25 @@ class HiddenLayers(BaseFeaturesExtractor):
         return hidden
 
 
-class TimedGames(SelfPlayVecEnv):
-    """Self-play whose time is taken, with the features that `train.selfplay` shows behind the observations.
+class TimedGames(SB3VecEnv):
+    """A timed environment, with the features that `train.selfplay` shows behind the observations.
 
     Attributes:
         seconds: in `step`, opponents included.
         scale: float32[D + F], what the numbers of a row are multiplied with.
     """
 
-    def __init__(self, games: VectorEnv) -> None:
-        super().__init__(games)
+    def __init__(self, num_envs: int, **options: Any) -> None:
+        super().__init__(num_envs, **options)
         self.seconds = 0.0
+        games = self.envs.games.vector
         features = features_of(games.game) if games.game.has("agents.features") else None
         rulebook: Any = games.game.module()
         self._write_rows = None if features is None else features.write_rows
         self._rules = for_kernels(rulebook.rules_array(games.rules))[0]
-        size = 0 if features is None else features.size(self._rules, games.observation_spec)
-        self.scale = np.append(self._scale, np.ones(size, np.float32))
+        self._spec = games.observation_spec
+        size = 0 if features is None else features.size(self._rules, self._spec)
+        self.scale = np.append(observation_scale(Table.of(games)), np.ones(size, np.float32))
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, self.scale.shape, np.float32)
 
     def scaled(self, observations: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
@@ -237,18 +240,21 @@ class TimedGames(SelfPlayVecEnv):
         if self._write_rows is None:
             return observations * self.scale
         rows = np.empty((len(observations), len(self.scale)), np.int8)
-        self._write_rows(self._rules, self.games.observation_spec, observations, rows)
+        self._write_rows(self._rules, self._spec, observations, rows)
         return rows * self.scale
 
-    def _observe(self) -> npt.NDArray[np.float32]:
-        return self.scaled(self.games.games.buffers.observation)
+    def reset(self) -> npt.NDArray[np.float32]:
+        """As `SB3VecEnv.reset`."""
+        super().reset()
+        return self.scaled(self.envs.games.buffers.observation)
 
     def step_wait(self) -> VecEnvStepReturn:
-        """As `SelfPlayVecEnv.step_wait`."""
+        """As `SB3VecEnv.step_wait`."""
         began = time.perf_counter()
-        result = super().step_wait()
+        _, rewards, dones, infos = super().step_wait()
+        observations = self.scaled(self.envs.games.buffers.observation)
         self.seconds += time.perf_counter() - began
-        return result
+        return observations, rewards, dones, infos
 
 
 class TimedPPO(MaskablePPO):
@@ -285,23 +291,22 @@ class TimedPPO(MaskablePPO):
 
 
 class TheirTrainer:
-    """MaskablePPO on `SelfPlayVecEnv`: one seat of each game learns, the policy plays the others too."""
+    """MaskablePPO on `SB3VecEnv`: one seat of each game learns, the policy plays the others."""
 
     def __init__(self, contender: Contender, work: Work) -> None:
         """Make games and network."""
         torch.distributions.Distribution.set_default_validate_args(False)
-        games = vector_env(
+        self._env = TimedGames(
             contender.size.games,
-            work.edition,
+            edition=work.edition,
             players=work.players,
             episode=work.episode,
             reward=usual_options(work.edition, work.episode).chosen_reward,
             num_threads=work.threads,
         )
-        self._env = TimedGames(games)
         self._model = make_model(contender, self._env)
         self._opponent_rows, self._opponent_seconds = 0, 0.0
-        self._env.set_policy(self._opponent())
+        self._env.set_opponent(self._opponent())
         self._rollout = contender.size.games * contender.size.steps
 
     def _opponent(self) -> Callable[..., npt.NDArray[np.int64]]:
@@ -346,7 +351,7 @@ class TheirTrainer:
         return Progress(learned, learned + self._opponent_rows, seconds)
 
 
-def make_model(contender: Contender, env: SelfPlayVecEnv) -> TimedPPO:
+def make_model(contender: Contender, env: SB3VecEnv) -> TimedPPO:
     """MaskablePPO with the network, the optimizer and the weights of the loss of `train.selfplay`."""
     usual = selfplay.Args()
     model = TimedPPO(

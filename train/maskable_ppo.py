@@ -2,7 +2,7 @@
 
     python -m train.maskable_ppo --run-dir runs/first --minutes 5
 
-One seat of each game learns; the others are played by the policy as it stands (`SelfPlayVecEnv`). The run
+One seat of each game learns; the current policy plays the others (`SB3VecEnv`). The run
 folder can be played at once: `python -m millebornes_env evaluate --run-dir runs/first`. docs/training.md
 explains the logged metrics.
 """
@@ -10,7 +10,7 @@ explains the logged metrics.
 # Where is what:
 #
 #   the loop, the loss, the network           Stable-Baselines3 and sb3-contrib; make_model() below
-#   transitions of the learning seat          millebornes_env/envs/sb3.py  SelfPlayVecEnv
+#   transitions of the learning seat          millebornes_env/envs/sb3.py  SB3VecEnv
 #   schedules, and when a run ends            RunCallback below
 #   options that all trainers have            common/options.py            TrainingOptions
 #   evaluation, checkpoints, logging          common/runs.py               Run.after_update
@@ -31,13 +31,12 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger
 from torch import Tensor
 
-from millebornes_env import VectorEnv, vector_env
 from millebornes_env._util.signals import Stops
 from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description, read_description
 from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Table
-from millebornes_env.envs.sb3 import SelfPlayVecEnv
+from millebornes_env.envs.sb3 import SB3VecEnv
 from train.common.checkpoints import tensors_of_optimizer, tensors_to_optimizer, with_prefix
 from train.common.command import run_training
 from train.common.errors import LossError
@@ -208,7 +207,7 @@ class RunOutput(KVWriter):
         """Nothing: the run closes its files."""
 
 
-def make_model(args: Args, env: SelfPlayVecEnv, share: Callable[[], float]) -> MaskablePPO:
+def make_model(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> MaskablePPO:
     """MaskablePPO with the options of the run; `share` says how much of it is done, 0 to 1."""
     model = MaskablePPO(
         "MlpPolicy",
@@ -245,11 +244,11 @@ def check(args: Args) -> None:
         raise ValueError("--num-envs times --num-steps is 1; it must be 2 or more")
 
 
-def new_games(args: Args) -> VectorEnv:
-    """The games of a run."""
-    return vector_env(
+def new_env(args: Args) -> SB3VecEnv:
+    """Make the environment of a run."""
+    return SB3VecEnv(
         args.num_envs,
-        args.edition,
+        edition=args.edition,
         players=args.players,
         teams=args.teams,
         episode=args.chosen_episode,
@@ -262,18 +261,22 @@ def warmed_up(args: Args) -> Learner:
     """A learner in small that has done everything once, to be thrown away: now all of it is compiled."""
     few = min(args.num_envs, 4)
     small = replace(args, num_envs=few, num_steps=4, batch_size=4 * few, num_epochs=1)
-    learner, _ = new_learner(small, new_games(small), lambda: 0.0)
+    learner = new_learner(small, new_env(small), lambda: 0.0)
     learner.model.learn(total_timesteps=1)
     return learner
 
 
-def new_learner(args: Args, games: VectorEnv, share: Callable[[], float]) -> tuple[Learner, SelfPlayVecEnv]:
-    """A learner that knows nothing, and what it plays in; `share` as for `make_model`."""
-    table = Table.of(games)
-    env = SelfPlayVecEnv(games)
+def new_learner(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> Learner:
+    """Make an untrained learner that plays all seats of the environment; `share` as for `make_model`."""
+    table = table_of(env)
     model = make_model(args, env, share)
-    env.set_policy(self_play_policy(model, table))
-    return Learner(model, table, args.activation), env
+    env.set_opponent(self_play_policy(model, table))
+    return Learner(model, table, args.activation)
+
+
+def table_of(env: SB3VecEnv) -> Table:
+    """Return the table of an environment."""
+    return Table.of(env.envs.games.vector)
 
 
 def train(args: Args) -> Run:
@@ -288,12 +291,12 @@ def train(args: Args) -> Run:
     check(args)
     torch.set_num_threads(args.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
-    games = new_games(args)
+    env = new_env(args)
     with Stops() as stops, Run(args, CHECKPOINT_KIND, "MaskablePPO") as run:
         if (args.run_dir / DESCRIPTION_FILE).exists():
-            check_description(read_description(args.run_dir), Table.of(games), args.run_dir)
+            check_description(read_description(args.run_dir), table_of(env), args.run_dir)
         run.warm_up(warmed_up(args))
-        learner, env = new_learner(args, games, lambda: run.share)
+        learner = new_learner(args, env, lambda: run.share)
         learner.model.set_logger(Logger(None, [RunOutput(run)]))
         run.begin(learner)
         if learner.decisions > 0:

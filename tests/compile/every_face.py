@@ -84,15 +84,14 @@ def many_learners() -> Done:
 
 
 def sb3() -> Done:
-    """Stable-Baselines3's vector environments."""
-    from millebornes_env.envs.sb3 import OpponentVecEnv, SelfPlayVecEnv, uniform_policy  # noqa: PLC0415
+    """Stable-Baselines3's vector environment."""
+    from millebornes_env.envs.sb3 import SB3VecEnv  # noqa: PLC0415
 
     for edition, players in TABLES.items():
-        games = [vector_env(8, edition, players=players, seed=seed) for seed in (0, 1)]
-        for env in (OpponentVecEnv(games[0], [uniform_policy()]), SelfPlayVecEnv(games[1])):
-            env.reset()
-            env.step(env.action_masks().argmax(axis=1))
-    return [OpponentVecEnv.__name__, SelfPlayVecEnv.__name__]
+        env = SB3VecEnv(8, edition=edition, players=players, seed=0)
+        env.reset()
+        env.step(env.action_masks().argmax(axis=1))
+    return [SB3VecEnv.__name__]
 
 
 def text() -> Done:

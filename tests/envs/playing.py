@@ -136,23 +136,6 @@ def episodes(env: VectorEnv, count: int, seed: int = 1) -> list[list[Episode]]:
     raise AssertionError("the episodes do not end")
 
 
-# Stable-Baselines3, which brings PyTorch: imported where a test uses it, so that collecting takes no time.
-
-
-def _sb3() -> Any:
-    return importlib.import_module("millebornes_env.envs.sb3")
-
-
-def versus(*given: Any, **options: Any) -> Any:
-    """An `OpponentVecEnv`."""
-    return _sb3().OpponentVecEnv(*given, **options)
-
-
-def alone(*given: Any, **options: Any) -> Any:
-    """A `SelfPlayVecEnv`."""
-    return _sb3().SelfPlayVecEnv(*given, **options)
-
-
-def uniform_policy(seed: Any = 0) -> Any:
-    """A policy of the faces that plays at random."""
-    return _sb3().uniform_policy(seed)
+def sb3(*given: Any, **options: Any) -> Any:
+    """Make an `SB3VecEnv`; imported here, because it imports PyTorch, which would slow down collection."""
+    return importlib.import_module("millebornes_env.envs.sb3").SB3VecEnv(*given, **options)

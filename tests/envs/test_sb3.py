@@ -1,25 +1,32 @@
-"""The Stable-Baselines3 faces: transitions run from a seat's decision to its own next decision."""
+"""Stable-Baselines3: transitions run from a seat's decision to its own next decision."""
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.errors import OptionError, ResetNeededError
+from millebornes_env.errors import (
+    ActionError,
+    AgentError,
+    ClosedError,
+    IllegalActionError,
+    OptionError,
+    ResetNeededError,
+    UnknownAgentError,
+    shown,
+)
 from millebornes_env.games.millebornes.actions import CLAIM_COUP_FOURRE, play_action
 from millebornes_env.games.millebornes.cards import Card
-from tests.envs.playing import alone, versus
+from tests.each import each
+from tests.envs.playing import refused, sb3, snapshot
 from tests.support import Position
 
 if TYPE_CHECKING:
-    from millebornes_env.envs.sb3 import OpponentVecEnv, Policy
-
-
-def sb3_contrib() -> Any:
-    return pytest.importorskip("sb3_contrib")
+    from millebornes_env.envs.sb3 import SB3VecEnv
 
 
 def vec_env() -> Any:
@@ -50,7 +57,7 @@ class Script:
         return np.array([action])
 
 
-def known_round(scores: tuple[int, int], reward: str) -> tuple[OpponentVecEnv, Script]:
+def known_round(scores: tuple[int, int], reward: str) -> tuple[SB3VecEnv, Script]:
     """The end of a round whose every move is known, seat 0 learning.
 
     The draw pile is empty, both teams roll. Seat 0 has gone 650 of 700 km and holds Extra Tank, Stop and
@@ -68,17 +75,20 @@ def known_round(scores: tuple[int, int], reward: str) -> tuple[OpponentVecEnv, S
     position = Position("battle 0: roll", "battle 1: roll", "hand 0: extra_tank stop 25", players=2)
     position.km(0, 650).km(1, 300).hand(1, "right_of_way", "100", "50").draw_pile(0).turn(0)
     position.state.score[:2] = scores
-    games = vector_env(1, episode="match", reward=reward)
     script = Script(
         CLAIM_COUP_FOURRE, play_action(Card.DISTANCE_100.value, 0), play_action(Card.DISTANCE_50.value, 0)
     )
-    env = versus(games, [script], seat=0)
+    env = sb3(1, script, seat=0, episode="match", reward=reward)
     script.left, actions = [], script.left
     env.seed(1)
     env.reset()  # deals some round, which the known one then takes the place of
-    games.set_states(np.asarray(position.games.states))
+    games_of(env).set_states(np.asarray(position.games.states))
     script.left, script.shown = actions, []
     return env, script
+
+
+def games_of(env: SB3VecEnv) -> VectorEnv:
+    return env.envs.games.vector
 
 
 LEARNER_PLAYS = [play_action(card.value, 0) for card in (Card.EXTRA_TANK, Card.STOP, Card.DISTANCE_25)]
@@ -90,9 +100,9 @@ def section(games: VectorEnv, row: np.ndarray, name: str) -> list[int]:
     return [int(value) for value in row[found.start : found.stop]]
 
 
-def unscaled(env: OpponentVecEnv, row: np.ndarray) -> np.ndarray:
+def unscaled(env: SB3VecEnv, row: np.ndarray) -> np.ndarray:
     """An observation of the face as the small integers that it was made of."""
-    highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in env.games.observation_sections])
+    highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in games_of(env).observation_sections])
     return np.rint(row * highs).astype(np.int64)
 
 
@@ -103,7 +113,7 @@ def test_every_transition_of_a_known_round_by_hand() -> None:
     observations, rewards, dones, infos = env.step(np.array(LEARNER_PLAYS[:1]))
     assert (rewards.tolist(), dones.tolist(), infos) == ([0.0], [False], [{}])
     assert script.shown == []
-    hand = section(env.games, unscaled(env, observations[0]), "hand")
+    hand = section(games_of(env), unscaled(env, observations[0]), "hand")
     assert {card for card, count in enumerate(hand) if count} == {Card.STOP, Card.DISTANCE_25}
 
     # Stop: the opponent claims and plays 100 km before the learner decides again.
@@ -111,14 +121,14 @@ def test_every_transition_of_a_known_round_by_hand() -> None:
     assert (rewards.tolist(), dones.tolist()) == ([0.0], [False])
     assert len(script.shown) == 2
     own = unscaled(env, observations[0])
-    assert section(env.games, own, "km") == [650 // 25, 400 // 25]
-    assert section(env.games, own, "coups_fourres") == [0, 0, 0, 0, 0, 0, 0, 1]
+    assert section(games_of(env), own, "km") == [650 // 25, 400 // 25]
+    assert section(games_of(env), own, "coups_fourres") == [0, 0, 0, 0, 0, 0, 0, 1]
 
     # 25 km: the opponent's 50 km end the round; what that earned belongs to this transition.
     _, rewards, dones, _ = env.step(np.array(LEARNER_PLAYS[2:]))
     assert rewards.tolist() == pytest.approx([(775 - 850) / 1000])
     assert dones.tolist() == [False]  # the match goes on with another round
-    assert env.games.games.states["score"][0, :2].tolist() == [775, 850]
+    assert games_of(env).games.states["score"][0, :2].tolist() == [775, 850]
 
 
 @pytest.mark.parametrize(("reward", "last"), [("points", (775 - 850) / 1000), ("win", 1.0)])
@@ -144,7 +154,7 @@ def test_returns_of_a_known_round_by_hand(reward: str, last: float) -> None:
     assert infos[0]["final_score"] == [5675, 1850]
     assert infos[0]["won"] == 1.0
     final = unscaled(env, infos[0]["terminal_observation"])
-    assert section(env.games, final, "km") == [675 // 25, 450 // 25]
+    assert section(games_of(env), final, "km") == [675 // 25, 450 // 25]
 
 
 def naive_transitions(
@@ -191,13 +201,13 @@ def stored_by_learner(log: list[tuple[int, int, list[float], bool, int]]) -> lis
 def test_transitions_agree_with_a_log_of_all_steps(players: int, episode: str, decisions: int) -> None:
     rows = 6
     expected = naive_transitions(players, episode, decisions, rows)
-    env = versus(vector_env(rows, players=players, episode=episode), [first_legal])
+    env = sb3(rows, first_legal, players=players, episode=episode)
     env.seed(5)
     env.reset()
     got: list[list[tuple[int, float, bool]]] = [[] for _ in range(rows)]
     for _ in range(decisions):
-        current = env.games.games.buffers
-        actions = first_legal(current.observation, current.action_mask)
+        buffers = env.envs.games.buffers
+        actions = first_legal(buffers.observation, buffers.action_mask)
         _, rewards, dones, _ = env.step(actions)
         for row in range(rows):
             got[row].append((int(actions[row]), float(rewards[row]), bool(dones[row])))
@@ -212,7 +222,7 @@ def test_transitions_agree_with_a_log_of_all_steps(players: int, episode: str, d
 
 
 def test_masks_come_in_one_array_that_maskable_ppo_finds() -> None:
-    env = alone(vector_env(5, seed=1))
+    env = sb3(5)
     with pytest.raises(ResetNeededError, match="reset"):
         env.action_masks()
     env.reset()
@@ -226,21 +236,23 @@ def test_masks_come_in_one_array_that_maskable_ppo_finds() -> None:
     assert (env.env_method("action_masks", indices=[1, 3]) == masks[[1, 3]]).all()
 
 
-def test_maskable_ppo_learns_a_few_steps_and_self_play_uses_its_policy() -> None:
-    calls: list[int] = []
-    env = alone(vector_env(8, seed=1))
-
-    def policy(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        calls.append(len(observations))
-        return first_legal(observations, masks)
-
-    env.set_policy(policy)
-    model = sb3_contrib().MaskablePPO(
+def test_maskable_ppo_learns_a_few_steps_against_itself() -> None:
+    env = sb3(8, seed=1)
+    model = pytest.importorskip("sb3_contrib").MaskablePPO(
         "MlpPolicy", vec_env().VecMonitor(env), n_steps=32, batch_size=64, n_epochs=1, seed=1
     )
+    asked: list[int] = []
+    predict = model.predict
+
+    def counted(observation: np.ndarray, *, action_masks: np.ndarray) -> Any:
+        asked.append(len(observation))
+        return predict(observation, action_masks=action_masks)
+
+    model.predict = counted
+    env.set_opponent(model)
     model.learn(2 * 8 * 32)
     assert model.num_timesteps == 2 * 8 * 32
-    assert sum(calls) > 200
+    assert sum(asked) > 200
 
 
 class Model:
@@ -255,22 +267,51 @@ class Model:
         return action_masks.argmax(axis=1), None
 
 
-def test_a_model_is_shown_what_the_learner_sees() -> None:
-    games, model = vector_env(4, seed=1), Model()
-    env = alone(games)
-    env.set_policy(model)
-    env.reset()
-    for _ in range(20):
-        env.step(env.action_masks().argmax(axis=1))
+def test_a_model_sees_what_the_learner_sees() -> None:
+    model = Model()
+    env, same = sb3(4, model, seed=1), sb3(4, seed=1)
+    same.set_opponent(lowest)
+    assert np.array_equal(env.reset(), same.reset())
+    for ours, theirs in zip(play(env, 20), play(same, 20), strict=True):
+        assert np.array_equal(ours[0], theirs[0])
     seen = np.concatenate(model.shown)
     assert (seen.dtype, seen.shape[1]) == (np.float32, env.observation_space.shape[0])
     assert 0.0 == seen.min() < seen.max() <= 1.0
-    as_function = versus(vector_env(4, seed=1), [model])
-    assert np.array_equal(as_function.reset(), versus(vector_env(4, seed=1), [lowest]).reset())
 
 
 def lowest(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
     return masks.argmax(axis=1)
+
+
+def play(env: SB3VecEnv, steps: int) -> list[Any]:
+    return [env.step(env.action_masks().argmax(axis=1)) for _ in range(steps)]
+
+
+def begun(opponent: Any = lowest) -> SB3VecEnv:
+    env = sb3(6, opponent, seed=1)
+    env.reset()
+    return env
+
+
+def test_opponents_are_replaced_between_steps() -> None:
+    """The next decision is the new opponent's; what a compiled one remembered is forgotten."""
+    env, same = begun("greedy"), begun("greedy")
+    play(env, 10), play(same, 10)
+    asked: list[int] = []
+
+    def counting(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        asked.append(len(masks))
+        return lowest(observations, masks)
+
+    env.set_opponent(counting)
+    same.set_opponent(lowest)
+    assert not asked
+    for ours, theirs in zip(play(env, 30), play(same, 30), strict=True):
+        assert np.array_equal(ours[0], theirs[0])
+    assert sum(asked) >= 100
+    with pytest.raises(UnknownAgentError, match="there is no agent 'gredy'"):
+        env.set_opponent("gredy")
+    play(env, 1)
 
 
 def test_a_model_that_knows_no_masks_is_refused() -> None:
@@ -278,42 +319,93 @@ def test_a_model_that_knows_no_masks_is_refused() -> None:
         def predict(self, observation: Any, deterministic: bool = False) -> Any:
             return observation
 
-    with pytest.raises(OptionError, match=r"policy is .*takes no action_masks.*use MaskablePPO"):
-        alone(vector_env(2)).set_policy(Plain())  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=r"opponent is .*takes no action_masks.*use MaskablePPO"):
+        sb3(2).set_opponent(Plain())
 
 
 def test_pictures_of_game_0() -> None:
-    """VecVideoRecorder asks for them without a word, of all but text."""
     pytest.importorskip("resvg_py", reason="no rasteriser: pip install -e '.[pictures]'")
-    env = vec_env().VecMonitor(alone(vector_env(3, seed=1)))
+    env = sb3(3, seed=1, render_mode="rgb_array")
+    monitored = vec_env().VecMonitor(env)
+    monitored.reset()
+    assert monitored.render_mode == "rgb_array"
+    assert np.array_equal(monitored.render(), games_of(env).render(0, "rgb_array"))
+    assert begun().render() is None
+
+
+# What is refused.
+
+
+def test_after_an_opponent_failed_a_reset_is_needed() -> None:
+    def fails(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        raise RuntimeError("out of memory")
+
+    env, same = begun(), begun()
+    env.set_opponent(fails)
+    actions = env.action_masks().argmax(axis=1)
+    with pytest.raises(AgentError, match="out of memory"):
+        play(env, 100)
+    env.set_opponent(lowest)
+    for use in (env.action_masks, lambda: env.step(actions)):
+        refused(ResetNeededError, ["opponent", "failed", "reset()"], use)
+    env.seed(1)
     env.reset()
-    assert env.render_mode == "rgb_array"
-    pixels = env.render()
-    assert (pixels.dtype, pixels.ndim) == (np.uint8, 3)
-    assert np.array_equal(pixels, env.get_images()[0])
-    assert "player_0" in env.venv.render("ansi")
-    race = versus(vector_env(2, "arc_en_ciel", players=3, seed=1), [lowest])
-    race.reset()
-    assert "rider" in race.render()
-    with pytest.raises(OptionError, match="render_mode is 'human'"):
-        versus(vector_env(2), [lowest], render_mode="human")
+    for ours, theirs in zip(play(env, 60), play(same, 60), strict=True):
+        assert np.array_equal(ours[0], theirs[0])
+        assert np.array_equal(ours[1], theirs[1])
 
 
-def test_sparring_partners_take_their_share() -> None:
-    asked = {"own": 0, "first": 0, "second": 0}
+@pytest.mark.parametrize(
+    ("actions", "error"),
+    [
+        ([41] * 6, IllegalActionError),
+        ([-1] * 6, ActionError),
+        ([0.0] * 6, ActionError),
+        ([0] * 5, ActionError),
+    ],
+    ids=shown,
+)
+def test_a_refused_action_changes_nothing_and_is_not_counted(actions: Any, error: type[ValueError]) -> None:
+    env, same = begun(), begun()
+    play(env, 3), play(same, 3)
+    before = snapshot(games_of(env))
+    refused(error, [], env.step, actions)
+    assert snapshot(games_of(env)) == before
+    ended = 0
+    for ours, theirs in zip(play(env, 150), play(same, 150), strict=True):
+        for info, other in zip(ours[3], theirs[3], strict=True):
+            assert info.get("episode", {}).get("l") == other.get("episode", {}).get("l")
+            ended += "episode" in info
+    assert ended > 0
 
-    def counting(name: str) -> Policy:
-        def act(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-            asked[name] += len(observations)
-            return first_legal(observations, masks)
 
-        return act
+def test_a_copy_goes_on_as_the_original_does() -> None:
+    env = begun(Model())
+    play(env, 5)
+    copied = copy.deepcopy(env)
+    for ours, theirs in zip(play(env, 30), play(copied, 30), strict=True):
+        assert np.array_equal(ours[0], theirs[0])
+        assert np.array_equal(ours[1], theirs[1])
 
-    env = alone(vector_env(8, seed=1), sparring=[counting("first"), counting("second")], sparring_share=0.5)
-    env.set_policy(counting("own"))
-    env.reset()
-    for _ in range(50):
-        env.step(first_legal(env.games.games.buffers.observation, env.action_masks()))
-    assert 0.35 < asked["own"] / sum(asked.values()) < 0.65
-    assert asked["first"] > 0
-    assert asked["second"] > 0
+
+@each(
+    "call, error, words",
+    [
+        (lambda: sb3(2, autoreset_mode="disabled"), TypeError, "autoreset_mode"),
+        (lambda: sb3(2, colour="red"), OptionError, "unexpected keyword argument 'colour'"),
+        (lambda: sb3(2, seed=-1).reset(), OptionError, "seed is"),
+        (lambda: begun().step_wait(), ActionError, "actions"),
+        (lambda: begun().get_attr("colour"), AttributeError, "colour"),
+    ],
+)
+def test_wrong_arguments(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_after_close() -> None:
+    env = begun()
+    actions = env.action_masks().argmax(axis=1)
+    env.close()
+    for use in (env.reset, env.action_masks, lambda: env.step(actions)):
+        refused(ClosedError, ["closed"], use)

@@ -12,7 +12,7 @@ from millebornes_env import VectorEnv, millebornes_v0, vector_env
 from millebornes_env.games.millebornes.actions import discard_action
 from millebornes_env.games.millebornes.cards import Card
 from tests.each import each
-from tests.envs.playing import MODES, uniform_policy, versus
+from tests.envs.playing import MODES, sb3
 from tests.support import Position
 
 Km = tuple[int, ...]
@@ -153,11 +153,9 @@ def test_one_agent_at_a_time() -> None:
 
 @each("km, won", [((500, 500, 0), 0.5), ((0, 500, 500), 0.0), ((500, 0, 25), 1.0)])
 def test_stable_baselines3(km: Km, won: float) -> None:
-    games = vector_env(1, "dujardin", players=3)
-    env = versus(games, [uniform_policy(1)], seat=0)
-    env.seed(1)
+    env = sb3(1, edition="dujardin", players=3, seat=0, seed=1)
     env.reset()
-    games.set_states(before_the_end(km, "dujardin"))
+    env.envs.games.vector.set_states(before_the_end(km, "dujardin"))
     _, rewards, dones, infos = env.step(np.array([LAST_DISCARD]))
     assert (dones.tolist(), infos[0]["won"]) == ([True], won)
     assert rewards.tolist() == pytest.approx([(3 * won - 1) / 2])

@@ -123,7 +123,7 @@ def test_an_illegal_action_can_be_an_error_that_changes_nothing() -> None:
 
 def test_wrong_calls() -> None:
     env = gymnasium.make(PARKER).unwrapped
-    with pytest.raises(ResetNeededError, match=r"step\(\) was called before reset\(\)"):
+    with pytest.raises(ResetNeededError, match=r"reset\(\) has not been called"):
         env.step(0)
     env.reset()
     for action in (1.5, None, [1, 2], True):

@@ -165,7 +165,7 @@ def test_an_illegal_action_that_is_an_error_steps_no_game() -> None:
 
 def test_wrong_calls() -> None:
     env = make()
-    with pytest.raises(ResetNeededError, match=r"step\(\) was called before reset\(\)"):
+    with pytest.raises(ResetNeededError, match=r"reset\(\) has not been called: call reset\(\) first"):
         env.step(np.zeros(GAMES, np.int64))
     with pytest.raises(ResetNeededError, match="the first reset begins all games"):
         env.reset(options={"reset_mask": np.arange(GAMES) == 1})

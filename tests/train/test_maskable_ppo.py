@@ -28,7 +28,16 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from train.common.checkpoints import read_progress, read_tensors
     from train.common.command import LOSS_NOT_FINITE
     from train.common.run_folder import CHECKPOINT_FILE
-    from train.maskable_ppo import CHECKPOINT_KIND, Args, Learner, RunCallback, main, new_learner, train
+    from train.maskable_ppo import (
+        CHECKPOINT_KIND,
+        Args,
+        Learner,
+        RunCallback,
+        main,
+        new_env,
+        new_learner,
+        train,
+    )
 
 
 CLOCK_SECONDS = 2.0
@@ -72,7 +81,8 @@ def short(folder: Path, **changes: object) -> Args:
 
 def restored(folder: Path) -> Learner:
     """The learner of a short run, from its checkpoint."""
-    learner, _ = new_learner(short(folder), vector_env(8), lambda: 0.0)
+    args = short(folder)
+    learner = new_learner(args, new_env(args), lambda: 0.0)
     progress, tensors = read_tensors(folder, CHECKPOINT_KIND)
     learner.restore(tensors, progress)
     return learner

@@ -69,8 +69,9 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         Args:
             opponent: who plays the other seats: an agent, or what `agents.load` makes one of, such as
                 "strategist" or the path of a run folder; or a function of observations int8[N, D] and masks
-                int8[N, A] that returns actions [N]; or a list with one for each other seat, from the
-                learner's left on, or with one for each other team.
+                int8[N, A] that returns actions [N]; or a model whose `predict` takes `action_masks`, such as
+                MaskablePPO, which sees what the learner sees; or a list with one for each other seat, from
+                the learner's left on, or with one for each other team.
             partner: who plays the other seats of the learner's team; None: as the opponents (the first).
             seat: the learner's, 0 to `players` - 1; None: another one in each episode, one after the other,
                 so that every seat is learned and none has an advantage in the mean.

@@ -135,9 +135,6 @@ class LearnerGames:
         seat = NOBODY if one.seat is None else checked_index("seat", one.seat, vector.players)
         self._observes_mask = flag("observe_mask", one.observe_mask)
         self._is_scaled = flag("scaled", one.scaled)
-        by_place = specs_by_place(one.opponent, one.partner, vector.rules)
-        restarts = int(mode is AutoresetMode.SAME_STEP)
-        self.opponents = Opponents(by_place, Table.of(vector), (seat, restarts))
         numbers = vector.observation_sections[-1].stop
         try:
             self.learners: Learners = new_learners(vector.num_envs, vector.rules, numbers)
@@ -146,10 +143,31 @@ class LearnerGames:
         highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in vector.observation_sections])
         self._scale = (1.0 / highs).astype(np.float32)
         self.observation_space = self._space()
+        self._partner = one.partner
+        self._seating = seat, int(mode is AutoresetMode.SAME_STEP)
+        self.set_opponent(one.opponent)
         threads = check.checked_num_threads(num_threads)
         self._threads = max(1, min(threads, vector.num_envs // GAMES_WORTH_A_THREAD))
-        self._why_reset = "step() was called before reset()"
+        self._why_reset = "reset() has not been called"
         self._bind()
+
+    def set_opponent(self, opponent: Given) -> None:
+        """Let other agents play from now on; the partner stays, if one was given.
+
+        Args:
+            opponent: as in `SingleAgentEnv`.
+
+        Raises:
+            MilleBornesError: one of its subclasses says what is wrong with the opponent.
+        """
+        by_place = specs_by_place(opponent, self._partner, self.vector.rules, self._view)
+        self.opponents = Opponents(by_place, Table.of(self.vector), self._seating)
+        self.learners.memories[:] = 0
+
+    def _view(self, rows: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Observation:
+        """Return observations as the learner sees them."""
+        numbers: npt.NDArray[Any] = rows * self._scale if self._is_scaled else rows
+        return {"observation": numbers, MASK: masks} if self._observes_mask else numbers
 
     def _space(self) -> gymnasium.Space[Any]:
         spaces = self.vector.single_observation_space.spaces
@@ -218,10 +236,19 @@ class LearnerGames:
             ResetNeededError: before the first reset, after a failure, or in an episode that is over.
             ClosedError: the environment was closed.
         """
+        self.check_ready()
+        self._play(actions, LEARNERS_STEP)
+
+    def check_ready(self) -> None:
+        """Raise unless every game waits for its learner.
+
+        Raises:
+            ResetNeededError: before the first reset, or after a failure.
+            ClosedError: the environment was closed.
+        """
         if self.vector.closed or self._why_reset:
             self.vector._check_open()
             raise ResetNeededError(f"{self._why_reset}: call reset() first")
-        self._play(actions, LEARNERS_STEP)
 
     def without_negative(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the actions without negative ones: every learner that is asked must act.

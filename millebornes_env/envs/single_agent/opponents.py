@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,16 @@ from millebornes_env.errors import AgentError, OptionError, shown
 Function = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], npt.ArrayLike]
 """Observations int8[N, D] and action masks int8[N, A] in, actions [N] out: an agent's `act`, for example."""
 
-Given = Spec | Function | Sequence[Spec | Function]
+
+class Model(Protocol):
+    """A trained model that knows masks, such as MaskablePPO of sb3-contrib."""
+
+    def predict(self, observation: Any, *, action_masks: Any) -> tuple[npt.NDArray[Any], Any]:
+        """Return actions for observations as the learner sees them, and a state that is not used."""
+        ...
+
+
+Given = Spec | Function | Model | Sequence[Spec | Function | Model]
 """One opponent for all seats, or several."""
 
 _MOST_GIVEN = 1 << 10
@@ -45,22 +55,58 @@ class FunctionAgent:
         return self._function(observations, action_masks)  # type: ignore[return-value] # `ask` checks it
 
 
-def _as_spec(given: Any) -> Any:
-    """Return an opponent as what `agents.make` takes: a function becomes an agent."""
+View = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], Any]
+"""Observations and action masks in, what the learner sees out."""
+
+
+class ModelAgent:
+    """A trained model as an agent; it sees what the learner sees.
+
+    Attributes:
+        name: name of the model's class.
+    """
+
+    def __init__(self, model: Any, view: View) -> None:
+        """Wrap a model whose `predict` takes `action_masks`, such as MaskablePPO of sb3-contrib.
+
+        Raises:
+            OptionError: `predict` takes no `action_masks`.
+        """
+        options = inspect.signature(model.predict).parameters.values()
+        if not any(one.name == "action_masks" or one.kind is one.VAR_KEYWORD for one in options):
+            raise OptionError(
+                f"the opponent is {shown(model)}, whose predict() takes no action_masks, so that it would "
+                "play illegal actions; use MaskablePPO of sb3-contrib or a function of observations and masks"
+            )
+        self.name, self._model, self._view = type(model).__name__, model, view
+
+    def act(
+        self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.int64]:
+        """Return the actions that the model predicts."""
+        view, masks = self._view(observations, action_masks), action_masks.astype(np.bool_)
+        return np.asarray(self._model.predict(view, action_masks=masks)[0])
+
+
+def _as_spec(given: Any, view: View) -> Any:
+    """Return an opponent in a form that `agents.make` takes: functions and models become agents."""
+    if hasattr(given, "predict") and not hasattr(given, "act"):
+        return ModelAgent(given, view)
     is_function = callable(given) and not isinstance(given, type) and not hasattr(given, "act")
     return FunctionAgent(given) if is_function else given
 
 
-def specs_by_place(opponent: object, partner: object, rules: TableRules) -> list[Spec]:
+def specs_by_place(opponent: object, partner: object, rules: TableRules, view: View) -> list[Spec]:
     """Return the agents' specs, ordered by the number of seats to the learner's left, from 1.
 
     Args:
         opponent: as in `SingleAgentEnv`.
         partner: likewise.
         rules: of the table.
+        view: for models.
 
     Raises:
-        OptionError: a list of another length, or a partner for a learner who has none.
+        OptionError: a list of another length, a partner for a learner who has none, or a model without masks.
     """
     players, teams = rules.players, rules.teams
     listed = _listed(opponent)
@@ -83,7 +129,7 @@ def specs_by_place(opponent: object, partner: object, rules: TableRules) -> list
         )
     if partner is not None:
         chosen = [partner if place % teams == 0 else one for place, one in zip(places, chosen, strict=True)]
-    agents = {id(one): _as_spec(one) for one in chosen}  # one agent of one function, however many its seats
+    agents = {id(one): _as_spec(one, view) for one in chosen}  # a function in several seats is one agent
     return [agents[id(one)] for one in chosen]
 
 

@@ -195,6 +195,19 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return self.games.observation(self._copies), self._infos(self._nowhere)
 
     @alone
+    def set_opponent(self, opponent: Given) -> None:
+        """Let other agents play from now on, for self-play; the partner stays, if one was given.
+
+        Args:
+            opponent: as in `SingleAgentEnv`.
+
+        Raises:
+            UnknownAgentError: there is no such opponent, or it does not play this game.
+            MilleBornesError: one of its other subclasses says what is wrong with the opponent.
+        """
+        self.games.set_opponent(opponent)
+
+    @alone
     def step(self, actions: npt.ArrayLike) -> Step:
         """Carry out the learners' actions, and the others' until every learner decides again.
 

@@ -8,8 +8,7 @@ from typing import Any
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 
-from millebornes_env import vector_env
-from millebornes_env.envs.sb3 import OpponentVecEnv, uniform_policy
+from millebornes_env.envs.sb3 import SB3VecEnv
 from research.measurements.works_with.rounds import Act, Floats, Ints, Masks
 
 GAMES, STEPS, EPOCHS, BATCH = 256, 32, 2, 1024
@@ -17,8 +16,7 @@ GAMES, STEPS, EPOCHS, BATCH = 256, 32, 2, 1024
 
 def make_env(seed: int) -> VecEnv:
     """The door: what a user writes to get from an import to an environment of Stable-Baselines3."""
-    games = vector_env(GAMES, episode="round", seed=seed)
-    return OpponentVecEnv(games, [uniform_policy(seed)])
+    return SB3VecEnv(GAMES, "random", episode="round", seed=seed)
 
 
 def learn(seed: int) -> Iterator[Act]:
