@@ -21,9 +21,7 @@ from millebornes_env.games.millebornes.rules import Rules
 from millebornes_env.games.registry import edition, editions, mini_decks, register_game
 
 # The agents of higher rooms, which `millebornes_env.agents` registers by importing these modules.
-AGENT_MODULES.extend(
-    ["millebornes_env.solving.equilibrium.agent", "millebornes_env.play.terminal.human.agent"]
-)
+AGENT_MODULES.extend(["millebornes_env.solving.equilibrium.agent", "millebornes_env.play.terminal.cards"])
 
 for _id, _module in (("millebornes-v0", "millebornes_v0"), ("wielerspel-v0", "wielerspel_v0")):
     if f"millebornes/{_id}" not in pettingzoo.aec_registry:  # a module that is loaded again would warn

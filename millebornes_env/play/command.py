@@ -182,13 +182,14 @@ def _on_the_terminal(args: Args, table: TableSpec, source: TextIO | None, sink: 
     opponent = agents.load(spec, env, seed)
     name = shortened(opponent.name if name == spec else name)
     kind: Any = env.game.hook("play.session", "play") if env.game.has("play.session") else Session
-    person = kind.person_for(env)
+    session = kind(env, opponent, name)
+    person = session.person
     person.source, person.sink = source, sink
     person.adviser = lambda: adviser(env, seed)
     if sees_hidden_cards(opponent):
         person.say(f"note: {name} sees hidden cards")
     try:
-        kind(env, person, opponent, name).play()
+        session.play()
     except Stopped:
         raise
     except KeyboardInterrupt as stop:  # "q" or the end of the input; the person has seen a goodbye

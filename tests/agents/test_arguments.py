@@ -16,7 +16,7 @@ from millebornes_env.agents.millebornes.observation_reader import ODDITIES
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.engine.numba.compiling import IS_COMPILED
 from millebornes_env.errors import AgentError, StateError
-from millebornes_env.play.terminal.human.agent import HumanAgent
+from millebornes_env.play.terminal.cards import HumanAgent
 from tests.agents.policies import network_for, write_run
 from tests.each import each
 

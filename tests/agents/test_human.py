@@ -11,8 +11,8 @@ import pytest
 from millebornes_env import VectorEnv, agents, edition, editions, vector_env
 from millebornes_env.agents.protocol import Table
 from millebornes_env.games.millebornes.cards import CARD_NAMES
-from millebornes_env.play.terminal.human.agent import HumanAgent, UndoRequest
-from millebornes_env.play.terminal.human.words import action_words
+from millebornes_env.play.terminal.cards import HumanAgent, action_words
+from millebornes_env.play.terminal.person import UndoRequest
 from millebornes_env.render.names import Names
 from tests.each import each
 from tests.support import Position
@@ -81,7 +81,9 @@ def test_a_number_chooses_the_action_beside_it() -> None:
 def test_a_wrong_answer_is_explained_and_asked_for_again(wrong: str) -> None:
     action, shown = asked(at_25(), f"{wrong}\n2\n")
     assert action == STOP
-    assert f"{wrong!r} is none of the actions: type a number from 1 to 5, the name of a card" in shown
+    assert (
+        f"{wrong!r} is not an action: type a name, or a number from 1 to 5, ? for help or q to stop." in shown
+    )
     assert shown.count("> ") == 2
 
 
@@ -111,7 +113,7 @@ def test_a_card_is_typed_by_its_name_or_the_beginning_of_it(answer: str, action:
 def test_a_beginning_of_several_names_is_asked_about() -> None:
     action, shown = asked(at_25(), "d\n2\n")
     assert action == STOP
-    assert "'d' may mean discard 25 km or discard Stop or discard Roll: type more of the name" in shown
+    assert "'d' may mean 'discard 25 km' or 'discard Stop' or 'discard Roll': type more of the name" in shown
 
 
 @pytest.mark.parametrize(
@@ -193,7 +195,7 @@ def test_a_hazard_against_several_opponents_stands_together() -> None:
     assert menu == ["play 25 km", *both, "discard 25 km", "discard Flat tire", "discard Stop"]
     assert asked(position, "stop 2\n")[0] == asked(position, "stop against opponent 2\n")[0] == 42 + 3
     assert (
-        "'stop' may mean Stop against opponent 1 or Stop against opponent 2"
+        "'stop' may mean 'Stop against opponent 1' or 'Stop against opponent 2'"
         in asked(position, "stop\n1\n")[1]
     )
 

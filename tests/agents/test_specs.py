@@ -20,7 +20,7 @@ from millebornes_env.arena.gauntlet import Gauntlet
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.cli.evaluate import run_folder
 from millebornes_env.errors import AgentError, MilleBornesError, OptionError, UnknownAgentError, shown
-from millebornes_env.play.terminal.human.agent import HumanAgent
+from millebornes_env.play.terminal.cards import HumanAgent
 from tests.agents.policies import network_for, write_run
 from tests.each import each
 

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.protocol import Agent, Table
+from millebornes_env.agents.protocol import Agent
 from millebornes_env.games.millebornes.actions import PASS
 from millebornes_env.play.command import main
 from millebornes_env.play.terminal import session as command
-from millebornes_env.play.terminal.card_session import CardSession
-from millebornes_env.play.terminal.human.agent import HumanAgent
+from millebornes_env.play.terminal.cards import CardSession, HumanAgent
 from tests.each import each
 
 AT_THE_END = "(y/n; undo: back to your last decision)"
@@ -138,10 +137,10 @@ def test_who_plays_against_you_forgets_what_was_taken_back() -> None:
     opponent = agents.load("greedy", env)
     forgotten: list[int] = []
     opponent.forget = lambda: forgotten.append(1)
-    person = HumanAgent(Table.of(env))
-    person.sink, person.source = StringIO(), StringIO("1\n1\nundo\nundo\n")
+    session = CardSession(env, opponent)
+    session.person.sink, session.person.source = StringIO(), StringIO("1\n1\nundo\nundo\n")
     with pytest.raises(KeyboardInterrupt):
-        CardSession(env, person, opponent).play()
+        session.play()
     assert len(forgotten) == 2
 
 

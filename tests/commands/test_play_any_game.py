@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
+from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.layout import Section
 from millebornes_env.games.registry import Game, SheetOfTables, register_game
 from millebornes_env.play.command import main
@@ -52,7 +53,7 @@ def env_at(position: str) -> VectorEnv:
 def asked(position: str, answers: str) -> tuple[str, str]:
     """Return the person's choice for some answers, and the output."""
     env = env_at(position)
-    person = Person(env)
+    person = Person(Table.of(env))
     person.source, person.sink = StringIO(answers), StringIO()
     action = person.choose(env, env.step(np.array([-1])).observations)
     return env.legal_actions()[action], person.sink.getvalue()

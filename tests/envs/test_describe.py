@@ -7,7 +7,7 @@ import pytest
 
 from millebornes_env import VectorEnv, edition, editions, millebornes_v0, vector_env
 from millebornes_env.agents.protocol import Table
-from millebornes_env.play.terminal.human.agent import HumanAgent
+from millebornes_env.play.terminal.cards import HumanAgent
 from millebornes_env.render.millebornes.seat import describe_seat
 from tests.support import Position
 

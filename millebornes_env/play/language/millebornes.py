@@ -44,7 +44,7 @@ from millebornes_env.games.millebornes.state import (
     new_states,
 )
 from millebornes_env.play.language.millebornes_rules import rules_text as text_of_rules
-from millebornes_env.play.terminal.human.words import why_not
+from millebornes_env.play.terminal.cards import why_not
 from millebornes_env.render.names import Names, is_plural
 
 SYNONYMS: Final = {

@@ -2,7 +2,7 @@
 
 from millebornes_env.play.language import millebornes as words
 from millebornes_env.play.study.card_table import StudyTable
-from millebornes_env.play.terminal.card_session import CardSession
+from millebornes_env.play.terminal.cards import CardSession
 from millebornes_env.play.web.table import CardTable
 
 study, session, table = StudyTable, CardSession, CardTable

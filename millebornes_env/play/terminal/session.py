@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env._util.signals import Stopped
-from millebornes_env.agents.protocol import Agent, ask_in, forget
+from millebornes_env.agents.protocol import Agent, Table, ask_in, forget
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import NO_TEAM
 from millebornes_env.envs.vector import VectorEnv
-from millebornes_env.play.terminal.human.terminal import UNDO, Terminal, UndoRequest
-from millebornes_env.play.terminal.person import Person, name_of_seat, name_of_team, tells_actions
+from millebornes_env.play.terminal.person import SEAT, UNDO, Person, UndoRequest, tells_actions
 
 Observations = dict[str, npt.NDArray[Any]]
 
@@ -24,31 +23,26 @@ _ANSWERS: Final = {"y": "yes", "yes": "yes", "n": "", "no": "", UNDO: UNDO}
 
 
 class Session:
-    """Consecutive episodes with a tally; a game may have its own subclass (`games.registry.Game.session`).
+    """Consecutive episodes with a tally; a game may have its own subclass (hook `play.session`).
 
     Attributes:
         env: environment of one game, reset, with autoreset disabled.
-        person: the person in seat 0.
         opponent: the agent in all other seats.
         opponent_name: shown name of the agent.
+        person: the person in seat 0.
         winners: winning teams of the finished episodes; `NO_TEAM`: shared.
     """
 
-    person: Any
+    person_class: type[Person] = Person
 
-    def __init__(self, env: VectorEnv, person: Terminal, opponent: Agent, name: str = "") -> None:
+    def __init__(self, env: VectorEnv, opponent: Agent, name: str = "") -> None:
         self.env = env
-        self.person = person
         self.opponent = opponent
         self.opponent_name = name or opponent.name
+        self.person: Any = self.person_class(Table.of(env))
         self.winners: list[int] = []
         self._observations: Observations = {}
         self._past: list[tuple[VectorEnv, Any]] = []
-
-    @classmethod
-    def person_for(cls, env: VectorEnv) -> Terminal:
-        """Return the person for a table."""
-        return Person(env)
 
     def play(self) -> None:
         """Play episodes until the person stops; raise KeyboardInterrupt in the middle of an episode."""
@@ -68,29 +62,18 @@ class Session:
 
     def _greet(self) -> None:
         """Introduce the players."""
-        others = ", ".join(name_of_seat(seat) for seat in range(1, self.env.players))
-        self.person.say(f"You are {name_of_seat(0)}. {self.opponent_name} plays {others}.")
-
-    def _choose(self) -> int:
-        """Ask the person."""
-        return int(self.person.choose(self.env, self._observations))
-
-    def _memory(self) -> Any:
-        """Return the person's memory, to be restored after an undo."""
-        return None
-
-    def _remember(self, memory: Any) -> None:
-        """Restore the person's memory."""
+        you, *others = (self.person.names.seat(seat) for seat in range(self.env.players))
+        self.person.say(f"You are {you}. {self.opponent_name} plays {', '.join(others)}.")
 
     def _tell_action(self, seat: int, action: int) -> None:
         """Describe an action, also the person's own."""
-        rulebook, rules = self.env.games.rulebook, self.env.rules
         if self.env.game.has("render.describe_event"):
             states = self.env.get_states()
-            for line in self.env.game.hook("render.describe_event", "play")(states[0], rules, action):
+            describe = self.env.game.hook("render.describe_event", "play")
+            for line in describe(states[0], self.env.rules, action):
                 self.person.say(line)
         elif seat and tells_actions(self.env):
-            self.person.say(f"{name_of_seat(seat)}: {rulebook.action_name(action, rules, seat)}")
+            self.person.say(f"{self.person.names.seat(seat)}: {self.person.words(action, seat)}")
 
     def _tell_step(self, before: Any, is_over: bool) -> None:
         """Describe the events of a step, given the state before it."""
@@ -104,12 +87,8 @@ class Session:
         record, score = rulebook.rules_array(rules)[0], plain(rulebook.final_score)
         episode = self.env.settings.episode
         points = [int(score(state, record, episode, team)) for team in range(self.env.teams)]
-        who = "Nobody" if winner == NO_TEAM else self._names()[winner]
+        who = "Nobody" if winner == NO_TEAM else self.person.names.team(winner)
         return f"{who} wins{' alone' if winner == NO_TEAM else ''}. Points: {self._listed(points)}."
-
-    def _names(self) -> list[str]:
-        """Return the names of the teams."""
-        return [name_of_team(self.env, team) for team in range(self.env.teams)]
 
     # Common to all games -----------------------------------------------------------------------------------
 
@@ -128,17 +107,17 @@ class Session:
         is_over = False
         while not is_over:
             seat = int(self.env.agent_selection[0])
-            action = self._action_of_person() if seat == 0 else self._action_of_other()
+            action = self._action_of_person() if seat == SEAT else self._action_of_other()
             if action is not None:
                 self._tell_action(seat, action)
                 is_over = self._step(action)
 
     def _action_of_person(self) -> int | None:
         """Return the person's action; None after an undo."""
-        before = self.env.clone(), copy.copy(self._memory())
+        before = self.env.clone(), copy.copy(self.person.kept)
         self.person.can_undo = bool(self._past)
         try:
-            action = self._choose()
+            action = int(self.person.choose(self.env, self._observations))
         except UndoRequest:
             self._take_back()
             return None
@@ -150,8 +129,7 @@ class Session:
 
     def _take_back(self) -> None:
         """Go back to the person's last decision, including the random numbers."""
-        self.env, memory = self._past.pop()
-        self._remember(memory)
+        self.env, self.person.kept = self._past.pop()
         self._observe()
         forget(self.opponent)
         self.person.say("Back to your last decision.")
@@ -170,9 +148,8 @@ class Session:
 
     def _listed(self, amounts: Iterable[int]) -> str:
         """List the teams with a number each, such as "you: 1200, opponent: 75"."""
-        return ", ".join(
-            f"{name}: {int(amount)}" for name, amount in zip(self._names(), amounts, strict=False)
-        )
+        names = self.person.names.all_teams()
+        return ", ".join(f"{name}: {int(amount)}" for name, amount in zip(names, amounts, strict=False))
 
     def _ask_for_another(self) -> str:
         """Ask for another episode; return "yes", `UNDO`, or "" for no."""

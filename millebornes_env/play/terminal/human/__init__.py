@@ -1,1 +1,0 @@
-"""`human`: a person at the terminal."""
