@@ -362,7 +362,7 @@ def network_file(name: str) -> tuple[list[list[int]], bytes]:
         weight, scale, bias = (tensors.get(f"layers.{number}.{part}") for part in ("weight", "scale", "bias"))
         if weight is None or scale is None or bias is None or weight.dtype != np.int8:
             raise ExportError(
-                f"the weights of the champion {name!r} are not rounded: run python -m train.round_weights"
+                f"the weights of the champion {name!r} are not rounded: run python -m train.tools.round_weights"
             )
         rows = weight if number == count - 1 else weight.T
         if scale.size != len(rows):

@@ -49,7 +49,8 @@ class MatchArgs(TableArgs):
     aivat: bool = False
     """Take luck off the points: what each drawn card is worth less what was to be expected (AIVAT)."""
     luck_value: Path | None = None
-    """Folder of the network that says what cards are worth (train.luck_value). None: the project's own."""
+    """Folder of the network that says what cards are worth (train.tools.luck_value). None: the project's
+    own."""
 
 
 def parse_options(options: type[Options], command: str, arguments: Sequence[str] | None) -> Options:

@@ -71,7 +71,7 @@ class Args:
     )
     """Specs of the agents whose hands are predicted."""
     belief: str = "policy"
-    """The belief: policy, network, or the folder of a network written by train.belief."""
+    """Which belief: policy, network, or the folder of a network that train.tools.belief has written."""
     options: str = ""
     """Options of the belief, such as "window=3,epsilon=0.3"."""
     rounds: int = 200

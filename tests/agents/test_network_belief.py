@@ -223,7 +223,7 @@ def test_any_number_of_threads_and_games_at_once_decide_alike() -> None:
 
 def test_it_says_what_pytorch_says() -> None:
     torch = pytest.importorskip("torch")
-    from train.common.hand_model import HandModel, log_weights  # noqa: PLC0415 - needs torch
+    from train.tools.hand_model import HandModel, log_weights  # noqa: PLC0415 - needs torch
 
     env = vector_env(3, episode="round", autoreset_mode="disabled")
     watcher = searcher(env)

@@ -15,7 +15,7 @@ from millebornes_env.agents import load
 from millebornes_env.agents.policy.rounding import restored, rounded
 from millebornes_env.errors import UnknownAgentError
 from tests.agents.policies import network, network_for, write_run
-from train import round_weights
+from train.tools import round_weights
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
-    """The exit code of `python -m train.round_weights` with these words."""
+    """The exit code of `python -m train.tools.round_weights` with these words."""
     monkeypatch.setattr(sys, "argv", ["round_weights", *map(str, words)])
     return round_weights.main()
 

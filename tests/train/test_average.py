@@ -19,14 +19,13 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.games.millebornes.sections import ObservationSpec
     from tests.agents.policies import network_for, write_run
     from tests.train.short_runs import short
-    from train import average
-    from train.common.checkpoints import read_tensors
-    from train.common.run_folder import CHECKPOINT_FILE
+    from train.common.run_folder import CHECKPOINT_FILE, read_tensors
     from train.selfplay import CHECKPOINT_KIND, Trainer, train
+    from train.tools import average
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
-    """The exit code of `python -m train.average` with these words."""
+    """The exit code of `python -m train.tools.average` with these words."""
     monkeypatch.setattr(sys, "argv", ["average", *map(str, words)])
     return average.main()
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.match import MatchConfig
     from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
     from tests.agents.test_network_belief import shown
-    from train import belief
-    from train.belief import Args, fit, minibatches
-    from train.common.hand_games import collect, played_rounds
-    from train.common.hand_model import log_weights
+    from train.tools import belief
+    from train.tools.belief import Args, fit, minibatches
+    from train.tools.hand_games import collect, played_rounds
+    from train.tools.hand_model import log_weights
 
 
 def config() -> MatchConfig:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.games.millebornes.state import StateArray
     from tests.arena.test_aivat import random_network
     from train.common import luck_games
-    from train.common.luck_games import MOVED, Branches, Plan, branch, collect, widest
-    from train.luck_value import LuckValue
+    from train.tools.luck_games import MOVED, Branches, Plan, branch, collect, widest
+    from train.tools.luck_value import LuckValue
 
 TABLES = [("parker", 2, None), ("parker", 4, 2), ("dujardin", 3, None)]
 

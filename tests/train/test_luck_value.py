@@ -17,9 +17,9 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.luck.value_files import DESCRIPTION_FILE, WEIGHTS_FILE
     from millebornes_env.arena.match import MatchConfig
     from tests.arena.test_aivat import random_network
-    from train import luck_value
     from train.common import luck_games
-    from train.luck_value import Args, LuckValue, fit, rounded, scale_of
+    from train.tools import luck_value
+    from train.tools.luck_value import Args, LuckValue, fit, rounded, scale_of
 
 
 def test_a_network_is_fitted_kept_and_used(
@@ -146,7 +146,7 @@ def test_weights_are_rounded_to_the_nearest_with_so_many_binary_places() -> None
         (["--start", "nowhere"], "'nowhere' holds no value of luck"),
         (
             ["--edition", "arc_en_ciel", "--players", "4"],
-            "has no value of luck, which train.luck_value needs",
+            "has no value of luck, which train.tools.luck_value needs",
         ),
     ],
 )

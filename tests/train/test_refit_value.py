@@ -23,9 +23,9 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.match import MatchConfig
     from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
     from tests.agents.policies import network_for, write_run
-    from train import refit_value
-    from train.refit_value import Decisions, fitted, measured, returns_of
-    from train.round_weights import changed_decisions, round_policy
+    from train.tools import refit_value
+    from train.tools.refit_value import Decisions, fitted, measured, returns_of
+    from train.tools.round_weights import changed_decisions, round_policy
 
 
 FEW = (
@@ -59,7 +59,7 @@ def run_of(folder: Path, value: str | None = "points", rounding: str = "") -> Pa
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
-    """The exit code of `python -m train.refit_value` with these words."""
+    """The exit code of `python -m train.tools.refit_value` with these words."""
     monkeypatch.setattr(sys, "argv", ["refit_value", *map(str, words)])
     return refit_value.main()
 

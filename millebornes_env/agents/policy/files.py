@@ -18,7 +18,7 @@ A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.
 
 In files of format 3 a weight may be of 8-bit integers (int8). Then `layers.0.scale` (float32) stands beside
 it, of the shape [1, inputs] or [outputs, 1]: what is played is the integer times the scale of its column or
-its row, in float32 (`agents.policy.rounding`; `python -m train.round_weights` writes such files).
+its row, in float32 (`agents.policy.rounding`; `python -m train.tools.round_weights` writes such files).
 
 Files may come from strangers: what is played was checked here, and a `UnknownAgentError` says in a sentence
 what is wrong with all others.

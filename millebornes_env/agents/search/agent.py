@@ -414,7 +414,7 @@ def _check_belief(belief: str, sees: str) -> None:
     if not is_belief(belief):
         raise UnknownAgentError(
             f"the option belief is {shown(belief)}; it may be {', '.join(map(repr, BELIEFS))}, or the folder "
-            "of a network that `python -m train.belief` has written"
+            "of a network that `python -m train.tools.belief` has written"
         )
     if belief != UNIFORM and sees:
         raise UnknownAgentError(

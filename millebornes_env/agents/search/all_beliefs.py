@@ -23,7 +23,7 @@ def belief_named(name: str, table: Table, rollout: CompiledFunction, **options: 
     """The belief that search's option names.
 
     Args:
-        name: one of BELIEFS, or the folder of a network that `train.belief` has fitted.
+        name: one of BELIEFS, or the folder of a network that `train.tools.belief` has fitted.
         table: the table.
         rollout: the rollout agent.
         **options: of `PolicyBelief`.

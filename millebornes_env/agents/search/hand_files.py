@@ -30,7 +30,7 @@ DESCRIPTION_FILE: Final = "belief.json"
 WEIGHTS_FILE: Final = "belief.safetensors"
 SHIPPED: Final = Path(__file__).with_name("hand_networks")
 """The networks that come with the project, a folder for each."""
-HOW_TO_FIT: Final = "fit one with `python -m train.belief`"
+HOW_TO_FIT: Final = "fit one with `python -m train.tools.belief`"
 INSTEAD: Final = "belief=policy plays at every table, belief=uniform too"
 
 _TWO: Final = 2  # players, each for themselves

@@ -37,7 +37,7 @@ SHIPPED: Final = Path(__file__).with_name("values")
 _MOST_BYTES: Final = 1 << 16  # of a description
 _MOST_WEIGHT_BYTES: Final = 1 << 26
 _MOST_WEIGHT: Final = float(np.finfo(np.float32).max)
-HOW_TO_TRAIN: Final = "fit one with `python -m train.luck_value`, and name its folder with --luck-value"
+HOW_TO_TRAIN: Final = "fit one with `python -m train.tools.luck_value`, and name its folder with --luck-value"
 
 
 def network_for(game: Game, rules: Any, folder: str = "") -> ValueNetwork:

@@ -1,7 +1,7 @@
 """Average policies: one whose weights are the mean of those of several, to be played or to go on from.
 
-    python -m train.average runs/a runs/b runs/c --out runs/mean
-    python -m train.average runs/first --snapshots 7 --out runs/mean
+    python -m train.tools.average runs/a runs/b runs/c --out runs/mean
+    python -m train.tools.average runs/first --snapshots 7 --out runs/mean
     python -m train.selfplay --start runs/mean --run-dir runs/second
 
 Along one run, or between runs that began with the same weights, the mean often plays better than each of them
@@ -28,8 +28,8 @@ from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import WEIGHTS_FILE, read_description
 from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.arena.match import MatchConfig
-from train.common.checkpoints import read_tensors, recorded_config, with_prefix
 from train.common.options import check_counts, parse_options
+from train.common.run_folder import read_tensors, recorded_config, with_prefix
 from train.selfplay import CHECKPOINT_KIND, Trainer
 from train.selfplay import Args as TrainingArgs
 
@@ -87,7 +87,7 @@ def average_policies(folders: Sequence[Path], out: Path) -> None:
         input_spec=first.input_spec,
         activation=first.description["activation"],
         value=first.value,
-        more={"trained_by": "train.average", "policies": len(policies)},
+        more={"trained_by": "train.tools.average", "policies": len(policies)},
     )
 
 

@@ -1,10 +1,10 @@
 """Fit the network that values luck (`--aivat` of the arena) to games of some agents.
 
-    python -m train.luck_value --out runs/luck --edition parker --players 4 --agent arnold --agent strategist
-    python -m millebornes_env compare arnold strategist --players 4 --aivat --luck-value runs/luck
+    python -m train.tools.luck_value --out runs/luck --edition parker --players 4 --agent arnold --agent
+    strategist python -m millebornes_env compare arnold strategist --players 4 --aivat --luck-value runs/luck
 
 The agents play rounds in all lineups of different ones. After some draws a game is branched: in each branch
-another card was drawn, and almost all else is the same (`train.common.luck_games`). A network that sees all
+another card was drawn, and almost all else is the same (`train.tools.luck_games`). A network that sees all
 hands learns to foretell by how much the branches differ and, less exactly, what they come to. In the first
 stage branches are played to the end of the round. In later ones the network of the stage before values them
 after `--horizon` more draws, which is quicker and has far less noise. A network that was fitted to some
@@ -46,8 +46,8 @@ from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.games.millebornes.cards import DECK_SIZE
 from millebornes_env.games.registry import find_sheet
 from millebornes_env.games.registry import game as find_game
-from train.common.luck_games import MOVED, SIGNS, Branches, Plan, collect, lineups_of
 from train.common.options import check_counts, check_shares, parse_options
+from train.tools.luck_games import MOVED, SIGNS, Branches, Plan, collect, lineups_of
 
 _AGENTS: Final = ("champion", "arnold", "strategist")
 _SEED_OF_TEST: Final = 0x6C75636B  # deals that the network was not fitted to
@@ -310,7 +310,7 @@ def description(args: Args, network: ValueNetwork, stages: int, scale: float = 1
         "teams": rules.teams,
         "inputs_version": INPUTS_VERSION,
         "editions": [args.edition],
-        "fitted_by": "train.luck_value",
+        "fitted_by": "train.tools.luck_value",
         "options": {
             **options,
             "agent": list(args.names),
@@ -381,7 +381,7 @@ def main() -> int:
 
 def _command() -> None:
     args = parse_options(Args, __doc__)
-    find_game(find_sheet(args.edition).game).hook("arena.luck", "train.luck_value")
+    find_game(find_sheet(args.edition).game).hook("arena.luck", "train.tools.luck_value")
     layers = [name for name in ("hidden", "second") if getattr(args, name) is not None]
     check_counts(args, "draws", "stages", *layers, "epochs", "batch_size", "deals", "threads", "players")
     if (args.hidden or 0) > MAX_UNITS:

@@ -1,8 +1,8 @@
 """Fit the network of `belief=network`: how probable each hand of the other player is by what it has played.
 
-    python -m train.belief --out runs/belief
-    python -m train.belief --out runs/quick --decisions 100000 --epochs 2
-    python -m train.belief --out runs/more --start runs/belief --seed 2 --learning-rate 1e-3
+    python -m train.tools.belief --out runs/belief
+    python -m train.tools.belief --out runs/quick --decisions 100000 --epochs 2
+    python -m train.tools.belief --out runs/more --start runs/belief --seed 2 --learning-rate 1e-3
     python -m research.measurements.beliefs --belief runs/belief
 
 Compiled agents play rounds and matches, the first of them against each. At every decision of either seat the
@@ -51,10 +51,10 @@ from millebornes_env.agents.search.hand_network import (
 from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.games.registry import DEFAULT_GAME, find_sheet
 from millebornes_env.games.registry import game as find_game
-from train.common.errors import LossError
-from train.common.hand_games import Rounds, collect
-from train.common.hand_model import HandModel, log_weights
 from train.common.options import check_amounts, check_counts, check_shares, parse_options
+from train.common.run_folder import LossError
+from train.tools.hand_games import Rounds, collect
+from train.tools.hand_model import HandModel, log_weights
 
 _SEED_OF_TEST: Final = 0x68656C64  # deals that the network is not fitted to
 _FALL: Final = 30.0  # of the learning rate
@@ -307,7 +307,7 @@ def description(
         "teams": rules.teams,
         "editions": [args.edition],
         "inputs_version": INPUTS_VERSION,
-        "fitted_by": "train.belief",
+        "fitted_by": "train.tools.belief",
         "options": {**options, "agent": list(args.names), **sizes},
         "begun_with": before and {name: before.get(name) for name in ("options", "begun_with")},
         "bits_of_epochs": [round(mean, 4) for mean in epochs],

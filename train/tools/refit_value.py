@@ -1,7 +1,7 @@
 """Fit the value head of a policy to another reward, and leave its play as it is, bit for bit.
 
-    python -m train.refit_value runs/equity --reward points --out runs/both
-    python -m train.refit_value runs/first --out runs/refitted --decisions 1_000_000
+    python -m train.tools.refit_value runs/equity --reward points --out runs/both
+    python -m train.tools.refit_value runs/first --out runs/refitted --decisions 1_000_000
 
 Who trained for match equity plays for the match, but its value head no longer tells the points of a round,
 which search judges by. The policy plays itself, and its value is fitted anew to what the episodes brought: by
@@ -379,7 +379,7 @@ def refit(args: Args) -> list[str]:
     found = both_measured(test.decisions(args.test_decisions), heads)
     description = policy.description | {"value": play.reward}
     description["value_fitted"] = {
-        "by": "train.refit_value",
+        "by": "train.tools.refit_value",
         "value_before": policy.value,
         "episode": args.episode,
         "mode": args.mode,

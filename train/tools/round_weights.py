@@ -1,7 +1,7 @@
 """Round the weights of a policy to 8-bit integers: a quarter of the bytes, nearly the same play.
 
-    python -m train.round_weights runs/first --out runs/small
-    python -m train.round_weights runs/first --out runs/smaller --levels 31 --deals 2000
+    python -m train.tools.round_weights runs/first --out runs/small
+    python -m train.tools.round_weights runs/first --out runs/smaller --levels 31 --deals 2000
 
 The command plays rounds by the policy and counts the decisions that change, and lets both play each other.
 `agents.policy.rounding` says how weights are rounded. Such a policy can be played, and be the `--start` of

@@ -1,12 +1,13 @@
 """Train many best responses, one after the other: a queue of runs of `train.exploit`.
 
-    python -m train.best_responses --dry-run
-    python -m train.best_responses --leaderboard docs/leaderboard
-    timeout -s INT 3600 python -m train.best_responses --only champion
+    python -m train.tools.best_responses --dry-run
+    python -m train.tools.best_responses --leaderboard docs/leaderboard
+    timeout -s INT 3600 python -m train.tools.best_responses --only champion
 
-The list (train/best_responses.toml, or --list) says against whom, where, for how many decisions and with
-which seeds. It can be stopped at any time: the same command goes on there, in the middle of a run too. When
-all seeds of an entry are done, the best one is measured again in deals that did not choose it, and that is
+The list (train/tools/best_responses.toml, or --list) says against whom, where, for how many decisions and
+with which seeds. It can be stopped at any time: the same command goes on there, in the middle of a run too.
+When all seeds of an entry are done, the best one is measured again in deals that did not choose it, and that
+is
 reported: a maximum over seeds flatters.
 """
 
@@ -35,12 +36,10 @@ from millebornes_env.arena.match import MatchConfig
 from millebornes_env.cli.leaderboard import POINTS, gain_of, measure_of
 from millebornes_env.errors import MilleBornesError, shown
 from train import exploit
-from train.common.checkpoints import read_progress
-from train.common.command import carry_out_training
-from train.common.errors import RunError
 from train.common.network import Precision
 from train.common.options import parse_options
-from train.common.run_folder import CHECKPOINT_FILE, RESPONSE_FILE
+from train.common.run_folder import CHECKPOINT_FILE, RESPONSE_FILE, RunError, read_progress
+from train.common.runs import carry_out_training
 from train.selfplay import CHECKPOINT_KIND
 
 LIST: Final = Path(__file__).with_suffix(".toml")
