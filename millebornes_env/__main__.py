@@ -69,9 +69,9 @@ def drawing(played: Game, end: StateArray, rules: Any) -> str:
     """Return the table at the end of a game, with the game's description of its end if it is over."""
     rulebook, state = played.module(), end[0]
     is_over = bool(plain(rulebook.is_round_over)(state))
-    if played.has("render.draw"):
-        text = str(played.hook("render.draw", "replay")(state, rules))
-        return text + (played.end_of_drawing(state, rules) if is_over else "")
+    draw = played.find_hook("render.draw")
+    if draw is not None:
+        return str(draw(state, rules)) + (played.end_of_drawing(state, rules) if is_over else "")
     return f"The {rulebook.EPISODES[0]} is over." if is_over else f"seat {int(state.seat)} is to act."
 
 

@@ -52,8 +52,7 @@ class ChampionAgent(PolicyAgent):
             mode: "best" or "sample", as for `PolicyAgent`.
 
         Raises:
-            UnknownAgentError: this table has no champion, or not the requested one.
-            UnknownAgentError: an unknown mode.
+            UnknownAgentError: this table has no champion, or not the requested one; or an unknown mode.
             AgentError: the observations do not show what the policy sees.
         """
         super().__init__(table, seed, str(CHAMPIONS / champion_for(table, which)), mode)
@@ -101,7 +100,8 @@ def _fits(description: dict[str, Any], table: Table) -> bool:
 def _preferred_at(table: Table) -> str:
     """Return the champion that the game prefers at the table, which may not fit; "": no preference."""
     entry = find_game(table.game)
-    return str(entry.hook("agents.champion", "the champion")(table)) if entry.has("agents.champion") else ""
+    prefer = entry.find_hook("agents.champion")
+    return "" if prefer is None else str(prefer(table))
 
 
 def _best_of(fitting: Sequence[str], known: dict[str, dict[str, Any]], table: Table, preferred: str) -> str:

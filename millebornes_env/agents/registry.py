@@ -121,14 +121,12 @@ def load(spec: Spec, env: Any, seed: int = 0) -> Agent:
         The agent; its `name` is the spec as given.
 
     Raises:
-        UnknownAgentError: the agent or option does not exist.
-        UnknownAgentError: members of the agent contradict each other.
-        UnknownAgentError: an option has an invalid value.
+        UnknownAgentError: the agent or option does not exist; members of the agent contradict each other; an
+            option has an invalid value; the run folder is missing, damaged or for another table; or `+search`
+            follows an agent that is not compiled, or has an invalid option.
         AgentError: the agent plays another game or was made for another table, or `env` is not an
             environment.
         OptionError: the seed is invalid.
-        UnknownAgentError: the run folder is missing, damaged or for another table.
-        UnknownAgentError: `+search` follows an agent that is not compiled, or has an invalid option.
     """
     games = getattr(env, "vector", env)  # an AEC environment is a vector environment of one game
     if isinstance(games, type) or not isinstance(games, TableSource):
@@ -265,9 +263,8 @@ def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
         seed: of its random numbers.
 
     Raises:
-        UnknownAgentError: the agent is not compiled.
-        UnknownAgentError: the agent or option does not exist.
-        UnknownAgentError: the policy is not playable.
+        UnknownAgentError: the agent is not compiled; the agent or option does not exist; or the policy is not
+            playable.
     """
     agent = _compiled_agent(rollout_spec(text), table, seed)
     agent.name = text

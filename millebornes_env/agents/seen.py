@@ -1,7 +1,7 @@
 """Observation readers of compiled agents: the interface that a game implements, and a stub for others.
 
 A compiled agent is a function of a game's record. If it is given observations instead, each is first decoded
-into a record, by a module that the table of games names (`games.registry.Game.seen`). Without such a module,
+into a record, by a module that the game names as its hook `agents.decoder`. Without such a module,
 only kernels that hold the games (the arena) can call the game's compiled agents.
 """
 
@@ -118,9 +118,7 @@ def reads_rows(table: Table) -> bool:
 
 
 def _seen_of(entry: Any) -> ModuleType | None:
-    if entry is None or not entry.has("agents.decoder"):
-        return None
-    decoder: ModuleType = entry.hook("agents.decoder", "an agent")
+    decoder: ModuleType | None = None if entry is None else entry.find_hook("agents.decoder")
     return decoder
 
 

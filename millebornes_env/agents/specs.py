@@ -124,8 +124,8 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
         text: the text after the colon.
 
     Raises:
-        UnknownAgentError: the agent does not have the option.
-        UnknownAgentError: an option is given twice, or has an invalid value.
+        UnknownAgentError: the agent does not have the option; or an option is given twice, or has an invalid
+            value.
     """
     known = defaults_of(maker)
     options: dict[str, Any] = {}

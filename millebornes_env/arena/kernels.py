@@ -151,10 +151,10 @@ def arena_kernels_of(game: Game, *, aivat: bool = False) -> ArenaKernels:
 
     Args:
         game: the game.
-        aivat: measure luck by the game's part `aivat`.
+        aivat: measure luck by the game's hook `arena.luck`.
 
     Raises:
-        OptionError: a part of the game is incomplete.
+        OptionError: a hook of the game is incomplete.
         GameError: the rulebook is incomplete.
     """
     rulebook: Any = game.module()
@@ -163,24 +163,24 @@ def arena_kernels_of(game: Game, *, aivat: bool = False) -> ArenaKernels:
 
 
 def counts_of_game(game: Game) -> Any:
-    """Return the game's counting module; raise a OptionError if it lacks a member of `GameCounts`."""
-    counts = game.hook("arena.counts", "the arena") if game.has("arena.counts") else plain_counters
-    return _checked(game, "counts", counts, GameCounts)
+    """Return the game's counting module; raise an OptionError if it lacks a member of `GameCounts`."""
+    counts = game.find_hook("arena.counts") or plain_counters
+    return _checked(game, "arena.counts", counts, GameCounts)
 
 
 def luck_of_game(game: Game) -> Any:
-    """Return the game's part `aivat`; raise a OptionError if it lacks a member of `GameLuck`."""
-    return _checked(game, "aivat", game.hook("arena.luck", "aivat"), GameLuck)
+    """Return the game's hook `arena.luck`; raise an OptionError if it lacks a member of `GameLuck`."""
+    return _checked(game, "arena.luck", game.hook("arena.luck", "aivat"), GameLuck)
 
 
-def _checked(game: Game, part: str, given: object, interface: type) -> ModuleType:
-    """Return a part of the game as a module with all members of an interface."""
+def _checked(game: Game, hook: str, given: object, interface: type) -> ModuleType:
+    """Return a hook of the game as a module with all members of an interface."""
     module = given
     missing = [name for name in vars(interface) if not name.startswith("_") and not hasattr(module, name)]
     if not isinstance(module, ModuleType) or missing:
         lacks = f" without {', '.join(missing)}" if isinstance(module, ModuleType) else ", no module"
         raise OptionError(
-            f"the part {part!r} of the game {game.name!r} is {shown(given)}{lacks}; "
+            f"the hook {hook!r} of the game {game.name!r} is {shown(given)}{lacks}; "
             f"millebornes_env.arena.statistics.{interface.__name__} says what it must have"
         )
     return module

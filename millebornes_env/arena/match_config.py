@@ -12,7 +12,8 @@ from millebornes_env.arena.luck.value_network import ValueNetwork
 from millebornes_env.envs.options import USUAL
 from millebornes_env.envs.table_spec import TableSpec
 from millebornes_env.errors import ArenaError, shown
-from millebornes_env.games.registry import Game, find_sheet
+from millebornes_env.games.registry import Game
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
 
 _TABLES: dict[tuple[str, int, int | None], tuple[Game, Table]] = {}
@@ -65,7 +66,7 @@ class MatchConfig(TableSpec):
 
     @functools.cached_property
     def _game_name(self) -> str:
-        return str(find_sheet(self.edition).game)
+        return str(find_edition(self.edition).game)
 
     @property
     def rules(self) -> Any:

@@ -34,7 +34,7 @@ class Outcome:
         rounds: int32[B, R], rounds of the episode.
         decisions: int32[B, R], actions of all seats in the episode.
         first: int8[B, R], role that began the first round.
-        counters: int64[T, NUM_COUNTERS], the game's counts (`games.registry.Game.counts`) by role, over all
+        counters: int64[T, NUM_COUNTERS], the game's counts (hook `arena.counts`) by role, over all
             episodes.
         luck: float64[B, R, T], points due to luck by AIVAT (`MatchConfig.aivat`); None: not measured.
         faults: faults of the agents; if there are any, B is 0.

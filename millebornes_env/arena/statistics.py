@@ -1,6 +1,6 @@
 """Statistics of behaviour: a game's counts by name, and the statistics computed from them.
 
-The counts are a part of the game (`games.registry.Game.counts`): a module with the members of `GameCounts`.
+A game has them as its hook `arena.counts`: a module with the members of `GameCounts`.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def players_of(address: str | None, edition: str | None = None) -> Iterator[Play
 
 
 def game_modules(edition: str | None) -> tuple[str, ...]:
-    """Return the module named in an edition (`editions.with_its_game`); raise a ArenaError for a file."""
+    """Return the module named in an edition (`editions.with_its_game`); raise an ArenaError for a file."""
     module, colon, _ = (edition or "").partition(":")
     if module.endswith(".py"):
         raise ArenaError(

@@ -23,7 +23,7 @@ from millebornes_env._util.files import check_writable, locked, write_json_atomi
 from millebornes_env._util.signals import Stops
 from millebornes_env.cli.editions import with_its_game
 from millebornes_env.errors import OptionError, SolvingError
-from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as game_of
 from millebornes_env.solving.cfr import Cfr, Polished, Solver
 from millebornes_env.solving.cfr_in_parts import solver_of
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> None:
         OSError: a file could not be read or written.
     """
     _check(args)
-    sheet = find_sheet(with_its_game(args.deck))
+    sheet = find_edition(with_its_game(args.deck))
     game: Solvable = game_of(sheet.game).hook("solving.solvable", "the command solve")(sheet)
     if args.count:
         print(words_of_counts(game, counted(game, threads=args.threads, on_progress=progress("counting"))))

@@ -190,8 +190,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
                 not used.
 
         Raises:
-            OptionError: the seed is not one.
-            OptionError: the options are no dictionary, or the position is of another table.
+            OptionError: the seed is not one; or the options are no dictionary, or the position is of another
+                table.
             NotationError: the text is not a valid position.
             ClosedError: the environment was closed.
         """
@@ -269,8 +269,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
         Raises:
             IllegalActionError: the rules do not allow it; nothing has changed.
-            ActionError: no play has that id.
-            ActionError: it is not a whole number.
+            ActionError: no play has that id; or it is not a whole number.
             ResetNeededError: before the first `reset`, or after the last agent's episode is over.
             ClosedError: the environment was closed.
         """

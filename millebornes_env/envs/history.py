@@ -115,8 +115,7 @@ class Keys:
         """Read the events of a table.
 
         Raises:
-            OptionError: the game does not support histories.
-            OptionError: it has more events than a key can encode.
+            OptionError: the game does not support histories; or it has more events than a key can encode.
         """
         self._part: GameHistory = game.hook("games.history", "a history (`history=True`)")
         self._rules, self._rulebook = rules, game.module()

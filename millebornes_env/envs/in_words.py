@@ -43,8 +43,7 @@ class DescribeMixin:
         """Describe the observation of a seat of one game in words; hidden cards are not shown.
 
         Raises:
-            OptionError: there is no such seat or game.
-            OptionError: this game does not support descriptions.
+            OptionError: there is no such seat or game; or this game does not support descriptions.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("describe")

@@ -163,8 +163,8 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, table: Table
     """Return the validated options of `reset`.
 
     Raises:
-        OptionError: positions were given, but the game has no text notation.
-        OptionError: an unknown one, a mask of the wrong shape, or positions that are not those of the table.
+        OptionError: positions were given, but the game has no text notation; or an unknown one, a mask of the
+            wrong shape, or positions that are not those of the table.
         NotationError: a text is not a valid position.
     """
     options = checked_mapping(options)

@@ -47,9 +47,8 @@ def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
         modes: that the environment has.
 
     Raises:
-        OptionError: there is no such mode.
+        OptionError: there is no such mode; or of games of this kind there are no drawings, or no pictures.
         MissingExtraError: pixels, and no rasteriser is installed.
-        OptionError: of games of this kind there are no drawings, or no pictures.
     """
     is_pixels = isinstance(value, str) and value == RGB_ARRAY
     if is_pixels and SVG in modes and RGB_ARRAY not in modes:
@@ -100,8 +99,7 @@ class RenderMixin:
                 takes the extra `pictures`.
 
         Raises:
-            OptionError: there is no such game or mode.
-            OptionError: of games of this kind there are no drawings.
+            OptionError: there is no such game or mode; or of games of this kind there are no drawings.
             MissingExtraError: pixels, and no rasteriser is installed.
             ResetNeededError: before the first `reset`.
         """
@@ -112,9 +110,10 @@ class RenderMixin:
 
     def _repr_html_(self) -> str | None:
         """Return the first game's table as a picture for notebooks; None if there is nothing to show."""
-        if self.closed or not self._was_reset or not self.game.has("render.picture"):
+        picture = self.game.find_hook("render.picture")
+        if self.closed or not self._was_reset or picture is None:
             return None
-        return str(self.game.hook("render.picture", "a notebook")(self.games.states[0], self.rules))
+        return str(picture(self.games.states[0], self.rules))
 
 
 __all__ = [

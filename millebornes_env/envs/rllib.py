@@ -130,8 +130,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
             The observation and the info of the seat that is to move, by its name.
 
         Raises:
-            OptionError: the seed is not one.
-            OptionError: an unknown option, or a position of another table.
+            OptionError: the seed is not one; or an unknown option, or a position of another table.
             ClosedError: the environment was closed.
         """
         self.vector.reset(seed=seed, options=checked_mapping(options))

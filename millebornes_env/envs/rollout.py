@@ -67,8 +67,7 @@ def transitions_of(
         The transitions; where nobody decided they are not complete.
 
     Raises:
-        OptionError: arrays whose shapes or kinds do not fit.
-        OptionError: a seat that the rewards have no column for.
+        OptionError: arrays whose shapes or kinds do not fit; or a seat that the rewards have no column for.
     """
     who, paid, over = _checked_rollout(seats, rewards, terminations)
     steps, games = who.shape
@@ -115,8 +114,7 @@ def advantages_of(
         where a transition is not complete.
 
     Raises:
-        OptionError: values of another shape.
-        OptionError: a discount or a lambda that is not from 0 to 1.
+        OptionError: values of another shape; or a discount or a lambda that is not from 0 to 1.
     """
     coefficients: dict[str, object] = {"gamma": gamma, "gae_lambda": gae_lambda}
     for name, given in coefficients.items():

@@ -30,7 +30,8 @@ from millebornes_env.envs.in_words import DescribeMixin
 from millebornes_env.envs.rendering import HUMAN, RenderMixin, modes_of
 from millebornes_env.envs.spaces import batched, spaces_of_one
 from millebornes_env.errors import ClosedError, OptionError, ResetNeededError
-from millebornes_env.games.registry import Game, Sheet, find_sheet
+from millebornes_env.games.registry import Game, Sheet
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
 
 Observations = dict[str, npt.NDArray[Any]]
@@ -135,7 +136,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             MilleBornesError: one of its subclasses says what is wrong with which argument.
         """
         self.num_envs = check.checked_num_envs(num_envs)
-        self.edition: Any = find_sheet(edition)  # Any: each game has classes of its own
+        self.edition: Any = find_edition(edition)  # Any: each game has classes of its own
         self.rules: Any = self.edition.table(players, teams)
         game, rulebook = self.game, self.game.module()
         self.players, self.teams = self.rules.players, self.rules.teams
@@ -238,10 +239,9 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             Observations and infos, as from `step`.
 
         Raises:
-            OptionError: the seed is not one.
-            OptionError: an unknown option, a mask of the wrong shape, or positions that are not the table's.
+            OptionError: the seed is not one; an unknown option, a mask of the wrong shape, or positions that
+                are not the table's; or positions were given, but the game has no text notation.
             NotationError: a text is not a valid position.
-            OptionError: positions were given, but the game has no text notation.
             ClosedError: the environment was closed.
         """
         self._check_open()
@@ -280,7 +280,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             Observations of the seats that decide next; rewards float32[N, S] of this step to every seat;
             terminations bool[N], whether the episode ended in this step; truncations bool[N], never;
             infos: `final_score` int16[N, T], `final_winner` int8[N] (team, -1: shared:
-            `games.registry.win_shares`) and `final_obs` int8[N, S, D], valid where `terminations`.
+            `Batch.win_shares`) and `final_obs` int8[N, S, D], valid where `terminations`.
 
         Raises:
             ActionError: the actions are not N integers.
@@ -361,8 +361,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             `STATE[N]`, for `set_states` of an environment of the same table; this one is not changed.
 
         Raises:
-            OptionError: a seat that the table does not have.
-            OptionError: the seed is not one.
+            OptionError: a seat that the table does not have; or the seed is not one.
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("determinize")
@@ -401,8 +400,8 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
         Raises:
             StateError: not such an array, or a record that no game of this table can be in.
-            OptionError: the game has no audit to check them with.
-            OptionError: a history of other games, or where the environment keeps none.
+            OptionError: the game has no audit to check them with; or a history of other games, or where the
+                environment keeps none.
             ClosedError: the environment was closed.
         """
         self._check_open()

@@ -1,7 +1,7 @@
 """The table of games: what the environments (`envs/`) need to know of a game besides its rulebook.
 
 A game of the package is a folder and an entry in `GAMES`; one of your own is added by `register_game`
-(docs/add_a_game.md). An entry names modules, and imports none of them before the game is asked for.
+(docs/add_a_game.md). Nothing of a game is imported before the game is asked for.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ class Game:
 
     def has(self, hook: str) -> bool:
         """Return True if the game has one of `HOOKS`."""
-        return self._hook(hook) is not None
+        return self.find_hook(hook) is not None
 
     def hook(self, hook: str, call: str) -> Any:
         """Return one of `HOOKS`.
@@ -270,7 +270,7 @@ class Game:
         Raises:
             OptionError: the game has none.
         """
-        result = self._hook(hook)
+        result = self.find_hook(hook)
         if result is None:
             raise OptionError(
                 f"the game {self.name!r} has no {HOOKS[hook]}, which {call} needs; docs/add_a_game.md says "
@@ -278,7 +278,8 @@ class Game:
             )
         return result
 
-    def _hook(self, hook: str) -> Any:
+    def find_hook(self, hook: str) -> Any:
+        """Return one of `HOOKS`, or None if the game does not have it."""
         if self.name not in _SHIPPED:
             return self.hooks.get(hook)
         room, _, name = hook.partition(".")
@@ -290,16 +291,17 @@ class Game:
         Raises:
             ConformanceError: a record breaks one.
         """
-        if self.has("testing.laws"):
-            self.hook("testing.laws", "check_laws")(states, rules)
-        elif self.has("games.audit"):
-            problem = self.hook("games.audit", "check_laws")(states, rules)
+        laws, audit = self.find_hook("testing.laws"), self.find_hook("games.audit")
+        if laws is not None:
+            laws(states, rules)
+        elif audit is not None:
+            problem = audit(states, rules)
             if problem is not None:
                 raise ConformanceError(f"game {problem[0]}, seat {states['seat'][problem[0]]}: {problem[1]}")
 
     def end_of_drawing(self, state: Any, rules: Any) -> str:
         """Return the text below the drawing of a finished game, or "" if there is none."""
-        draw_end = self._hook("render.draw_end")
+        draw_end = self.find_hook("render.draw_end")
         text = "" if draw_end is None else str(draw_end(state, rules))
         return f"\n{text}" if text else ""
 
@@ -401,8 +403,7 @@ def edition(name: str | Path | Sheet) -> Any:
     Raises:
         UnknownEditionError: there is no such sheet; the message lists those there are.
         GameError: the sheet is of a game that is not registered.
-        EditionError: the file does not describe a sheet.
-        EditionError: an override that is not possible.
+        EditionError: the file does not describe a sheet; or an override that is not possible.
         OptionError: the game of the file reads no sheets from files.
     """
     given: object = name
@@ -415,9 +416,6 @@ def edition(name: str | Path | Sheet) -> Any:
             raise
         hint = closest(given, others) if isinstance(given, str) else ""
         raise UnknownEditionError(f"{error} Of other games: {', '.join(others)}.{hint}") from None
-
-
-find_sheet: Final[Callable[..., Any]] = edition
 
 
 def editions(of: str | None = DEFAULT_GAME) -> tuple[str, ...]:

@@ -198,8 +198,7 @@ class RuleSheet(Generic[R]):
 
         Raises:
             UnknownEditionError: there is no such sheet; the message lists those there are.
-            EditionError: the file does not describe a sheet.
-            EditionError: an override of the label is not possible.
+            EditionError: the file does not describe a sheet; or an override of the label is not possible.
         """
         if isinstance(given, cls):
             return given

@@ -12,7 +12,7 @@ from millebornes_env.engine.chance import MASK_32
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MilleBornesError, NotationError, PlayersError, StateError
-from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
 from millebornes_env.notation.lines import Line, number_of, table_words
 
@@ -83,7 +83,7 @@ def _edition_named(line: Line, given: Any) -> Any:
     if stem == given.name and stem not in find_game(given.game).shipped:
         raise line.refused(f"the edition that was given is {given.label!r}, with other rules")
     try:
-        found = find_sheet(line.words)
+        found = find_edition(line.words)
     except MilleBornesError as error:
         raise line.refused(str(error)) from None
     if found.game != given.game:
@@ -152,7 +152,7 @@ def checked_table(edition: Any, rules: Any) -> None:
             f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
         )
     shipped = find_game(edition.game).shipped
-    if edition.name in shipped and find_sheet(edition.label).table(players, teams) != rules:
+    if edition.name in shipped and find_edition(edition.label).table(players, teams) != rules:
         raise NotationError(
             f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "
             "give it a name of its own (dataclasses.replace(edition, name=...))"

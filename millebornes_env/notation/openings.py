@@ -12,7 +12,7 @@ from typing import Any
 
 from millebornes_env._util.texts import closest
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
 from millebornes_env.notation.header import (
     HEADER,
@@ -47,7 +47,7 @@ def read_position(text: str, *, edition: Any, players: int = 2, teams: int | Non
 def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: int | None) -> Position:
     """`read_position` for lines that have been taken apart already."""
     found = by_key(lines)
-    sheet: Any = find_sheet(edition)
+    sheet: Any = find_edition(edition)
     for line in found.values():
         if line.key not in HEADER:
             raise line.refused(
@@ -83,7 +83,7 @@ def words_of_position(
     state: Any, edition: Any, rules: Any, *, key: bool = True, checked: bool = True
 ) -> dict[str, str]:
     """The lines of `write_position`: words by name, in the order in which they are written."""
-    sheet: Any = find_sheet(edition)
+    sheet: Any = find_edition(edition)
     checked_table(sheet, rules)
     words = words_of_beginning(state, sheet, rules, key)
     if words is None:

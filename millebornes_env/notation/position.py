@@ -1,7 +1,7 @@
 """`Position`: one game as it stands, of any game of the table; and where its notation is found.
 
-A game says in the table of games (`games.registry.Game.positions`) which module writes and reads its
-positions; of one that has none, only the beginning of an episode can be written (`openings`).
+A game's hook `notation.positions` is the module that writes and reads its positions; of a game without it,
+only the beginning of an episode can be written (`openings`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MilleBornesError
-from millebornes_env.games.registry import Game, find_sheet
+from millebornes_env.games.registry import Game
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
 
 OPENINGS: Final = "millebornes_env.notation.openings"
@@ -46,9 +47,8 @@ class Position:
     def _repr_html_(self) -> str | None:
         """The table as a picture, for notebooks; None: of games of this kind there are none."""
         entry = game_of(self.edition)
-        if not entry.has("render.picture"):
-            return None
-        return str(entry.hook("render.picture", "a notebook")(self.state[0], self.rules))
+        picture = entry.find_hook("render.picture")
+        return None if picture is None else str(picture(self.state[0], self.rules))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Position):
@@ -62,16 +62,16 @@ class Position:
         return self.edition.label, self.rules, self.has_key, self.state.tobytes()
 
 
-def game_of(edition: object) -> Game:
+def game_of(edition: Any) -> Game:
     """The game that a rule sheet is of.
 
     Raises:
         UnknownEditionError: it is no sheet of any game.
     """
-    return find_game(find_sheet(edition).game)
+    return find_game(find_edition(edition).game)
 
 
-def sheet_meant(said: str | None, given: object) -> Any:
+def sheet_meant(said: str | None, given: Any) -> Any:
     """The rule sheet of a text that names one, perhaps of another game than the one that was given.
 
     Args:
@@ -85,11 +85,11 @@ def sheet_meant(said: str | None, given: object) -> Any:
     Raises:
         UnknownEditionError: what was given is no sheet.
     """
-    sheet: Any = find_sheet(given)
+    sheet: Any = find_edition(given)
     if said is None or said.endswith(".toml") or said.partition("+")[0] == sheet.name:
         return sheet
     try:
-        named: Any = find_sheet(said)
+        named: Any = find_edition(said)
     except MilleBornesError:
         return sheet
     return sheet if named.game == sheet.game else named
@@ -106,10 +106,9 @@ def notation_of(edition: object) -> Any:
 
 def notation_of_game(entry: Game) -> Any:
     """The module that writes and reads the positions of a game; `openings` if it has none that can."""
-    if entry.has("notation.positions"):
-        module = entry.hook("notation.positions", "a position")
-        if all(hasattr(module, name) for name in _NEEDED):
-            return module
+    module = entry.find_hook("notation.positions")
+    if module is not None and all(hasattr(module, name) for name in _NEEDED):
+        return module
     return importlib.import_module(OPENINGS)
 
 

@@ -181,7 +181,7 @@ def _on_the_terminal(args: Args, table: TableSpec, source: TextIO | None, sink: 
     name, spec = named(env.game.rival if args.against is None else args.against)
     opponent = agents.load(spec, env, seed)
     name = shortened(opponent.name if name == spec else name)
-    kind: Any = env.game.hook("play.session", "play") if env.game.has("play.session") else Session
+    kind: Any = env.game.find_hook("play.session") or Session
     session = kind(env, opponent, name)
     person = session.person
     person.source, person.sink = source, sink

@@ -274,8 +274,8 @@ def judge(
         The evaluation, exact up to rounding.
 
     Raises:
-        SolvingError: the policy is not one of this game.
-        SolvingError: it is a table of a game whose tree does not fit in memory.
+        SolvingError: the policy is not one of this game; or it is a table of a game whose tree does not fit
+            in memory.
     """
     if not policy.in_parts or (game.cards <= SMALL and not policy.asks):
         if game.cards > WHOLE:

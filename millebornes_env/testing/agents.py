@@ -29,7 +29,8 @@ from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.errors import AgentError, ConformanceError, OptionError, shown
-from millebornes_env.games.registry import Sheet, find_sheet
+from millebornes_env.games.registry import Sheet
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
 
 Actions = npt.NDArray[np.int64]
@@ -85,7 +86,7 @@ def check_agent(
         ConformanceError: the agent breaks the protocol; the message says how, where, and what to do.
         MilleBornesError: the agent, edition or table does not exist.
     """
-    sheet = find_sheet(edition)
+    sheet = find_edition(edition)
     first = checked_seed(seed, or_none=False)
     tables = _tables_of(sheet) if players is None else [(players, teams)]
     for seats, sides in tables:

@@ -35,8 +35,8 @@ def check_env(env: VectorEnv, *, steps: int = 200, seed: int = 0) -> None:
 
     Raises:
         ConformanceError: a check failed; the message says which, and in which step and game.
-        OptionError: `env` is not a vector environment, or `steps` not a whole number of at least 1.
-        OptionError: the seed is invalid.
+        OptionError: `env` is not a vector environment, or `steps` not a whole number of at least 1; or the
+            seed is invalid.
     """
     given: object = env
     if not isinstance(given, VectorEnv):

@@ -23,8 +23,8 @@ from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env._util.files import write_json_atomically, write_text_atomically
-from millebornes_env.arena import millebornes_counters as counters
 from millebornes_env.arena.match import MatchConfig, play
+from millebornes_env.arena.millebornes import counters
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.statistics import Counts
 from millebornes_env.cli.console import table_console

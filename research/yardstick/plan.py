@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from millebornes_env._util.command_line import sentence
 from millebornes_env.errors import MilleBornesError, MissingExtraError, shown
-from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as game_of
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ def _method(path: str, name: str, given: Any, runs: Mapping[str, type]) -> Metho
 def _of_deck(where: str, deck: Any, given: Any, seeds: Any) -> tuple[int, int]:
     """Decisions and seeds on a deck: `mini7: 1000`, or `mini7: {samples: 1000, seeds: 3}`."""
     try:
-        sheet = find_sheet(deck)
+        sheet = find_edition(deck)
         game_of(sheet.game).hook("solving.solvable", "the exploitability of policies")(sheet)
     except (MilleBornesError, TypeError) as error:
         raise MilleBornesError(f"{where}, deck {shown(deck)}: {sentence(error)}") from None

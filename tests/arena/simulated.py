@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.millebornes_counters import NUM_COUNTERS, index_of
+from millebornes_env.arena.millebornes.counters import NUM_COUNTERS, index_of
 from millebornes_env.arena.outcome import Outcome
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from millebornes_env.arena import millebornes_counters as millebornes
 from millebornes_env.arena.behaviour import behaviour, counts_of
-from millebornes_env.arena.millebornes_counters import NUM_COUNTERS, STATISTICS, hazard_actions, index_of
+from millebornes_env.arena.millebornes import counters as millebornes
+from millebornes_env.arena.millebornes.counters import NUM_COUNTERS, STATISTICS, hazard_actions, index_of
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.statistics import Counts
 from millebornes_env.games.millebornes.actions import play_action

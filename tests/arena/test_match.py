@@ -12,7 +12,7 @@ from millebornes_env.arena import dealing
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch, role_of_teams
 from millebornes_env.arena.kernels import ArenaKernels, arena_kernels_of
 from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
-from millebornes_env.arena.millebornes_counters import ACTION_COUNTS, ROUND_COUNTS, index_of
+from millebornes_env.arena.millebornes.counters import ACTION_COUNTS, ROUND_COUNTS, index_of
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import AgentFaultError, ArenaError
 from millebornes_env.games.registry import Game

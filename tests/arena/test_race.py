@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents, vector_env
-from millebornes_env.arena import wielerspel_counters as race_counters
 from millebornes_env.arena.behaviour import behaviour
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.kernels import arena_kernels_of
@@ -19,6 +18,7 @@ from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
 from millebornes_env.arena.match_config import plural
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.statistics import Counts
+from millebornes_env.arena.wielerspel import counters as race_counters
 from millebornes_env.cli.arena import main as play_arena
 from millebornes_env.cli.leaderboard import main as write_leaderboard
 from millebornes_env.cli.leaderboard import read_board

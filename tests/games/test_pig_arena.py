@@ -113,11 +113,11 @@ def test_a_module_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str]) 
 def test_a_part_that_lacks_something_is_told(pig: ModuleType) -> None:
     register_game(entry(pig, hooks={"arena.counts": pig}))
     with pytest.raises(
-        OptionError, match=r"the part 'counts' of the game 'pig' is <.*> without NUM_COUNTERS"
+        OptionError, match=r"the hook 'arena.counts' of the game 'pig' is <.*> without NUM_COUNTERS"
     ):
         play(["random"], MatchConfig("pig"), 2)
     register_game(entry(pig, hooks={"arena.counts": 7}))
-    with pytest.raises(OptionError, match="the part 'counts' of the game 'pig' is 7, no module"):
+    with pytest.raises(OptionError, match=r"the hook 'arena.counts' of the game 'pig' is 7, no module"):
         play(["random"], MatchConfig("pig"), 2)
 
 

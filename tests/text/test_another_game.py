@@ -1,4 +1,4 @@
-"""A game of one's own gets prompts and answers by the words that its entry names, and nothing else."""
+"""A game of one's own gets prompts and answers by its hook `play.words`, and nothing else."""
 
 from __future__ import annotations
 

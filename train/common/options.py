@@ -21,7 +21,8 @@ from millebornes_env.cli.console import read_options
 from millebornes_env.cli.editions import with_its_game
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import shown
-from millebornes_env.games.registry import Game, find_sheet
+from millebornes_env.games.registry import Game
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as game_named
 from train.common.memory import check_address_space
 
@@ -115,7 +116,7 @@ class TrainingOptions:
             UnknownEditionError: there is no such sheet.
             ValueError: they are of several games.
         """
-        names = {name: find_sheet(name).game for name in self.sheets}
+        names = {name: find_edition(name).game for name in self.sheets}
         first = names[self.sheets[0]]
         for name, other in names.items():
             if other != first:

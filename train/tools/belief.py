@@ -49,7 +49,8 @@ from millebornes_env.agents.search.hand_network import (
     HandNetwork,
 )
 from millebornes_env.arena.match import MatchConfig, agent_seed
-from millebornes_env.games.registry import DEFAULT_GAME, find_sheet
+from millebornes_env.games.registry import DEFAULT_GAME
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
 from train.common.errors import LossError
 from train.common.options import check_amounts, check_counts, check_shares, parse_options
@@ -345,7 +346,7 @@ def check(args: Args) -> None:
     if args.components > MAX_COMPONENTS:
         raise ValueError(f"--components is {args.components}; search has room for {MAX_COMPONENTS}")
     check_amounts(args, "learning_rate")
-    if find_game(find_sheet(args.edition).game) is not find_game(DEFAULT_GAME):
+    if find_game(find_edition(args.edition).game) is not find_game(DEFAULT_GAME):
         raise ValueError(f"--edition is {args.edition!r}; beliefs are of sheets of Mille Bornes")
     if args.config.rules.hand_limit >= MAX_HAND:
         raise ValueError(

@@ -44,7 +44,7 @@ from millebornes_env.arena.luck.value_files import (
 from millebornes_env.arena.luck.value_network import MAX_UNITS, ValueNetwork
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.games.millebornes.cards import DECK_SIZE
-from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
 from train.common.options import check_counts, check_shares, parse_options
 from train.tools.luck_games import MOVED, SIGNS, Branches, Plan, collect, lineups_of
@@ -381,7 +381,7 @@ def main() -> int:
 
 def _command() -> None:
     args = parse_options(Args, __doc__)
-    find_game(find_sheet(args.edition).game).hook("arena.luck", "train.tools.luck_value")
+    find_game(find_edition(args.edition).game).hook("arena.luck", "train.tools.luck_value")
     layers = [name for name in ("hidden", "second") if getattr(args, name) is not None]
     check_counts(args, "draws", "stages", *layers, "epochs", "batch_size", "deals", "threads", "players")
     if (args.hidden or 0) > MAX_UNITS:

@@ -391,8 +391,8 @@ class CompiledAgent(BaseAgent):
                 slot share its memory, in their order.
 
         Raises:
-            AgentError: one of them has another shape or type.
-            AgentError: a row that the table cannot show to a seat that is to decide.
+            AgentError: one of them has another shape or type; or a row that the table cannot show to a seat
+                that is to decide.
             OptionError: the game has no `seen`, by which observations are read.
         """
         rows = checked_rows(self.name, observations, self._bounds.shape[1])

@@ -1,6 +1,6 @@
 """`policy:<run folder>`: a trained network, read from data files only (safetensors and JSON).
 
-`_util.files.py` says what the files hold, `network.py` is the network. A policy plays the editions that it
+`files.py` says what the files hold, `network.py` is the network. A policy plays the editions that it
 was trained on; one that sees the rules plays all others too. What the environment shows does not
 matter, it looks at the game by its own `InputSpec`.
 """
@@ -79,8 +79,8 @@ class PolicyAgent(CompiledAgent):
                 actions put through a softmax.
 
         Raises:
-            UnknownAgentError: the folder is missing or damaged, or its policy is not for this table.
-            UnknownAgentError: an unknown mode.
+            UnknownAgentError: the folder is missing or damaged, or its policy is not for this table; or an
+                unknown mode.
             AgentError: the observations do not show what the policy sees.
         """
         self.mode = mode

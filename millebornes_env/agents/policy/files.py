@@ -8,7 +8,7 @@ A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.
     editions            labels of the rule sheets it was trained on, overrides included
     players, teams      of its tables
     view                {"unseen": ..., "rules": ..., "padded": ...}: what of an observation it sees; in other
-                        games what there is to choose (`games.registry.Game.observation`)
+                        games what there is to choose (the rulebook's `ObservationSpec`)
     features            whether those of the game (`agents.millebornes.features`) stand behind the observation
     observation_version, num_inputs, num_actions
     activation          "relu" or "tanh", after every layer but the last
@@ -20,7 +20,7 @@ In files of format 3 a weight may be of 8-bit integers (int8). Then `layers.0.sc
 it, of the shape [1, inputs] or [outputs, 1]: what is played is the integer times the scale of its column or
 its row, in float32 (`agents.policy.rounding`; `python -m train.tools.round_weights` writes such files).
 
-Files may come from strangers: what is played was checked here, and a `UnknownAgentError` says in a sentence
+Files may come from strangers: what is played was checked here, and an `UnknownAgentError` says in a sentence
 what is wrong with all others.
 """
 

@@ -81,8 +81,8 @@ WIDTHS: Final = 6
 class InputSpec(NamedTuple):
     """The parts of a game that the inputs of a network show."""
 
-    observation: Any  # the named tuple of `games.registry.Game.observation`
-    features: bool  # whether those of `games.registry.Game.features` stand behind the observation
+    observation: Any  # the rulebook's `ObservationSpec`, a named tuple
+    features: bool  # True if the game's features (hook `agents.features`) follow the observation
 
 
 class Features(Protocol):
@@ -98,9 +98,8 @@ class Features(Protocol):
 def features_of(rulebook: Rulebook) -> Any:
     """The module of the game's features, a `Features`; `no_features` for a game that has none."""
     entry = game_of(rulebook)
-    if entry is None or not entry.has("agents.features"):
-        return no_features
-    return entry.hook("agents.features", "a policy")
+    features = None if entry is None else entry.find_hook("agents.features")
+    return no_features if features is None else features
 
 
 # Values of MODE and ACTIVATION, by their places.

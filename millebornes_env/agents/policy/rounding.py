@@ -58,7 +58,7 @@ def rounded(layers: Layers, levels: int = MOST_LEVELS) -> list[RoundedLayer]:
 
 def restored(numbers: npt.NDArray[Any], scale: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """The weights that are played, float32[outputs, inputs]."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of damaged files: `_util.files.check_layers` says so
+    with np.errstate(over="ignore", invalid="ignore"):  # of damaged files: `files.check_layers` says so
         return numbers.astype(np.float32) * scale
 
 

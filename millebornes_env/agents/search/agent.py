@@ -144,9 +144,8 @@ class SearchAgent(BaseAgent):
             candidates: number of hands that a belief draws for each decision.
 
         Raises:
-            UnknownAgentError: a number is out of range.
-            UnknownAgentError: `sees`, `belief` or `rollout` is invalid, `depth` needs another rollout agent,
-                or a cheat is given a belief.
+            UnknownAgentError: a number is out of range; or `sees`, `belief` or `rollout` is invalid, `depth`
+                needs another rollout agent, or a cheat is given a belief.
         """
         _check_belief(belief, sees)
         if sees not in SEES:
@@ -189,9 +188,8 @@ class SearchAgent(BaseAgent):
             slot_ids: int64[N], as for `Agent`; None for the row numbers.
 
         Raises:
-            AgentError: the agent is a cheat.
-            AgentError: an argument has the wrong shape or type.
-            AgentError: a row is not a valid observation of an acting seat at this table.
+            AgentError: the agent is a cheat; an argument has the wrong shape or type; or a row is not a valid
+                observation of an acting seat at this table.
         """
         if self.sees_hidden_cards:
             raise AgentError(

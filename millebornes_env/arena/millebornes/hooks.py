@@ -1,6 +1,6 @@
 """Hooks of Mille Bornes in `arena` (`games.registry.HOOKS`)."""
 
-from millebornes_env.arena import millebornes_counters as counts
 from millebornes_env.arena.luck import aivat as luck
+from millebornes_env.arena.millebornes import counters as counts
 
 __all__ = ["counts", "luck"]

@@ -105,7 +105,7 @@ def _check_file(data: RecordedData, file: int, edition: str | Edition | None) ->
 
 
 def _env(described: Mapping[str, Any], rounds: int, edition: str | Edition | None) -> VectorEnv:
-    """Return the environment of the recording; raise a ArenaError if its rules have changed."""
+    """Return the environment of the recording; raise an ArenaError if its rules have changed."""
     try:
         env = vector_env(
             rounds,
@@ -132,7 +132,7 @@ def _env(described: Mapping[str, Any], rounds: int, edition: str | Edition | Non
 
 
 def _compare(path: Path, recorded: pyarrow.Table, replayed: pyarrow.Table) -> None:
-    """Raise a ArenaError with the first round and column that differ."""
+    """Raise an ArenaError with the first round and column that differ."""
     if recorded.column_names != replayed.column_names:
         raise damaged(path, f"its columns are {', '.join(recorded.column_names)}")
     if recorded.num_rows != replayed.num_rows:

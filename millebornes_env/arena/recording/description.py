@@ -17,7 +17,7 @@ from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ArenaError, shown
 from millebornes_env.games.millebornes.rules import Rules
 from millebornes_env.games.millebornes.sections import full_state_sections
-from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import edition as find_edition
 
 FORMAT: Final = "millebornes_env recording"
 FORMAT_VERSION: Final = 1
@@ -83,7 +83,7 @@ class Recording(TableSpec):
             ArenaError: there are more agents than teams, or it is another game.
             ValueError: there is no such table or agent; the message says which.
         """
-        sheet = find_sheet(self.edition)
+        sheet = find_edition(self.edition)
         if not isinstance(sheet.table(self.players, self.teams), Rules):
             raise ArenaError(
                 f"only Mille Bornes can be recorded: {sheet.label!r} is of the game {sheet.game!r}"

@@ -94,10 +94,10 @@ def record(
         The data in the folder.
 
     Raises:
-        ArenaError: the folder holds something else, more rounds, or a damaged file; another process
-            records into it; it was removed; a library is missing; or a value is invalid.
+        ArenaError: the folder holds something else, more rounds, or a damaged file; another process records
+            into it; it was removed; a library is missing; or a value is invalid; or the cluster is gone, or
+            has different agents.
         AgentFaultError: an agent raised, or chose an illegal action.
-        ArenaError: the cluster is gone, or has different agents.
         OSError: a file could not be written. Files written before are complete.
         ValueError: there is no such table or agent.
     """
@@ -158,7 +158,7 @@ def _made_by_threads(
 
 
 def _contents_there(recording: Recording, described: Mapping[str, Any], file: int, rounds: int) -> _Contents:
-    """Play one file on a node; raise a ArenaError if its agents differ."""
+    """Play one file on a node; raise an ArenaError if its agents differ."""
     difference = first_difference(described, recording.described())
     if difference is not None:
         raise ArenaError(
@@ -292,7 +292,7 @@ class RecordedData:
 
     Attributes:
         folder: the folder.
-        described: description of the recording, the entry "recording" of `arena.recording.json`.
+        described: description of the recording, the entry "recording" of `recording.json`.
         rounds: number of rounds in each file.
     """
 

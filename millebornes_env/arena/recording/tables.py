@@ -111,7 +111,7 @@ def table_bytes(table: pyarrow.Table, said: Mapping[str, Any]) -> bytes:
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Convert errors of the library to a ArenaError that names the file, except FileNotFoundError."""
+    """Convert errors of the library to an ArenaError that names the file, except FileNotFoundError."""
     try:
         yield
     except (FileNotFoundError, ArenaError):
@@ -145,7 +145,7 @@ def _metadata(path: Path) -> dict[str, Any]:
 
 
 def read_rows(path: Path) -> pyarrow.Table:
-    """Read all rows of a file; raise a ArenaError if it is damaged."""
+    """Read all rows of a file; raise an ArenaError if it is damaged."""
     with reading(path):
         table = arrow().parquet.read_table(path)
         table.validate(full=True)
@@ -165,7 +165,7 @@ def damaged(path: Path, error: object) -> ArenaError:
 
 
 def check_columns(path: Path, table: str, described: Mapping[str, Any]) -> None:
-    """Raise a ArenaError if the names, types or sizes of the columns do not fit the description."""
+    """Raise an ArenaError if the names, types or sizes of the columns do not fit the description."""
     with reading(path):
         schema = arrow().parquet.read_schema(path)
         wanted = _columns(table, described)

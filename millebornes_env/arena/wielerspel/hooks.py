@@ -1,5 +1,5 @@
 """Hooks of the cycling race in `arena` (`games.registry.HOOKS`)."""
 
-from millebornes_env.arena import wielerspel_counters as counts
+from millebornes_env.arena.wielerspel import counters as counts
 
 __all__ = ["counts"]

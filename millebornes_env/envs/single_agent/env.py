@@ -145,8 +145,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             The observation and the info.
 
         Raises:
-            OptionError: the seed is not one.
-            OptionError: an unknown option.
+            OptionError: the seed is not one; or an unknown option.
             AgentError: an opponent failed.
             ClosedError: the environment was closed.
         """

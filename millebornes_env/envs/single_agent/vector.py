@@ -185,8 +185,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             Observations and infos.
 
         Raises:
-            OptionError: the seed is not one.
-            OptionError: an unknown option, or a mask of the wrong shape.
+            OptionError: the seed is not one; or an unknown option, or a mask of the wrong shape.
             AgentError: an opponent failed.
             ClosedError: the environment was closed.
         """

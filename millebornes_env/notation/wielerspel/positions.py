@@ -11,7 +11,7 @@ from typing import Any
 
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.games.registry import find_sheet
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.wielerspel.audit import first_violation
 from millebornes_env.games.wielerspel.chance_cards import cards_left
 from millebornes_env.games.wielerspel.editions import Edition
@@ -71,8 +71,8 @@ def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: 
     return Position(sheet, rules, RaceReader(found, rules).read(), "key" in found)
 
 
-def _sheet_of_a_race(edition: object) -> Edition:
-    sheet: object = find_sheet(edition)
+def _sheet_of_a_race(edition: Any) -> Edition:
+    sheet: object = find_edition(edition)
     if not isinstance(sheet, Edition):
         raise NotationError(
             f"{shown(edition)} is no sheet of the race; read_position of `notation` reads all"

@@ -1,4 +1,4 @@
-"""Mille Bornes in words, as one seat sees it: the part `words` of its entry in the table of games."""
+"""Mille Bornes in words, as one seat sees it: its hook `play.words`."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Situation(NamedTuple):
 
 
 class Words(Protocol):
-    """The description of a game in words: a module that the game's entry names (`Game.words`).
+    """The description of a game in words: the module of its hook `play.words`.
 
     Places are counted from the seat that looks, to the left: 0 is itself.
     """

@@ -1,6 +1,6 @@
 """The design of a study: its table, the players, the number of games, and a link for each participant.
 
-It is saved as `play.study.json` in the study's folder, with the seed of the deals and the participants'
+It is saved as `study.json` in the study's folder, with the seed of the deals and the participants'
 tokens. Only the experimenter may read this file. A study that was stopped is resumed from it.
 """
 

@@ -248,12 +248,14 @@ def table_as_seen(env: VectorEnv, row: npt.NDArray[np.int8]) -> str:
     the observation.
     """
     game, state = env.game, env.games.states[0]
-    if game.has("render.view"):
-        return str(game.hook("render.view", "play")(state, env.rules, SEAT))
-    if game.has("render.draw") and tells_actions(env):
-        return str(game.hook("render.draw", "play")(state, env.rules))
-    if game.has("render.describe"):
-        return str(game.hook("render.describe", "play")(row, env.observation_sections, env.rules))
+    view, draw = game.find_hook("render.view"), game.find_hook("render.draw")
+    if view is not None:
+        return str(view(state, env.rules, SEAT))
+    if draw is not None and tells_actions(env):
+        return str(draw(state, env.rules))
+    describe = game.find_hook("render.describe")
+    if describe is not None:
+        return str(describe(row, env.observation_sections, env.rules))
     return "\n".join(
         f"{one.name} ({one.meaning}): {' '.join(map(str, row[one.start : one.stop]))}"
         for one in env.observation_sections

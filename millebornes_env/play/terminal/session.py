@@ -67,10 +67,9 @@ class Session:
 
     def _tell_action(self, seat: int, action: int) -> None:
         """Describe an action, also the person's own."""
-        if self.env.game.has("render.describe_event"):
-            states = self.env.get_states()
-            describe = self.env.game.hook("render.describe_event", "play")
-            for line in describe(states[0], self.env.rules, action):
+        describe = self.env.game.find_hook("render.describe_event")
+        if describe is not None:
+            for line in describe(self.env.get_states()[0], self.env.rules, action):
                 self.person.say(line)
         elif seat and tells_actions(self.env):
             self.person.say(f"{self.person.names.seat(seat)}: {self.person.words(action, seat)}")

@@ -1,4 +1,4 @@
-"""The table of Mille Bornes as a picture (SVG): the part `picture` of its entry in the table of games."""
+"""The table of Mille Bornes as a picture (SVG): its hook `render.picture`."""
 
 from __future__ import annotations
 

@@ -112,8 +112,8 @@ class EquilibriumAgent(BaseAgent):
             slot_ids: int64[N], as `BaseAgent.has_memory` says; None: the number of the row.
 
         Raises:
-            AgentError: one of the arguments has another shape or type.
-            AgentError: a row that the table cannot show to a seat that is to decide.
+            AgentError: one of the arguments has another shape or type; or a row that the table cannot show to
+                a seat that is to decide.
         """
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
