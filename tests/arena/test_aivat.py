@@ -19,12 +19,10 @@ from millebornes_env.arena.kernels import new_batch
 from millebornes_env.arena.luck.aivat import INPUTS_VERSION, count_draws, num_inputs
 from millebornes_env.arena.luck.full_view import NOTHING, list_positions, place_held, place_in_pile
 from millebornes_env.arena.luck.value_files import (
-    DESCRIPTION_FILE,
+    FILES,
     SHIPPED,
-    WEIGHTS_FILE,
     network_digest,
     network_for,
-    save_network,
 )
 from millebornes_env.arena.luck.value_network import Float32Array, ValueNetwork
 from millebornes_env.arena.match import MatchConfig, play
@@ -280,35 +278,35 @@ def test_a_table_without_a_network_is_told_what_to_do(capsys: pytest.CaptureFixt
 
 def test_a_network_is_kept_and_read_back(tmp_path: Path) -> None:
     network, rules = random_network(2, 2), MatchConfig().rules
-    save_network(tmp_path, network, ABOUT)
+    FILES.save(tmp_path, network, ABOUT)
     read = network_for(game("millebornes"), rules, str(tmp_path))
     for one, other in zip(network, read, strict=True):
         assert other.dtype == np.float32
         assert other == pytest.approx(one, abs=2e-3)
-    save_network(tmp_path, random_network(2, 2, seed=9), ABOUT)
+    FILES.save(tmp_path, random_network(2, 2, seed=9), ABOUT)
     assert network_digest(network_for(game("millebornes"), rules, str(tmp_path))) != network_digest(read)
 
 
 @pytest.mark.parametrize(
     ("break_it", "complaint"),
     [
-        (lambda folder: (folder / DESCRIPTION_FILE).unlink(), "holds no value of luck"),
-        (lambda folder: (folder / DESCRIPTION_FILE).write_text('{"format": 7}'), "has the format 7"),
+        (lambda folder: (folder / FILES.description_file).unlink(), "holds no value of luck"),
+        (lambda folder: (folder / FILES.description_file).write_text('{"format": 7}'), "has the format 7"),
         (
-            lambda folder: (folder / WEIGHTS_FILE).write_bytes(b"\x09"),
+            lambda folder: (folder / FILES.weights_file).write_bytes(b"\x09"),
             "value.safetensors' is missing or damaged",
         ),
-        (lambda folder: save_network(folder, random_network(4, 2), ABOUT), "weights of shapes"),
+        (lambda folder: FILES.save(folder, random_network(4, 2), ABOUT), "weights of shapes"),
         (
-            lambda folder: save_network(folder, random_network(2, 2), {**ABOUT, "players": 4}),
+            lambda folder: FILES.save(folder, random_network(2, 2), {**ABOUT, "players": 4}),
             "is for 4 players",
         ),
-        (lambda folder: save_network(folder, _with_nan(), ABOUT), "weights are not finite"),
-        (lambda folder: save_network(folder, _with_row(), ABOUT), "row of input 0 must be 0"),
+        (lambda folder: FILES.save(folder, _with_nan(), ABOUT), "weights are not finite"),
+        (lambda folder: FILES.save(folder, _with_row(), ABOUT), "row of input 0 must be 0"),
     ],
 )
 def test_a_damaged_network_is_refused(tmp_path: Path, break_it: Any, complaint: str) -> None:
-    save_network(tmp_path, random_network(2, 2), ABOUT)
+    FILES.save(tmp_path, random_network(2, 2), ABOUT)
     break_it(tmp_path)
     with pytest.raises(ArenaError, match=complaint):
         network_for(game("millebornes"), MatchConfig().rules, str(tmp_path))
@@ -328,6 +326,6 @@ def test_every_network_that_ships_fits_its_table() -> None:
     folders = sorted(path for path in SHIPPED.iterdir() if path.is_dir())
     assert folders
     for folder in folders:
-        about = json.loads((folder / DESCRIPTION_FILE).read_text())
+        about = json.loads((folder / FILES.description_file).read_text())
         config = MatchConfig(about["editions"][0], about["players"], about["teams"], aivat=True)
         assert config.network() is not None

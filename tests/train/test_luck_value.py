@@ -14,7 +14,7 @@ from tests.each import each
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
 
-    from millebornes_env.arena.luck.value_files import DESCRIPTION_FILE, WEIGHTS_FILE
+    from millebornes_env.arena.luck.value_files import FILES
     from millebornes_env.arena.match import MatchConfig
     from tests.arena.test_aivat import random_network
     from train.tools import luck_games, luck_value
@@ -33,7 +33,7 @@ def test_a_network_is_fitted_kept_and_used(
     out = capsys.readouterr().out
     assert "stage 2 of 2: 1,500 draws" in out
     assert "greedy - holder: duplicate deals save " in out
-    about = json.loads((tmp_path / "v" / DESCRIPTION_FILE).read_text())
+    about = json.loads((tmp_path / "v" / FILES.description_file).read_text())
     assert (about["players"], about["teams"], about["options"]["stages"]) == (2, 2, 2)
     assert str(tmp_path) not in json.dumps(about), "it is to be published"
     network = MatchConfig(aivat=True, luck_value=str(tmp_path / "v")).network()
@@ -46,7 +46,7 @@ def test_a_network_is_fitted_kept_and_used(
     further = MatchConfig(aivat=True, luck_value=str(tmp_path / "more")).network()
     assert further is not None
     assert further.rows.shape[1] == 16, "that of the network that it goes on from"
-    about = json.loads((tmp_path / "more" / DESCRIPTION_FILE).read_text())
+    about = json.loads((tmp_path / "more" / FILES.description_file).read_text())
     assert (about["options"]["hidden"], about["options"]["second"]) == (16, 8)
     assert [run["stages"] for run in about["begun_with"]] == [2]
     assert [run["hidden"] for run in luck_value.runs_of(tmp_path / "more")] == [16, 16]
@@ -70,7 +70,8 @@ def test_the_same_options_give_the_same_network(tmp_path: Path, monkeypatch: pyt
                 deals=50,
             )
         )
-    assert (tmp_path / "one" / WEIGHTS_FILE).read_bytes() == (tmp_path / "other" / WEIGHTS_FILE).read_bytes()
+    one, other = ((tmp_path / name / FILES.weights_file).read_bytes() for name in ("one", "other"))
+    assert one == other
     args = Args(out=tmp_path, agent=("greedy", "holder"), deals=50)
     network = MatchConfig(aivat=True, luck_value=str(tmp_path / "one")).network()
     assert network is not None
@@ -92,7 +93,7 @@ def test_a_network_that_knows_nothing_is_not_scaled_by_nothing(
     going_on = ["--out", str(tmp_path / "w"), "--start", str(tmp_path / "v"), *options]
     monkeypatch.setattr("sys.argv", ["luck_value", *going_on])
     assert luck_value.main() == 0
-    path = tmp_path / "w" / DESCRIPTION_FILE
+    path = tmp_path / "w" / FILES.description_file
     path.write_text(json.dumps(json.loads(path.read_text()) | {"scale": 0.0}))
     going_on = ["--out", str(tmp_path / "x"), "--start", str(path.parent), *options]
     monkeypatch.setattr("sys.argv", ["luck_value", *going_on])

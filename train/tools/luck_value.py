@@ -35,12 +35,7 @@ from millebornes_env.arena.batch import roles_of
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
 from millebornes_env.arena.estimates import luck_reduction, variance_reduction
 from millebornes_env.arena.luck.aivat import INPUTS_VERSION, POINTS_OF_VALUE, num_inputs
-from millebornes_env.arena.luck.value_files import (
-    DESCRIPTION_FILE,
-    network_for,
-    read_description,
-    save_network,
-)
+from millebornes_env.arena.luck.value_files import FILES, network_for
 from millebornes_env.arena.luck.value_network import MAX_UNITS, ValueNetwork
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.games.millebornes.cards import DECK_SIZE
@@ -232,7 +227,7 @@ def fit(args: Args) -> ValueNetwork:
         foretold = learner.learn(found, stage)
         network = model.weights()
         # whoever stops it has that much
-        save_network(args.out, network, description(args, network, stage + 1))
+        FILES.save(args.out, network, description(args, network, stage + 1))
         print(
             f"stage {stage + 1} of {args.stages}: {len(found.lead):,} draws, standard deviation between "
             f"branches {POINTS_OF_VALUE * found.lead.std(axis=1).mean():,.0f} points, {100 * foretold:.1f} % "
@@ -253,7 +248,7 @@ def fit(args: Args) -> ValueNetwork:
         last_bias=(scale * network.last_bias).astype(np.float32),
     )
     network = rounded(network, args.bits)
-    save_network(args.out, network, description(args, network, args.stages, scale))
+    FILES.save(args.out, network, description(args, network, args.stages, scale))
     return network
 
 
@@ -293,7 +288,7 @@ def unscaled(config: MatchConfig, folder: Path) -> ValueNetwork:
         ValueError: nothing of it is left.
     """
     network = network_for(config.game, config.rules, str(folder))
-    scale = np.float32(read_description(folder).get("scale", 1.0))
+    scale = np.float32(FILES.read_description(folder).get("scale", 1.0))
     if not scale > 0:
         raise ValueError(f"the network in {str(folder)!r} was scaled by {scale}: begin without --start")
     return network._replace(last=network.last / scale, last_bias=network.last_bias / scale)
@@ -325,7 +320,7 @@ def description(args: Args, network: ValueNetwork, stages: int, scale: float = 1
 
 def runs_of(folder: Path) -> list[Any]:
     """The options of all runs that have made a network, the first one first."""
-    told = read_description(folder)
+    told = FILES.read_description(folder)
     before = told.get("begun_with") or []
     return [*(before if isinstance(before, list) else [before]), told.get("options")]
 
@@ -409,7 +404,7 @@ def _command() -> None:
         raise ValueError(f"--horizon is {args.horizon}; it must be 0 or more")
     if args.config.rules.teams > 2 and args.horizon:
         raise ValueError("at a table of more than two teams, give --horizon 0")
-    if (args.out / DESCRIPTION_FILE).exists():
+    if (args.out / FILES.description_file).exists():
         raise ValueError(f"{str(args.out)!r} already holds a value of luck: choose another --out")
     table = args.config.table()
     for spec in args.names:
