@@ -1,17 +1,21 @@
 """Small networks on disk: arrays by name in a safetensors file, and a JSON file that describes them.
 
+Arrays are of floats. An array `NAME.weight` may also be of 8-bit integers (int8); then `NAME.scale` (floats)
+stands beside it, with a scale for each column [1, inputs] or each row [outputs, 1], and the weights are the
+integers times their scales, in float32.
+
 Files may come from strangers: nothing is pickled, and invalid content raises. The shapes are checked by the
 reader of each kind of network.
 """
 
 from __future__ import annotations
 
-import functools
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +24,11 @@ from millebornes_env._util.files import write_bytes_atomically, write_json_atomi
 from millebornes_env.errors import MilleBornesError, MissingExtraError, shown
 
 Float32Array = npt.NDArray[np.float32]
+Arrays = Mapping[str, npt.NDArray[Any]]
 
 _MOST_BYTES: Final = 1 << 20  # of a description
 _MOST_WEIGHT_BYTES: Final = 1 << 26
+_FLOATS: Final = (np.float16, np.float32, np.float64)
 
 
 @dataclass(frozen=True)
@@ -31,21 +37,19 @@ class NetworkFiles:
 
     Attributes:
         name: NAME.
-        format: version of the files, the entry "format" of a description.
+        formats: versions of the files, the entry "format" of a description; the first one is written.
         what: kind of network, for messages.
-        advice: how to get such a network, for messages.
+        advice: command that makes such a network, for messages.
         error: class of the errors for missing and invalid files.
-        arrays: names of the arrays.
         most: largest absolute value of a weight.
     """
 
     name: str
-    format: int
+    formats: tuple[int, ...]
     what: str
     advice: str
     error: type[MilleBornesError]
-    arrays: tuple[str, ...]
-    most: float
+    most: float = math.inf
 
     @property
     def description_file(self) -> str:
@@ -65,78 +69,117 @@ class NetworkFiles:
         """
         path = folder / self.description_file
         try:
-            with path.open("rb") as file:
-                content = json.loads(file.read(_MOST_BYTES).decode("utf-8"))
+            content = json.loads(_read_file(path, _MOST_BYTES).decode("utf-8"))
             if not isinstance(content, dict):
                 raise ValueError("not a JSON object")
         except FileNotFoundError:
             raise self.error(
                 f"{shown(str(folder))} holds no {self.what} (no {self.description_file}): {self.advice}"
             ) from None
-        except (OSError, ValueError, RecursionError) as error:
+        except RecursionError:
+            raise self.damaged(path, "nested too deep") from None
+        except (OSError, ValueError) as error:
             raise self.damaged(path, error) from None
-        if content.get("format") != self.format:
+        found = content.get("format")
+        if type(found) is not int or found not in self.formats:  # 2.0 and true are no versions
             raise self.error(
-                f"{shown(str(path))} has the format {shown(content.get('format'))}, this version reads "
-                f"{self.format}: {self.advice}"
+                f"{str(path)!r} has format {shown(found)}, this version reads "
+                f"{' and '.join(map(str, self.formats))}: {self.advice}"
             )
         return content
 
-    def read_arrays(self, folder: Path) -> list[Float32Array]:
-        """Read the arrays of a network as float32; a file that has not changed is read once.
+    def read_arrays(self, folder: Path, names: Iterable[str]) -> list[Float32Array]:
+        """Read arrays of a network as float32.
 
         Raises:
-            MilleBornesError: of the class `error`: the file is missing or damaged, or has other arrays.
+            MilleBornesError: of the class `error`: the file is missing or damaged, or lacks an array.
             MissingExtraError: safetensors is not installed.
         """
+        try:
+            from safetensors import SafetensorError  # noqa: PLC0415 - an extra: only networks need it
+            from safetensors.numpy import load  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise MissingExtraError.of(f"a {self.what}", error, "arena") from None
         path = folder / self.weights_file
         try:
-            return list(_read_arrays(self, path, path.stat().st_mtime_ns))
-        except (OSError, ValueError) as error:
-            raise self.damaged(path, getattr(error, "strerror", None) or error) from None
+            arrays = load(_read_file(path, _MOST_WEIGHT_BYTES))
+            return [self._weights(arrays, name) for name in names]
+        except KeyError as error:
+            raise self.damaged(path, f"no array {error}") from None
+        except (OSError, ValueError, TypeError, SafetensorError) as error:
+            raise self.damaged(path, error) from None
+
+    def _weights(self, arrays: Arrays, name: str) -> Float32Array:
+        """Return the weights of an array.
+
+        Raises:
+            KeyError: the array or its scale is missing.
+            ValueError: a type, the shape of the scale or a weight is invalid.
+        """
+        array = arrays[name]
+        if array.dtype == np.int8 and name.endswith(".weight"):
+            scale = self._weights(arrays, f"{name.removesuffix('weight')}scale")
+            if array.ndim != 2 or scale.shape not in ((len(array), 1), (1, array.shape[1])):
+                raise ValueError(
+                    f"the scale of {name} is of shape {scale.shape}, the weights of {array.shape}: there is "
+                    "one scale for each row, or one for each column"
+                )
+            weights = restored(array, scale)
+        elif array.dtype in _FLOATS:
+            with np.errstate(over="ignore"):
+                weights = np.ascontiguousarray(array, np.float32)
+        else:
+            raise ValueError(f"{name} is of type {array.dtype}; it may be float16, float32 or float64")
+        if not np.abs(weights).max(initial=0.0) <= self.most:
+            raise ValueError(f"{name}: weights are not finite, or above {self.most:g}")
+        return weights
 
     def damaged(self, path: Path, why: object) -> MilleBornesError:
         """Return the error for a file that is missing or damaged."""
-        return self.error(f"{shown(str(path))} is missing or damaged ({why}): restore it, or {self.advice}")
+        return self.error(f"{str(path)!r} is missing or damaged ({why}): restore it, or {self.advice}")
 
-    def save(self, folder: Path, network: Any, description: Mapping[str, Any]) -> None:
+    def save(self, folder: Path, arrays: Arrays, description: Mapping[str, Any]) -> None:
         """Save a network; the description is written last and makes the folder valid.
 
         Args:
             folder: folder of the network; created if it is missing.
-            network: a named tuple of the arrays, saved as float16.
-            description: entries of the description without the format.
+            arrays: the arrays by name.
+            description: entries of the description; without "format", the first one of `formats` is added.
 
         Raises:
+            MissingExtraError: safetensors is not installed.
             OSError: a file could not be written; old files are unchanged.
         """
-        from safetensors.numpy import save  # noqa: PLC0415 - an extra: only the tools that fit networks need it
-
-        halves = {name: array.astype(np.float16) for name, array in network._asdict().items()}
-        write_bytes_atomically(folder / self.weights_file, save(halves))
-        write_json_atomically(folder / self.description_file, {"format": self.format, **description})
-
-
-@functools.lru_cache(maxsize=8)
-def _read_arrays(files: NetworkFiles, path: Path, stamp: int) -> tuple[Float32Array, ...]:
-    """Read and cache the arrays; `stamp`, the time of the last change, is part of the cache key."""
-    try:
-        from safetensors import SafetensorError  # noqa: PLC0415 - an extra
-        from safetensors.numpy import load  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of(f"a {files.what}", error, "arena") from None
-    if path.stat().st_size > _MOST_WEIGHT_BYTES:
-        raise ValueError("it is too large")
-    try:
-        arrays = load(path.read_bytes())
-        return tuple(_checked(arrays[name], files.most) for name in files.arrays)
-    except (SafetensorError, KeyError, TypeError) as error:
-        raise ValueError(str(error)) from None
+        try:
+            from safetensors.numpy import save  # noqa: PLC0415 - an extra: only networks need it
+        except ModuleNotFoundError as error:
+            raise MissingExtraError.of(f"writing a {self.what}", error, "arena") from error
+        write_bytes_atomically(folder / self.weights_file, save(dict(arrays)))
+        write_json_atomically(folder / self.description_file, {"format": self.formats[0], **description})
 
 
-def _checked(array: npt.NDArray[Any], most: float) -> Float32Array:
-    if array.dtype not in (np.float16, np.float32):
-        raise ValueError(f"weights are {array.dtype}, they must be float16 or float32")
-    if not np.isfinite(array).all() or float(np.abs(array).max(initial=0.0)) > most:
-        raise ValueError(f"weights are not finite, or above {most:g}")
-    return np.ascontiguousarray(array, np.float32)
+def restored(numbers: npt.NDArray[np.int8], scale: Float32Array) -> Float32Array:
+    """Return the weights of rounded numbers, float32[outputs, inputs]."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of damaged files: the bounds of weights are checked
+        return numbers.astype(np.float32) * scale
+
+
+def in_half_precision(network: NamedTuple) -> dict[str, npt.NDArray[np.float16]]:
+    """Return the arrays of a network by name, as float16."""
+    return {name: array.astype(np.float16) for name, array in network._asdict().items()}
+
+
+def _read_file(path: Path, most_bytes: int) -> bytes:
+    """Read a regular file: a pipe or a device might never end.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is no regular file, or larger than `most_bytes`.
+    """
+    if path.exists() and not path.is_file():
+        raise ValueError("not a file")
+    with path.open("rb") as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise ValueError(f"larger than {most_bytes >> 20} MiB")
+    return content

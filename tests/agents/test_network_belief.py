@@ -305,7 +305,7 @@ def test_the_fingerprint_tells_networks_apart(tmp_path: Path) -> None:
     spec, found = f"greedy+search:belief={tmp_path}", []
     for out in (0.5, 0.25, 0.5):
         network = small_network()
-        FILES.save(tmp_path, network._replace(out=np.full_like(network.out, out)), PARKER_2)
+        FILES.save(tmp_path, network._asdict() | {"out": np.full_like(network.out, out)}, PARKER_2)
         found.append(fingerprint(searcher(vector_env(1), spec), spec))
     assert found[0] == found[2] != found[1]
 
@@ -313,14 +313,14 @@ def test_the_fingerprint_tells_networks_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "value", "words"),
     [
-        ("format", 7, "has the format 7"),
+        ("format", 7, "has format 7"),
         ("inputs_version", 7, "inputs_version 7"),
         ("editions", ["dutch"], "knows dutch for 2, not parker for 2: belief=uniform plays at every table"),
         ("players", 3, "it is for 3; such networks are for two players"),
     ],
 )
 def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value: object, words: str) -> None:
-    FILES.save(tmp_path, small_network(), PARKER_2)
+    FILES.save(tmp_path, small_network()._asdict(), PARKER_2)
     path = tmp_path / FILES.description_file
     path.write_text(json.dumps(json.loads(path.read_text()) | {entry: value}))
     with pytest.raises(UnknownAgentError, match=words):
@@ -333,7 +333,7 @@ def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value
 )
 def test_damaged_weights_are_refused(tmp_path: Path, place: str, array: object) -> None:
     network = small_network()._replace(**{place: np.array(array, np.float32)})
-    FILES.save(tmp_path, network, PARKER_2)
+    FILES.save(tmp_path, network._asdict(), PARKER_2)
     with pytest.raises(UnknownAgentError, match="damaged"):
         hand_network_for(Table.of(vector_env(1)), str(tmp_path))
 

@@ -12,18 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from millebornes_env._util.network_files import in_half_precision
 from millebornes_env.arena.dealing import dealt_batch
 from millebornes_env.arena.estimates import corrected, luck_reduction
 from millebornes_env.arena.evaluation import caption, compare, evaluate
 from millebornes_env.arena.kernels import new_batch
 from millebornes_env.arena.luck.aivat import INPUTS_VERSION, count_draws, num_inputs
 from millebornes_env.arena.luck.full_view import NOTHING, list_positions, place_held, place_in_pile
-from millebornes_env.arena.luck.value_files import (
-    FILES,
-    SHIPPED,
-    network_digest,
-    network_for,
-)
+from millebornes_env.arena.luck.value_files import FILES, SHIPPED, network_digest, network_for
 from millebornes_env.arena.luck.value_network import Float32Array, ValueNetwork
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import own_less_others
@@ -278,12 +274,12 @@ def test_a_table_without_a_network_is_told_what_to_do(capsys: pytest.CaptureFixt
 
 def test_a_network_is_kept_and_read_back(tmp_path: Path) -> None:
     network, rules = random_network(2, 2), MatchConfig().rules
-    FILES.save(tmp_path, network, ABOUT)
+    FILES.save(tmp_path, in_half_precision(network), ABOUT)
     read = network_for(game("millebornes"), rules, str(tmp_path))
     for one, other in zip(network, read, strict=True):
         assert other.dtype == np.float32
         assert other == pytest.approx(one, abs=2e-3)
-    FILES.save(tmp_path, random_network(2, 2, seed=9), ABOUT)
+    FILES.save(tmp_path, random_network(2, 2, seed=9)._asdict(), ABOUT)
     assert network_digest(network_for(game("millebornes"), rules, str(tmp_path))) != network_digest(read)
 
 
@@ -291,22 +287,22 @@ def test_a_network_is_kept_and_read_back(tmp_path: Path) -> None:
     ("break_it", "complaint"),
     [
         (lambda folder: (folder / FILES.description_file).unlink(), "holds no value of luck"),
-        (lambda folder: (folder / FILES.description_file).write_text('{"format": 7}'), "has the format 7"),
+        (lambda folder: (folder / FILES.description_file).write_text('{"format": 7}'), "has format 7"),
         (
             lambda folder: (folder / FILES.weights_file).write_bytes(b"\x09"),
             "value.safetensors' is missing or damaged",
         ),
-        (lambda folder: FILES.save(folder, random_network(4, 2), ABOUT), "weights of shapes"),
+        (lambda folder: FILES.save(folder, random_network(4, 2)._asdict(), ABOUT), "weights of shapes"),
         (
-            lambda folder: FILES.save(folder, random_network(2, 2), {**ABOUT, "players": 4}),
+            lambda folder: FILES.save(folder, random_network(2, 2)._asdict(), {**ABOUT, "players": 4}),
             "is for 4 players",
         ),
-        (lambda folder: FILES.save(folder, _with_nan(), ABOUT), "weights are not finite"),
-        (lambda folder: FILES.save(folder, _with_row(), ABOUT), "row of input 0 must be 0"),
+        (lambda folder: FILES.save(folder, _with_nan()._asdict(), ABOUT), "weights are not finite"),
+        (lambda folder: FILES.save(folder, _with_row()._asdict(), ABOUT), "row of input 0 must be 0"),
     ],
 )
 def test_a_damaged_network_is_refused(tmp_path: Path, break_it: Any, complaint: str) -> None:
-    FILES.save(tmp_path, random_network(2, 2), ABOUT)
+    FILES.save(tmp_path, random_network(2, 2)._asdict(), ABOUT)
     break_it(tmp_path)
     with pytest.raises(ArenaError, match=complaint):
         network_for(game("millebornes"), MatchConfig().rules, str(tmp_path))

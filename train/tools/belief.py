@@ -32,6 +32,7 @@ from torch import Tensor
 from millebornes_env import agents
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import check_writable, locked
+from millebornes_env._util.network_files import in_half_precision
 from millebornes_env._util.versions import versions
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.hand_files import FILES, hand_network_for, read_description
@@ -253,7 +254,8 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
     take_rounded(model)
     bits = measured(model, held_out, args)
     spent = time.process_time() - start
-    FILES.save(args.out, model.weights(), description(args, model, epochs, bits, spent))
+    arrays = in_half_precision(model.weights())
+    FILES.save(args.out, arrays, description(args, model, epochs, bits, spent))
     return bits
 
 

@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from millebornes_env import agents
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import locked
+from millebornes_env._util.network_files import in_half_precision
 from millebornes_env.agents.protocol import Agent, is_compiled
 from millebornes_env.arena.batch import roles_of
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
@@ -227,7 +228,7 @@ def fit(args: Args) -> ValueNetwork:
         foretold = learner.learn(found, stage)
         network = model.weights()
         # whoever stops it has that much
-        FILES.save(args.out, network, description(args, network, stage + 1))
+        FILES.save(args.out, in_half_precision(network), description(args, network, stage + 1))
         print(
             f"stage {stage + 1} of {args.stages}: {len(found.lead):,} draws, standard deviation between "
             f"branches {POINTS_OF_VALUE * found.lead.std(axis=1).mean():,.0f} points, {100 * foretold:.1f} % "
@@ -248,7 +249,7 @@ def fit(args: Args) -> ValueNetwork:
         last_bias=(scale * network.last_bias).astype(np.float32),
     )
     network = rounded(network, args.bits)
-    FILES.save(args.out, network, description(args, network, args.stages, scale))
+    FILES.save(args.out, in_half_precision(network), description(args, network, args.stages, scale))
     return network
 
 

@@ -24,9 +24,7 @@ from millebornes_env.errors import MilleBornesError, UnknownAgentError, shown
 from millebornes_env.games.registry import edition
 
 HOW_TO_FIT: Final = "fit one with `python -m train.tools.belief`"
-FILES: Final = NetworkFiles(
-    "belief", 1, "belief network", HOW_TO_FIT, UnknownAgentError, HandNetwork._fields, most=1e4
-)
+FILES: Final = NetworkFiles("belief", (1,), "belief network", HOW_TO_FIT, UnknownAgentError, most=1e4)
 SHIPPED: Final = Path(__file__).with_name("hand_networks")
 """Folder of the shipped networks, with a folder for each."""
 INSTEAD: Final = "belief=uniform plays at every table"
@@ -136,7 +134,7 @@ def _read(folder: Path) -> HandNetwork:
     Raises:
         UnknownAgentError: the file is damaged, or the shapes do not fit together.
     """
-    network = HandNetwork(*FILES.read_arrays(folder))
+    network = HandNetwork(*FILES.read_arrays(folder, HandNetwork._fields))
     units, width, last = network.event_bias.size, network.kept_bias.size // 3, network.hidden_bias.size
     outputs = network.out_bias.size
     needed = (

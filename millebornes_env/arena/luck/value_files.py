@@ -8,8 +8,6 @@ A folder holds `value.safetensors`, the arrays of `ValueNetwork` by their names,
     players, teams      seats and teams of its tables
     inputs_version      version of its inputs (`INPUTS_VERSION` of the game's part)
     editions            labels of the rule sheets it was fitted to; it works with others, too
-
-Files may come from strangers: nothing is pickled, and invalid content raises an `ArenaError`.
 """
 
 from __future__ import annotations
@@ -29,13 +27,7 @@ if TYPE_CHECKING:
 
 HOW_TO_TRAIN: Final = "fit one with `python -m train.tools.luck_value`, and name its folder with --luck-value"
 FILES: Final = NetworkFiles(
-    "value",
-    1,
-    "value of luck",
-    HOW_TO_TRAIN,
-    ArenaError,
-    ValueNetwork._fields,
-    most=float(np.finfo(np.float32).max),
+    "value", (1,), "value of luck", HOW_TO_TRAIN, ArenaError, most=float(np.finfo(np.float32).max)
 )
 SHIPPED: Final = Path(__file__).with_name("values")
 """Folder of the shipped networks, with a folder for each."""
@@ -79,7 +71,7 @@ def _read(folder: Path, game: Game, rules: Any) -> ValueNetwork:
         )
     if description.get("inputs_version") != module.INPUTS_VERSION:
         raise ArenaError(f"the value of luck in {str(folder)!r} is of another version: {HOW_TO_TRAIN}")
-    network = ValueNetwork(*FILES.read_arrays(folder))
+    network = ValueNetwork(*FILES.read_arrays(folder, ValueNetwork._fields))
     _check_shapes(network, module.num_inputs(rules.players, rules.teams), folder / FILES.weights_file)
     return network
 
