@@ -2,20 +2,20 @@
 
 Arrays are of floats. An array `NAME.weight` may also be of 8-bit integers (int8); then `NAME.scale` (floats)
 stands beside it, with a scale for each column [1, inputs] or each row [outputs, 1], and the weights are the
-integers times their scales, in float32.
+integers times their scales, in float32. A perceptron has the arrays `layers.0.weight` [outputs, inputs],
+`layers.0.bias` [outputs], `layers.1.weight` ...
 
-Files may come from strangers: nothing is pickled, and invalid content raises. The shapes are checked by the
-reader of each kind of network.
+Files may come from strangers: nothing is pickled, and invalid content raises.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,8 @@ from millebornes_env.errors import MilleBornesError, MissingExtraError, shown
 
 Float32Array = npt.NDArray[np.float32]
 Arrays = Mapping[str, npt.NDArray[Any]]
+Layers = Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
+"""Weight [outputs, inputs] and bias [outputs] of each layer of a perceptron."""
 
 _MOST_BYTES: Final = 1 << 20  # of a description
 _MOST_WEIGHT_BYTES: Final = 1 << 26
@@ -134,6 +136,48 @@ class NetworkFiles:
             raise ValueError(f"{name}: weights are not finite, or above {self.most:g}")
         return weights
 
+    def read_layers(self, folder: Path, num_layers: int) -> list[tuple[Float32Array, Float32Array]]:
+        """Read weight and bias of each layer of a perceptron, as `read_arrays` does."""
+        names = [f"layers.{layer}.{part}" for layer in range(num_layers) for part in ("weight", "bias")]
+        arrays = self.read_arrays(folder, names)
+        return list(zip(arrays[::2], arrays[1::2], strict=True))
+
+    def check_layers(
+        self, layers: Layers, folder: Path, inputs: int, most_units: int, *, highest: float, is_bounded: bool
+    ) -> None:
+        """Check that kernels can evaluate a perceptron, and that its outputs are finite.
+
+        Args:
+            layers: of the network.
+            folder: of its files, for messages.
+            inputs: number of inputs.
+            most_units: of a layer.
+            highest: largest absolute value of an input.
+            is_bounded: whether the activation is between -1 and 1.
+
+        Raises:
+            MilleBornesError: of the class `error`: the shapes do not fit together, a layer is too wide, or
+                weights are not finite or so large that outputs might not be.
+        """
+        path, width, bound = folder / self.weights_file, inputs, highest
+        for weight, bias in layers:
+            if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
+                raise self.damaged(path, f"a layer of shape {weight.shape} follows one of width {width}")
+            width = len(bias)
+            if not 1 <= width <= most_units:
+                raise self.error(
+                    f"{str(path)!r} has a layer of {width} units: there may be 1 to {most_units}"
+                )
+            sums = np.abs(weight).astype(np.float64).sum(axis=1) * bound + np.abs(bias).astype(np.float64)
+            if not sums.max() <= float(np.finfo(np.float32).max):
+                largest = max(np.abs(weight).max(), np.abs(bias).max())
+                raise self.error(
+                    f"{str(path)!r} holds weights of up to {largest:.3g}: they are not finite in float32, or "
+                    "so large that the network's outputs may become infinite, as its training went wrong; "
+                    f"{self.advice}"
+                )
+            bound = 1.0 if is_bounded else float(sums.max())
+
     def damaged(self, path: Path, why: object) -> MilleBornesError:
         """Return the error for a file that is missing or damaged."""
         return self.error(f"{str(path)!r} is missing or damaged ({why}): restore it, or {self.advice}")
@@ -164,9 +208,19 @@ def restored(numbers: npt.NDArray[np.int8], scale: Float32Array) -> Float32Array
         return numbers.astype(np.float32) * scale
 
 
-def in_half_precision(network: NamedTuple) -> dict[str, npt.NDArray[np.float16]]:
-    """Return the arrays of a network by name, as float16."""
-    return {name: array.astype(np.float16) for name, array in network._asdict().items()}
+def arrays_of(layers: Layers) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of a perceptron by name."""
+    parts = ("weight", "bias")
+    return {
+        f"layers.{number}.{part}": np.ascontiguousarray(array)
+        for number, layer in enumerate(layers)
+        for part, array in zip(parts, layer, strict=True)
+    }
+
+
+def in_half_precision(arrays: Arrays) -> dict[str, npt.NDArray[np.float16]]:
+    """Return arrays as float16."""
+    return {name: array.astype(np.float16) for name, array in arrays.items()}
 
 
 def _read_file(path: Path, most_bytes: int) -> bytes:

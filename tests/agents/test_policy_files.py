@@ -233,7 +233,7 @@ def test_the_weights_are_damaged_or_missing(tmp_path: Path, env: VectorEnv, cont
             [(np.zeros((0, SIZE)), np.zeros(0)), (np.zeros((ACTIONS, 0)), np.zeros(ACTIONS))],
             "a layer of 0 units",
         ),
-        (network((SIZE, 513, ACTIONS)), "a layer of 513 units: agents play layers of at most 512"),
+        (network((SIZE, 513, ACTIONS)), "a layer of 513 units: there may be 1 to 512"),
         (network((SIZE, 4, 4, 4, 4, 4, ACTIONS)), "has 6 layers: agents play at most 5"),
     ],
 )

@@ -254,7 +254,7 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
     take_rounded(model)
     bits = measured(model, held_out, args)
     spent = time.process_time() - start
-    arrays = in_half_precision(model.weights())
+    arrays = in_half_precision(model.weights()._asdict())
     FILES.save(args.out, arrays, description(args, model, epochs, bits, spent))
     return bits
 

@@ -27,9 +27,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
-from millebornes_env._util.network_files import Float32Array, NetworkFiles
+from millebornes_env._util.network_files import Float32Array, Layers, NetworkFiles
 from millebornes_env.agents.policy.network import (
     ACTIVATIONS,
     MAX_ACTIONS,
@@ -37,7 +35,6 @@ from millebornes_env.agents.policy.network import (
     MAX_OBS_SIZE,
     MAX_UNITS,
     InputSpec,
-    Layers,
     features_of,
 )
 from millebornes_env.agents.protocol import Table
@@ -266,47 +263,16 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
     """
     if len(layers) > MAX_LAYERS:
         raise UnknownAgentError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MAX_LAYERS}")
-    width = description["num_inputs"]
-    for weight, bias in layers:
-        if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
-            raise UnknownAgentError(
-                f"{str(path)!r} is damaged: a layer of shape {weight.shape} follows one of "
-                f"width {width}; restore it, or {HOW_TO_TRAIN}"
-            )
-        width = weight.shape[0]
-        if not 1 <= width <= MAX_UNITS:
-            raise UnknownAgentError(
-                f"{str(path)!r} has a layer of {width} units: agents play layers of at most {MAX_UNITS}, and "
-                "1 or more"
-            )
+    inputs, is_bounded = description["num_inputs"], description["activation"] == "tanh"
+    FILES.check_layers(layers, path.parent, inputs, MAX_UNITS, highest=_LARGEST_INPUT, is_bounded=is_bounded)
+    width = len(layers[-1][1]) if layers else 0
     outputs = description["num_actions"] + (description["value"] is not None)
-    if not layers or width != outputs:
+    if width != outputs:
         raise UnknownAgentError(
             f"{str(path)!r} is damaged: the last layer has {width} outputs for {description['num_actions']} "
             f"actions with value {shown(description['value'])}, which takes {outputs}; restore it, or "
             f"{HOW_TO_TRAIN}"
         )
-    _check_size_of_outputs(layers, description, path)
-
-
-def _check_size_of_outputs(layers: Layers, description: dict[str, Any], path: Path) -> None:
-    """Refuse weights with which an output might not be finite, whatever is seen.
-
-    Raises:
-        UnknownAgentError: a weight is not finite in float32, or a layer's largest possible sum is not.
-    """
-    largest = float(np.finfo(np.float32).max)
-    bound = _LARGEST_INPUT  # of what a layer is given
-    for weight, bias in layers:
-        highest = max(np.abs(weight).max(initial=0.0), np.abs(bias).max(initial=0.0))
-        sums = np.abs(weight).astype(np.float64).sum(axis=1) * bound + np.abs(bias).astype(np.float64)
-        if not sums.max() <= largest:
-            raise UnknownAgentError(
-                f"{str(path)!r} holds weights of up to {highest:.3g}: they are not finite in float32, or so "
-                f"large that the network's outputs may become infinite, as its training went wrong; "
-                f"{HOW_TO_TRAIN}"
-            )
-        bound = 1.0 if description["activation"] == "tanh" else float(sums.max())
 
 
 def read_layers(folder: Path, num_layers: int) -> list[tuple[Float32Array, Float32Array]]:
@@ -321,6 +287,4 @@ def read_layers(folder: Path, num_layers: int) -> list[tuple[Float32Array, Float
             f"{str(folder / WEIGHTS_FILE)!r} has {num_layers} layers: agents play at most {MAX_LAYERS}, "
             "and 1 or more"
         )
-    names = [f"layers.{layer}.{part}" for layer in range(num_layers) for part in ("weight", "bias")]
-    arrays = FILES.read_arrays(folder, names)
-    return list(zip(arrays[::2], arrays[1::2], strict=True))
+    return FILES.read_layers(folder, num_layers)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.policy.network import Layers
+from millebornes_env._util.network_files import Layers
 
 MOST_LEVELS: Final = 127
 """Integers lie in -127..127."""

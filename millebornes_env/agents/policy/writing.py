@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from millebornes_env._util.network_files import Layers, arrays_of
 from millebornes_env.agents.policy.files import (
     FILES,
     WEIGHTS_FILE,
@@ -15,7 +16,7 @@ from millebornes_env.agents.policy.files import (
     check_layers,
     describe_table,
 )
-from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec, Layers
+from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec
 from millebornes_env.agents.protocol import Table
 from millebornes_env.games.registry import DEFAULT_GAME
 from millebornes_env.games.registry import game as game_named
@@ -73,12 +74,9 @@ def save_policy_files(
         "num_layers": len(layers),
         "value": value,
     }
-    tensors = {}
-    for number, (weight, bias) in enumerate(layers):
-        tensors[f"layers.{number}.weight"] = np.ascontiguousarray(weight, np.float32)
-        tensors[f"layers.{number}.bias"] = np.ascontiguousarray(bias, np.float32)
     check_layers(layers, description, folder / WEIGHTS_FILE)
-    FILES.save(folder, tensors, description)
+    arrays = {name: array.astype(np.float32) for name, array in arrays_of(layers).items()}
+    FILES.save(folder, arrays, description)
 
 
 def usual_input(table: Table) -> InputSpec:

@@ -1,9 +1,8 @@
 """Files of value networks for AIVAT.
 
-A folder holds `value.safetensors`, the arrays of `ValueNetwork` by their names, float16 or float32, and
-`value.json`:
+A folder holds `value.safetensors`, the layers of a perceptron (`_util.network_files`), and `value.json`:
 
-    format              1
+    format              2
     game                name of the game
     players, teams      seats and teams of its tables
     inputs_version      version of its inputs (`INPUTS_VERSION` of the game's part)
@@ -16,19 +15,16 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from millebornes_env._util.network_files import NetworkFiles
-from millebornes_env.arena.luck.value_network import MAX_UNITS, ValueNetwork
+from millebornes_env._util.network_files import Layers, NetworkFiles
+from millebornes_env.agents.policy.network import MAX_UNITS
+from millebornes_env.arena.luck.value_network import NUM_LAYERS, ValueNetwork, value_network
 from millebornes_env.errors import ArenaError, shown
 
 if TYPE_CHECKING:
     from millebornes_env.games.registry import Game
 
 HOW_TO_TRAIN: Final = "fit one with `python -m train.tools.luck_value`, and name its folder with --luck-value"
-FILES: Final = NetworkFiles(
-    "value", (1,), "value of luck", HOW_TO_TRAIN, ArenaError, most=float(np.finfo(np.float32).max)
-)
+FILES: Final = NetworkFiles("value", (2,), "value of luck", HOW_TO_TRAIN, ArenaError)
 SHIPPED: Final = Path(__file__).with_name("values")
 """Folder of the shipped networks, with a folder for each."""
 
@@ -44,6 +40,11 @@ def network_for(game: Game, rules: Any, folder: str = "") -> ValueNetwork:
     Raises:
         ArenaError: there is no network for the table, or the folder's does not fit.
     """
+    return value_network(layers_for(game, rules, folder))
+
+
+def layers_for(game: Game, rules: Any, folder: str = "") -> Layers:
+    """Return the layers of `network_for`."""
     if folder:
         return _read(Path(folder), game, rules)
     shipped = [path for path in sorted(SHIPPED.glob("*")) if (path / FILES.description_file).is_file()]
@@ -61,7 +62,7 @@ def _is_for(description: dict[str, Any], game: Game, rules: Any) -> bool:
     return tuple(description.get(key) for key in ("game", "players", "teams")) == wanted
 
 
-def _read(folder: Path, game: Game, rules: Any) -> ValueNetwork:
+def _read(folder: Path, game: Game, rules: Any) -> Layers:
     description, module = FILES.read_description(folder), game.hook("arena.luck", "aivat")
     if not _is_for(description, game, rules):
         raise ArenaError(
@@ -71,19 +72,14 @@ def _read(folder: Path, game: Game, rules: Any) -> ValueNetwork:
         )
     if description.get("inputs_version") != module.INPUTS_VERSION:
         raise ArenaError(f"the value of luck in {str(folder)!r} is of another version: {HOW_TO_TRAIN}")
-    network = ValueNetwork(*FILES.read_arrays(folder, ValueNetwork._fields))
-    _check_shapes(network, module.num_inputs(rules.players, rules.teams), folder / FILES.weights_file)
-    return network
-
-
-def _check_shapes(network: ValueNetwork, inputs: int, path: Path) -> None:
-    """Raise an ArenaError for shapes that do not fit: compiled code does not check them."""
-    width, units = network.bias.size, network.last.size
-    needed = ((inputs, width), (width,), (units, width), (units,), (units,), (1,))
-    if tuple(array.shape for array in network) != needed or not 0 < width <= MAX_UNITS:
-        raise FILES.damaged(path, f"weights of shapes {[array.shape for array in network]}, {inputs} inputs")
-    if network.rows[0].any():
-        raise FILES.damaged(path, "the row of input 0 must be 0")
+    layers, path = FILES.read_layers(folder, NUM_LAYERS), folder / FILES.weights_file
+    inputs = module.num_inputs(rules.players, rules.teams)
+    FILES.check_layers(layers, folder, inputs, MAX_UNITS, highest=1.0, is_bounded=False)
+    if len(layers[-1][1]) != 1:
+        raise FILES.damaged(path, f"{len(layers[-1][1])} outputs")
+    if layers[0][0][:, 0].any():
+        raise FILES.damaged(path, "the weights of input 0 must be 0")
+    return layers
 
 
 def network_digest(network: ValueNetwork) -> str:
