@@ -14,10 +14,9 @@ import pytest
 from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import Table, ask
-from millebornes_env.agents.search import hand_files
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import KnownCards, NetworkBelief, uniform_chances
-from millebornes_env.agents.search.hand_files import hand_network_for
+from millebornes_env.agents.search.hand_files import FILES, hand_network_for
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, NOW_SIZE, show_events, show_now
 from millebornes_env.agents.search.hand_network import (
     LEVELS,
@@ -306,7 +305,7 @@ def test_the_fingerprint_tells_networks_apart(tmp_path: Path) -> None:
     spec, found = f"greedy+search:belief={tmp_path}", []
     for out in (0.5, 0.25, 0.5):
         network = small_network()
-        hand_files.save_hand_network(tmp_path, network._replace(out=np.full_like(network.out, out)), PARKER_2)
+        FILES.save(tmp_path, network._asdict() | {"out": np.full_like(network.out, out)}, PARKER_2)
         found.append(fingerprint(searcher(vector_env(1), spec), spec))
     assert found[0] == found[2] != found[1]
 
@@ -314,15 +313,15 @@ def test_the_fingerprint_tells_networks_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "value", "words"),
     [
-        ("format", 7, "of format 7"),
-        ("inputs_version", 7, "inputs 7"),
+        ("format", 7, "has format 7"),
+        ("inputs_version", 7, "inputs_version 7"),
         ("editions", ["dutch"], "knows dutch for 2, not parker for 2: belief=uniform plays at every table"),
         ("players", 3, "it is for 3; such networks are for two players"),
     ],
 )
 def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value: object, words: str) -> None:
-    hand_files.save_hand_network(tmp_path, small_network(), PARKER_2)
-    path = tmp_path / hand_files.DESCRIPTION_FILE
+    FILES.save(tmp_path, small_network()._asdict(), PARKER_2)
+    path = tmp_path / FILES.description_file
     path.write_text(json.dumps(json.loads(path.read_text()) | {entry: value}))
     with pytest.raises(UnknownAgentError, match=words):
         hand_network_for(Table.of(vector_env(1)), str(tmp_path))
@@ -334,7 +333,7 @@ def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value
 )
 def test_damaged_weights_are_refused(tmp_path: Path, place: str, array: object) -> None:
     network = small_network()._replace(**{place: np.array(array, np.float32)})
-    hand_files.save_hand_network(tmp_path, network, PARKER_2)
+    FILES.save(tmp_path, network._asdict(), PARKER_2)
     with pytest.raises(UnknownAgentError, match="damaged"):
         hand_network_for(Table.of(vector_env(1)), str(tmp_path))
 

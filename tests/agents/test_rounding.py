@@ -11,8 +11,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from millebornes_env import vector_env
+from millebornes_env._util.network_files import restored
 from millebornes_env.agents import load
-from millebornes_env.agents.policy.rounding import restored, rounded
+from millebornes_env.agents.policy.rounding import rounded
 from millebornes_env.errors import UnknownAgentError
 from tests.agents.policies import network, network_for, write_run
 from train.tools import round_weights
@@ -68,14 +69,18 @@ def test_what_was_rounded_is_played(
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("layers.0.scale", lambda scale: scale.T.copy(), "layers.0.scale is of shape"),
+        ("layers.0.scale", lambda scale: scale.T.copy(), "the scale of layers.0.weight is of shape"),
         (
             "layers.1.scale",
             lambda scale: scale[:, :-1].copy(),
             "one scale for each row, or one for each column",
         ),
         ("layers.2.scale", lambda scale: scale * np.float32(np.nan), "not finite"),
-        ("layers.2.bias", lambda bias: bias.astype(np.int8), "is of type I8, it may be of F32 or F64 or F16"),
+        (
+            "layers.2.bias",
+            lambda bias: bias.astype(np.int8),
+            "is of type int8; it may be float16, float32 or float64",
+        ),
         ("layers.0.scale", lambda scale: None, "layers.0.scale"),
     ],
 )

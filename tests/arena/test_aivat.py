@@ -12,21 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from millebornes_env._util.network_files import Layers, arrays_of, in_half_precision
 from millebornes_env.arena.dealing import dealt_batch
 from millebornes_env.arena.estimates import corrected, luck_reduction
 from millebornes_env.arena.evaluation import caption, compare, evaluate
 from millebornes_env.arena.kernels import new_batch
 from millebornes_env.arena.luck.aivat import INPUTS_VERSION, count_draws, num_inputs
 from millebornes_env.arena.luck.full_view import NOTHING, list_positions, place_held, place_in_pile
-from millebornes_env.arena.luck.value_files import (
-    DESCRIPTION_FILE,
-    SHIPPED,
-    WEIGHTS_FILE,
-    network_digest,
-    network_for,
-    save_network,
-)
-from millebornes_env.arena.luck.value_network import Float32Array, ValueNetwork
+from millebornes_env.arena.luck.value_files import FILES, SHIPPED, layers_for, network_digest, network_for
+from millebornes_env.arena.luck.value_network import Float32Array, ValueNetwork, value_network
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import own_less_others
 from millebornes_env.cli import arena as arena_command
@@ -56,7 +50,7 @@ def pile_of(at: Position) -> int:
 ABOUT = {"game": "millebornes", "players": 2, "teams": 2, "inputs_version": INPUTS_VERSION, "editions": []}
 
 
-def random_network(players: int, teams: int, width: int = 8, units: int = 4, seed: int = 1) -> ValueNetwork:
+def random_layers(players: int, teams: int, width: int = 8, units: int = 4, seed: int = 1) -> Layers:
     """Values that mean nothing, up to some thousand points."""
     random = np.random.default_rng(seed)
 
@@ -65,7 +59,12 @@ def random_network(players: int, teams: int, width: int = 8, units: int = 4, see
 
     rows = drawn(num_inputs(players, teams), width)
     rows[NOTHING] = 0.0
-    return ValueNetwork(rows, drawn(width), drawn(units, width), drawn(units), drawn(units), drawn(1))
+    return [(rows.T, drawn(width)), (drawn(units, width), drawn(units)), (drawn(1, units), drawn(1))]
+
+
+def random_network(players: int, teams: int, seed: int = 1) -> ValueNetwork:
+    """A network of `random_layers`."""
+    return value_network(random_layers(players, teams, seed=seed))
 
 
 def luck_of_step(before: StateArray, rules: Any, play: str, network: ValueNetwork) -> npt.NDArray[np.float64]:
@@ -150,7 +149,7 @@ def test_a_card_is_worth_what_the_network_says() -> None:
     rows = np.zeros((num_inputs(2, 2), 1), np.float32)
     rows[place_held(2, 0, Card.RIGHT_OF_WAY, 1)] = 0.7
     one, zero = np.ones((1, 1), np.float32), np.zeros(1, np.float32)
-    network = ValueNetwork(rows, zero, one, zero, one[0], zero)
+    network = value_network([(rows.T, zero), (one, zero), (one, zero)])
     for came in ("right_of_way", "roll"):
         at = position("battle 0: roll", "hand 0: 100 25", "hand 1: 2x25 2x50 2x75", f"stream 1: {came} ...")
         luck = luck_of_step(at.state, at.rules, "100", network)
@@ -278,56 +277,62 @@ def test_a_table_without_a_network_is_told_what_to_do(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def save(folder: Path, layers: Layers, **changes: Any) -> None:
+    FILES.save(folder, arrays_of(layers), ABOUT | changes)
+
+
 def test_a_network_is_kept_and_read_back(tmp_path: Path) -> None:
-    network, rules = random_network(2, 2), MatchConfig().rules
-    save_network(tmp_path, network, ABOUT)
-    read = network_for(game("millebornes"), rules, str(tmp_path))
-    for one, other in zip(network, read, strict=True):
-        assert other.dtype == np.float32
-        assert other == pytest.approx(one, abs=2e-3)
-    save_network(tmp_path, random_network(2, 2, seed=9), ABOUT)
-    assert network_digest(network_for(game("millebornes"), rules, str(tmp_path))) != network_digest(read)
+    layers, at = random_layers(2, 2), (game("millebornes"), MatchConfig().rules, str(tmp_path))
+    FILES.save(tmp_path, in_half_precision(arrays_of(layers)), ABOUT)
+    for layer, other in zip(layers, layers_for(*at), strict=True):
+        for one, read in zip(layer, other, strict=True):
+            assert read.dtype == np.float32
+            assert read == pytest.approx(one, abs=2e-3)
+    digest = network_digest(network_for(*at))
+    save(tmp_path, random_layers(2, 2, seed=9))
+    assert network_digest(network_for(*at)) != digest
 
 
 @pytest.mark.parametrize(
     ("break_it", "complaint"),
     [
-        (lambda folder: (folder / DESCRIPTION_FILE).unlink(), "holds no value of luck"),
-        (lambda folder: (folder / DESCRIPTION_FILE).write_text('{"format": 7}'), "has the format 7"),
+        (lambda folder: (folder / FILES.description_file).unlink(), "holds no value of luck"),
+        (lambda folder: (folder / FILES.description_file).write_text('{"format": 7}'), "has format 7"),
         (
-            lambda folder: (folder / WEIGHTS_FILE).write_bytes(b"\x09"),
+            lambda folder: (folder / FILES.weights_file).write_bytes(b"\x09"),
             "value.safetensors' is missing or damaged",
         ),
-        (lambda folder: save_network(folder, random_network(4, 2), ABOUT), "weights of shapes"),
-        (
-            lambda folder: save_network(folder, random_network(2, 2), {**ABOUT, "players": 4}),
-            "is for 4 players",
-        ),
-        (lambda folder: save_network(folder, _with_nan(), ABOUT), "weights are not finite"),
-        (lambda folder: save_network(folder, _with_row(), ABOUT), "row of input 0 must be 0"),
+        (lambda folder: save(folder, random_layers(4, 2)), "a layer of shape"),
+        (lambda folder: save(folder, random_layers(2, 2, units=513)), "a layer of 513 units"),
+        (lambda folder: save(folder, random_layers(2, 2)[:2]), "no array 'layers.2.weight'"),
+        (lambda folder: save(folder, [*random_layers(2, 2)[:2], two_outputs()]), "2 outputs"),
+        (lambda folder: save(folder, random_layers(2, 2), players=4), "is for 4 players"),
+        (lambda folder: save(folder, with_weight(np.nan)), "weights are not finite"),
+        (lambda folder: save(folder, with_weight(1.0)), "the weights of input 0 must be 0"),
     ],
 )
 def test_a_damaged_network_is_refused(tmp_path: Path, break_it: Any, complaint: str) -> None:
-    save_network(tmp_path, random_network(2, 2), ABOUT)
+    save(tmp_path, random_layers(2, 2))
     break_it(tmp_path)
     with pytest.raises(ArenaError, match=complaint):
         network_for(game("millebornes"), MatchConfig().rules, str(tmp_path))
 
 
-def _with_nan() -> ValueNetwork:
-    return random_network(2, 2)._replace(last=np.full(4, np.nan, np.float32))
+def two_outputs() -> tuple[Float32Array, Float32Array]:
+    return np.ones((2, 4), np.float32), np.ones(2, np.float32)
 
 
-def _with_row() -> ValueNetwork:
-    network = random_network(2, 2)
-    network.rows[NOTHING] = 1.0
-    return network
+def with_weight(weight: float) -> Layers:
+    """Layers with a weight for input 0."""
+    layers = random_layers(2, 2)
+    layers[0][0][0, NOTHING] = weight
+    return layers
 
 
 def test_every_network_that_ships_fits_its_table() -> None:
     folders = sorted(path for path in SHIPPED.iterdir() if path.is_dir())
     assert folders
     for folder in folders:
-        about = json.loads((folder / DESCRIPTION_FILE).read_text())
+        about = json.loads((folder / FILES.description_file).read_text())
         config = MatchConfig(about["editions"][0], about["players"], about["teams"], aivat=True)
         assert config.network() is not None

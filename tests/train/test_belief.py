@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env import agents, vector_env
     from millebornes_env.agents.search.agent import SearchAgent
     from millebornes_env.agents.search.beliefs import NetworkBelief
-    from millebornes_env.agents.search.hand_files import DESCRIPTION_FILE, WEIGHTS_FILE, hand_network_for
+    from millebornes_env.agents.search.hand_files import FILES, hand_network_for
     from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
     from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
     from millebornes_env.arena.match import MatchConfig
@@ -113,9 +113,9 @@ def test_it_learns_and_does_so_again(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert bits["greedy"][0] > 0.2
     again = fit(replace(args, out=tmp_path / "two"))
     assert again == bits
-    weights = [(tmp_path / name / WEIGHTS_FILE).read_bytes() for name in ("one", "two")]
+    weights = [(tmp_path / name / FILES.weights_file).read_bytes() for name in ("one", "two")]
     assert weights[0] == weights[1]
-    about = json.loads((tmp_path / "one" / DESCRIPTION_FILE).read_text())
+    about = json.loads((tmp_path / "one" / FILES.description_file).read_text())
     assert about["editions"] == ["parker"]
     assert about["options"]["decisions"] == 3_000
     assert about["bits"]["greedy"]["mean"] == pytest.approx(bits["greedy"][0], abs=1e-4)
@@ -159,7 +159,7 @@ def test_it_goes_on_from_a_network_with_its_units(tmp_path: Path) -> None:
     begun = belief.new_model(more).weights()
     assert all(np.array_equal(one, other) for one, other in zip(before, begun, strict=True))
     fit(more)
-    about = json.loads((tmp_path / "two" / DESCRIPTION_FILE).read_text())
+    about = json.loads((tmp_path / "two" / FILES.description_file).read_text())
     assert about["options"]["units"] == about["options"]["memory"] == 12
     assert about["begun_with"]["options"]["seed"] == 1
 
@@ -173,14 +173,14 @@ def test_a_loss_that_is_none_is_refused_and_nothing_written(
     )
     assert belief.main() == 2
     assert "a lower --learning-rate may help" in capsys.readouterr().err
-    assert not (tmp_path / "new" / WEIGHTS_FILE).exists()
+    assert not (tmp_path / "new" / FILES.weights_file).exists()
 
 
 def test_a_folder_that_holds_one_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / DESCRIPTION_FILE).write_text("{}")
+    (tmp_path / FILES.description_file).write_text("{}")
     monkeypatch.setattr(sys, "argv", ["belief.py", "--out", str(tmp_path)])
     assert belief.main() == 2
     assert "already holds a belief" in capsys.readouterr().err
-    assert (tmp_path / DESCRIPTION_FILE).read_text() == "{}"
+    assert (tmp_path / FILES.description_file).read_text() == "{}"

@@ -18,10 +18,10 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
     from millebornes_env.arena.luck.aivat import num_inputs
     from millebornes_env.arena.luck.full_view import list_positions, place_held, write_values
-    from millebornes_env.arena.luck.value_network import ValueNetwork
+    from millebornes_env.arena.luck.value_network import ValueNetwork, value_network
     from millebornes_env.arena.match import MatchConfig
     from millebornes_env.games.millebornes.state import StateArray
-    from tests.arena.test_aivat import random_network
+    from tests.arena.test_aivat import random_layers
     from train.tools import luck_games
     from train.tools.luck_games import MOVED, Branches, Plan, branch, collect, widest
     from train.tools.luck_value import LuckValue
@@ -117,9 +117,9 @@ def test_a_network_is_shown_each_branch_as_it_is(table: Any) -> None:
 def test_the_model_values_branches_as_the_arena_values_games() -> None:
     config = MatchConfig("parker", 2, episode="round", seed=6)
     _, _, copies, found = branched(config, np.random.default_rng(4).random((2000, 4)))
-    network = random_network(2, 2)
-    model = LuckValue(num_inputs(2, 2), *network.second.shape[::-1])
-    model.take(network)
+    layers = random_layers(2, 2)
+    network, model = value_network(layers), LuckValue(num_inputs(2, 2), 8, 4)
+    model.take(layers)
     values = np.zeros(copies.size, np.float32)
     write_values(for_kernels(copies.reshape(-1).view(np.recarray)), compiled_rules(config), network, values)
     ones, moves = (torch.from_numpy(part.astype(np.int32)) for part in found[:2])
@@ -182,8 +182,8 @@ def test_a_branch_that_keeps_its_card_comes_to_what_its_game_comes_to(
 
 def constant_network(value: float) -> ValueNetwork:
     """Every position is worth the same to the seat that decides, in thousands of points."""
-    network = random_network(2, 2)
-    return network._replace(last=np.zeros_like(network.last), last_bias=np.array([value], np.float32))
+    *others, (weight, _) = random_layers(2, 2)
+    return value_network([*others, (np.zeros_like(weight), np.array([value], np.float32))])
 
 
 @each(("horizon", "share"), [(2, 0.9), (3, 0.1)])

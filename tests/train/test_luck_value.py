@@ -14,11 +14,11 @@ from tests.each import each
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
 
-    from millebornes_env.arena.luck.value_files import DESCRIPTION_FILE, WEIGHTS_FILE
+    from millebornes_env.arena.luck.value_files import FILES, layers_for
     from millebornes_env.arena.match import MatchConfig
-    from tests.arena.test_aivat import random_network
+    from tests.arena.test_aivat import random_layers
     from train.tools import luck_games, luck_value
-    from train.tools.luck_value import Args, LuckValue, fit, rounded, scale_of
+    from train.tools.luck_value import Args, LuckValue, fit, rounded, scale_of, scaled
 
 
 def test_a_network_is_fitted_kept_and_used(
@@ -33,20 +33,20 @@ def test_a_network_is_fitted_kept_and_used(
     out = capsys.readouterr().out
     assert "stage 2 of 2: 1,500 draws" in out
     assert "greedy - holder: duplicate deals save " in out
-    about = json.loads((tmp_path / "v" / DESCRIPTION_FILE).read_text())
+    about = json.loads((tmp_path / "v" / FILES.description_file).read_text())
     assert (about["players"], about["teams"], about["options"]["stages"]) == (2, 2, 2)
     assert str(tmp_path) not in json.dumps(about), "it is to be published"
     network = MatchConfig(aivat=True, luck_value=str(tmp_path / "v")).network()
     assert network is not None
-    assert network.rows.shape[1] == 16
+    assert network.widths[1] == 16
     more = ["--start", str(tmp_path / "v"), *options[:-2], "--deals", "60"]
     monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "more"), *more])
     assert luck_value.main() == 0
     assert "stage 2 of 2: 1,500 draws" in capsys.readouterr().out
     further = MatchConfig(aivat=True, luck_value=str(tmp_path / "more")).network()
     assert further is not None
-    assert further.rows.shape[1] == 16, "that of the network that it goes on from"
-    about = json.loads((tmp_path / "more" / DESCRIPTION_FILE).read_text())
+    assert further.widths[1] == 16, "that of the network that it goes on from"
+    about = json.loads((tmp_path / "more" / FILES.description_file).read_text())
     assert (about["options"]["hidden"], about["options"]["second"]) == (16, 8)
     assert [run["stages"] for run in about["begun_with"]] == [2]
     assert [run["hidden"] for run in luck_value.runs_of(tmp_path / "more")] == [16, 16]
@@ -70,29 +70,28 @@ def test_the_same_options_give_the_same_network(tmp_path: Path, monkeypatch: pyt
                 deals=50,
             )
         )
-    assert (tmp_path / "one" / WEIGHTS_FILE).read_bytes() == (tmp_path / "other" / WEIGHTS_FILE).read_bytes()
+    one, other = ((tmp_path / name / FILES.weights_file).read_bytes() for name in ("one", "other"))
+    assert one == other
     args = Args(out=tmp_path, agent=("greedy", "holder"), deals=50)
-    network = MatchConfig(aivat=True, luck_value=str(tmp_path / "one")).network()
-    assert network is not None
-    doubled = network._replace(last=2 * network.last, last_bias=2 * network.last_bias)
-    assert scale_of(args, doubled) == pytest.approx(scale_of(args, network) / 2, rel=1e-4)
+    layers = layers_for(args.config.game, args.config.rules, str(tmp_path / "one"))
+    assert scale_of(args, scaled(layers, 2.0)) == pytest.approx(scale_of(args, layers) / 2, rel=1e-4)
 
 
 def test_a_network_that_knows_nothing_is_not_scaled_by_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(luck_value, "scale_of", lambda args, network: -0.5)
+    monkeypatch.setattr(luck_value, "scale_of", lambda args, layers: -0.5)
     options = ["--agent", "greedy", "--agent", "holder", "--draws", "64", "--batch-size", "64"]
     options += ["--stages", "1", "--hidden", "4", "--second", "2"]
     monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options])
     assert luck_value.main() == 2
     assert "-50 % is best taken off: it knows nothing yet. Go on from it" in capsys.readouterr().err
-    monkeypatch.setattr(luck_value, "scale_of", lambda args, network: 1.0)
+    monkeypatch.setattr(luck_value, "scale_of", lambda args, layers: 1.0)
     monkeypatch.setattr(luck_value, "measure", lambda args: None)
     going_on = ["--out", str(tmp_path / "w"), "--start", str(tmp_path / "v"), *options]
     monkeypatch.setattr("sys.argv", ["luck_value", *going_on])
     assert luck_value.main() == 0
-    path = tmp_path / "w" / DESCRIPTION_FILE
+    path = tmp_path / "w" / FILES.description_file
     path.write_text(json.dumps(json.loads(path.read_text()) | {"scale": 0.0}))
     going_on = ["--out", str(tmp_path / "x"), "--start", str(path.parent), *options]
     monkeypatch.setattr("sys.argv", ["luck_value", *going_on])
@@ -105,8 +104,8 @@ def test_units_are_added_without_a_change_of_the_values() -> None:
     small = LuckValue(30, 6, 4)
     small.second.bias.data.fill_(0.3)  # so that they are not cut off
     wide = LuckValue(30, 9, 7)
-    wide.take(small.weights())
-    small.take(small.weights())
+    wide.take(small.layers())
+    small.take(small.layers())
     ones = torch.randint(0, 30, (50, 8))
     moves = torch.randint(1, 30, (50, 3, luck_games.MOVED))
     assert small(ones, moves).std() > 0.01
@@ -120,20 +119,20 @@ def test_units_are_added_without_a_change_of_the_values() -> None:
 
 
 def test_weights_are_rounded_to_the_nearest_with_so_many_binary_places() -> None:
-    network = random_network(2, 2)
-    same, fewer = rounded(network, 10), rounded(network, 5)
-    for weights, kept, few in zip(network, same, fewer, strict=True):
-        assert (kept == weights.astype(np.float16)).all()
-        assert (np.abs(few - kept) <= np.abs(kept) * 2**-6 + 1e-6).all()
-        mantissas = np.frexp(few)[0] * 2**6
-        assert (mantissas == np.round(mantissas)).all()
-    assert (fewer.rows != same.rows).mean() > 0.9
+    weight = random_layers(2, 2)[0][0]
+    (((kept, _),), ((few, _),)) = (rounded([(weight, weight[0])], bits) for bits in (10, 5))
+    assert (kept == weight.astype(np.float16)).all()
+    assert (np.abs(few - kept) <= np.abs(kept) * 2**-6 + 1e-6).all()
+    mantissas = np.frexp(few)[0] * 2**6
+    assert (mantissas == np.round(mantissas)).all()
+    assert (few != kept).mean() > 0.9
 
 
 @each(
     ("options", "complaint"),
     [
         (["--draws", "0"], "--draws is 0; it must be 1 or more"),
+        (["--second", "513"], "--second is 513; the arena has room for 512 units"),
         (["--hidden", "513"], "--hidden is 513; the arena has room for 512 units"),
         (["--share", "2"], "--share is 2.0; it must lie in 0 to 1"),
         (["--branches", "1"], "--branches is 1; it must be from 2 to 106"),

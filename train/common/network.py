@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from millebornes_env._util.network_files import Layers
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
-from millebornes_env.agents.policy.network import Layers
 from millebornes_env.agents.policy.writing import fold_in_scale
 from millebornes_env.agents.protocol import Observations, Table
 from train.common.oracle import oracle_scale

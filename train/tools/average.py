@@ -25,7 +25,7 @@ from torch import Tensor
 
 from millebornes_env._util.command_line import run_command
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.policy.files import WEIGHTS_FILE, read_description
+from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE, read_description
 from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.arena.match import MatchConfig
 from train.common.checkpoints import read_tensors, recorded_config, with_prefix
@@ -150,7 +150,7 @@ def main() -> int:
 
 def _command() -> None:
     args = parse_options(Args, __doc__)
-    if (args.out / WEIGHTS_FILE).exists():
+    if (args.out / DESCRIPTION_FILE).exists():
         raise ValueError(f"{str(args.out)!r} already holds a policy: choose another --out")
     if args.snapshots == 0:
         average_policies(args.folders, args.out)

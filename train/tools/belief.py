@@ -32,14 +32,10 @@ from torch import Tensor
 from millebornes_env import agents
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import check_writable, locked
+from millebornes_env._util.network_files import in_half_precision
 from millebornes_env._util.versions import versions
 from millebornes_env.agents.protocol import is_compiled
-from millebornes_env.agents.search.hand_files import (
-    DESCRIPTION_FILE,
-    hand_network_for,
-    read_description,
-    save_hand_network,
-)
+from millebornes_env.agents.search.hand_files import FILES, hand_network_for, read_description
 from millebornes_env.agents.search.hand_inputs import INPUTS_VERSION
 from millebornes_env.agents.search.hand_network import (
     MAX_COMPONENTS,
@@ -259,7 +255,8 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
     take_rounded(model)
     bits = measured(model, held_out, args)
     spent = time.process_time() - start
-    save_hand_network(args.out, model.weights(), description(args, model, epochs, bits, spent))
+    arrays = in_half_precision(model.weights()._asdict())
+    FILES.save(args.out, arrays, description(args, model, epochs, bits, spent))
     return bits
 
 
@@ -353,14 +350,14 @@ def check(args: Args) -> None:
             f"--edition is {args.edition!r}, with {args.config.rules.hand_limit} cards in a hand; search has "
             f"room for {MAX_HAND - 1}"
         )
-    if (args.out / DESCRIPTION_FILE).exists():
+    if (args.out / FILES.description_file).exists():
         raise ValueError(f"{str(args.out)!r} already holds a belief: choose another --out")
     table = args.config.table()
     for spec in args.names:
         if not is_compiled(agents.make(spec, table)):
             raise ValueError(f"{spec}: only games of compiled agents can be learned from")
     new_model(args)
-    check_writable(args.out / DESCRIPTION_FILE)
+    check_writable(args.out / FILES.description_file)
 
 
 def main() -> int:

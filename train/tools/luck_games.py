@@ -27,14 +27,13 @@ from millebornes_env.arena.dealing import compiled_rules, dealt_batch
 from millebornes_env.arena.kernels import new_batch
 from millebornes_env.arena.luck.aivat import POINTS_OF_VALUE
 from millebornes_env.arena.luck.full_view import (
-    MOST_ONES,
     cards_in_pile,
     list_ones,
     place_held,
     place_in_pile,
     write_values,
 )
-from millebornes_env.arena.luck.value_network import ValueNetwork
+from millebornes_env.arena.luck.value_network import MOST_ONES, ValueNetwork
 from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.arena.stepping import SteppedGames
 from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule, stack_array

@@ -30,18 +30,15 @@ from torch import Tensor, nn
 from millebornes_env import agents
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import locked
+from millebornes_env._util.network_files import Layers, arrays_of, in_half_precision
+from millebornes_env.agents.policy.network import MAX_UNITS
 from millebornes_env.agents.protocol import Agent, is_compiled
 from millebornes_env.arena.batch import roles_of
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
 from millebornes_env.arena.estimates import luck_reduction, variance_reduction
 from millebornes_env.arena.luck.aivat import INPUTS_VERSION, POINTS_OF_VALUE, num_inputs
-from millebornes_env.arena.luck.value_files import (
-    DESCRIPTION_FILE,
-    network_for,
-    read_description,
-    save_network,
-)
-from millebornes_env.arena.luck.value_network import MAX_UNITS, ValueNetwork
+from millebornes_env.arena.luck.value_files import FILES, layers_for
+from millebornes_env.arena.luck.value_network import ValueNetwork, value_network
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.games.millebornes.cards import DECK_SIZE
 from millebornes_env.games.registry import edition as find_edition
@@ -125,7 +122,7 @@ class Args:
 
 
 class LuckValue(nn.Module):
-    """`ValueNetwork` as PyTorch learns it."""
+    """The value network as PyTorch learns it."""
 
     def __init__(self, inputs: int, hidden: int, second: int) -> None:
         """Make one of random weights."""
@@ -153,28 +150,32 @@ class LuckValue(nn.Module):
         value: Tensor = self.last(torch.relu(self.second(hidden))).squeeze(2)
         return value
 
-    def take(self, network: ValueNetwork) -> None:
+    def take(self, layers: Layers) -> None:
         """Go on from a network with as many units or fewer; at first, with its values (Chen et al. 2016).
 
         A unit that it lacks keeps its random weights, but those by which older units would hear of it are 0.
         """
-        units, seconds = len(network.bias), len(network.last)
+        units, seconds, _ = (len(bias) for _, bias in layers)
         with torch.no_grad():
             self.second.weight[:seconds, units:] = 0.0
             self.last.weight[:, seconds:] = 0.0
-            for ours, theirs in zip(self._parts(), network, strict=True):
-                ours[tuple(slice(size) for size in theirs.shape)] = torch.from_numpy(theirs)
+            for ours, theirs in zip(self._layers(), layers, strict=True):
+                for part, array in zip(ours, theirs, strict=True):
+                    part[tuple(slice(size) for size in array.shape)] = torch.from_numpy(array)
 
-    def _parts(self) -> tuple[Tensor, ...]:
-        """The weights in the order of `ValueNetwork`."""
+    def _layers(self) -> tuple[tuple[Tensor, Tensor], ...]:
+        """Weight [outputs, inputs] and bias of each layer."""
         second, last = self.second, self.last
-        return (self.rows, self.bias, second.weight, second.bias, last.weight[0], last.bias)
+        return (self.rows.T, self.bias), (second.weight, second.bias), (last.weight, last.bias)
 
-    def weights(self) -> ValueNetwork:
+    def layers(self) -> Layers:
         """The weights, copied."""
-        return ValueNetwork(
-            *(part.detach().numpy().astype(np.float16).astype(np.float32) for part in self._parts())
-        )
+        return [(_halved(weight), _halved(bias)) for weight, bias in self._layers()]
+
+
+def _halved(part: Tensor) -> npt.NDArray[np.float32]:
+    """A copy in float32, rounded to float16."""
+    return part.detach().numpy().astype(np.float16).astype(np.float32)
 
 
 class Learner:
@@ -214,25 +215,26 @@ def _indices(places: npt.NDArray[np.int16]) -> Tensor:
     return torch.from_numpy(places.astype(np.int32))
 
 
-def fit(args: Args) -> ValueNetwork:
+def fit(args: Args) -> Layers:
     """Fit a network, and write it."""
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
     rules = args.config.rules
-    network = None if args.start is None else unscaled(args.config, args.start)
-    model = LuckValue(num_inputs(rules.players, rules.teams), *units_of(args, network))
-    if network is not None:
-        model.take(network)
+    layers = None if args.start is None else unscaled(args.config, args.start)
+    model = LuckValue(num_inputs(rules.players, rules.teams), *units_of(args, layers))
+    if layers is not None:
+        model.take(layers)
     learner = Learner(model, args)
     for stage in range(args.stages):
         start = time.perf_counter()
         config = replace(args.config, seed=agent_seed(args.seed, stage))
+        network = None if layers is None else value_network(layers)
         found = collect(config, args.names, network, args.draws, args.plan)
         played = time.perf_counter()
         foretold = learner.learn(found, stage)
-        network = model.weights()
+        layers = model.layers()
         # whoever stops it has that much
-        save_network(args.out, network, description(args, network, stage + 1))
+        FILES.save(args.out, in_half_precision(arrays_of(layers)), description(args, layers, stage + 1))
         print(
             f"stage {stage + 1} of {args.stages}: {len(found.lead):,} draws, standard deviation between "
             f"branches {POINTS_OF_VALUE * found.lead.std(axis=1).mean():,.0f} points, {100 * foretold:.1f} % "
@@ -240,32 +242,37 @@ def fit(args: Args) -> ValueNetwork:
             f"{time.perf_counter() - played:.0f} s of learning",
             flush=True,
         )
-    assert network is not None, "there is one stage or more"
-    scale = scale_of(args, network)
+    assert layers is not None, "there is one stage or more"
+    scale = scale_of(args, layers)
     if not scale > 0:
         raise ValueError(
             f"of the luck that the network finds, {100 * scale:.0f} % is best taken off: it knows nothing "
             f"yet. Go on from it with --start {args.out}"
         )
     print(f"of the luck that it finds, {100 * scale:.0f} % is taken off", flush=True)
-    network = network._replace(
-        last=(scale * network.last).astype(np.float32),
-        last_bias=(scale * network.last_bias).astype(np.float32),
-    )
-    network = rounded(network, args.bits)
-    save_network(args.out, network, description(args, network, args.stages, scale))
-    return network
+    layers = rounded(scaled(layers, scale), args.bits)
+    about = description(args, layers, args.stages, scale)
+    FILES.save(args.out, in_half_precision(arrays_of(layers)), about)
+    return layers
 
 
-def units_of(args: Args, start: ValueNetwork | None) -> tuple[int, int]:
+def scaled(layers: Layers, scale: float) -> Layers:
+    """Return a network whose output is `scale` times that of another."""
+    *others, (weight, bias) = layers
+    return [*others, (weight * np.float32(scale), bias * np.float32(scale))]
+
+
+def units_of(args: Args, start: Layers | None) -> tuple[int, int]:
     """Units of the first and of the second layer.
 
     Raises:
-        ValueError: the network to go on from has more.
+        ValueError: the network to go on from has more, or the arena has no room for so many.
     """
-    has = _UNITS if start is None else (len(start.bias), len(start.last))
+    has = _UNITS if start is None else (len(start[0][1]), len(start[1][1]))
     wanted = (args.hidden or has[0], args.second or has[1])
     for name, units, own in zip(("hidden", "second"), wanted, has, strict=True):
+        if units > MAX_UNITS:
+            raise ValueError(f"--{name} is {units}; the arena has room for {MAX_UNITS} units")
         if start is not None and units < own:
             raise ValueError(
                 f"--{name} is {units}, but the network of --start has {own} units there: units can be "
@@ -274,7 +281,7 @@ def units_of(args: Args, start: ValueNetwork | None) -> tuple[int, int]:
     return wanted
 
 
-def rounded(network: ValueNetwork, bits: int) -> ValueNetwork:
+def rounded(layers: Layers, bits: int) -> Layers:
     """The weights in float16, with so many of its 10 binary places."""
     step = 1 << (_PLACES - bits)
 
@@ -282,26 +289,26 @@ def rounded(network: ValueNetwork, bits: int) -> ValueNetwork:
         words = weights.astype(np.float16).view(np.uint16).astype(np.int64)
         return ((words + step // 2) // step * step).astype(np.uint16).view(np.float16).astype(np.float32)
 
-    return ValueNetwork(*map(nearest, network))
+    return [(nearest(weight), nearest(bias)) for weight, bias in layers]
 
 
-def unscaled(config: MatchConfig, folder: Path) -> ValueNetwork:
+def unscaled(config: MatchConfig, folder: Path) -> Layers:
     """A network of this script as it was before a part of the luck was left.
 
     Raises:
         ArenaError: there is none, or it is of another table.
         ValueError: nothing of it is left.
     """
-    network = network_for(config.game, config.rules, str(folder))
-    scale = np.float32(read_description(folder).get("scale", 1.0))
+    layers = layers_for(config.game, config.rules, str(folder))
+    scale = float(FILES.read_description(folder).get("scale", 1.0))
     if not scale > 0:
         raise ValueError(f"the network in {str(folder)!r} was scaled by {scale}: begin without --start")
-    return network._replace(last=network.last / scale, last_bias=network.last_bias / scale)
+    return scaled(layers, 1.0 / scale)
 
 
-def description(args: Args, network: ValueNetwork, stages: int, scale: float = 1.0) -> dict[str, Any]:
+def description(args: Args, layers: Layers, stages: int, scale: float = 1.0) -> dict[str, Any]:
     """Return the contents of `value.json` after this many stages."""
-    units = network.second.shape[::-1]
+    units = [len(bias) for _, bias in layers]
     rules = args.config.rules
     options = {name: value for name, value in asdict(args).items() if name not in ("out", "start", "threads")}
     return {
@@ -325,18 +332,18 @@ def description(args: Args, network: ValueNetwork, stages: int, scale: float = 1
 
 def runs_of(folder: Path) -> list[Any]:
     """The options of all runs that have made a network, the first one first."""
-    told = read_description(folder)
+    told = FILES.read_description(folder)
     before = told.get("begun_with") or []
     return [*(before if isinstance(before, list) else [before]), told.get("options")]
 
 
-def scale_of(args: Args, network: ValueNetwork) -> float:
+def scale_of(args: Args, layers: Layers) -> float:
     """Return the share of luck to subtract from duplicate deals: a noisy network overestimates it.
 
     The regression coefficient of the leads on the luck, over deals of their own.
     """
     config = replace(args.config, seed=agent_seed(args.seed, _SEED_OF_SCALE), aivat=True)
-    leads, luck = [], []
+    leads, luck, network = [], [], value_network(layers)
     for lineup in lineups_of(args.names, config.rules.teams):
         roles = [agents.make(spec, config.table(), config.seed) for spec in lineup]
         outcome = play_valued(roles, config, args.deals, network)
@@ -384,8 +391,6 @@ def _command() -> None:
     find_game(find_edition(args.edition).game).hook("arena.luck", "train.tools.luck_value")
     layers = [name for name in ("hidden", "second") if getattr(args, name) is not None]
     check_counts(args, "draws", "stages", *layers, "epochs", "batch_size", "deals", "threads", "players")
-    if (args.hidden or 0) > MAX_UNITS:
-        raise ValueError(f"--hidden is {args.hidden}; the arena has room for {MAX_UNITS} units")
     check_shares(args, "share")
     if args.share < _LEAST_SHARE:
         raise ValueError(
@@ -409,7 +414,7 @@ def _command() -> None:
         raise ValueError(f"--horizon is {args.horizon}; it must be 0 or more")
     if args.config.rules.teams > 2 and args.horizon:
         raise ValueError("at a table of more than two teams, give --horizon 0")
-    if (args.out / DESCRIPTION_FILE).exists():
+    if (args.out / FILES.description_file).exists():
         raise ValueError(f"{str(args.out)!r} already holds a value of luck: choose another --out")
     table = args.config.table()
     for spec in args.names:
@@ -419,8 +424,7 @@ def _command() -> None:
         raise ValueError(
             "one --agent alone: duplicate deals leave no luck in its games with itself; give two or more"
         )
-    if args.start is not None:
-        units_of(args, unscaled(args.config, args.start))
+    units_of(args, None if args.start is None else unscaled(args.config, args.start))
     refusal = ValueError(f"another process fits into {str(args.out)!r}: wait for it, or choose another --out")
     with locked(args.out / "fit.lock", refusal):
         fit(args)

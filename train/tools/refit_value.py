@@ -22,10 +22,17 @@ import numpy.typing as npt
 import tyro
 
 from millebornes_env._util.command_line import run_command
-from millebornes_env._util.files import check_writable, write_bytes_atomically, write_json_atomically
+from millebornes_env._util.files import check_writable
+from millebornes_env._util.network_files import restored
 from millebornes_env.agents.policy.agent import ACTIVATIONS, PolicyAgent
-from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE, check_layers, read_description
-from millebornes_env.agents.policy.rounding import MOST_LEVELS, restored, rounded
+from millebornes_env.agents.policy.files import (
+    DESCRIPTION_FILE,
+    FILES,
+    WEIGHTS_FILE,
+    check_layers,
+    read_description,
+)
+from millebornes_env.agents.policy.rounding import MOST_LEVELS, rounded
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import UnknownAgentError
@@ -368,8 +375,6 @@ def refit(args: Args) -> list[str]:
         ValueError: an option cannot be.
         OSError: it could not be written.
     """
-    from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who trains needs it
-
     play = SelfPlay(args, args.seed)
     head, count = fitted(play.decisions(args.decisions), args.ridge)
     policy, old = play.policy, head_of(play.policy)
@@ -393,10 +398,7 @@ def refit(args: Args) -> list[str]:
     rows = np.concatenate([weight[: description["num_actions"]], head.weight[np.newaxis]])
     layers = [*policy.layers[:-1], (rows, np.append(bias[: len(rows) - 1], head.bias))]
     check_layers(layers, description, args.out / WEIGHTS_FILE)
-    write_json_atomically(args.out / DESCRIPTION_FILE, description)
-    write_bytes_atomically(
-        args.out / WEIGHTS_FILE, save(tensors)
-    )  # last: where they are, the folder is whole
+    FILES.save(args.out, tensors, description)
     lines = lines_of(found, {"before": policy.value, "after": play.reward})
     if play.left_out:
         share = play.left_out / (play.left_out + count)
@@ -416,7 +418,7 @@ def _command() -> None:
     args = parse_options(Args, __doc__)
     check_counts(args, "decisions", "test_decisions", "num_envs", "num_steps", "threads")
     check_amounts(args, "ridge")
-    if (args.out / WEIGHTS_FILE).exists():
+    if (args.out / DESCRIPTION_FILE).exists():
         raise ValueError(f"{str(args.out)!r} already holds a policy: choose another --out")
     check_writable((args.out if args.out.is_dir() else args.out.parent) / WEIGHTS_FILE)
     for line in refit(args):

@@ -20,16 +20,17 @@ import tyro
 
 from millebornes_env import vector_env
 from millebornes_env._util.command_line import run_command
-from millebornes_env._util.files import write_bytes_atomically, write_json_atomically
+from millebornes_env._util.network_files import restored
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
+    FILES,
     ROUNDED_FORMAT,
     WEIGHTS_FILE,
     check_layers,
     read_description,
 )
-from millebornes_env.agents.policy.rounding import MOST_LEVELS, restored, rounded
+from millebornes_env.agents.policy.rounding import MOST_LEVELS, rounded
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig, play
@@ -71,8 +72,6 @@ def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
         ValueError: there are no such levels, or no such table.
         OSError: it could not be written.
     """
-    from safetensors.numpy import save  # noqa: PLC0415 - an extra: only who trains needs it
-
     description = read_description(folder)
     policy = PolicyAgent(_config(description, folder, 0).table(), folder=str(folder))
     tensors: dict[str, Any] = {}
@@ -83,8 +82,7 @@ def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
     played = [(restored(layer.numbers, layer.scale), layer.bias) for layer in layers]
     check_layers(played, description, out / WEIGHTS_FILE)
     description |= {"format": ROUNDED_FORMAT, "levels": levels}
-    write_json_atomically(out / DESCRIPTION_FILE, description)
-    write_bytes_atomically(out / WEIGHTS_FILE, save(tensors))  # last: where they are, the folder is whole
+    FILES.save(out, tensors, description)
 
 
 def _config(description: dict[str, Any], folder: Path, edition: int, seed: int = 1) -> MatchConfig:
@@ -158,7 +156,7 @@ def _command() -> None:
     check_counts(args, "decisions")
     if args.deals < 0 or args.deals == 1:
         raise ValueError(f"--deals is {args.deals}; it must be 2 or more, or 0 for none")
-    if (args.out / WEIGHTS_FILE).exists():
+    if (args.out / DESCRIPTION_FILE).exists():
         raise ValueError(f"{str(args.out)!r} already holds a policy: choose another --out")
     round_policy(args.folder, args.out, args.levels)
     sizes = [(folder / WEIGHTS_FILE).stat().st_size for folder in (args.out, args.folder)]

@@ -16,23 +16,18 @@ A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.
     value               null, or what the last layer's last row says, behind those of the actions: "points"
                         (the seat's lead in thousands of points from here on), "win", "equity" ...
 
-In files of format 3 a weight may be of 8-bit integers (int8). Then `layers.0.scale` (float32) stands beside
-it, of the shape [1, inputs] or [outputs, 1]: what is played is the integer times the scale of its column or
-its row, in float32 (`agents.policy.rounding`; `python -m train.tools.round_weights` writes such files).
+In files of format 3 a weight may be of 8-bit integers (int8), with `layers.0.scale` beside it
+(`_util.network_files`; `python -m train.tools.round_weights` writes such files).
 
-Files may come from strangers: what is played was checked here, and an `UnknownAgentError` says in a sentence
-what is wrong with all others.
+Files may come from strangers: invalid content raises an `UnknownAgentError`.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
-
+from millebornes_env._util.network_files import Float32Array, Layers, NetworkFiles
 from millebornes_env.agents.policy.network import (
     ACTIVATIONS,
     MAX_ACTIONS,
@@ -40,30 +35,24 @@ from millebornes_env.agents.policy.network import (
     MAX_OBS_SIZE,
     MAX_UNITS,
     InputSpec,
-    Layers,
     features_of,
 )
-from millebornes_env.agents.policy.rounding import is_scale_of, restored
 from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.numba.compiling import plain
-from millebornes_env.errors import MissingExtraError, OptionError, UnknownAgentError, shown
+from millebornes_env.errors import OptionError, UnknownAgentError, shown
 from millebornes_env.games.registry import DEFAULT_GAME
 from millebornes_env.games.registry import game as find_game
 
-POLICY_FORMAT: Final = 2
 ROUNDED_FORMAT: Final = 3
 """Of policies whose weights are rounded: earlier versions of the package cannot play them."""
-WEIGHTS_FILE: Final = "policy.safetensors"
-DESCRIPTION_FILE: Final = "policy.json"
 HOW_TO_TRAIN: Final = "train one with `python -m train.selfplay`"
+FILES: Final = NetworkFiles("policy", (2, ROUNDED_FORMAT), "trained network", HOW_TO_TRAIN, UnknownAgentError)
+WEIGHTS_FILE: Final = FILES.weights_file
+DESCRIPTION_FILE: Final = FILES.description_file
 
-_LARGEST_DESCRIPTION: Final = 1 << 20  # bytes; one of ours has some 500
 _LARGEST_INPUT: Final = 128.0  # of an observation, whose numbers are int8
 _MOST_LISTED: Final = 20  # editions
 _LONGEST_SHOWN: Final = 200  # characters of a value
-_DTYPES: Final = ("F32", "F64", "F16")  # safetensors' names; all are played in float32
-_MATRIX: Final = 2  # dimensions
-_ROUNDED: Final = "I8"
 
 
 # The description -------------------------------------------------------------------------------------------
@@ -85,41 +74,12 @@ def read_description(folder: Path) -> dict[str, Any]:
     """
     if not is_folder(folder):
         raise UnknownAgentError(f"there is no run folder {shown(str(folder))}; {HOW_TO_TRAIN}")
-    path = folder / DESCRIPTION_FILE
-    try:
-        description = json.loads(_read_small_file(path).decode("utf-8"))
-        if not isinstance(description, dict):
-            raise TypeError("not a JSON object")
-    except FileNotFoundError:
+    if not (folder / DESCRIPTION_FILE).exists():
         raise UnknownAgentError(
             f"{str(folder)!r} has no {DESCRIPTION_FILE}: it is not a run folder, or its training was stopped "
             f"before the first checkpoint; {HOW_TO_TRAIN}"
-        ) from None
-    except RecursionError:
-        raise UnknownAgentError(f"{str(path)!r} is damaged (nested too deep); {HOW_TO_TRAIN}") from None
-    except OSError as error:
-        raise UnknownAgentError(
-            f"{str(path)!r} cannot be read ({error.strerror}): restore it, or {HOW_TO_TRAIN}"
-        ) from None
-    except (ValueError, TypeError) as error:
-        raise UnknownAgentError(f"{str(path)!r} is damaged ({error}); {HOW_TO_TRAIN}") from None
-    return description
-
-
-def _read_small_file(path: Path) -> bytes:
-    """All of a file, if it is one (no pipe, no device, which might never end) and not too large.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is no file, or too large.
-    """
-    if path.exists() and not path.is_file():
-        raise ValueError("not a file")
-    with path.open("rb") as file:
-        content = file.read(_LARGEST_DESCRIPTION + 1)
-    if len(content) > _LARGEST_DESCRIPTION:
-        raise ValueError(f"larger than {_LARGEST_DESCRIPTION >> 20} MiB")
-    return content
+        )
+    return FILES.read_description(folder)
 
 
 def check_description(
@@ -134,14 +94,8 @@ def check_description(
         any_edition: whether it may play by rules that it was not trained on and does not see.
 
     Raises:
-        UnknownAgentError: its format, edition, table or observations are not those of the table.
+        UnknownAgentError: its edition, table or observations are not those of the table.
     """
-    found = description.get("format")
-    if not _is_one_of(found, (POLICY_FORMAT, ROUNDED_FORMAT)):
-        raise UnknownAgentError(
-            f"the policy in {str(folder)!r} has format {shown(found)}, this version plays {POLICY_FORMAT} "
-            f"and {ROUNDED_FORMAT}: train it again"
-        )
     input_spec = input_spec_of(description, folder, _checked_game(description, table, folder))
     _check_size_of_table(table, input_spec, folder)
     needed: dict[str, tuple[Any, ...]] = {
@@ -309,130 +263,28 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
     """
     if len(layers) > MAX_LAYERS:
         raise UnknownAgentError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MAX_LAYERS}")
-    width = description["num_inputs"]
-    for weight, bias in layers:
-        if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
-            raise UnknownAgentError(
-                f"{str(path)!r} is damaged: a layer of shape {weight.shape} follows one of "
-                f"width {width}; restore it, or {HOW_TO_TRAIN}"
-            )
-        width = weight.shape[0]
-        if not 1 <= width <= MAX_UNITS:
-            raise _wrong_width(width, path)
+    inputs, is_bounded = description["num_inputs"], description["activation"] == "tanh"
+    FILES.check_layers(layers, path.parent, inputs, MAX_UNITS, highest=_LARGEST_INPUT, is_bounded=is_bounded)
+    width = len(layers[-1][1]) if layers else 0
     outputs = description["num_actions"] + (description["value"] is not None)
-    if not layers or width != outputs:
+    if width != outputs:
         raise UnknownAgentError(
             f"{str(path)!r} is damaged: the last layer has {width} outputs for {description['num_actions']} "
             f"actions with value {shown(description['value'])}, which takes {outputs}; restore it, or "
             f"{HOW_TO_TRAIN}"
         )
-    _check_size_of_outputs(layers, description, path)
 
 
-def _wrong_width(width: int, path: Path) -> UnknownAgentError:
-    return UnknownAgentError(
-        f"{str(path)!r} has a layer of {width} units: agents play layers of at most {MAX_UNITS}, and 1 or "
-        "more"
-    )
-
-
-def _check_size_of_outputs(layers: Layers, description: dict[str, Any], path: Path) -> None:
-    """Refuse weights with which an output might not be finite, whatever is seen.
-
-    Raises:
-        UnknownAgentError: a weight is not finite in float32, or a layer's largest possible sum is not.
-    """
-    largest = float(np.finfo(np.float32).max)
-    bound = _LARGEST_INPUT  # of what a layer is given
-    for weight, bias in layers:
-        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise UnknownAgentError(
-                f"{str(path)!r} holds weights that are not finite in float32: its training went wrong; "
-                f"{HOW_TO_TRAIN}"
-            )
-        highest = max(np.abs(weight).max(initial=0.0), np.abs(bias).max(initial=0.0))
-        sums = np.abs(weight).astype(np.float64).sum(axis=1) * bound + np.abs(bias).astype(np.float64)
-        if sums.max() > largest:
-            raise UnknownAgentError(
-                f"{str(path)!r} holds weights of up to {highest:.3g}, so large that the network's outputs "
-                f"may become infinite: its training went wrong; {HOW_TO_TRAIN}"
-            )
-        bound = 1.0 if description["activation"] == "tanh" else float(sums.max())
-
-
-def read_layers(folder: Path, num_layers: int) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-    """Weight and bias of each layer, float32; only layers that agents can play are read.
+def read_layers(folder: Path, num_layers: int) -> list[tuple[Float32Array, Float32Array]]:
+    """Read weight and bias of each layer, float32.
 
     Raises:
         UnknownAgentError: the file is missing, damaged, or holds something else.
         MissingExtraError: safetensors is not installed.
     """
-    try:
-        from safetensors import SafetensorError, safe_open  # noqa: PLC0415 - an extra: only policies need it
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of("a trained network", error, "arena") from None
-
-    path = folder / WEIGHTS_FILE
     if not 1 <= num_layers <= MAX_LAYERS:
         raise UnknownAgentError(
-            f"{str(path)!r} has {num_layers} layers: agents play at most {MAX_LAYERS}, and 1 or more"
+            f"{str(folder / WEIGHTS_FILE)!r} has {num_layers} layers: agents play at most {MAX_LAYERS}, "
+            "and 1 or more"
         )
-    try:
-        if path.exists() and not path.is_file():
-            raise OSError("not a file")
-        with safe_open(path, "np") as file:
-            return [
-                (
-                    _read_weight(file, f"layers.{layer}", path),
-                    _read_tensor(file, f"layers.{layer}.bias", path),
-                )
-                for layer in range(num_layers)
-            ]
-    except (OSError, SafetensorError, KeyError) as error:
-        raise UnknownAgentError(
-            f"{str(path)!r} is missing or damaged ({error}): restore it, or {HOW_TO_TRAIN}"
-        ) from None
-
-
-def _read_weight(file: Any, layer: str, path: Path) -> npt.NDArray[Any]:
-    """A layer's weight as float32; rounded ones are multiplied by their scale.
-
-    Raises:
-        UnknownAgentError: no agent plays such a weight, or its scale has another shape.
-    """
-    name = f"{layer}.weight"
-    weight = _read_tensor(file, name, path, (*_DTYPES, _ROUNDED))
-    if file.get_slice(name).get_dtype() != _ROUNDED:
-        return weight
-    scale = _read_tensor(file, f"{layer}.scale", path)
-    if not is_scale_of(weight, scale):
-        raise UnknownAgentError(
-            f"{str(path)!r} is damaged: {layer}.scale is of shape {scale.shape}, the weight of "
-            f"{weight.shape}: it has one scale for each row, or one for each column; restore it, or "
-            f"{HOW_TO_TRAIN}"
-        )
-    return restored(weight, scale)
-
-
-def _read_tensor(file: Any, name: str, path: Path, dtypes: tuple[str, ...] = _DTYPES) -> npt.NDArray[Any]:
-    """One tensor as float32, its type and size looked at before it is read.
-
-    Raises:
-        UnknownAgentError: no agent plays such a tensor.
-    """
-    head = file.get_slice(name)
-    dtype, shape = head.get_dtype(), head.get_shape()
-    if dtype not in dtypes:
-        raise UnknownAgentError(
-            f"{str(path)!r} is damaged: {name} is of type {dtype}, it may be of {' or '.join(dtypes)}; "
-            f"restore it, or {HOW_TO_TRAIN}"
-        )
-    if max(shape, default=0) > max(MAX_UNITS, MAX_OBS_SIZE):
-        raise _wrong_width(max(shape), path)
-    if len(shape) > _MATRIX:
-        raise UnknownAgentError(
-            f"{str(path)!r} is damaged: {name} has {len(shape)} dimensions; restore it, or {HOW_TO_TRAIN}"
-        )
-    with np.errstate(over="ignore"):  # infinite in float32: `check_layers` says so
-        tensor: npt.NDArray[Any] = file.get_tensor(name).astype(np.float32)
-    return tensor
+    return FILES.read_layers(folder, num_layers)

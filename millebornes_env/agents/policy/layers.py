@@ -79,14 +79,14 @@ def sparse_affine(
     sums = stack_array(np.float32, UNITS_AT_ONCE)
     for start in range(0, width, UNITS_AT_ONCE):
         bias = float32_at(address + BYTES * start, UNITS_AT_ONCE)
-        rows = address + BYTES * (width + start)
+        rows = address + BYTES * start
         for unit in range(UNITS_AT_ONCE):
             sums[unit] = bias[unit]
         for at in range(0, count, ROWS_AT_ONCE):
-            first = float32_at(row_of(rows, width, indices, at), UNITS_AT_ONCE)
-            second = float32_at(row_of(rows, width, indices, at + 1), UNITS_AT_ONCE)
-            third = float32_at(row_of(rows, width, indices, at + 2), UNITS_AT_ONCE)
-            fourth = float32_at(row_of(rows, width, indices, at + 3), UNITS_AT_ONCE)
+            first = float32_at(row_at(rows, width, int(indices[from_front(at)])), UNITS_AT_ONCE)
+            second = float32_at(row_at(rows, width, int(indices[from_front(at + 1)])), UNITS_AT_ONCE)
+            third = float32_at(row_at(rows, width, int(indices[from_front(at + 2)])), UNITS_AT_ONCE)
+            fourth = float32_at(row_at(rows, width, int(indices[from_front(at + 3)])), UNITS_AT_ONCE)
             one, two = values[from_front(at)], values[from_front(at + 1)]
             three, four = values[from_front(at + 2)], values[from_front(at + 3)]
             for unit in range(UNITS_AT_ONCE):
@@ -97,10 +97,36 @@ def sparse_affine(
             units[from_front(start + unit)] = sums[unit]
 
 
+@float_rule
+def output_of_layer(address: int, inputs: int, outputs: int, units: Float32Array, number: int) -> float:
+    """Return one output of the last layer.
+
+    Args:
+        address: of the layer.
+        inputs: number of its inputs.
+        outputs: number of its outputs.
+        units: its inputs, zeros behind them up to the `padded_width`.
+        number: of the output.
+    """
+    width, biases = padded_width(inputs), padded_width(outputs)
+    bias = float32_at(address, biases)
+    weights = float32_at(address + BYTES * (biases + number * width), width)
+    total: float = bias[number]
+    for unit in range(width):
+        total += units[unit] * weights[unit]
+    return total
+
+
 @rule
-def row_of(rows: int, width: int, indices: Int32Array, at: int) -> int:
-    """The address of the weights of an input that is listed."""
-    return rows + BYTES * width * int(indices[from_front(at)])
+def row_at(address: int, width: int, number: int) -> int:
+    """Return the address of the weights of an input; those of all inputs stand behind the biases."""
+    return address + BYTES * width * (1 + number)
+
+
+@rule
+def end_of_layer(address: int, inputs: int, outputs: int) -> int:
+    """Return the address behind a hidden layer."""
+    return address + BYTES * (inputs + 1) * padded_width(outputs)
 
 
 @rule

@@ -15,13 +15,14 @@ from __future__ import annotations
 import functools
 import importlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.network_files import Layers
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, NO_ACTION, Choose, Int16Array, Int64Array
 from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.policy import no_features
@@ -31,7 +32,9 @@ from millebornes_env.agents.policy.layers import (
     UNITS_AT_ONCE,
     apply_relu,
     apply_tanh,
+    end_of_layer,
     gather_active,
+    output_of_layer,
     padded_width,
     sparse_affine,
 )
@@ -40,7 +43,6 @@ from millebornes_env.agents.seen import decoder_of
 from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.numba.compiling import (
     flags_of,
-    float32_at,
     float_rule,
     kernel,
     rule,
@@ -53,8 +55,6 @@ from millebornes_env.games.registry import Everything, game_of
 Int8Array = npt.NDArray[np.int8]
 Float32Array = npt.NDArray[np.float32]
 Int32Array = npt.NDArray[np.int32]
-Layers = Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
-"""Weight [outputs, inputs] and bias [outputs] of each layer."""
 
 MAX_LAYERS: Final = 5
 MAX_UNITS: Final = 512
@@ -351,7 +351,7 @@ def forward_hidden(
             apply_tanh(units, outputs)
         else:
             apply_relu(units, outputs)
-        address += BYTES * (inputs + 1) * padded_width(outputs)
+        address = end_of_layer(address, inputs, outputs)
         inputs = outputs
     return address
 
@@ -438,11 +438,5 @@ def output(options: Int64Array, last_layer: int, units: Float32Array, number: in
         number: of the output: an action, or behind them the value.
     """
     layer = int(options[NUM_LAYERS])
-    width = padded_width(int(options[WIDTHS + layer - 1]))
-    outputs = padded_width(int(options[WIDTHS + layer]))
-    bias = float32_at(last_layer, outputs)
-    weights = float32_at(last_layer + BYTES * (outputs + number * width), width)
-    total: float = bias[number]
-    for unit in range(width):
-        total += units[unit] * weights[unit]
-    return total
+    inputs, outputs = int(options[WIDTHS + layer - 1]), int(options[WIDTHS + layer])
+    return output_of_layer(last_layer, inputs, outputs, units, number)

@@ -8,12 +8,12 @@ all of them about equally well.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.policy.network import Layers
+from millebornes_env._util.network_files import Layers
 
 MOST_LEVELS: Final = 127
 """Integers lie in -127..127."""
@@ -54,14 +54,3 @@ def rounded(layers: Layers, levels: int = MOST_LEVELS) -> list[RoundedLayer]:
         numbers = np.clip(np.rint(weight / divisor), -levels, levels).astype(np.int8)
         found.append(RoundedLayer(numbers, scale, bias.astype(np.float32)))
     return found
-
-
-def restored(numbers: npt.NDArray[Any], scale: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """The weights that are played, float32[outputs, inputs]."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of damaged files: `files.check_layers` says so
-        return numbers.astype(np.float32) * scale
-
-
-def is_scale_of(numbers: npt.NDArray[Any], scale: npt.NDArray[Any]) -> bool:
-    """Return True if a scale has one number for each row of the weights, or one for each column."""
-    return numbers.ndim == 2 and scale.shape in ((numbers.shape[0], 1), (1, numbers.shape[1]))

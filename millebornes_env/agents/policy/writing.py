@@ -8,18 +8,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from millebornes_env._util.files import write_bytes_atomically, write_json_atomically
+from millebornes_env._util.network_files import Layers, arrays_of
 from millebornes_env.agents.policy.files import (
-    DESCRIPTION_FILE,
-    POLICY_FORMAT,
+    FILES,
     WEIGHTS_FILE,
     action_counts,
     check_layers,
     describe_table,
 )
-from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec, Layers
+from millebornes_env.agents.policy.network import ACTIVATIONS, InputSpec
 from millebornes_env.agents.protocol import Table
-from millebornes_env.errors import MissingExtraError
 from millebornes_env.games.registry import DEFAULT_GAME
 from millebornes_env.games.registry import game as game_named
 
@@ -57,11 +55,6 @@ def save_policy_files(
         MissingExtraError: safetensors is not installed.
         OSError: the files could not be written; those that were there are as they were.
     """
-    try:
-        from safetensors.numpy import save  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of("writing a policy", error, "arena") from error
-
     input_spec = input_spec or usual_input(table)
     if activation not in ACTIVATIONS:
         raise ValueError(
@@ -71,7 +64,6 @@ def save_policy_files(
     num_actions = outputs if outputs in action_counts(table) else table.num_actions
     description = {
         **more,
-        "format": POLICY_FORMAT,
         **({} if table.game == DEFAULT_GAME else {"game": table.game}),
         "editions": list(editions) or [table.edition],
         **describe_table(table, input_spec),
@@ -82,13 +74,9 @@ def save_policy_files(
         "num_layers": len(layers),
         "value": value,
     }
-    tensors = {}
-    for number, (weight, bias) in enumerate(layers):
-        tensors[f"layers.{number}.weight"] = np.ascontiguousarray(weight, np.float32)
-        tensors[f"layers.{number}.bias"] = np.ascontiguousarray(bias, np.float32)
     check_layers(layers, description, folder / WEIGHTS_FILE)
-    write_bytes_atomically(folder / WEIGHTS_FILE, save(tensors))
-    write_json_atomically(folder / DESCRIPTION_FILE, description)
+    arrays = {name: array.astype(np.float32) for name, array in arrays_of(layers).items()}
+    FILES.save(folder, arrays, description)
 
 
 def usual_input(table: Table) -> InputSpec:

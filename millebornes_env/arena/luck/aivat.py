@@ -32,10 +32,10 @@ from typing import Final
 
 import numpy as np
 
+from millebornes_env.agents.policy.network import MAX_UNITS
 from millebornes_env.arena.batch import Batch
 from millebornes_env.arena.luck.full_view import (
     INPUTS_VERSION,
-    MOST_ONES,
     cards_in_pile,
     list_ones,
     num_inputs,
@@ -43,7 +43,7 @@ from millebornes_env.arena.luck.full_view import (
     place_in_pile,
 )
 from millebornes_env.arena.luck.value_network import (
-    MAX_UNITS,
+    MOST_ONES,
     Float32Array,
     ValueNetwork,
     first_layer,

@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.luck.value_network import MAX_UNITS, ValueNetwork, first_layer, value_of
+from millebornes_env.agents.policy.network import MAX_UNITS
+from millebornes_env.arena.luck.value_network import MOST_ONES, ValueNetwork, first_layer, value_of
 from millebornes_env.engine.numba.compiling import kernel, rule, stack_array
 from millebornes_env.games.millebornes.actions import around
 from millebornes_env.games.millebornes.cards import (
@@ -67,9 +68,6 @@ _OF_A_TEAM: Final = _LAID_200 + _TWO_HUNDREDS
 _HAND_SIZE: Final = 0
 _HAND: Final = _HAND_SIZE + _HAND_SIZES
 _OF_A_SEAT: Final = _HAND + NUM_CARD_TYPES * HELD_LEVELS
-
-MOST_ONES: Final = 320
-"""Upper bound of the ones of any table: 8 seats with 12 cards each, 4 teams, all types in the pile."""
 
 
 @rule

@@ -1,43 +1,32 @@
 """Files of value networks for AIVAT.
 
-A folder holds `value.safetensors`, the arrays of `ValueNetwork` by their names, float16 or float32, and
-`value.json`:
+A folder holds `value.safetensors`, the layers of a perceptron (`_util.network_files`), and `value.json`:
 
-    format              1
+    format              2
     game                name of the game
     players, teams      seats and teams of its tables
     inputs_version      version of its inputs (`INPUTS_VERSION` of the game's part)
     editions            labels of the rule sheets it was fitted to; it works with others, too
-
-Files may come from strangers: nothing is pickled, and invalid content raises an `ArenaError`.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from millebornes_env._util.network_files import read_arrays, read_entries, write_network
-from millebornes_env.arena.luck.value_network import MAX_UNITS, ValueNetwork
+from millebornes_env._util.network_files import Layers, NetworkFiles
+from millebornes_env.agents.policy.network import MAX_UNITS
+from millebornes_env.arena.luck.value_network import NUM_LAYERS, ValueNetwork, value_network
 from millebornes_env.errors import ArenaError, shown
 
 if TYPE_CHECKING:
     from millebornes_env.games.registry import Game
 
-VALUE_FORMAT: Final = 1
-DESCRIPTION_FILE: Final = "value.json"
-WEIGHTS_FILE: Final = "value.safetensors"
+HOW_TO_TRAIN: Final = "fit one with `python -m train.tools.luck_value`, and name its folder with --luck-value"
+FILES: Final = NetworkFiles("value", (2,), "value of luck", HOW_TO_TRAIN, ArenaError)
 SHIPPED: Final = Path(__file__).with_name("values")
 """Folder of the shipped networks, with a folder for each."""
-
-_MOST_BYTES: Final = 1 << 16  # for a description
-_MOST_WEIGHT_BYTES: Final = 1 << 26
-_MOST_WEIGHT: Final = float(np.finfo(np.float32).max)
-HOW_TO_TRAIN: Final = "fit one with `python -m train.tools.luck_value`, and name its folder with --luck-value"
 
 
 def network_for(game: Game, rules: Any, folder: str = "") -> ValueNetwork:
@@ -51,11 +40,16 @@ def network_for(game: Game, rules: Any, folder: str = "") -> ValueNetwork:
     Raises:
         ArenaError: there is no network for the table, or the folder's does not fit.
     """
+    return value_network(layers_for(game, rules, folder))
+
+
+def layers_for(game: Game, rules: Any, folder: str = "") -> Layers:
+    """Return the layers of `network_for`."""
     if folder:
         return _read(Path(folder), game, rules)
-    shipped = [path for path in sorted(SHIPPED.glob("*")) if (path / DESCRIPTION_FILE).is_file()]
+    shipped = [path for path in sorted(SHIPPED.glob("*")) if (path / FILES.description_file).is_file()]
     for path in shipped:
-        if _is_for(read_description(path), game, rules):
+        if _is_for(FILES.read_description(path), game, rules):
             return _read(path, game, rules)
     raise ArenaError(
         f"aivat has no value of luck for {rules.players} players in {rules.teams} teams of the game "
@@ -68,8 +62,8 @@ def _is_for(description: dict[str, Any], game: Game, rules: Any) -> bool:
     return tuple(description.get(key) for key in ("game", "players", "teams")) == wanted
 
 
-def _read(folder: Path, game: Game, rules: Any) -> ValueNetwork:
-    description, module = read_description(folder), game.hook("arena.luck", "aivat")
+def _read(folder: Path, game: Game, rules: Any) -> Layers:
+    description, module = FILES.read_description(folder), game.hook("arena.luck", "aivat")
     if not _is_for(description, game, rules):
         raise ArenaError(
             f"the value of luck in {str(folder)!r} is for {description.get('players')} players in "
@@ -78,63 +72,14 @@ def _read(folder: Path, game: Game, rules: Any) -> ValueNetwork:
         )
     if description.get("inputs_version") != module.INPUTS_VERSION:
         raise ArenaError(f"the value of luck in {str(folder)!r} is of another version: {HOW_TO_TRAIN}")
-    path = folder / WEIGHTS_FILE
-    try:
-        stamp = path.stat().st_mtime_ns
-    except OSError as error:
-        raise _damaged(path, error.strerror or error) from None
-    return _read_weights(path, module.num_inputs(rules.players, rules.teams), stamp)
-
-
-def read_description(folder: Path) -> dict[str, Any]:
-    """Read a folder's `value.json`.
-
-    Raises:
-        ArenaError: there is no such file, or it is damaged.
-    """
-    path = folder / DESCRIPTION_FILE
-    try:
-        content = read_entries(path, _MOST_BYTES)
-    except FileNotFoundError:
-        raise ArenaError(
-            f"{str(folder)!r} holds no value of luck (no {DESCRIPTION_FILE}): {HOW_TO_TRAIN}"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
-    if content.get("format") != VALUE_FORMAT:
-        raise ArenaError(
-            f"{str(path)!r} has the format {shown(content.get('format'))}, this version reads "
-            f"{VALUE_FORMAT}: {HOW_TO_TRAIN}"
-        )
-    return content
-
-
-@functools.lru_cache(maxsize=8)
-def _read_weights(path: Path, inputs: int, stamp: int) -> ValueNetwork:
-    """Read and cache the weights; `stamp`, the time of the last change, is part of the cache key."""
-    try:
-        arrays = read_arrays(
-            path,
-            ValueNetwork._fields,
-            most_bytes=_MOST_WEIGHT_BYTES,
-            most=_MOST_WEIGHT,
-            needed_by="the value of luck",
-        )
-    except (OSError, ValueError) as error:
-        raise _damaged(path, error) from None
-    network = ValueNetwork(*arrays)
-    _check_shapes(network, inputs, path)
-    return network
-
-
-def _check_shapes(network: ValueNetwork, inputs: int, path: Path) -> None:
-    """Raise an ArenaError for shapes that do not fit: compiled code does not check them."""
-    width, units = network.bias.size, network.last.size
-    needed = ((inputs, width), (width,), (units, width), (units,), (units,), (1,))
-    if tuple(array.shape for array in network) != needed or not 0 < width <= MAX_UNITS:
-        raise _damaged(path, f"weights of shapes {[array.shape for array in network]}, {inputs} inputs")
-    if network.rows[0].any():
-        raise _damaged(path, "the row of input 0 must be 0")
+    layers, path = FILES.read_layers(folder, NUM_LAYERS), folder / FILES.weights_file
+    inputs = module.num_inputs(rules.players, rules.teams)
+    FILES.check_layers(layers, folder, inputs, MAX_UNITS, highest=1.0, is_bounded=False)
+    if len(layers[-1][1]) != 1:
+        raise FILES.damaged(path, f"{len(layers[-1][1])} outputs")
+    if layers[0][0][:, 0].any():
+        raise FILES.damaged(path, "the weights of input 0 must be 0")
+    return layers
 
 
 def network_digest(network: ValueNetwork) -> str:
@@ -143,22 +88,3 @@ def network_digest(network: ValueNetwork) -> str:
     for array in network:
         digest.update(array.tobytes())
     return digest.hexdigest()[:16]
-
-
-def _damaged(path: Path, why: object) -> ArenaError:
-    return ArenaError(f"{str(path)!r} is missing or damaged ({why}): restore it, or {HOW_TO_TRAIN}")
-
-
-def save_network(folder: Path, network: ValueNetwork, description: dict[str, Any]) -> None:
-    """Save a network; the description is written last and makes the folder valid.
-
-    Args:
-        folder: folder of the network; created if it is missing.
-        network: the weights, saved as float16.
-        description: entries of `value.json` without the format.
-
-    Raises:
-        OSError: a file could not be written; old files are unchanged.
-    """
-    entries = {"format": VALUE_FORMAT, **description}
-    write_network(folder / WEIGHTS_FILE, network._asdict(), folder / DESCRIPTION_FILE, entries)

@@ -1,7 +1,8 @@
-"""A small value network for sparse binary inputs: a sum of rows, a second layer, one output.
+"""A small value network for sparse binary inputs: a perceptron of three layers with one output.
 
 The first layer is the sum of the active inputs' rows, and a position with two moved inputs needs only four
-rows more (the "efficiently updatable" networks of Nasu 2018, for shogi).
+rows more (the "efficiently updatable" networks of Nasu 2018, for shogi). The second layer goes through the
+units that are not 0, as policies do (`agents.policy.layers`).
 """
 
 from __future__ import annotations
@@ -11,31 +12,49 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.engine.numba.compiling import float_rule, stack_array
+from millebornes_env._util.network_files import Layers
+from millebornes_env.agents.compiled.agent import Int64Array
+from millebornes_env.agents.policy.layers import (
+    ROWS_AT_ONCE,
+    apply_relu,
+    end_of_layer,
+    gather_active,
+    output_of_layer,
+    padded_width,
+    row_at,
+    sparse_affine,
+)
+from millebornes_env.agents.policy.network import MAX_UNITS, weights_block
+from millebornes_env.engine.numba.compiling import float32_at, float_rule, stack_array
 
 Float32Array = npt.NDArray[np.float32]
 Int32Array = npt.NDArray[np.int32]
 
-MAX_UNITS: Final = 512
-"""Most units of the first layer."""
+NUM_LAYERS: Final = 3
+MOST_ONES: Final = 320
+"""Upper bound of the active inputs of any table: 8 seats with 12 cards, 4 teams, all types in the pile."""
+_ROOM: Final = MAX_UNITS + ROWS_AT_ONCE
 _ZERO: Final = np.float32(0.0)
+_ONE: Final = np.float32(1.0)
 
 
 class ValueNetwork(NamedTuple):
     """The weights; I inputs, H and K units."""
 
-    rows: Float32Array  # [I, H] one row for each input; that of input 0 is 0
-    bias: Float32Array  # [H]
-    second: Float32Array  # [K, H]
-    second_bias: Float32Array  # [K]
-    last: Float32Array  # [K]
-    last_bias: Float32Array  # [1]
+    block: Float32Array  # all weights, by `weights_block`; those of input 0 are 0
+    widths: Int64Array  # [NUM_LAYERS + 1] I, H, K, 1
+
+
+def value_network(layers: Layers) -> ValueNetwork:
+    """Return a network in the form that kernels read."""
+    return ValueNetwork(
+        weights_block(layers), np.array([layers[0][0].shape[1], *(len(b) for _, b in layers)])
+    )
 
 
 def no_network() -> ValueNetwork:
     """Return a network without units."""
-    rows = np.zeros((0, 0), np.float32)
-    return ValueNetwork(rows, rows[0:0].ravel(), rows, rows.ravel(), rows.ravel(), rows.ravel())
+    return ValueNetwork(np.zeros(0, np.float32), np.zeros(NUM_LAYERS + 1, np.int64))
 
 
 @float_rule
@@ -44,17 +63,18 @@ def first_layer(network: ValueNetwork, ones: Int32Array, count: int, sums: Float
 
     Args:
         network: the weights.
-        ones: int32[count or more], active inputs.
+        ones: int32[MOST_ONES], active inputs; zeros are added behind them.
         count: number of active inputs.
         sums: float32[MAX_UNITS], overwritten with the first layer before its activation.
     """
-    width = len(network.bias)
-    for unit in range(width):
-        sums[unit] = network.bias[unit]
+    values = stack_array(np.float32, MOST_ONES)
     for number in range(count):
-        row = network.rows[ones[number]]
-        for unit in range(width):
-            sums[unit] += row[unit]
+        values[number] = _ONE
+    while count % ROWS_AT_ONCE != 0:
+        ones[count], values[count] = 0, _ZERO
+        count += 1
+    width = padded_width(int(network.widths[1]))
+    sparse_affine(network.block.ctypes.data, width, ones, values, count, sums)
 
 
 @float_rule
@@ -71,26 +91,20 @@ def value_of(
         also_out: second input that is no longer active.
         also_into: second input that has become active.
     """
-    width = len(network.bias)
-    active = stack_array(np.float32, MAX_UNITS)
-    minus, plus = network.rows[out], network.rows[into]
-    also_minus, also_plus = network.rows[also_out], network.rows[also_into]
+    units = stack_array(np.float32, _ROOM)
+    indices, values = stack_array(np.int32, _ROOM), stack_array(np.float32, _ROOM)
+    first, inputs = network.block.ctypes.data, int(network.widths[0])
+    hidden, last = int(network.widths[1]), int(network.widths[2])
+    width = padded_width(hidden)
+    minus, plus = float32_at(row_at(first, width, out), width), float32_at(row_at(first, width, into), width)
+    also_minus = float32_at(row_at(first, width, also_out), width)
+    also_plus = float32_at(row_at(first, width, also_into), width)
     for unit in range(width):
-        total = sums[unit] - minus[unit] + plus[unit] - also_minus[unit] + also_plus[unit]
-        active[unit] = total if total > _ZERO else _ZERO
-    value = network.last_bias[0]
-    for number in range(len(network.last)):
-        total = second_unit(network, active, number, width)
-        if total > _ZERO:
-            value += total * network.last[number]
-    return float(value)
-
-
-@float_rule
-def second_unit(network: ValueNetwork, active: Float32Array, number: int, width: int) -> np.float32:
-    """Return one unit of the second layer before its activation."""
-    total: np.float32 = network.second_bias[number]
-    weights = network.second[number]
-    for unit in range(width):
-        total += active[unit] * weights[unit]
-    return total
+        units[unit] = sums[unit] - minus[unit] + plus[unit] - also_minus[unit] + also_plus[unit]
+    apply_relu(units, width)
+    second = end_of_layer(first, inputs, hidden)
+    sparse_affine(
+        second, padded_width(last), indices, values, gather_active(units, hidden, indices, values), units
+    )
+    apply_relu(units, last)
+    return output_of_layer(end_of_layer(second, hidden, last), last, 1, units, 0)
