@@ -82,7 +82,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             illegal_action: "error", or "terminate" with a reward of -1 to the offender.
             render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step;
                 "svg": `render` returns a picture, "rgb_array" (with the extra `pictures`) its pixels.
-            history: keep the events of the game, for `information_state` (docs/histories.md).
+            history: keep the events of the game, for `information_state` (docs/hidden_information.md).
             max_cycles: number of steps after which all agents are truncated; None: episodes end by the rules.
 
         Raises:

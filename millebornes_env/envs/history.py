@@ -1,7 +1,7 @@
 """Perfect recall: the events of each game, and keys of what a seat can know of it.
 
 A seat's *information state* is all that it has seen since the deal. There are two keys of it, each as bytes,
-as text and as a tensor (docs/histories.md):
+as text and as a tensor (docs/hidden_information.md):
 
 * the **full** key: every public event and what the seat itself has drawn, in the order in which it happened
   (the action-observation history);
@@ -415,7 +415,7 @@ class HistoryMixin:
             seats: one seat for all games, or integers [N]; None: those that decide.
             form: "bytes", "text" or "tensor".
             compact: the public events and what the seat holds now, instead of all that it has seen in the
-                order in which it saw it (docs/histories.md).
+                order in which it saw it (docs/hidden_information.md).
 
         Returns:
             A list of N bytes, of N texts, or int8[N, K]. Equal keys are equal in all three forms, but a

@@ -129,7 +129,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             num_threads: CPU threads to share the games among, up to 1,024; results do not depend on it.
             buffers: arrays of your own that steps write to (`engine.batch.new_buffers` shows the shapes);
                 no two may share memory.
-            history: keep the events of each game, for `information_states` (docs/histories.md).
+            history: keep the events of each game, for `information_states` (docs/hidden_information.md).
 
         Raises:
             TypeError: an option that does not exist.
