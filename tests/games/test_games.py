@@ -11,8 +11,9 @@ import pytest
 
 from millebornes_env import vector_env
 from millebornes_env.errors import EditionError, GameError, OptionError, UnknownEditionError
-from millebornes_env.games.millebornes.editions import editions
-from millebornes_env.games.registry import DEFAULT_GAME, GAMES, Game, SheetOfTables, edition, register_game
+from millebornes_env.games.millebornes.editions import edition, editions
+from millebornes_env.games.registry import DEFAULT_GAME, GAMES, Game, SheetOfTables, register_game
+from millebornes_env.games.registry import edition as find_edition
 
 CHECKOUT = Path(__file__).parents[2]
 PARKER = CHECKOUT / "millebornes_env" / "games" / "millebornes" / "sheets" / "parker.toml"
@@ -31,11 +32,11 @@ def own_sheet(folder: Path, first_line: str) -> Path:
 def test_every_edition_is_of_mille_bornes() -> None:
     assert GAMES[DEFAULT_GAME].editions == editions()
     for name in editions():
-        assert edition(name) is edition(name)
-        assert edition(name).game == "millebornes"
-    assert edition("parker+max_200=4").label == "parker+max_200=4"
+        assert find_edition(name) is edition(name)
+        assert find_edition(name).game == "millebornes"
+    assert find_edition("parker+max_200=4").label == "parker+max_200=4"
     own = edition("dutch").replace(max_200=3)
-    assert edition(own) is own
+    assert find_edition(own) is own
 
 
 @pytest.mark.parametrize("line", ["", 'game = "millebornes"'])
@@ -87,7 +88,7 @@ def test_what_is_no_sheet_is_told_as_by_the_game_itself(given: Any) -> None:
     with pytest.raises((UnknownEditionError, EditionError)) as ours:
         edition(given)
     with pytest.raises(type(ours.value)) as told:
-        edition(given)
+        find_edition(given)
     others = " Of other games: arc_en_ciel." if isinstance(ours.value, UnknownEditionError) else ""
     assert str(told.value) == str(ours.value) + others
 
