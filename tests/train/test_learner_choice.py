@@ -13,8 +13,7 @@ from tests.each import each
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import short
     from train.common import network, selfplay_options
-    from train.common.checkpoints import read_progress
-    from train.common.errors import RunError
+    from train.common.run_folder import RunError, read_progress
     from train.selfplay import CHECKPOINT_KIND, Args, Trainer, as_begun, train
 
 

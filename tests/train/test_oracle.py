@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.agents.policy.writing import save_policy_files
     from millebornes_env.agents.protocol import Table
     from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+    from train.common.games import oracle_scale, oracle_size, write_oracle_rows
     from train.common.network import PRECISIONS, actor_critic, common_scale, start_from
-    from train.common.oracle import oracle_scale, oracle_size, write_oracle_rows
 
 
 def test_the_oracle_sees_hands_and_how_soon_cards_come() -> None:

@@ -24,9 +24,8 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from train import maskable_ppo
     from train.common.games import ManyGames, features_of
     from train.common.opponents import places_at
-    from train.common.options import TrainingOptions
+    from train.common.options import TrainingOptions, table_options
     from train.common.run_folder import CHECKPOINT_FILE
-    from train.common.selfplay_options import table_options
     from train.selfplay import Args, Trainer, train
 
 RACE = {"edition": ("arc_en_ciel",), "players": 4}

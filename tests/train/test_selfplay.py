@@ -24,9 +24,8 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import command, killed, same, short, weights
     from train import selfplay
     from train.common import checkpoints
-    from train.common.command import LOSS_NOT_FINITE
-    from train.common.errors import LossError, RunError
-    from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH
+    from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH, LossError, RunError
+    from train.common.runs import LOSS_NOT_FINITE
     from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 

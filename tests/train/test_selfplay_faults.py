@@ -25,9 +25,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import read, same, short, weights
     from train import selfplay
     from train.common import checkpoints, network, runs
-    from train.common.checkpoints import read_progress
-    from train.common.errors import RunError
-    from train.common.run_folder import CHECKPOINT_FILE
+    from train.common.run_folder import CHECKPOINT_FILE, RunError, read_progress
     from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 LONG = {"total_timesteps": 3500, "final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}
