@@ -25,9 +25,8 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import killed
     from train import maskable_ppo
     from train.common import runs
-    from train.common.checkpoints import read_progress, read_tensors
-    from train.common.command import LOSS_NOT_FINITE
-    from train.common.run_folder import CHECKPOINT_FILE
+    from train.common.run_folder import CHECKPOINT_FILE, read_progress, read_tensors
+    from train.common.runs import LOSS_NOT_FINITE
     from train.maskable_ppo import (
         CHECKPOINT_KIND,
         Args,
@@ -62,6 +61,8 @@ class Clock:
     def perf_counter(self) -> float:
         self._now += 0.01  # at each look
         return self._now
+
+    time = perf_counter
 
 
 @pytest.fixture(autouse=True)

@@ -61,8 +61,8 @@ class Seats(NamedTuple):
     are_others: bool
     num_teams: int
 
-    def decide(self, seats: Int8Array) -> BoolArray:
-        """Return the games in which the opponent decides, bool[N], given the deciding seats int8[N]."""
+    def mask(self, seats: Int8Array) -> BoolArray:
+        """Mask the games in which the opponent decides, bool[N], given the deciding seats int8[N]."""
         is_team: BoolArray = seats % self.num_teams == self.teams
         result: BoolArray = (self.teams >= 0) & ~is_team if self.are_others else is_team
         return result
@@ -123,7 +123,7 @@ class Pool:
         """Overwrite the actions of the pool's seats, and set `opponent_mask` in those rows."""
         if not self._is_on:
             return
-        theirs = self._seats.decide(rollout.seats[step])
+        theirs = self._seats.mask(rollout.seats[step])
         rollout.opponent_mask[step] |= theirs
         rows = np.flatnonzero(theirs)
         if len(rows):
@@ -164,7 +164,7 @@ class FixedAgent:
 
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
         """Overwrite the actions of the agent's seats, and set `opponent_mask` in those rows."""
-        theirs = self._seats.decide(rollout.seats[step])
+        theirs = self._seats.mask(rollout.seats[step])
         rollout.opponent_mask[step] |= theirs
         for (part, where), agent in zip(self._games.parts, self._agents, strict=True):
             rows = np.flatnonzero(theirs[where])
