@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -62,7 +63,9 @@ class Clock:
         self._now += 0.01  # at each look
         return self._now
 
-    time = perf_counter
+    def __getattr__(self, name: str) -> Any:
+        """Everything else of `time`, for the event files."""
+        return getattr(time, name)
 
 
 @pytest.fixture(autouse=True)
