@@ -24,7 +24,7 @@ from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.envs.sb3 import SB3VecEnv
 from train.common.games import features_of
-from train.common.progress import timed
+from train.common.runs import timed
 
 OURS: Final = "train.selfplay"
 THEIRS: Final = "MaskablePPO"

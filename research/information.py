@@ -123,7 +123,7 @@ def of_learner(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         MissingExtraError: PyTorch is not installed.
     """
     try:
-        from train.common.selfplay_options import Args as TrainingArgs  # noqa: PLC0415 - PyTorch is an extra
+        from train.common.options import Args as TrainingArgs  # noqa: PLC0415 - PyTorch is an extra
         from train.selfplay import Trainer  # noqa: PLC0415 - PyTorch is an extra
     except ModuleNotFoundError as error:
         raise MissingExtraError.of("learning by self-play", error, "train") from None

@@ -11,7 +11,8 @@ import pytest
 from millebornes_env import vector_env
 from millebornes_env.envs.rollout import advantages_of, transitions_of
 from millebornes_env.errors import MilleBornesError, OptionError
-from train.common.ppo import new_rollout, new_seat_memory, write_advantages
+from train.common.games import new_rollout
+from train.selfplay import new_seat_memory, write_advantages
 
 GAMMA, LAMBDA = 0.9, 0.8
 

@@ -37,11 +37,9 @@ from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_descript
 from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.sb3 import SB3VecEnv
-from train.common.checkpoints import tensors_of_optimizer, tensors_to_optimizer, with_prefix
-from train.common.command import run_training
-from train.common.errors import LossError
 from train.common.options import TrainingOptions, check_training, linear_schedule
-from train.common.runs import Run
+from train.common.run_folder import LossError, tensors_of_optimizer, tensors_to_optimizer, with_prefix
+from train.common.runs import Run, run_training
 
 CHECKPOINT_KIND: Final = "train.maskable_ppo 3"
 ACTIVATIONS: Final = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}

@@ -41,9 +41,6 @@ from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_fil
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.cluster.ray import connected
 from millebornes_env.envs.rllib import RLlibEnv
-from train.common.checkpoints import tensors_of_optimizer, tensors_to_optimizer, with_prefix
-from train.common.command import run_training
-from train.common.errors import LossError
 from train.common.options import (
     TrainingOptions,
     check_counts,
@@ -52,7 +49,8 @@ from train.common.options import (
     linear_schedule,
 )
 from train.common.rllib_module import MAIN, Casting, FrozenPolicy, LearningPolicy, in_pool
-from train.common.runs import Run
+from train.common.run_folder import LossError, tensors_of_optimizer, tensors_to_optimizer, with_prefix
+from train.common.runs import Run, run_training
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Ray's modules warn of each other

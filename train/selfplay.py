@@ -6,104 +6,565 @@ One network plays all seats, and every decision of every seat is learned from. S
 together if `torchrun` starts them. docs/training.md explains the options, the run folder and the metrics.
 """
 
-# Where is what:
+# Read from top to bottom: the network, sampling, advantages, the loss, the trainer (rollout and update), the
+# run. The rest is in `common`: options in options.py; games and rewards in games.py; opponents in
+# opponents.py; the compiled products of the sparse learner in sparse.py; evaluation, checkpoints and logs in
+# runs.py and run_folder.py; several processes in workers.py.
 #
-#   the loop: rollout, update                 train() and _train() below
-#   a rollout                                 Trainer.collect() below
-#   an update: epochs and minibatches         Trainer.learn() and Trainer._step() below
-#   the network, actor and critic             common/network.py  Perceptron.forward, actor_critic
-#   sampling of actions                       common/ppo.py      sample_actions
-#   advantages (GAE), a seat's own decisions  common/ppo.py      advantages_of_game
-#   the loss and its gradient by the logits   common/ppo.py      gradient_of_row
-#   its gradient by the weights, Adam         common/learners.py TorchLearner, common/sparse_learner.py
-#   options; games, rewards; opponents        common/selfplay_options.py Args; games.py; opponents.py
-#   evaluation, checkpoints, logging          common/runs.py     Run.after_update
-#   several processes                         common/workers.py  Workers; follow() below
+# In shapes: T steps, N games, S seats, D inputs, A actions, R = T * N rows (one for each decision), B rows of
+# a minibatch. Logits have A + 1 columns, the last is the value.
 
 from __future__ import annotations
 
 import contextlib
 import copy
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
+from math import exp, log
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from millebornes_env._util.command_line import say
+from millebornes_env._util.network_files import Layers
 from millebornes_env._util.signals import Stopped, Stops
-from millebornes_env.agents.policy.writing import save_policy_files
+from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed
-from train.common.checkpoints import (
+from millebornes_env.engine.numba.compiling import float_kernel, parallel_float_kernel, prange
+from train.common.games import (
+    Float32Array,
+    Float64Array,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    ManyGames,
+    Rollout,
+    new_rollout,
+    oracle_scale,
+)
+from train.common.memory import keep_freed_memory
+from train.common.network import common_scale, start_layers
+from train.common.opponents import MEMORIES, Opponents
+from train.common.options import (
+    CHOICES,
+    Args,
+    Choice,
+    check,
+    choose_learner,
+    has_fast_bfloat16,
+    linear_schedule,
+)
+from train.common.run_folder import (
+    LossError,
+    RunError,
     recorded_options,
     tensors_of_optimizer,
     tensors_to_optimizer,
     with_prefix,
 )
-from train.common.command import run_training
-from train.common.errors import LossError, RunError
-from train.common.games import ManyGames
-from train.common.learners import MEANS, Critics, Learner, Policy, TorchLearner, TorchPolicy
-from train.common.memory import keep_freed_memory
-from train.common.network import (
-    PRECISIONS,
-    Perceptron,
-    actor_critic,
-    has_fast_bfloat16,
-    oracle_critic,
-    start_from,
-)
-from train.common.opponents import MEMORIES, Opponents
-from train.common.options import linear_schedule
-from train.common.ppo import (
-    LossCoefs,
-    Rollout,
-    new_rollout,
-    new_sampling,
-    new_seat_memory,
-    shuffled,
-    write_advantages,
-)
-from train.common.progress import timed
-from train.common.runs import Run
-from train.common.selfplay_options import (
-    CHOICES,
-    Args,
-    Choice,
-    check,
-    chosen_learner,
-    opponent_options,
-    table_options,
-)
-from train.common.sparse_learner import SparseLearner, SparsePolicy
-from train.common.sparse_network import ROOM
+from train.common.runs import Run, run_training, timed
+from train.common.sparse import SparseBackend
 from train.common.workers import ALONE, Order, Workers, joined, signals_ignored
 
 CHECKPOINT_KIND: Final = "train.selfplay 2"
-PARTS = ("env", "inference", "advantage", "update")
+PARTS: Final = ("env", "inference", "advantage", "update")
 """Parts of the work whose time is measured; the rest is "other"."""
-_FIRST_UPDATES: Final = 10
+PRECISIONS: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+"""Data types of the hidden layers; weights, optimizer, logits and losses are float32 in any case."""
+STATISTICS: Final = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "magnet_kl")
+"""Columns of `Scratch.sums`."""
+POLICY_LOSS, VALUE_LOSS, ENTROPY, APPROX_KL, CLIPPED, MAGNET_KL = range(len(STATISTICS))
+MEANS: Final = (*STATISTICS, "oracle_loss")
+"""Statistics of an update."""
+CHUNK: Final = 32
+"""Rows that stay together when rows are shuffled."""
+
+_POLICY_GAIN: Final = 0.01  # a new policy is nearly uniform (Andrychowicz et al. 2021, section 3.2)
+_HIGHEST_LOG_RATIO: Final = 20.0  # exp of much more overflows
+_FIRST_UPDATES: Final = 10  # of the EMA, with a lower decay
 _GAMES: Final = "games"
 
 
-class Trainer:
-    """The networks, the games that they learn from, and the optimizer.
+# The network -----------------------------------------------------------------------------------------------
+
+
+class Perceptron(nn.Module):
+    """Linear layers with ReLU between them.
+
+    Rows of integers up to 127 are exact in bfloat16. A scale on the first layer's weights keeps large inputs
+    from drowning small ones.
+    """
+
+    scale: Tensor
+
+    def __init__(self, scale: Float32Array, hidden: Sequence[int], outputs: int) -> None:
+        """Create a network with orthogonal weights.
+
+        Args:
+            scale: float32[D], factors of the inputs.
+            hidden: widths of the hidden layers.
+            outputs: width of the last layer.
+        """
+        super().__init__()
+        widths = [len(scale), *hidden, outputs]
+        self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(widths))
+        self.register_buffer("scale", torch.from_numpy(scale.copy()), persistent=False)
+        for layer in self.linears:
+            nn.init.orthogonal_(layer.weight, 2.0**0.5)
+            nn.init.zeros_(layer.bias)
+
+    @property
+    def linears(self) -> list[nn.Linear]:
+        """The layers, first to last."""
+        return [layer for layer in self.layers if isinstance(layer, nn.Linear)]
+
+    def forward(self, rows: Tensor, precision: torch.dtype = torch.float32) -> Tensor:
+        """Evaluate rows int8[N, D] with matrix products of a precision; returns float32[N, outputs]."""
+        first, *others = self.linears
+        weight = (first.weight * self.scale).to(precision)
+        values = F.linear(rows.to(precision), weight, first.bias.to(precision))
+        for layer in others:
+            values = F.linear(F.relu_(values), layer.weight.to(precision), layer.bias.to(precision))
+        return values.float()
+
+    def folded(self) -> Layers:
+        """Return weights and biases of all layers over raw rows, which `agents.policy` plays."""
+        layers = [
+            (layer.weight.detach().numpy().copy(), layer.bias.detach().numpy().copy())
+            for layer in self.linears
+        ]
+        return fold_in_scale(layers, self.scale.numpy())
+
+    @torch.no_grad()
+    def unfold(self, layers: Layers, source: str) -> None:
+        """Copy layers over raw rows into the network.
+
+        Raises:
+            ValueError: they have other shapes; the message names their source.
+        """
+        ours = [tuple(layer.weight.shape) for layer in self.linears]
+        theirs = [weight.shape for weight, _ in layers]
+        if ours != theirs:
+            raise ValueError(
+                f"the policy in {source!r} has layers of {theirs} (outputs, inputs), the network to be "
+                f"trained has {ours}: give its --hidden, and --features as it was trained"
+            )
+        for number, (layer, (weight, bias)) in enumerate(zip(self.linears, layers, strict=True)):
+            layer.weight.copy_(torch.from_numpy(weight / self.scale.numpy() if number == 0 else weight))
+            layer.bias.copy_(torch.from_numpy(bias))
+
+
+def actor_critic(scale: Float32Array, hidden: Sequence[int], actions: int) -> Perceptron:
+    """Create policy and value in one network: a logit for each action, then the value."""
+    network = Perceptron(scale, hidden, actions + 1)
+    head = network.linears[-1]
+    nn.init.orthogonal_(head.weight[:-1], _POLICY_GAIN)
+    nn.init.orthogonal_(head.weight[-1:], 1.0)
+    return network
+
+
+# Sampling --------------------------------------------------------------------------------------------------
+#
+# Six in seven actions are illegal, and PyTorch would go a dozen times through the logits of all. These
+# compiled loops read a row once, and only its legal actions cost anything. Threads take equal shares of the
+# rows in order, so the same number of threads gives the same sums.
+
+
+class Samples(NamedTuple):
+    """Sampled actions of N rows."""
+
+    actions: Int64Array  # [N] -1 where no action is legal
+    log_probs: Float32Array  # [N] of the sampled actions
+    values: Float32Array  # [N]
+
+
+class Scratch(NamedTuple):
+    """Working memory of the threads."""
+
+    legal: Int32Array  # [threads, A + 1] the legal actions of a row
+    probs: Float32Array  # [threads, 4, A + 1]
+    sums: Float64Array  # [threads, STATISTICS] sums over the thread's rows of a minibatch
+
+
+def new_scratch(threads: int, actions: int) -> Scratch:
+    """Allocate the working memory of threads."""
+    return Scratch(
+        np.zeros((threads, actions + 1), np.int32),
+        np.zeros((threads, 4, actions + 1), np.float32),
+        np.zeros((threads, len(STATISTICS)), np.float64),
+    )
+
+
+@float_kernel
+def legal_softmax(
+    logits: Float32Array, mask: Int8Array, legal: Int32Array, probs: Float32Array, log_probs: Float32Array
+) -> int:
+    """Compute the softmax over the legal actions of a row.
+
+    Args:
+        logits: float32[A + 1]; those of illegal actions are not read.
+        mask: int8[A], 1 where an action is legal.
+        legal: int32[A + 1], overwritten: the legal actions in order.
+        probs: float32[A + 1], overwritten: their probabilities.
+        log_probs: float32[A + 1], overwritten: the logarithms of those, finite.
+
+    Returns:
+        The number of legal actions.
+    """
+    count = 0
+    for action in range(len(mask)):  # without a branch, which could not be predicted
+        legal[count] = action
+        count += int(mask[action])
+    highest = np.float32(-np.inf)
+    for i in range(count):
+        highest = max(highest, logits[legal[i]])
+    total = np.float32(0.0)
+    for i in range(count):
+        log_probs[i] = logits[legal[i]] - highest
+        probs[i] = np.float32(exp(log_probs[i]))
+        total += probs[i]
+    shift = np.float32(log(total))
+    for i in range(count):
+        probs[i] /= total
+        log_probs[i] -= shift
+    return count
+
+
+@float_kernel
+def sample_range(
+    logits: Float32Array,
+    masks: Int8Array,
+    samples: Samples,
+    scratch: Scratch,
+    key_0: int,
+    key_1: int,
+    thread: int,
+    threads: int,
+) -> None:
+    """Sample an action of each row in a thread's share."""
+    rows, actions = masks.shape
+    legal, probs, log_probs = scratch.legal[thread], scratch.probs[thread, 0], scratch.probs[thread, 1]
+    for row in range(thread * rows // threads, (thread + 1) * rows // threads):
+        count = legal_softmax(logits[row], masks[row], legal, probs, log_probs)
+        left = np.float32(random_word(key_0, key_1, row) * 2.0**-32)
+        i = 0
+        while i < count - 1 and left >= probs[i]:
+            left -= probs[i]
+            i += 1
+        samples.actions[row] = legal[i] if count > 0 else -1
+        samples.log_probs[row] = log_probs[i] if count > 0 else 0.0
+        samples.values[row] = logits[row, actions]
+
+
+@parallel_float_kernel
+def sample_actions(
+    logits: Float32Array,
+    masks: Int8Array,
+    samples: Samples,
+    scratch: Scratch,
+    key_0: int,
+    key_1: int,
+    threads: int,
+) -> None:
+    """Sample an action of each row; each key gives other samples."""
+    for thread in prange(threads):
+        sample_range(logits, masks, samples, scratch, key_0, key_1, thread, threads)
+
+
+# Advantages ------------------------------------------------------------------------------------------------
+
+
+class SeatMemory(NamedTuple):
+    """The next decision of each seat, while a game is read backwards."""
+
+    has_next: Int8Array  # [threads, S] 1 if a later decision of the seat, or the end, is in the rollout
+    value: Float32Array  # [threads, S] of that decision; 0 at the end
+    advantage: Float32Array  # [threads, S] of that decision
+    reward: Float32Array  # [threads, S] sum of the seat's rewards since
+
+
+def new_seat_memory(threads: int, seats: int) -> SeatMemory:
+    """Allocate the memory of `write_advantages`."""
+    shape = (threads, seats)
+    return SeatMemory(np.zeros(shape, np.int8), *(np.zeros(shape, np.float32) for _ in range(3)))
+
+
+@float_kernel
+def advantages_of_game(
+    rollout: Rollout, memory: SeatMemory, thread: int, game: int, gamma: float, gae_lambda: float
+) -> None:
+    """Generalized advantage estimation (Schulman et al. 2016, equation 16) over each seat's own decisions.
+
+    A seat's transition leads from its decision to its own next one; the decisions of others in between are a
+    part of the environment, and so are the rewards meanwhile. If the game goes on, a seat's last decision in
+    the rollout has no successor yet: its value only bootstraps the decision before it, and it is masked from
+    the loss.
+    """
+    has_next, value = memory.has_next[thread], memory.value[thread]
+    advantage, reward = memory.advantage[thread], memory.reward[thread]
+    has_next[:] = 0
+    reward[:] = 0.0
+    for step in range(len(rollout.dones) - 1, -1, -1):
+        if rollout.dones[step, game]:
+            has_next[:] = 1
+            value[:] = 0.0
+            advantage[:] = 0.0
+            reward[:] = 0.0
+        for seat in range(len(reward)):
+            reward[seat] += rollout.rewards[step, game, seat]
+        seat = int(rollout.seats[step, game])
+        own = rollout.values[step, game]
+        estimate = np.float32(0.0)
+        if has_next[seat] == 1:
+            delta = reward[seat] + gamma * value[seat] - own
+            estimate = np.float32(delta + gamma * gae_lambda * advantage[seat])
+        rollout.advantages[step, game] = estimate
+        rollout.returns[step, game] = estimate + own
+        rollout.loss_mask[step, game] = has_next[seat] == 1 and not rollout.opponent_mask[step, game]
+        has_next[seat] = 1
+        value[seat] = own
+        advantage[seat] = estimate
+        reward[seat] = 0.0
+
+
+@parallel_float_kernel
+def write_advantages(
+    rollout: Rollout, memory: SeatMemory, gamma: float, gae_lambda: float, threads: int
+) -> None:
+    """Write advantages, returns and the loss mask of all games."""
+    games = rollout.dones.shape[1]
+    for thread in prange(threads):
+        for game in range(thread * games // threads, (thread + 1) * games // threads):
+            advantages_of_game(rollout, memory, thread, game, gamma, gae_lambda)
+
+
+# The loss --------------------------------------------------------------------------------------------------
+
+
+class Minibatch(NamedTuple):
+    """Inputs and outputs of a gradient."""
+
+    rows: Int64Array  # [B] indices of the rows in the rollout
+    logits: Float32Array  # [B, A + 1] of the current policy; the last column is the value
+    magnet: Float32Array  # [B, A + 1] of the policy to stay close to, or [0, 0]
+    gradient: Float32Array  # [B, A + 1] overwritten: of the mean loss by each logit
+    masks: Int8Array  # [R, A] of the whole rollout, like the following
+    actions: np.ndarray[tuple[int], np.dtype[np.int16]]  # [R]
+    old_log_probs: Float32Array  # [R] of the actions under the policy that sampled them
+    advantages: Float32Array  # [R] normalized
+    returns: Float32Array  # [R]
+
+
+class LossCoefs(NamedTuple):
+    """The coefficients of the loss."""
+
+    clip_range: float
+    ent_coef: float
+    vf_coef: float
+    magnet_coef: float
+
+
+@float_kernel
+def gradient_of_row(batch: Minibatch, coefs: LossCoefs, scratch: Scratch, thread: int, index: int) -> None:
+    """Write the gradient of one row's loss by its logits, and add the row to the statistics.
+
+    With p the current policy over legal actions, r = p(a) / p_old(a), A the advantage, H the entropy, q the
+    magnet, v the value and R the return, the loss of a row is (Schulman et al. 2017, equations 7 and 9; Sokal
+    et al. 2023 for the magnet)
+
+        -min(r A, clip(r, 1 - c, 1 + c) A) - w_H H(p) + w_q KL(p, q) + w_v (v - R)^2 / 2
+    """
+    row, actions = batch.rows[index], batch.masks.shape[1]
+    legal, sums = scratch.legal[thread], scratch.sums[thread]
+    probs, log_probs = scratch.probs[thread, 0], scratch.probs[thread, 1]
+    count = legal_softmax(batch.logits[index], batch.masks[row], legal, probs, log_probs)
+    entropy = np.float32(0.0)
+    chosen = 0
+    for i in range(count):
+        entropy -= probs[i] * log_probs[i]
+        if legal[i] == batch.actions[row]:
+            chosen = i
+    log_ratio = log_probs[chosen] - batch.old_log_probs[row]
+    ratio = np.float32(exp(min(log_ratio, np.float32(_HIGHEST_LOG_RATIO))))
+    advantage = batch.advantages[row]
+    clipped = min(max(ratio, np.float32(1.0 - coefs.clip_range)), np.float32(1.0 + coefs.clip_range))
+    is_clipped = clipped * advantage < ratio * advantage
+    ratio_adv = np.float32(0.0) if is_clipped else ratio * advantage
+    gradient = batch.gradient[index]
+    gradient[:] = 0.0
+    for i in range(count):
+        step = probs[i] * (ratio_adv + np.float32(coefs.ent_coef) * (log_probs[i] + entropy))
+        gradient[legal[i]] = step - ratio_adv if i == chosen else step
+    error = batch.logits[index, actions] - batch.returns[row]
+    gradient[actions] = np.float32(coefs.vf_coef) * error
+    sums[POLICY_LOSS] -= min(ratio * advantage, clipped * advantage)
+    sums[VALUE_LOSS] += 0.5 * error * error
+    sums[ENTROPY] += entropy
+    sums[APPROX_KL] += ratio - 1.0 - log_ratio
+    sums[CLIPPED] += 1.0 if is_clipped else 0.0
+    if len(batch.magnet) > 0:
+        sums[MAGNET_KL] += add_magnet_gradient(batch, coefs, scratch, thread, index, count)
+
+
+@float_kernel
+def add_magnet_gradient(
+    batch: Minibatch, coefs: LossCoefs, scratch: Scratch, thread: int, index: int, count: int
+) -> float:
+    """Add the gradient of KL(p, q) to that of a row whose softmax is in the scratch; return the KL."""
+    legal, probs, log_probs = scratch.legal[thread], scratch.probs[thread, 0], scratch.probs[thread, 1]
+    mask, magnet_log_probs = batch.masks[batch.rows[index]], scratch.probs[thread, 3]
+    legal_softmax(batch.magnet[index], mask, legal, scratch.probs[thread, 2], magnet_log_probs)
+    kl = np.float32(0.0)
+    for i in range(count):
+        kl += probs[i] * (log_probs[i] - magnet_log_probs[i])
+    for i in range(count):
+        pull = probs[i] * (log_probs[i] - magnet_log_probs[i] - kl)
+        batch.gradient[index, legal[i]] += np.float32(coefs.magnet_coef) * pull
+    return float(kl)
+
+
+@float_kernel
+def divide_row(row: Float32Array, rows: int) -> None:
+    """Divide a row by a number.
+
+    In a function of its own: what is written as `array[row] *= number` in a loop of threads is lost.
+    """
+    share = np.float32(1.0 / rows)
+    for column in range(len(row)):
+        row[column] *= share
+
+
+@parallel_float_kernel
+def write_gradient(batch: Minibatch, coefs: LossCoefs, scratch: Scratch, threads: int) -> None:
+    """Write the gradient of the mean loss of a minibatch by its logits, and the sums of the statistics."""
+    rows = len(batch.rows)
+    scratch.sums[:] = 0.0
+    for thread in prange(threads):
+        for index in range(thread * rows // threads, (thread + 1) * rows // threads):
+            gradient_of_row(batch, coefs, scratch, thread, index)
+            divide_row(batch.gradient[index], rows)
+
+
+def shuffled(rows: Int64Array, batches: int, rng: np.random.Generator) -> list[Int64Array]:
+    """Shuffle rows int64[n] into minibatches of nearly equal size.
+
+    Chunks of `CHUNK` rows stay together: they are of one step of neighbouring games, which are independent,
+    and lie side by side in memory (row by row it took four times as long to fetch them).
+    """
+    order = rng.permutation(-(-len(rows) // CHUNK))
+    indices = (order[:, np.newaxis] * CHUNK + np.arange(CHUNK)).reshape(-1)
+    return np.array_split(rows[indices[indices < len(rows)]], batches)
+
+
+class TorchBackend:
+    """Evaluates and updates a network by PyTorch's products, autograd and Adam.
+
+    `SparseBackend` does the same by compiled kernels that skip zeros, and takes the same steps but for
+    rounding.
 
     Attributes:
-        network: the policy and its value function.
+        gradients: parameters whose `grad` several processes average.
+    """
+
+    def __init__(
+        self,
+        network: Perceptron,
+        precision: torch.dtype,
+        optimizer: torch.optim.Optimizer | None = None,
+        oracle: Perceptron | None = None,
+    ) -> None:
+        """Evaluate a network, and update it and the oracle if there is an optimizer of both."""
+        self._networks = [network] if oracle is None else [network, oracle]
+        self._precision, self._optimizer = precision, optimizer
+        self._logits = torch.zeros(0)
+        self.gradients = [parameter for one in self._networks for parameter in one.parameters()]
+
+    def load(self) -> None:
+        """Do nothing: PyTorch reads the weights of the network itself."""
+
+    begin = end = load
+
+    @torch.no_grad()
+    def logits(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
+        """Return logits and values of rows, float32[N, A + 1]."""
+        logits: Float32Array = self._networks[0](torch.from_numpy(observations), self._precision).numpy()
+        return logits
+
+    def forward(self, observations: Int8Array, masks: Int8Array, rows: Int64Array) -> Float32Array:
+        """Return the logits of some rows, float32[B, A + 1], and keep what `backward` needs."""
+        chosen = torch.from_numpy(observations)[torch.from_numpy(rows)]
+        self._logits = self._networks[0](chosen, self._precision)
+        for parameter in self.gradients:
+            parameter.grad = None
+        logits: Float32Array = self._logits.detach().numpy()
+        return logits
+
+    def backward(self, by_logit: Float32Array) -> None:
+        """Compute the gradient by the weights from that by the logits of `forward`."""
+        self._logits.backward(torch.from_numpy(by_logit))  # type: ignore[no-untyped-call]
+
+    def descend(self, max_grad_norm: float) -> None:
+        """Clip the gradient of each network by itself, and take a step of Adam."""
+        assert self._optimizer is not None
+        for network in self._networks:
+            nn.utils.clip_grad_norm_(network.parameters(), max_grad_norm)
+        self._optimizer.step()
+
+
+class Policy:
+    """A network that samples actions.
+
+    Attributes:
+        network: holds the weights.
+        backend: evaluates and updates them.
+    """
+
+    def __init__(self, network: Perceptron, backend: TorchBackend | SparseBackend, threads: int) -> None:
+        """Sample by a network."""
+        self.network, self.backend, self._threads = network, backend, threads
+        self._scratch = new_scratch(threads, network.linears[-1].out_features - 1)
+
+    def load(self) -> None:
+        """Read the weights of the network, which have changed."""
+        self.backend.load()
+
+    def act(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Samples:
+        """Sample an action of each row of observations int8[N, D], by the random numbers of a key."""
+        count = len(observations)
+        samples = Samples(np.zeros(count, np.int64), *(np.zeros(count, np.float32) for _ in range(2)))
+        logits = self.backend.logits(observations, masks)
+        sample_actions(logits, masks, samples, self._scratch, *key, self._threads)
+        return samples
+
+    def sample(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Int64Array:
+        """Sample as `act` does; return the actions alone."""
+        return self.act(observations, masks, key).actions
+
+
+# The trainer -----------------------------------------------------------------------------------------------
+
+
+class Trainer:
+    """Games, networks and optimizer: `collect` plays a rollout, `learn` updates the networks from it.
+
+    Attributes:
+        network: policy and value function.
         ema_network: the exponential moving average of its weights, which plays better than the raw weights.
         workers: the processes that learn together, each from games of its own.
-        updates: done so far.
-        decisions: learned from so far, in all processes.
-        seconds: of each of `PARTS`, since the run began.
+        updates: number of updates so far.
+        decisions: decisions learned from so far, in all processes.
+        seconds: time of each of `PARTS` since the run began.
     """
 
     def __init__(self, args: Args, workers: Workers = ALONE) -> None:
-        """Begin the games of this process, and make new networks, the same in all processes.
+        """Start the games of this process, and create new networks, the same in all processes.
 
         Raises:
             ValueError: there is no such table or opponent, or rows are too long for the sparse learner.
@@ -113,107 +574,89 @@ class Trainer:
         torch.manual_seed(args.seed)
         self.args, self.workers = args, workers
         self._seed = workers.seed(args.seed)
-        options = replace(table_options(args), seed_of_games=self._seed)
-        self.games = ManyGames(workers.share_of_games(args.num_envs), options)
-        tables = self.games.tables
-        self.network = actor_critic(tables, args.layers, self.games.num_inputs - self.games.obs_size)
+        tables = replace(args.table_options, seed_of_games=self._seed)
+        self.games = games = ManyGames(workers.share_of_games(args.num_envs), tables)
+        scale = common_scale(games.tables)
+        features = np.ones(games.num_inputs - games.obs_size, np.float32)
+        self.network = actor_critic(np.append(scale, features), args.layers, games.num_actions)
         if args.start:
-            start_from(self.network, args.start, tables[0], self.games.observation)
+            layers = start_layers(args.start, games.tables[0], games.observation)
+            self.network.unfold(layers, args.start)
         self.ema_network = copy.deepcopy(self.network)
-        self.magnet: Perceptron | None = None
-        if args.magnet > 0:
-            self.magnet = copy.deepcopy(self.network)
-        self.oracle: Perceptron | None = oracle_critic(tables, args.layers) if args.oracle else None
-        self._learner_name, self._precision = chosen_learner(args)
-        if self._learner_name == "sparse" and self.games.num_inputs > ROOM:
-            raise ValueError(
-                f"the sparse learner takes rows of at most {ROOM} numbers, these have "
-                f"{self.games.num_inputs}: give --learner torch"
-            )
-        self.opponents = self._new_opponents()
+        self.magnet = copy.deepcopy(self.network) if args.magnet > 0 else None
+        self.oracle: Perceptron | None = None
+        if args.oracle:
+            self.oracle = Perceptron(oracle_scale(scale, games.players), args.layers, 1)
+            nn.init.orthogonal_(self.oracle.linears[-1].weight, 1.0)
+        choice = choose_learner(args)
+        self._is_sparse, self._precision = choice.learner == "sparse", PRECISIONS[choice.precision]
         parameters = [*self.network.parameters(), *(self.oracle.parameters() if self.oracle else ())]
         self.optimizer = torch.optim.Adam(parameters, args.learning_rate, eps=1e-5, fused=True)
+        self._policy = self._new_policy(self.network, self._precision, self.optimizer, self.oracle)
+        self.opponents = self._new_opponents()
         self.updates = self.decisions = 0
         self.seconds = dict.fromkeys(PARTS, 0.0)
-        self._make_room()
-
-    def _new_opponents(self) -> Opponents:
-        """Build the opponents, who have seen no game yet."""
-        snapshot = self._policy_of(copy.deepcopy(self.network), "float32")
-        options = opponent_options(self.args)
-        return Opponents(self.games, snapshot, options, self._seed, self.args.threads)
-
-    def _policy_of(self, network: Perceptron, precision: str) -> Policy:
-        """Build the policy wrapper of a network."""
-        if self._learner_name == "sparse":
-            return SparsePolicy(network, self.args.threads)
-        return TorchPolicy(network, PRECISIONS[precision], self.args.threads)
-
-    def _new_learner(self) -> Learner:
-        """Build the learner of the network."""
-        if self._learner_name == "sparse":
-            return SparseLearner(self.network, self.optimizer, self._flat, self.args.threads)
-        policy = TorchPolicy(self.network, PRECISIONS[self._precision], self.args.threads)
-        critics = Critics(self.magnet, self.oracle, self._oracle_rows.flatten(0, 1))
-        return TorchLearner(policy, self.optimizer, self._flat, critics)
-
-    def _make_room(self) -> None:
-        """Allocate all arrays, once."""
-        args, games = self.args, self.games
-        rows = args.num_steps * games.num_games
         self._rollout = new_rollout(
             args.num_steps, games.num_games, games.num_inputs, games.num_actions, games.players
         )
-        self._oracle_rows = torch.zeros(
-            (args.num_steps, games.num_games, games.oracle_size if self.oracle else 0), dtype=torch.int8
-        )
-        logits = np.zeros((games.num_games, games.num_actions + 1), np.float32)
-        self._sampling = new_sampling(logits, self._rollout.masks[0], args.threads)
-        self._seat_memory = new_seat_memory(args.threads, games.players)
+        rows = args.num_steps * games.num_games
         self._flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
-        self._learner = self._new_learner()
+        oracle_size = games.oracle_size if self.oracle else 0
+        self._oracle_rows = torch.zeros((args.num_steps, games.num_games, oracle_size), dtype=torch.int8)
+        self._seat_memory = new_seat_memory(args.threads, games.players)
+        self._scratch = new_scratch(args.threads, games.num_actions)
+
+    def _new_policy(
+        self,
+        network: Perceptron,
+        precision: torch.dtype,
+        optimizer: torch.optim.Optimizer | None = None,
+        oracle: Perceptron | None = None,
+    ) -> Policy:
+        """Build the policy of a network, with the backend of the run."""
+        backend: TorchBackend | SparseBackend
+        if self._is_sparse:
+            scale = network.scale.numpy()
+            backend = SparseBackend(network.linears, scale, self.args.threads, optimizer)
+        else:
+            backend = TorchBackend(network, precision, optimizer, oracle)
+        return Policy(network, backend, self.args.threads)
+
+    def _new_opponents(self) -> Opponents:
+        """Build the opponents, who have seen no game yet."""
+        snapshot = self._new_policy(copy.deepcopy(self.network), torch.float32)
+        return Opponents(self.games, snapshot, self.args, self._seed)
 
     def collect(self) -> None:
         """Play a rollout, `num_steps` decisions of every game, and compute its advantages."""
-        rollout, games = self._rollout, self.games
-        rng = np.random.default_rng([self._seed, self.updates])
-        self.opponents.begin(rng)
-        self._learner.take()
+        rollout, games, args = self._rollout, self.games, self.args
+        self.opponents.begin(np.random.default_rng([self._seed, self.updates]))
+        self._policy.load()
         key_0, key_1 = key_of_seed(self._seed)
-        for step in range(self.args.num_steps):
+        for step in range(args.num_steps):
             with timed(self.seconds, "env"):
                 games.write_decisions(rollout, step)
             with timed(self.seconds, "inference"):
-                key = (key_0, random_word(key_1, key_0, self.updates * self.args.num_steps + step))
-                actions = self._choose(step, key)
-                self.opponents.decide(rollout, step, key, actions)
-                rollout.actions[step] = actions
+                key = (key_0, random_word(key_1, key_0, self.updates * args.num_steps + step))
+                samples = self._policy.act(rollout.observations[step], rollout.masks[step], key)
+                rollout.log_probs[step], rollout.values[step] = samples.log_probs, samples.values
+                if self.oracle is not None:
+                    games.write_oracle_rows(self._oracle_rows[step].numpy())
+                    with torch.no_grad():
+                        values = self.oracle(self._oracle_rows[step], self._precision)
+                    rollout.values[step] = values.squeeze(1).numpy()
+                self.opponents.decide(rollout, step, key, samples.actions)
+                rollout.actions[step] = samples.actions
             with timed(self.seconds, "env"):
-                games.step(actions, rollout, step)
+                games.step(samples.actions, rollout, step)
         with timed(self.seconds, "advantage"):
-            write_advantages(
-                rollout, self._seat_memory, self.args.gamma, self.args.gae_lambda, self.args.threads
-            )
-
-    @torch.no_grad()
-    def _choose(self, step: int, key: tuple[int, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Sample actions for a step's rows from the policy; write their log-probabilities and the values."""
-        rollout = self._rollout
-        sampling = self._sampling._replace(
-            mask=rollout.masks[step], log_probs=rollout.log_probs[step], values=rollout.values[step]
-        )
-        self._learner.choose(rollout.observations[step], sampling, key)
-        if self.oracle is not None:
-            self.games.write_oracle_rows(self._oracle_rows[step].numpy())
-            values = self.oracle(self._oracle_rows[step], PRECISIONS[self._precision])
-            rollout.values[step] = values.squeeze(1).numpy()
-        return sampling.actions
+            write_advantages(rollout, self._seat_memory, args.gamma, args.gae_lambda, args.threads)
 
     def learn(self, share: float) -> dict[str, float]:
         """Update the networks from the rollout; all processes do, at the same time.
 
         Args:
-            share: how much of the run is done, 0 to 1.
+            share: completed part of the run, 0 to 1.
 
         Returns:
             Means of the statistics, by name.
@@ -232,20 +675,21 @@ class Trainer:
             advantages /= deviation + 1e-8
         for group in self.optimizer.param_groups:
             group["lr"] = linear_schedule(args.learning_rate, args.final_learning_rate, share)
-        self._learner.begin()
         ent_coef = linear_schedule(args.ent_coef, args.final_ent_coef, share)
         coefs = LossCoefs(args.clip_range, ent_coef, args.vf_coef, args.magnet)
         rng = np.random.default_rng([self._seed, self.updates, 1])
         totals = np.zeros(len(MEANS))
+        before = copy.deepcopy(self._learned())
         with timed(self.seconds, "update"):
+            self._policy.backend.begin()
             try:
                 for _ in range(args.num_epochs):
                     for batch in shuffled(rows, batches, rng):
                         totals += self._step(batch, coefs)
             except LossError:
-                self._learner.undo()
+                self._restore_learned(before)
                 raise
-            self._learner.end()
+            self._policy.backend.end()
         self.updates += 1
         self.decisions += learned_from
         self._update_copies()
@@ -254,11 +698,11 @@ class Trainer:
         unexplained = float((returns - values).var() / max(returns.var(), 1e-12))
         return {**means, "explained_variance": 1.0 - unexplained, "ent_coef": ent_coef}
 
-    def _sizes(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[int, int]:
-        """Return the number of rows of all processes, and of minibatches.
+    def _sizes(self, rows: Int64Array) -> tuple[int, int]:
+        """Return the number of rows to learn from in all processes, and of minibatches.
 
         Raises:
-            ValueError: a process has too few; they all raise it.
+            ValueError: a process has too few; all of them raise it.
         """
         args, workers = self.args, self.workers
         everywhere, empty = (int(number) for number in workers.sums(len(rows), not len(rows)))
@@ -271,22 +715,82 @@ class Trainer:
             )
         return everywhere, batches
 
-    def _step(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], coefs: LossCoefs) -> np.ndarray:
-        """One step of gradient descent; means of the statistics."""
-        means = self._learner.gradient(rows, coefs)
-        means = self.workers.average(self._learner.gradients, means, len(rows))
+    def _step(self, rows: Int64Array, coefs: LossCoefs) -> Float64Array:
+        """Take one step of gradient descent; return the means of the statistics."""
+        flat, backend, scratch = self._flat, self._policy.backend, self._scratch
+        logits = backend.forward(flat.observations, flat.masks, rows)
+        magnet = np.zeros((0, 0), np.float32)
+        if self.magnet is not None:
+            with torch.no_grad():
+                chosen = torch.from_numpy(flat.observations)[torch.from_numpy(rows)]
+                magnet = self.magnet(chosen, self._precision).numpy()
+        gradient = np.empty_like(logits)
+        recorded = flat.masks, flat.actions, flat.log_probs, flat.advantages, flat.returns
+        write_gradient(
+            Minibatch(rows, logits, magnet, gradient, *recorded), coefs, scratch, self.args.threads
+        )
+        backend.backward(gradient)
+        means = np.append(scratch.sums.sum(axis=0) / len(rows), self._oracle_backward(rows))
+        means = self.workers.average(backend.gradients, means, len(rows))
         if not np.isfinite(means).all():
-            found = ", ".join(f"{name} {mean:.4g}" for name, mean in zip(MEANS, means, strict=True))
+            values = ", ".join(f"{name} {mean:.4g}" for name, mean in zip(MEANS, means, strict=True))
             raise LossError(
                 f"loss became NaN or infinite in update {self.updates + 1}: batch of {len(rows)} rows "
-                f"beginning with row {int(rows[0])} ({found}); a lower --learning-rate may help",
-                {name: torch.from_numpy(array[rows]) for name, array in self._flat._asdict().items()},
+                f"beginning with row {int(rows[0])} ({values}); a lower --learning-rate may help",
+                {name: torch.from_numpy(array[rows]) for name, array in flat._asdict().items()},
             )
-        self._learner.descend(self.args.max_grad_norm)
+        backend.descend(self.args.max_grad_norm)
         return means
 
+    def _oracle_backward(self, rows: Int64Array) -> float:
+        """Compute the gradient of the oracle critic; return its loss, 0 if there is none."""
+        if self.oracle is None:
+            return 0.0
+        index = torch.from_numpy(rows)
+        values = self.oracle(self._oracle_rows.flatten(0, 1)[index], self._precision).squeeze(1)
+        errors = values.detach() - torch.from_numpy(self._flat.returns)[index]
+        values.backward(errors / len(rows))
+        return 0.5 * float((errors * errors).mean())
+
+    @torch.no_grad()
+    def _update_copies(self) -> None:
+        """Update the EMA, and copy the policy to the pool and to the magnet when it is time.
+
+        At the beginning, when everything changes fast, the decay is lower.
+        """
+        decay = min(self.args.ema_decay, self.updates / (self.updates + _FIRST_UPDATES))
+        for mean, value in zip(self.ema_network.parameters(), self.network.parameters(), strict=True):
+            mean.lerp_(value, 1.0 - decay)
+        if self.opponents.pool is not None and self.updates % self.args.pool_updates == 0:
+            self.opponents.pool.add(self.network)
+        if self.magnet is not None and self.updates % self.args.magnet_updates == 0:
+            self.magnet.load_state_dict(self.network.state_dict())
+
+    def warm_up(self) -> None:
+        """Play and learn once, so that everything is compiled, and start again.
+
+        Random numbers are functions of the seed and of counters: nothing of a run changes.
+        """
+        learned = copy.deepcopy(self._learned())
+        workers, self.workers = self.workers, ALONE  # processes may take different times to compile
+        try:
+            if self.opponents.pool is not None:
+                self.opponents.pool.add(self.network)
+            self.collect()
+            with contextlib.suppress(LossError):
+                self.learn(0.0)
+        finally:
+            self.workers = workers
+        self._restore_learned(learned)
+        self.games.restart()
+        self.opponents = self._new_opponents()
+        self.updates = self.decisions = 0
+        self.seconds = dict.fromkeys(PARTS, 0.0)
+
+    # What is kept -------------------------------------------------------------------------------------------
+
     def save_policy(self, folder: Path) -> None:
-        """Write the EMA of the policy as agents play it.
+        """Write the EMA of the policy in the format that agents play.
 
         Raises:
             OSError: it could not be written.
@@ -303,9 +807,9 @@ class Trainer:
         )
 
     def checkpoint(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """All that learning depends on; random numbers are functions of the seed and of counters.
+        """Return all that learning depends on; random numbers are functions of the seed and of counters.
 
-        Process 0 has the others send what only they have: their games, and what agents remember of them.
+        Process 0 has the others send their games, and what agents remember of them.
         """
         remembered, snapshots = self.opponents.checkpoint()
         tensors = self._learned() | remembered | {_GAMES: torch.from_numpy(self.games.save())}
@@ -314,7 +818,7 @@ class Trainer:
         return tensors, {**counters, "processes": self.workers.count, "parts": self.seconds}
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Go on where `checkpoint` found a trainer of the same options; process 0 tells the others.
+        """Continue from the checkpoint of a trainer with the same options; process 0 sends it to the others.
 
         Raises:
             RunError: the run was begun by another number of processes.
@@ -328,76 +832,39 @@ class Trainer:
             )
         self.workers.send(tensors, progress)
         own = {name: self.workers.own(rows) for name, rows in _rows_of_games(tensors).items()}
-        self._put_back(tensors)
-        self.games.put_back(own[_GAMES].numpy())
+        self._restore_learned(tensors)
+        self.games.load(own[_GAMES].numpy())
         self.opponents.restore({**tensors, **own}, int(progress["pool"]))
         self.updates, self.decisions = int(progress["updates"]), int(progress["decisions"])
         for part in self.seconds:
             self.seconds[part] = float(progress["parts"][part])
 
-    def _learned(self) -> dict[str, Tensor]:
-        """The tensors of the networks and the optimizer, by name."""
-        tensors = {
-            f"{name}.{key}": value
-            for name, module in self._modules().items()
-            for key, value in module.state_dict().items()
-        }
-        return tensors | tensors_of_optimizer(self.optimizer)
+    def _modules(self) -> dict[str, nn.Module]:
+        """Return the networks by their names in checkpoints."""
+        modules = {"network": self.network, "average": self.ema_network}
+        others = {"oracle": self.oracle, "magnet": self.magnet}
+        return {**modules, **{name: module for name, module in others.items() if module is not None}}
 
-    def _put_back(self, tensors: dict[str, Tensor]) -> None:
-        """Restore what `_learned` returned; other tensors may be among it."""
+    def _learned(self) -> dict[str, Tensor]:
+        """Return the tensors of the networks and the optimizer, by name."""
+        tensors = tensors_of_optimizer(self.optimizer)
+        for name, module in self._modules().items():
+            tensors |= {f"{name}.{key}": value for key, value in module.state_dict().items()}
+        return tensors
+
+    def _restore_learned(self, tensors: dict[str, Tensor]) -> None:
+        """Restore the tensors of `_learned`; there may be others among them."""
         for name, module in self._modules().items():
             module.load_state_dict(with_prefix(tensors, f"{name}."))
         tensors_to_optimizer(self.optimizer, tensors)
 
-    def warm_up(self) -> None:
-        """Play and learn once, so that everything is compiled, and begin again.
-
-        Random numbers are functions of the seed and of counters: nothing of a run changes.
-        """
-        learned = copy.deepcopy(self._learned())
-        workers, self.workers = self.workers, ALONE  # processes may take different times to compile
-        try:
-            if self.opponents.pool is not None:
-                self.opponents.pool.add(self.network)
-            self.collect()
-            with contextlib.suppress(LossError):
-                self.learn(0.0)
-        finally:
-            self.workers = workers
-        self._put_back(learned)
-        self.games.restart()
-        self.opponents = self._new_opponents()
-        self.updates = self.decisions = 0
-        self.seconds = dict.fromkeys(PARTS, 0.0)
-
-    def _modules(self) -> dict[str, nn.Module]:
-        """The networks by the names that checkpoints have for them."""
-        found = {"network": self.network, "average": self.ema_network}
-        if self.oracle is not None:
-            found["oracle"] = self.oracle
-        if self.magnet is not None:
-            found["magnet"] = self.magnet
-        return dict(found)
-
-    @torch.no_grad()
-    def _update_copies(self) -> None:
-        """Update the EMA, and copy the policy to the pool and to the magnet when it is time.
-
-        At the beginning, when everything changes fast, the decay is lower.
-        """
-        decay = min(self.args.ema_decay, self.updates / (self.updates + _FIRST_UPDATES))
-        for mean, value in zip(self.ema_network.parameters(), self.network.parameters(), strict=True):
-            mean.lerp_(value, 1.0 - decay)
-        if self.opponents.pool is not None and self.updates % self.args.pool_updates == 0:
-            self.opponents.pool.add(self.network)
-        if self.magnet is not None and self.updates % self.args.magnet_updates == 0:
-            self.magnet.load_state_dict(self.network.state_dict())
-
 
 def _rows_of_games(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors that have a row for each game: every process has rows of its own."""
+    """Return the tensors that have a row for each game: every process has rows of its own."""
     return {name: rows for name, rows in tensors.items() if name == _GAMES or name.startswith(MEMORIES)}
+
+
+# The run ---------------------------------------------------------------------------------------------------
 
 
 def as_begun(args: Args) -> Args:
@@ -416,17 +883,17 @@ def as_begun(args: Args) -> Args:
 
 
 def train(args: Args, workers: Workers = ALONE) -> Run:
-    """Train, or go on training, until the budget is spent or a signal says to stop.
+    """Train, or resume training, until the budget is spent or a signal stops the run.
 
     Args:
-        args: what to learn; the numbers of games and of rows are those of all processes together.
+        args: options; the numbers of games and of rows are those of all processes together.
         workers: the processes that learn together, of which this is number 0; the others `follow`.
 
     Raises:
         RunError: the folder cannot be used as asked.
-        ValueError: an option cannot be, or there is no such table or opponent.
-        LossError: a loss became NaN; a checkpoint from before that update was written, and the batch.
-        Stopped: by Ctrl-C, SIGTERM or SIGHUP; after the update that was going on, a checkpoint was written.
+        ValueError: an option is invalid, or there is no such table or opponent.
+        LossError: a loss became NaN; a checkpoint from before that update and the batch were saved.
+        Stopped: by Ctrl-C, SIGTERM or SIGHUP; after the current update a checkpoint was written.
     """
     check(args)
     workers.share_of_games(args.num_envs)
@@ -434,13 +901,23 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
     if args.precision == "bfloat16" and not has_fast_bfloat16():
         say("note: this processor has no bfloat16, --precision float32 is several times faster")
     with Stops() as stops, workers.leading(), Run(args, CHECKPOINT_KIND, "PPO") as run:
-        workers.tell(Order.BEGIN, CHOICES.index(chosen_learner(args)))
+        workers.tell(Order.BEGIN, CHOICES.index(choose_learner(args)))
         trainer = Trainer(args, workers)
         trainer.warm_up()
         run.warm_up(trainer)
         run.begin(trainer)
         try:
-            _train(run, trainer, stops)
+            while (share := run.share) < 1.0:
+                with stops.deferred():  # a signal waits for the end of the update
+                    workers.tell(Order.UPDATE, share)
+                    trainer.collect()
+                    try:
+                        statistics = trainer.learn(share)
+                    except LossError as error:
+                        run.save(error.batch)
+                        raise
+                run.after_update({f"train/{name}": value for name, value in statistics.items()})
+            run.finish()
         except Stopped as stop:
             if not stop.half_done:
                 run.save()
@@ -451,23 +928,8 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
     return run
 
 
-def _train(run: Run, trainer: Trainer, stops: Stops) -> None:
-    """Updates until the budget is spent; a signal waits for the end of an update."""
-    while (share := run.share) < 1.0:
-        with stops.deferred():
-            trainer.workers.tell(Order.UPDATE, share)
-            trainer.collect()
-            try:
-                statistics = trainer.learn(share)
-            except LossError as error:
-                run.save(error.batch)
-                raise
-        run.after_update({f"train/{name}": value for name, value in statistics.items()})
-    run.finish()
-
-
 def follow(args: Args, workers: Workers) -> None:
-    """Learn as one of several processes, but number 0, until that one says that it is over.
+    """Learn as one of several processes, except number 0, until that one ends the run.
 
     Raises:
         ValueError: as in `train`.
@@ -482,7 +944,7 @@ def follow(args: Args, workers: Workers) -> None:
         trainer = Trainer(replace(args, **CHOICES[int(choice)]._asdict()), workers)
         trainer.warm_up()
         while (told := workers.told())[0] is not Order.END:
-            # What goes wrong goes wrong in process 0 too, which says what follows.
+            # Any error here is raised in process 0 too, which decides what follows.
             with contextlib.suppress(LossError, KeyError, TypeError, RuntimeError, ValueError):
                 if told[0] is Order.UPDATE:
                     trainer.collect()
@@ -493,7 +955,7 @@ def follow(args: Args, workers: Workers) -> None:
                     trainer.restore(*workers.received())
 
 
-def _command(args: Args) -> str | None:
+def _run_command(args: Args) -> str | None:
     with joined() as workers:
         if workers.rank == 0:
             return train(args, workers).problem
@@ -502,20 +964,11 @@ def _command(args: Args) -> str | None:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
-    return run_training(Args, __doc__, _command, lambda args: args.run_dir)
+    """Run the command line; return the exit status."""
+    return run_training(Args, __doc__, _run_command, lambda args: args.run_dir)
 
 
-__all__ = [
-    "CHECKPOINT_KIND",
-    "PARTS",
-    "Args",
-    "Trainer",
-    "check",
-    "follow",
-    "main",
-    "train",
-]
+__all__ = ["CHECKPOINT_KIND", "PARTS", "Args", "Trainer", "check", "follow", "main", "train"]
 
 if __name__ == "__main__":
     sys.exit(main())

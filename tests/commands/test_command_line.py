@@ -18,7 +18,7 @@ import millebornes_env.arena.tournament
 from millebornes_env.__main__ import PLAYING, module_of
 from millebornes_env._util.command_line import run_command
 from tests.each import each
-from train.common.progress import per_second
+from train.common.runs import per_second
 
 ROOT = Path(__file__).parents[2]
 EVALUATE = ["greedy", "--against", "random", "--deals", "1", "--episode", "round"]

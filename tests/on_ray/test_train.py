@@ -15,8 +15,8 @@ pytest.importorskip("ray")
 from millebornes_env._util.signals import Stopped
 from millebornes_env.arena.match import MatchConfig, play
 from tests.on_ray.conftest import LocalCluster
-from train.common.checkpoints import read_progress
 from train.common.rllib_module import MAIN, Casting, in_pool
+from train.common.run_folder import read_progress
 from train.rllib import CHECKPOINT_KIND, Args, Learner, check, train
 
 pytestmark = pytest.mark.ray

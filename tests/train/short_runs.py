@@ -68,11 +68,11 @@ import collections, gc, importlib, json, os, signal, sys
 from pathlib import Path
 from numba.core.registry import CPUDispatcher
 from millebornes_env._util.files import replacing
-from train.common import checkpoints, runs
+from train.common import run_folder, runs
 
 trainer, late = importlib.import_module(sys.argv[1]), Path(sys.argv[2])
 sys.argv[:3] = sys.argv[1:2]
-begin, write_whole, checkpoints_left = runs.Run.begin, checkpoints.write_bytes_atomically, 3
+begin, write_whole, checkpoints_left = runs.Run.begin, run_folder.write_bytes_atomically, 3
 
 def kernels():
     found = collections.Counter()
@@ -88,7 +88,7 @@ def begins(run, learner):
 
 def write(path, content):
     global checkpoints_left
-    if path.name == checkpoints.CHECKPOINT_FILE:
+    if path.name == run_folder.CHECKPOINT_FILE:
         checkpoints_left -= 1
         if checkpoints_left < 0:
             names = sorted(name for name, count in kernels().items() if count != before[name])
@@ -98,7 +98,7 @@ def write(path, content):
                 os.kill(os.getpid(), signal.SIGKILL)
     write_whole(path, content)
 
-runs.Run.begin, checkpoints.write_bytes_atomically = begins, write
+runs.Run.begin, run_folder.write_bytes_atomically = begins, write
 sys.exit(trainer.main())
 """
 

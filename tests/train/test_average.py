@@ -19,8 +19,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.games.millebornes.sections import ObservationSpec
     from tests.agents.policies import network_for, write_run
     from tests.train.short_runs import short
-    from train.common.checkpoints import read_tensors
-    from train.common.run_folder import CHECKPOINT_FILE
+    from train.common.run_folder import CHECKPOINT_FILE, read_tensors
     from train.selfplay import CHECKPOINT_KIND, Trainer, train
     from train.tools import average
 

@@ -15,8 +15,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.cli.leaderboard import LIST as LEADERBOARD
     from millebornes_env.cli.leaderboard import RESPONSES_FILE, read_board, read_responses
     from train import exploit
-    from train.common.errors import RunError
-    from train.common.run_folder import RESPONSE_FILE
+    from train.common.run_folder import RESPONSE_FILE, RunError
     from train.tools import best_responses
     from train.tools.best_responses import Args, Entry, decisions_of, read_list, result_of
 

@@ -12,9 +12,8 @@ from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import short
-    from train.common import network, selfplay_options
-    from train.common.checkpoints import read_progress
-    from train.common.errors import RunError
+    from train.common.options import choose_learner
+    from train.common.run_folder import RunError, read_progress
     from train.selfplay import CHECKPOINT_KIND, Args, Trainer, as_begun, train
 
 
@@ -39,10 +38,9 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
 def test_the_learner_follows_from_options_and_processor(
     options: dict[str, object], has_bfloat16: bool, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (network, selfplay_options):
-        monkeypatch.setattr(module, "has_fast_bfloat16", lambda: has_bfloat16)
+    monkeypatch.setattr("train.common.options.has_fast_bfloat16", lambda: has_bfloat16)
     args = Args(**options)  # type: ignore[arg-type]
-    assert " ".join(selfplay_options.chosen_learner(args)) == expected
+    assert " ".join(choose_learner(args)) == expected
     assert f"{args.config()['learner']} {args.config()['precision']}" == expected
 
 
@@ -51,13 +49,11 @@ def test_a_resumed_run_keeps_its_learner_and_precision(
 ) -> None:
     """On another processor too, which would choose another one; `config.json` says which it was."""
     large = {"hidden": (256,), "learner": "auto", "num_envs": 4, "total_timesteps": 100}
-    for module in (network, selfplay_options):
-        monkeypatch.setattr(module, "has_fast_bfloat16", lambda: True)
+    monkeypatch.setattr("train.common.options.has_fast_bfloat16", lambda: True)
     train(short(tmp_path, **large))
     recorded = json.loads((tmp_path / "config.json").read_text())["args"]
     assert (recorded["learner"], recorded["precision"]) == ("torch", "bfloat16")
-    for module in (network, selfplay_options):
-        monkeypatch.setattr(module, "has_fast_bfloat16", lambda: False)
+    monkeypatch.setattr("train.common.options.has_fast_bfloat16", lambda: False)
     assert Args(hidden=(256,)).config()["learner"] == "sparse"
     resumed = short(tmp_path, **large, resume=True)
     assert (as_begun(resumed).learner, as_begun(resumed).precision) == ("torch", "bfloat16")

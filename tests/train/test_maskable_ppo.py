@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -25,9 +26,8 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import killed
     from train import maskable_ppo
     from train.common import runs
-    from train.common.checkpoints import read_progress, read_tensors
-    from train.common.command import LOSS_NOT_FINITE
-    from train.common.run_folder import CHECKPOINT_FILE
+    from train.common.run_folder import CHECKPOINT_FILE, read_progress, read_tensors
+    from train.common.runs import LOSS_NOT_FINITE
     from train.maskable_ppo import (
         CHECKPOINT_KIND,
         Args,
@@ -62,6 +62,10 @@ class Clock:
     def perf_counter(self) -> float:
         self._now += 0.01  # at each look
         return self._now
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else of `time`, for the event files."""
+        return getattr(time, name)
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,13 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.agents.policy.writing import save_policy_files
     from millebornes_env.agents.protocol import Table
     from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
-    from train.common.network import PRECISIONS, actor_critic, common_scale, start_from
-    from train.common.oracle import oracle_scale, oracle_size, write_oracle_rows
+    from train.common.games import oracle_scale, oracle_size, write_oracle_rows
+    from train.common.network import common_scale, start_layers
+    from train.selfplay import PRECISIONS, Perceptron, actor_critic
+
+
+def network_at(table: Table, hidden: tuple[int, ...]) -> Perceptron:
+    return actor_critic(common_scale([table]), hidden, table.num_actions)
 
 
 def test_the_oracle_sees_hands_and_how_soon_cards_come() -> None:
@@ -65,7 +70,7 @@ def test_a_new_policy_is_nearly_uniform_and_half_precision_nearly_the_same() -> 
     torch.manual_seed(1)
     env = vector_env(30, seed=1)
     env.reset()
-    network = actor_critic([Table.of(env)], (64, 32))
+    network = network_at(Table.of(env), (64, 32))
     rows = torch.from_numpy(env.games.buffers.observation)
     exact = network(rows)
     assert exact[:, :-1].abs().max() < 0.1
@@ -79,13 +84,13 @@ def test_learning_starts_from_the_weights_of_a_policy(tmp_path) -> None:  # type
     env = vector_env(1)
     table, position = Table.of(env), env.games.buffers.observation
     torch.manual_seed(1)
-    first, second = actor_critic([table], (16,)), actor_critic([table], (16,))
+    first, second = network_at(table, (16,)), network_at(table, (16,))
     save_policy_files(tmp_path, first.folded(), table, value="points")
-    start_from(second, str(tmp_path), table, position)
+    second.unfold(start_layers(str(tmp_path), table, position), str(tmp_path))
     rows = torch.randint(0, 5, (40, 119), dtype=torch.int8)
     assert torch.allclose(first(rows), second(rows), atol=1e-5)
     with pytest.raises(ValueError, match=r"has layers of .* the network to be trained has"):
-        start_from(actor_critic([table], (17,)), str(tmp_path), table, position)
+        network_at(table, (17,)).unfold(start_layers(str(tmp_path), table, position), str(tmp_path))
 
 
 def test_at_one_table_learning_starts_from_a_policy_that_sees_the_rules(tmp_path: Path) -> None:
@@ -93,13 +98,15 @@ def test_at_one_table_learning_starts_from_a_policy_that_sees_the_rules(tmp_path
     seen = vector_env(40, players=4, observe_rules=True, seed=3)
     env = vector_env(40, players=4, seed=3)
     torch.manual_seed(1)
-    first, second = actor_critic([Table.of(seen)], (16,)), actor_critic([Table.of(env)], (16,))
+    first, second = network_at(Table.of(seen), (16,)), network_at(Table.of(env), (16,))
     torch.nn.init.normal_(first.linears[-1].weight)
     spec = InputSpec(seen.observation_spec, features=False)
     save_policy_files(tmp_path, first.folded(), Table.of(seen), input_spec=spec, value="points")
     env.reset()
     seen.reset()
-    start_from(second, str(tmp_path), Table.of(env), env.games.buffers.observation[:1])
+    second.unfold(
+        start_layers(str(tmp_path), Table.of(env), env.games.buffers.observation[:1]), str(tmp_path)
+    )
     for _ in range(60):
         actions = env.sample_actions()
         env.step(actions)
@@ -108,6 +115,8 @@ def test_at_one_table_learning_starts_from_a_policy_that_sees_the_rules(tmp_path
     theirs = first(torch.from_numpy(seen.games.buffers.observation))
     assert theirs.std() > 0.1
     assert torch.allclose(ours, theirs, atol=1e-4)
-    third = actor_critic([Table.of(seen)], (16,))
-    start_from(third, str(tmp_path), Table.of(seen), seen.games.buffers.observation[:1])
+    third = network_at(Table.of(seen), (16,))
+    third.unfold(
+        start_layers(str(tmp_path), Table.of(seen), seen.games.buffers.observation[:1]), str(tmp_path)
+    )
     assert torch.allclose(third(torch.from_numpy(seen.games.buffers.observation)), theirs, atol=1e-4)

@@ -23,10 +23,9 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import SHORT, command, same, short, weights
     from train import maskable_ppo
     from train.common.games import ManyGames, features_of
-    from train.common.opponents import places_at
+    from train.common.opponents import seats_at
     from train.common.options import TrainingOptions
     from train.common.run_folder import CHECKPOINT_FILE
-    from train.common.selfplay_options import table_options
     from train.selfplay import Args, Trainer, train
 
 RACE = {"edition": ("arc_en_ciel",), "players": 4}
@@ -181,16 +180,16 @@ def of_the_seats(row: np.ndarray, seats: int) -> list[int]:
 
 
 def test_opponents_have_one_team_or_all_others() -> None:
-    games = ManyGames(20, table_options(Args(**RACE, threads=1, features=False)))  # type: ignore[arg-type]
+    games = ManyGames(20, Args(**RACE, threads=1, features=False).table_options)  # type: ignore[arg-type]
     seats = np.arange(20, dtype=np.int8) // 5
-    one, others = (places_at(games, 0.2, 0.6, teams) for teams in ("one", "others"))
+    one, others = (seats_at(games, 0.2, 0.6, teams) for teams in ("one", "others"))
     assert one.teams.tolist() == [-1] * 4 + [0, 1, 2, 3] * 2 + [-1] * 8 == others.teams.tolist()
     is_theirs = [4 <= game < 12 for game in range(20)]
-    assert one.theirs(seats).tolist() == [
+    assert one.mask(seats).tolist() == [
         there and seat == (game - 4) % 4
         for game, (there, seat) in enumerate(zip(is_theirs, seats, strict=True))
     ]
-    assert (one.theirs(seats) ^ others.theirs(seats)).tolist() == is_theirs
+    assert (one.mask(seats) ^ others.mask(seats)).tolist() == is_theirs
 
 
 def test_the_pool_shares_its_games(tmp_path: Path) -> None:

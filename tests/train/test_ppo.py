@@ -14,7 +14,8 @@ from tests.each import each
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
 
-    from train.common.ppo import (
+    from train.common.games import Rollout, new_rollout
+    from train.selfplay import (
         APPROX_KL,
         CLIPPED,
         ENTROPY,
@@ -23,11 +24,9 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
         VALUE_LOSS,
         LossCoefs,
         Minibatch,
-        Rollout,
-        Sampling,
-        new_minibatch,
-        new_rollout,
-        new_sampling,
+        Samples,
+        Scratch,
+        new_scratch,
         new_seat_memory,
         sample_actions,
         shuffled,
@@ -54,10 +53,11 @@ def masked_log_softmax(logits: torch.Tensor, mask: np.ndarray) -> torch.Tensor: 
     return torch.log_softmax(logits[:, :-1].masked_fill(illegal, -torch.inf), dim=1)
 
 
-def sampled(logits: np.ndarray, mask: np.ndarray, key: int = 1, threads: int = 2) -> Sampling:  # type: ignore[type-arg]
-    sampling = new_sampling(logits, mask, threads)
-    sample_actions(sampling, key, 2, threads)
-    return sampling
+def sampled(logits: np.ndarray, mask: np.ndarray, key: int = 1, threads: int = 2) -> Samples:  # type: ignore[type-arg]
+    rows, actions = mask.shape
+    samples = Samples(np.zeros(rows, np.int64), np.zeros(rows, np.float32), np.zeros(rows, np.float32))
+    sample_actions(logits, mask, samples, new_scratch(threads, actions), key, 2, threads)
+    return samples
 
 
 # Draws ------------------------------------------------------------------------------------------------------
@@ -77,11 +77,11 @@ def test_actions_are_drawn_as_often_as_the_policy_says() -> None:
 
 def test_probabilities_and_values_are_those_of_the_logits() -> None:
     logits, mask = random_rows(50)
-    sampling = sampled(logits, mask)
+    samples = sampled(logits, mask)
     expected = masked_log_softmax(torch.from_numpy(logits), mask).numpy()
-    chosen = expected[np.arange(50), sampling.actions]
-    assert sampling.log_probs == pytest.approx(chosen, abs=1e-5)
-    assert (sampling.values == logits[:, -1]).all()
+    chosen = expected[np.arange(50), samples.actions]
+    assert samples.log_probs == pytest.approx(chosen, abs=1e-5)
+    assert (samples.values == logits[:, -1]).all()
 
 
 def test_draws_depend_on_the_key_and_not_on_the_threads() -> None:
@@ -95,9 +95,9 @@ def test_huge_logits_give_numbers(highest: float) -> None:
     logits, mask = random_rows(20)
     logits[:, 2] = highest
     mask[:, 2] = 1
-    sampling = sampled(logits, mask)
-    assert np.isfinite(sampling.log_probs).all()
-    assert (mask[np.arange(20), sampling.actions] == 1).all()
+    samples = sampled(logits, mask)
+    assert np.isfinite(samples.log_probs).all()
+    assert (mask[np.arange(20), samples.actions] == 1).all()
 
 
 # Advantages -------------------------------------------------------------------------------------------------
@@ -170,15 +170,25 @@ def minibatch(rows: int, seed: int, with_magnet: bool) -> Minibatch:
     rollout = new_rollout(1, rows, 1, ACTIONS, 2)
     flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in rollout)
     old = logits + rng.normal(scale=1.0, size=logits.shape).astype(np.float32)
-    sampling = sampled(old, mask)
+    samples = sampled(old, mask)
     flat.masks[:] = mask
-    flat.actions[:] = sampling.actions
-    flat.log_probs[:] = sampling.log_probs
+    flat.actions[:] = samples.actions
+    flat.log_probs[:] = samples.log_probs
     flat.advantages[:] = rng.normal(size=rows)
     flat.returns[:] = rng.normal(size=rows)
     magnet = rng.normal(size=logits.shape if with_magnet else (0, 0)).astype(np.float32)
     chosen = rng.permutation(rows)[: rows - 2]
-    return new_minibatch(chosen, logits[chosen], magnet[chosen] if with_magnet else magnet, flat, 2)
+    recorded = flat.masks, flat.actions, flat.log_probs, flat.advantages, flat.returns
+    own = logits[chosen]
+    return Minibatch(
+        chosen, own, magnet[chosen] if with_magnet else magnet, np.full_like(own, np.nan), *recorded
+    )
+
+
+def gradient_written(batch: Minibatch, coefs: LossCoefs) -> Scratch:
+    scratch = new_scratch(2, ACTIONS)
+    write_gradient(batch, coefs, scratch, 2)
+    return scratch
 
 
 @pytest.mark.parametrize("with_magnet", [False, True])
@@ -186,7 +196,7 @@ def minibatch(rows: int, seed: int, with_magnet: bool) -> Minibatch:
 def test_the_gradient_is_that_of_the_papers_loss(seed: int, with_magnet: bool) -> None:
     batch = minibatch(40, seed, with_magnet)
     coefs = LossCoefs(clip_range=0.2, ent_coef=0.03, vf_coef=0.7, magnet_coef=0.4)
-    write_gradient(batch, coefs, 2)
+    sums = gradient_written(batch, coefs).sums.sum(axis=0)
 
     rows = torch.from_numpy(batch.rows)
     logits = torch.from_numpy(batch.logits.copy()).requires_grad_()
@@ -210,12 +220,11 @@ def test_the_gradient_is_that_of_the_papers_loss(seed: int, with_magnet: bool) -
         near = masked_log_softmax(torch.from_numpy(batch.magnet), mask).masked_fill(~legal, 0.0)
         distances = (probs * (log_probs - near)).sum(dim=1)
         loss = loss + coefs.magnet_coef * distances
-        assert batch.sums[:, MAGNET_KL].sum() == pytest.approx(float(distances.detach().sum()), rel=1e-4)
+        assert sums[MAGNET_KL] == pytest.approx(float(distances.detach().sum()), rel=1e-4)
     loss.mean().backward()
     assert logits.grad is not None
     assert batch.gradient == pytest.approx(logits.grad.numpy(), abs=1e-6)
 
-    sums = batch.sums.sum(axis=0)
     assert sums[POLICY_LOSS] == pytest.approx(float(policy_losses.detach().sum()), abs=1e-3)
     assert sums[ENTROPY] == pytest.approx(float(entropies.detach().sum()), rel=1e-4)
     assert sums[VALUE_LOSS] == pytest.approx(float(value_losses.detach().sum()), rel=1e-4)
@@ -227,9 +236,9 @@ def test_the_gradient_is_that_of_the_papers_loss(seed: int, with_magnet: bool) -
 def test_a_policy_far_from_the_old_one_still_gives_numbers() -> None:
     batch = minibatch(30, 1, False)
     batch.old_log_probs[:] = -200.0
-    write_gradient(batch, LossCoefs(0.2, 0.01, 0.5, 0.0), 2)
+    scratch = gradient_written(batch, LossCoefs(0.2, 0.01, 0.5, 0.0))
     assert np.isfinite(batch.gradient).all()
-    assert np.isfinite(batch.sums).all()
+    assert np.isfinite(scratch.sums).all()
 
 
 # Batches ----------------------------------------------------------------------------------------------------

@@ -16,9 +16,8 @@ from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import read
-    from train.common.errors import RunError
-    from train.common.run_folder import RunFolder
-    from train.common.scalars import Scalars, started_wandb
+    from train.common.run_folder import RunError, RunFolder
+    from train.common.runs import Scalars, started_wandb
 
 
 @pytest.fixture

@@ -23,10 +23,15 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.agents.policies import rows_by_state
     from tests.train.short_runs import command, killed, same, short, weights
     from train import selfplay
-    from train.common import checkpoints
-    from train.common.command import LOSS_NOT_FINITE
-    from train.common.errors import LossError, RunError
-    from train.common.run_folder import CHECKPOINT_FILE, FAILED_BATCH
+    from train.common.run_folder import (
+        CHECKPOINT_FILE,
+        FAILED_BATCH,
+        LossError,
+        RunError,
+        read_progress,
+        with_prefix,
+    )
+    from train.common.runs import LOSS_NOT_FINITE
     from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 
@@ -44,7 +49,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_saved_policy_plays_as_the_ema_does(run: Path) -> None:
     trainer = Trainer(short(run))
     checkpoint = weights(run)
-    trainer.ema_network.load_state_dict(checkpoints.with_prefix(checkpoint, "average."))
+    trainer.ema_network.load_state_dict(with_prefix(checkpoint, "average."))
     env = vector_env(64, seed=3)
     observations, _ = env.reset()
     for _ in range(40):
@@ -135,7 +140,7 @@ def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(
     stopped: tuple[Path, tuple[int, list[str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, _ = stopped
-    progress = checkpoints.read_progress(folder, CHECKPOINT_KIND)
+    progress = read_progress(folder, CHECKPOINT_KIND)
     assert progress["updates"] == 3
     assert 0 < progress["decisions"] < 3000
     options = [*OPTIONS_OF_KILLED, "--eval-seconds", "0"]
@@ -200,7 +205,7 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
     ):
         train(short(folder))
     saved = weights(folder)
-    assert checkpoints.read_progress(folder, CHECKPOINT_KIND)["updates"] == 3
+    assert read_progress(folder, CHECKPOINT_KIND)["updates"] == 3
     assert all(torch.isfinite(value.float()).all() for value in saved.values())
     assert (folder / FAILED_BATCH).exists()
 

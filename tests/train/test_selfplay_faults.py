@@ -18,16 +18,15 @@ from millebornes_env._util.signals import Stopped
 from tests.each import each
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
+    import torch
     from filelock import FileLock
     from safetensors.torch import save_file
 
     from millebornes_env.arena.gauntlet import Gauntlet
     from tests.train.short_runs import read, same, short, weights
     from train import selfplay
-    from train.common import checkpoints, network, runs
-    from train.common.checkpoints import read_progress
-    from train.common.errors import RunError
-    from train.common.run_folder import CHECKPOINT_FILE
+    from train.common import options, run_folder, runs
+    from train.common.run_folder import CHECKPOINT_FILE, RunError, read_progress
     from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 LONG = {"total_timesteps": 3500, "final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}
@@ -97,7 +96,7 @@ def test_a_resume_is_not_offered_without_a_checkpoint(
 
     monkeypatch.setattr(Trainer, "learn", at_update(0, lambda: signal.raise_signal(signal.SIGINT)))
     monkeypatch.setattr(Trainer, "warm_up", lambda _: None)
-    monkeypatch.setattr(checkpoints, "write_bytes_atomically", full)
+    monkeypatch.setattr(run_folder, "write_bytes_atomically", full)
     options = ["--num-envs", "32", "--num-steps", "16", "--hidden", "16", "--eval-seconds", "0"]
     monkeypatch.setattr(sys, "argv", ["selfplay", "--run-dir", str(folder), *options])
     assert selfplay.main() == 130
@@ -244,16 +243,15 @@ def test_a_precision_that_does_not_pay_is_told(
 def test_the_processor_is_asked(
     capabilities: dict[str, bool], fast: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch = network.torch
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
-    assert network.has_fast_bfloat16() is fast
+    assert options.has_fast_bfloat16() is fast
     monkeypatch.delattr(torch.cpu, "get_capabilities")  # as in older versions
     for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
         monkeypatch.setattr(torch.cpu, name, lambda: fast, raising=False)
-    assert network.has_fast_bfloat16() is fast
+    assert options.has_fast_bfloat16() is fast
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)  # as on macOS
-    assert network.has_fast_bfloat16() is False
+    assert options.has_fast_bfloat16() is False
 
 
 # Options ----------------------------------------------------------------------------------------------------

@@ -10,11 +10,18 @@ import pytest
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     import torch
 
-    from train.common.learners import Critics, TorchLearner, TorchPolicy
-    from train.common.network import Perceptron
-    from train.common.ppo import LossCoefs, Rollout, new_rollout, new_sampling
-    from train.common.sparse_learner import SparseLearner, SparsePolicy
-    from train.common.sparse_network import layers_in
+    from train.common.games import Float64Array, Int64Array, Rollout, new_rollout
+    from train.common.sparse import SparseBackend, layers_in
+    from train.selfplay import (
+        CLIPPED,
+        LossCoefs,
+        Minibatch,
+        Perceptron,
+        Policy,
+        TorchBackend,
+        new_scratch,
+        write_gradient,
+    )
 
 
 INPUTS, ACTIONS, ROWS = 90, 12, 300
@@ -52,36 +59,58 @@ def rollout(seed: int = 1) -> Rollout:
     return flat
 
 
+class Learner(NamedTuple):
+    """A network, its optimizer, and a backend that updates both."""
+
+    network: Perceptron
+    optimizer: torch.optim.Optimizer
+    backend: SparseBackend | TorchBackend
+
+    def gradient(self, rows: Int64Array) -> Float64Array:
+        """Compute the gradient of a minibatch; return the means of the statistics."""
+        flat = rollout()
+        logits = self.backend.forward(flat.observations, flat.masks, rows)
+        recorded = flat.masks, flat.actions, flat.log_probs, flat.advantages, flat.returns
+        scratch = new_scratch(1, ACTIONS)
+        none = np.zeros((0, 0), np.float32)
+        batch = Minibatch(rows, logits, none, np.empty_like(logits), *recorded)
+        write_gradient(batch, coefs(), scratch, 1)
+        self.backend.backward(batch.gradient)
+        means: Float64Array = scratch.sums.sum(axis=0) / len(rows)
+        return means
+
+
 class Pair(NamedTuple):
     """A learner of each kind, of networks that are equal."""
 
-    sparse: SparseLearner
-    dense: TorchLearner
+    sparse: Learner
+    dense: Learner
+
+
+def sparse_backend(
+    network: Perceptron, threads: int, optimizer: torch.optim.Optimizer | None = None
+) -> SparseBackend:
+    return SparseBackend(network.linears, network.scale.numpy(), threads, optimizer)
 
 
 def pair(hidden: tuple[int, ...], threads: int = 1) -> Pair:
-    flat = rollout()
-    ours, theirs = network(hidden), network(hidden)
-    critics = Critics(None, None, torch.zeros(0))
+    networks = network(hidden), network(hidden)
+    ours, theirs = (torch.optim.Adam(one.parameters(), 1e-3, eps=1e-5) for one in networks)
     found = Pair(
-        SparseLearner(ours, torch.optim.Adam(ours.parameters(), 1e-3, eps=1e-5), flat, threads),
-        TorchLearner(
-            TorchPolicy(theirs, torch.float32, threads),
-            torch.optim.Adam(theirs.parameters(), 1e-3, eps=1e-5),
-            flat,
-            critics,
-        ),
+        Learner(networks[0], ours, sparse_backend(networks[0], threads, ours)),
+        Learner(networks[1], theirs, TorchBackend(networks[1], torch.float32, theirs)),
     )
-    found.sparse.begin()
-    found.dense.begin()
+    for learner in found:
+        learner.backend.begin()
     return found
 
 
-def gradient_by_layer(learner: SparseLearner) -> list[torch.Tensor]:
+def gradient_by_layer(learner: Learner) -> list[torch.Tensor]:
     """Weight and bias of each layer."""
-    total = learner.gradients[0].grad
+    assert isinstance(learner.backend, SparseBackend)
+    total = learner.backend.gradients[0].grad
     assert total is not None
-    layers = layers_in(total.numpy(), learner.widths)
+    layers = layers_in(total.numpy(), learner.backend.widths)
     return [torch.from_numpy(tensor.copy()) for layer in layers for tensor in layer]
 
 
@@ -95,10 +124,10 @@ SOME = np.random.default_rng(3).permutation(ROWS)[:200]
 def test_gradients_are_those_of_autograd(hidden: tuple[int, ...]) -> None:
     """Each tensor's, of rows that the clip range and illegal actions cut; and the parts of the loss."""
     both = pair(hidden, threads=2)
-    ours, theirs = (learner.gradient(SOME, coefs()) for learner in both)
+    ours, theirs = (learner.gradient(SOME) for learner in both)
     assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-6)
-    assert 0.1 < ours[4] < 0.9, "some rows are clipped, not all"
-    for found, parameter in zip(gradient_by_layer(both.sparse), both.dense.gradients, strict=True):
+    assert 0.1 < ours[CLIPPED] < 0.9, "some rows are clipped, not all"
+    for found, parameter in zip(gradient_by_layer(both.sparse), both.dense.backend.gradients, strict=True):
         assert parameter.grad is not None
         largest = float(parameter.grad.abs().max())
         assert largest > 0
@@ -115,11 +144,11 @@ def test_steps_are_those_of_adam(max_norm: float) -> None:
     for number in range(12):
         rows = np.random.default_rng(number).permutation(ROWS)[:100]
         for learner in both:
-            learner._optimizer.param_groups[0]["lr"] = 1e-3 / (1 + number)
-            learner.gradient(rows, coefs())
-            learner.descend(max_norm)
+            learner.optimizer.param_groups[0]["lr"] = 1e-3 / (1 + number)
+            learner.gradient(rows)
+            learner.backend.descend(max_norm)
     for learner in both:
-        learner.end()
+        learner.backend.end()
     moving = both.sparse.network, both.dense.network, network(hidden)
     tensors = ([parameter.detach() for parameter in one.parameters()] for one in moving)
     for ours, theirs, old in zip(*tensors, strict=True):
@@ -128,7 +157,7 @@ def test_steps_are_those_of_adam(max_norm: float) -> None:
         assert float((ours - theirs).abs().max()) < 2e-3 * moved
     for name in ("exp_avg", "exp_avg_sq", "step"):
         kept = [
-            [learner._optimizer.state[one][name] for one in learner.network.parameters()] for learner in both
+            [learner.optimizer.state[one][name] for one in learner.network.parameters()] for learner in both
         ]
         for one, other in zip(*kept, strict=True):
             assert one.shape == other.shape
@@ -136,26 +165,24 @@ def test_steps_are_those_of_adam(max_norm: float) -> None:
 
 
 def test_what_was_learned_lies_in_network_and_optimizer() -> None:
-    """Another learner that takes them over goes on bit for bit; after `undo` they are as they were."""
+    """Another backend that reads them goes on bit for bit; before `end` they are as they were."""
     learner = pair((70, 130)).sparse
-    learner.gradient(SOME, coefs())
-    learner.descend(0.5)
-    learner.end()
+    learner.gradient(SOME)
+    learner.backend.descend(0.5)
+    learner.backend.end()
     saved = [value.detach().clone() for value in learner.network.parameters()]
-    learner.begin()
-    learner.gradient(SOME, coefs())
-    learner.descend(0.5)
-    learner.undo()
-    assert all(
-        torch.equal(one, other) for one, other in zip(saved, learner.network.parameters(), strict=True)
-    )
-    other = SparseLearner(learner.network, learner._optimizer, learner._rollout, 1)
+    learner.backend.begin()
+    learner.gradient(SOME)
+    learner.backend.descend(0.5)
+    kept = learner.network.parameters()
+    assert all(torch.equal(one, other) for one, other in zip(saved, kept, strict=True))
     weights = []
-    for one in (learner, other):
-        one.begin()
-        one.gradient(SOME, coefs())
-        one.descend(0.5)
-        weights.append(one.evaluated.block.copy())
+    for backend in (learner.backend, sparse_backend(learner.network, 1, learner.optimizer)):
+        assert isinstance(backend, SparseBackend)
+        backend.begin()
+        learner._replace(backend=backend).gradient(SOME)
+        backend.descend(0.5)
+        weights.append(backend.network.block.copy())
     assert (weights[0] == weights[1]).all()
 
 
@@ -165,14 +192,13 @@ def test_what_was_learned_lies_in_network_and_optimizer() -> None:
 @pytest.mark.parametrize("hidden", DEPTHS)
 def test_choices_are_those_of_the_dense_network(hidden: tuple[int, ...]) -> None:
     flat, found = rollout(), []
+    one, other = network(hidden), network(hidden)
     for policy in (
-        SparsePolicy(network(hidden), 2),
-        TorchPolicy(network(hidden), torch.float32, 2),
+        Policy(one, sparse_backend(one, 2), 2),
+        Policy(other, TorchBackend(other, torch.float32), 2),
     ):
-        policy.take()
-        sampling = new_sampling(np.zeros((ROWS, ACTIONS + 1), np.float32), flat.masks, 2)
-        policy.choose(flat.observations, sampling, (5, 6))
-        found.append(sampling)
+        policy.load()
+        found.append(policy.act(flat.observations, flat.masks, (5, 6)))
     ours, theirs = found
     assert ours.values == pytest.approx(theirs.values, rel=1e-4, abs=1e-4)
     same = ours.actions == theirs.actions
@@ -181,12 +207,11 @@ def test_choices_are_those_of_the_dense_network(hidden: tuple[int, ...]) -> None
 
 
 def test_a_row_may_be_full() -> None:
-    flat = rollout()
+    flat, own = rollout(), network((70, 130))
     flat.observations[:] = 1
-    learner = SparsePolicy(network((70, 130)), 1)
-    learner.take()
-    sampling = new_sampling(np.zeros((ROWS, ACTIONS + 1), np.float32), flat.masks, 1)
-    learner.choose(flat.observations, sampling, (1, 2))
+    backend = sparse_backend(own, 1)
+    backend.load()
+    logits = backend.logits(flat.observations, flat.masks)
     with torch.no_grad():
-        expected = learner.network(torch.ones((1, INPUTS), dtype=torch.int8))[0, -1]
-    assert sampling.values == pytest.approx(float(expected), rel=1e-4)
+        expected = own(torch.ones((1, INPUTS), dtype=torch.int8))[0, -1]
+    assert logits[:, -1] == pytest.approx(float(expected), rel=1e-4)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from torch import distributed, nn
 
     from tests.train.short_runs import ROOT, SHORT, same, short, weights
-    from train.common.errors import LossError, RunError
+    from train.common.run_folder import LossError, RunError
     from train.common.workers import ALONE, Order, Workers, joined
     from train.selfplay import Trainer, follow, train
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from millebornes_env import Rules
 from millebornes_env.arena.match import MatchConfig, play
-from train.common.errors import RunError
+from train.common.run_folder import RunError
 
 UNIT: Final = 50
 """Points between two entries of a table; all round scores are multiples of it or of half of it."""

@@ -1,4 +1,4 @@
-"""Many games at several tables, stepped as one batch: where `train.selfplay` gets its decisions from."""
+"""Games at one or several tables, stepped as one batch, with the rollouts and oracle rows that they write."""
 
 from __future__ import annotations
 
@@ -17,39 +17,91 @@ from millebornes_env.arena.match import MatchConfig
 from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.numba.compiling import for_kernels, kernel
 from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.games.registry import Game
 from train.common.equity import equity, equity_table, score_distribution
-from train.common.oracle import oracle_size, streams_in, write_oracle_rows
-from train.common.ppo import Int8Array, Rollout
+from train.common.run_folder import RunError
+
+Float32Array = npt.NDArray[np.float32]
+Float64Array = npt.NDArray[np.float64]
+Int64Array = npt.NDArray[np.int64]
+Int32Array = npt.NDArray[np.int32]
+Int8Array = npt.NDArray[np.int8]
+BoolArray = npt.NDArray[np.bool_]
 
 POINTS: Final = "points"
 WIN: Final = "win"
 MATCH: Final = "match"
 EQUITY: Final = "equity"
-"""The trainer's own reward, beside those of the game's rulebook."""
+"""A reward of the trainer, beside those of the game's rulebook."""
 
 EQUITY_UNIT: Final = 0.25
-"""A match's worth of equity is a reward of 4: a round is then worth about 1, as with points."""
+"""Divisor of the match-win probability: winning a match is worth 4, a round then about 1, as with points."""
 
 ROUND_NUMBER: Final = "round_number"
-"""The field of a record that counts rounds, in a game whose episodes can have several."""
+"""Field of a state that counts rounds, in games whose episodes can have several."""
+
+STREAMS: Final = "streams"
+"""Section of a full state with the cards to come."""
+
+SOONEST: Final = 100.0  # the next card of a stream, in a row of the oracle critic
+LATER: Final = 0.9  # factor for each card before it
+MOST: Final = 127.0
+HANDS_SCALE: Final = 0.5
+SOON_SCALE: Final = 0.01
+
+
+class Rollout(NamedTuple):
+    """The decisions of T steps of N games."""
+
+    observations: Int8Array  # [T, N, D]
+    masks: Int8Array  # [T, N, A] legal actions
+    seats: Int8Array  # [T, N] the deciding seats
+    actions: npt.NDArray[np.int16]  # [T, N]
+    log_probs: Float32Array  # [T, N] of the actions when they were sampled
+    values: Float32Array  # [T, N] to the deciding seat; of the oracle critic, if there is one
+    rewards: Float32Array  # [T, N, S] of the following step, to every seat
+    dones: BoolArray  # [T, N] True if the step ended the episode (or the round that is rewarded)
+    opponent_mask: BoolArray  # [T, N] True if an opponent decided, not the learner
+    advantages: Float32Array  # [T, N] of the actions; written by `write_advantages` of train.selfplay
+    returns: Float32Array  # [T, N] targets of the value; likewise
+    loss_mask: BoolArray  # [T, N] True if the row counts in the loss; likewise
+
+
+def new_rollout(steps: int, games: int, obs_size: int, actions: int, seats: int) -> Rollout:
+    """Allocate the arrays of a rollout, zeroed."""
+    shape = (steps, games)
+    return Rollout(
+        np.zeros((*shape, obs_size), np.int8),
+        np.zeros((*shape, actions), np.int8),
+        np.zeros(shape, np.int8),
+        np.zeros(shape, np.int16),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros((*shape, seats), np.float32),
+        np.zeros(shape, np.bool_),
+        np.zeros(shape, np.bool_),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.bool_),
+    )
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """The tables that are played at.
+    """The tables of a run.
 
     Attributes:
         editions: names of rule sheets; the games are shared among them.
         players: seats at each table.
         teams: teams at each table; None: as usual for the sheet.
-        episode: one of the game's.
-        reward: one of the game's, or `EQUITY`.
-        observe_rules: whether rows show the rules.
-        features: whether those of the game (`Game.features`) stand behind an observation.
+        episode: an episode of the game.
+        reward: a reward of the game, or `EQUITY`.
+        observe_rules: True if rows show the rules.
+        features: True if the features of the game (`Game.features`) follow an observation.
         seed: seed of the run.
-        threads: that step them.
-        seed_of_games: theirs; None: the run's.
+        threads: threads that step the games.
+        seed_of_games: seed of the games; None: that of the run.
     """
 
     editions: Sequence[str]
@@ -65,26 +117,26 @@ class TableOptions:
 
 
 class TableGames:
-    """The games of one table, N of them.
+    """N games of one table.
 
     Attributes:
-        env: the environment that they are played in.
-        table: the table as agents are told of it.
-        rules: its, as kernels take them.
+        env: the environment.
+        table: the table as agents are given it.
+        rules: its rules as kernels take them.
     """
 
     def __init__(self, edition: str, number: int, games: int, options: TableOptions) -> None:
-        """Begin the games.
+        """Start the games.
 
         Args:
             edition: the rule sheet.
-            number: of the table, so that tables have other deals.
+            number: number of the table, so that each has deals of its own.
             games: number of games, N.
-            options: of all tables.
+            options: options of all tables.
 
         Raises:
-            MilleBornesError: there is no such table, or its game lacks something that is asked for.
-            RunError: the reward is equity, and the table has none.
+            MilleBornesError: there is no such table, or its game lacks something that the options need.
+            RunError: the reward is equity, which is not defined at this table.
         """
         self.env: VectorEnv = vector_env(
             games,
@@ -111,26 +163,26 @@ class TableGames:
     def restart(self) -> None:
         """Deal the first games again."""
         self.env.reset(seed=self._seed)
-        self._look()
+        self._remember()
 
     @property
     def states(self) -> StateArray:
-        """STATE[N], the games themselves."""
+        """The states of the games, STATE[N]."""
         return self.env.games.states
 
-    def put_back(self, states: StateArray) -> None:
-        """Go on from states that were saved."""
+    def load_states(self, states: StateArray) -> None:
+        """Continue from saved states."""
         self.env.set_states(states)
-        self._look()
+        self._remember()
 
-    def _look(self) -> None:
+    def _remember(self) -> None:
         if self._has_rounds:
             self._rounds = self.states[ROUND_NUMBER].copy()
         if self._equity is not None:
             self._scores = self.states["score"][:, : self.env.teams].astype(np.int64)
 
     def write_decisions(self, rollout: Rollout, step: int, games: slice) -> None:
-        """Write what the deciding seats see into a step of the rollout."""
+        """Write the observations, masks and deciding seats into a step of the rollout."""
         buffers = self.env.games.buffers
         if self._features is not None:
             self._features.write_rows(
@@ -145,10 +197,10 @@ class TableGames:
         rollout.seats[step, games] = buffers.agent_selection
 
     def step(self, actions: npt.NDArray[np.int64], rollout: Rollout, step: int, games: slice) -> None:
-        """Carry out an action in each game, and write what it earned and whether something ended.
+        """Apply an action in each game, and write rewards and ends into a step of the rollout.
 
-        With points and equity a round is played for itself: what a round is worth is told at its end, and
-        what follows does not depend on it any more than the score says.
+        With points and equity each round is an episode: it is rewarded at its end, and later rounds depend on
+        it only through the score.
         """
         result = self.env.step(actions)
         if not self._has_rounds:
@@ -170,7 +222,7 @@ class TableGames:
     def _gains(
         self, games: npt.NDArray[np.int64], match_over: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.float32]:
-        """Change of both teams' chances by a round that has just ended, float32[G, S]."""
+        """Return the change of match-win probability by rounds that have just ended, float32[G, S]."""
         assert self._equity is not None
         before = self._scores[games]
         after = self.states["score"][games, :2].astype(np.int64)
@@ -195,8 +247,8 @@ class Features(NamedTuple):
     """The features of a game.
 
     Attributes:
-        size: `size(rules, spec)`: how many numbers they are.
-        write_rows: kernel that writes observations with features behind them; see `features_of`.
+        size: `size(rules, spec)`, the number of features.
+        write_rows: kernel that writes observations followed by features; see `features_of`.
     """
 
     size: Callable[[Any, Any], int]
@@ -204,10 +256,10 @@ class Features(NamedTuple):
 
 
 def features_of(game: Game) -> Features:
-    """The features of a game, and a kernel that writes them.
+    """Return the features of a game, with the kernel that writes them.
 
     Raises:
-        OptionError: it has none.
+        OptionError: the game has none.
     """
     rulebook: Any = game.module()
     return _features_of(rulebook, game.hook("agents.features", "--features"))
@@ -216,14 +268,7 @@ def features_of(game: Game) -> Features:
 @functools.cache
 def _features_of(rulebook: Any, features: Any) -> Features:
     def write_rows(rules: Any, spec: Any, observations: Int8Array, rows: Int8Array) -> None:
-        """Write observations with features behind them.
-
-        Args:
-            rules: the rules of the table.
-            spec: what an observation shows.
-            observations: int8[N, D].
-            rows: int8[N, D + num_features], overwritten.
-        """
+        """Write observations int8[N, D] followed by their features into rows int8[N, D + num_features]."""
         size = observations.shape[1]
         for game in range(len(observations)):
             for column in range(size):
@@ -234,28 +279,29 @@ def _features_of(rulebook: Any, features: Any) -> Features:
 
 
 class ManyGames:
-    """The games of all tables as one batch of N.
+    """The games of all tables as one batch.
 
     Attributes:
-        parts: the tables, each with the slice of the batch that is its own.
-        num_games: N.
-        obs_size: D, of an observation.
-        num_inputs: of a network: D, and features behind them.
-        num_actions: A.
-        players: S.
-        teams: T.
+        parts: the tables, each with its slice of the batch.
+        num_games: number of games, N.
+        features: True if rows show the features of the game.
+        obs_size: length of an observation, D.
+        num_inputs: inputs of a network: the observation and the features.
+        num_actions: number of actions, A.
+        players: number of seats, S.
+        teams: number of teams, T.
     """
 
     def __init__(self, num_games: int, options: TableOptions) -> None:
-        """Begin all games.
+        """Start all games.
 
         Args:
-            num_games: N, shared as evenly as it goes.
-            options: what is played.
+            num_games: number of games, shared as evenly as possible.
+            options: the tables.
 
         Raises:
             MilleBornesError: there is no such table.
-            ValueError: the tables are too different for one network, or more than the games.
+            ValueError: the tables differ too much for one network, or outnumber the games.
         """
         count = len(options.editions)
         if not 1 <= count <= num_games:
@@ -285,43 +331,43 @@ class ManyGames:
 
     @property
     def tables(self) -> list[Table]:
-        """The tables as agents are told of them."""
+        """The tables as agents are given them."""
         return [part.table for part, _ in self.parts]
 
     @property
     def observation(self) -> npt.NDArray[np.int8]:
-        """int8[1, D], what is seen of a game of the first table."""
+        """An observation of a game of the first table, int8[1, D]."""
         return self.parts[0][0].env.games.buffers.observation[:1]
 
     def write_decisions(self, rollout: Rollout, step: int) -> None:
-        """Write what the deciding seats see into a step of the rollout."""
+        """Write the observations, masks and deciding seats into a step of the rollout."""
         for part, games in self.parts:
             part.write_decisions(rollout, step, games)
 
     def step(self, actions: npt.NDArray[np.int64], rollout: Rollout, step: int) -> None:
-        """Carry out `actions` int64[N]; see `TableGames.step`."""
+        """Apply actions int64[N]; see `TableGames.step`."""
         for part, games in self.parts:
             part.step(actions[games], rollout, step, games)
 
     @property
     def input_spec(self) -> InputSpec:
-        """The input of a network: what observations show, and whether there are features."""
+        """The input of a network: the sections of the observation, and if there are features."""
         return InputSpec(self.parts[0][0].env.observation_spec, self.features)
 
     @property
     def oracle_size(self) -> int:
-        """Length of a row of `write_oracle_rows`."""
-        return oracle_size(self._streams, self.players)
+        """Length of a row of `write_oracle_rows`.
 
-    @property
-    def _streams(self) -> int:
-        """Offset of the streams in a full state."""
-        return streams_in(self.parts[0][0].env)
+        Raises:
+            RunError: the game has neither hands nor streams of cards.
+        """
+        return oracle_size(streams_in(self.parts[0][0].env), self.players)
 
     def write_oracle_rows(self, rows: npt.NDArray[np.int8]) -> None:
-        """Write what the oracle critic sees, into int8[N, oracle_size]."""
+        """Write the rows of the oracle critic, int8[N, oracle_size]."""
+        streams = streams_in(self.parts[0][0].env)
         for part, games in self.parts:
-            write_oracle_rows(part.env.state(), self._streams, self.players, rows[games])
+            write_oracle_rows(part.env.state(), streams, self.players, rows[games])
 
     def restart(self) -> None:
         """Deal the first games again."""
@@ -329,17 +375,80 @@ class ManyGames:
             part.restart()
 
     def save(self) -> npt.NDArray[np.uint8]:
-        """All games as bytes, uint8[N, size]."""
+        """Return all games as bytes, uint8[N, size]."""
         states = np.concatenate([part.states for part, _ in self.parts])
         return np.frombuffer(states.tobytes(), np.uint8).reshape(self.num_games, states.itemsize).copy()
 
-    def put_back(self, saved: npt.NDArray[np.uint8]) -> None:
-        """Go on from what `save` returned.
+    def load(self, saved: npt.NDArray[np.uint8]) -> None:
+        """Continue from the games that `save` returned.
 
         Raises:
-            StateError: they are no games of these tables.
+            StateError: they are not games of these tables.
         """
         record = self.parts[0][0].states.dtype
         states = np.frombuffer(np.ascontiguousarray(saved).tobytes(), record)
         for part, games in self.parts:
-            part.put_back(states[games].copy())
+            part.load_states(states[games].copy())
+
+
+# The rows of the oracle critic
+# -------------------------------------------------------------------------------
+
+# A critic is needed only while learning, so it may see what no player does: luck explains most of the value
+# of a round, and is no merit of its actions. A row shows the observation of the deciding seat, all other
+# hands, and how soon each type of card comes in each seat's stream: 100 for the next card, a tenth less for
+# each card before it.
+
+
+def streams_in(env: VectorEnv) -> int:
+    """Return the offset of the streams in a full state, behind the observation and the other hands.
+
+    Raises:
+        RunError: the game has neither hands nor streams of cards.
+    """
+    for section in env.state_sections:
+        if section.name == STREAMS:
+            return section.start
+    raise RunError(
+        f"--oracle shows a critic all hands and the cards that each seat will draw; the game "
+        f"{env.game.name!r} has none: leave it out"
+    )
+
+
+def oracle_size(streams: int, players: int) -> int:
+    """Return the length of a row, from the offset of the streams in a full state and the number of seats."""
+    return streams + players * NUM_CARD_TYPES
+
+
+def oracle_scale(scale: npt.NDArray[np.float32], players: int) -> npt.NDArray[np.float32]:
+    """Return the scale of a row, from the scale of an observation."""
+    hands = np.full((players - 1) * NUM_CARD_TYPES, HANDS_SCALE, np.float32)
+    soon = np.full(players * NUM_CARD_TYPES, SOON_SCALE, np.float32)
+    return np.concatenate([scale, hands, soon])
+
+
+@kernel
+def write_oracle_rows(full: Int8Array, streams: int, players: int, rows: Int8Array) -> None:
+    """Write the critic's rows.
+
+    Args:
+        full: int8[N, K], from `VectorEnv.state`: observation, other hands, streams.
+        streams: offset of the streams in it.
+        players: number of seats.
+        rows: int8[N, oracle_size], overwritten.
+    """
+    length = (full.shape[1] - streams) // players
+    for game in range(len(full)):
+        row, everything = rows[game], full[game]
+        for column in range(streams):
+            row[column] = everything[column]
+        for column in range(streams, len(row)):
+            row[column] = 0
+        for seat in range(players):
+            first, weight = streams + seat * NUM_CARD_TYPES, SOONEST
+            for column in range(streams + seat * length, streams + (seat + 1) * length):
+                card = int(everything[column]) - 1
+                if card < 0:
+                    break
+                row[first + card] = int(min(row[first + card] + weight, MOST))
+                weight *= LATER

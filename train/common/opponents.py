@@ -1,20 +1,19 @@
-"""The opponents at the table: frozen earlier selves, and agents that do not learn.
+"""The opponents of the learner: frozen earlier selves, and agents that do not learn.
 
-In a share of the games one team is theirs, or all teams but one; what they decide is not learned from.
+In a share of the games they play one team, or all teams but one. Their decisions are masked from the loss.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from millebornes_env import agents
 from millebornes_env.agents.compiled.agent import MEMORY, decide
@@ -24,149 +23,138 @@ from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.numba.compiling import for_kernels, kernel
 from millebornes_env.engine.rulebook import StateArray
-from train.common.checkpoints import with_prefix
-from train.common.games import ManyGames, TableGames
-from train.common.learners import Policy
-from train.common.network import Perceptron
-from train.common.ppo import BoolArray, Int8Array, Rollout, new_sampling
-
-Int64Array = npt.NDArray[np.int64]
-
-Teams = Literal["one", "others"]
-"""The opponents' teams in a game: one of them, or all but one."""
+from train.common.games import BoolArray, Int8Array, Int64Array, ManyGames, Rollout, TableGames
+from train.common.options import Args, Teams
+from train.common.run_folder import with_prefix
 
 MEMORIES: Final = "memories"
-"""Prefix of the tensors that hold the agents' memories of their games."""
+"""Prefix of the tensors in a checkpoint that hold the memories of agents."""
 
 _SNAPSHOT_TAG: Final = 0x736E6170  # sets random numbers apart that would else have the same key
 _AGENT_TAG: Final = 0x6167656E
 
 
-class Opponent(Protocol):
-    """Decides for some teams in some games."""
+class Policy(Protocol):
+    """A network that samples actions."""
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """A rollout begins."""
+    @property
+    def network(self) -> nn.Module:
+        """The network, which holds the weights."""
 
-    def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
-        """Overwrite the actions of their seats, and set `opponent_mask` in those rows."""
+    def load(self) -> None:
+        """Read the weights of the network, which have changed."""
+
+    def sample(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Int64Array:
+        """Sample an action int64[N] of each row of observations int8[N, D], with a key of random numbers."""
 
 
-class Places(NamedTuple):
-    """The opponents' teams in each game.
+class Seats(NamedTuple):
+    """The seats of an opponent.
 
     Attributes:
         teams: int8[N], a team, or -1 in games that the learner plays with itself.
-        are_others: whether the opponents have all teams but that one.
-        num_teams: T.
+        are_others: True if the opponent plays all teams but that one.
+        num_teams: number of teams.
     """
 
     teams: Int8Array
     are_others: bool
     num_teams: int
 
-    def theirs(self, seats: Int8Array) -> BoolArray:
-        """In which games it is theirs to decide: bool[N].
-
-        Args:
-            seats: int8[N], who decides.
-        """
+    def mask(self, seats: Int8Array) -> BoolArray:
+        """Mask the games in which the opponent decides, bool[N], given the deciding seats int8[N]."""
         is_team: BoolArray = seats % self.num_teams == self.teams
-        found: BoolArray = (self.teams >= 0) & ~is_team if self.are_others else is_team
-        return found
+        result: BoolArray = (self.teams >= 0) & ~is_team if self.are_others else is_team
+        return result
 
 
-def places_at(games: ManyGames, first: float, last: float, teams: Teams = "one") -> Places:
-    """The seats of opponents: one team after the other, so that the learner sits everywhere.
+def seats_at(games: ManyGames, first: float, last: float, teams: Teams = "one") -> Seats:
+    """Assign the seats of an opponent: one team after the other, so that the learner plays in all seats.
 
     Args:
         games: the games of all tables.
-        first: where their part of each table's games begins, 0 to 1.
-        last: where it ends.
-        teams: which are theirs there.
+        first: start of the opponent's part of each table's games, 0 to 1.
+        last: end of that part.
+        teams: the teams of the opponent in those games.
     """
     chosen = np.full(games.num_games, -1, np.int8)
     for _, where in games.parts:
         size = where.stop - where.start
         begin, end = round(first * size), round(last * size)
         chosen[where.start + begin : where.start + end] = np.arange(end - begin) % games.teams
-    return Places(chosen, teams == "others", games.teams)
+    return Seats(chosen, teams == "others", games.teams)
 
 
 class Pool:
-    """Frozen earlier selves; each rollout samples one of them.
+    """Frozen earlier selves, of which each rollout samples one.
 
     Attributes:
         snapshots: the weights of each, oldest first.
     """
 
-    def __init__(self, policy: Policy, places: Places, size: int, threads: int) -> None:
-        """An empty pool.
+    def __init__(self, policy: Policy, seats: Seats, size: int) -> None:
+        """Create an empty pool.
 
         Args:
-            policy: of a network of the learner's shape, to be filled with weights of a snapshot.
-            places: where they sit.
-            size: the most snapshots; then every second of the old ones is forgotten.
-            threads: that sample actions.
+            policy: a network of the learner's shape, for the weights of a snapshot.
+            seats: the seats of the earlier selves.
+            size: largest number of snapshots; when it is reached, every second one is dropped.
         """
         self.snapshots: list[dict[str, Tensor]] = []
         self._policy = policy
         self._size = size
-        self._threads = threads
-        self._places = places
+        self._seats = seats
         self._is_on = False
 
-    def add(self, network: Perceptron) -> None:
-        """Freeze the network as it is."""
+    def add(self, network: nn.Module) -> None:
+        """Add the network as it is."""
         if len(self.snapshots) >= self._size:
             self.snapshots = self.snapshots[1::2]
         self.snapshots.append({name: value.clone() for name, value in network.state_dict().items()})
 
     def begin(self, rng: np.random.Generator) -> None:
         """Sample the snapshot of the next rollout; without one the learner plays all games with itself."""
-        self._is_on = bool(self.snapshots) and bool((self._places.teams >= 0).any())
+        self._is_on = bool(self.snapshots) and bool((self._seats.teams >= 0).any())
         if self._is_on:
             self._policy.network.load_state_dict(self.snapshots[int(rng.integers(len(self.snapshots)))])
-            self._policy.take()
+            self._policy.load()
 
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
-        """See `Opponent.decide`."""
+        """Overwrite the actions of the pool's seats, and set `opponent_mask` in those rows."""
         if not self._is_on:
             return
-        theirs = self._places.theirs(rollout.seats[step])
+        theirs = self._seats.mask(rollout.seats[step])
         rollout.opponent_mask[step] |= theirs
         rows = np.flatnonzero(theirs)
-        if not len(rows):
-            return
-        logits = np.zeros((len(rows), rollout.masks.shape[2] + 1), np.float32)
-        sampling = new_sampling(logits, rollout.masks[step, rows], self._threads)
-        own = key[0] ^ _SNAPSHOT_TAG, key[1]
-        self._policy.choose(rollout.observations[step, rows], sampling, own)
-        actions[rows] = sampling.actions
+        if len(rows):
+            own = key[0] ^ _SNAPSHOT_TAG, key[1]
+            actions[rows] = self._policy.sample(
+                rollout.observations[step, rows], rollout.masks[step, rows], own
+            )
 
 
 class FixedAgent:
-    """One agent of a name: what a best response is trained against, or who keeps the learner on its toes.
+    """An agent that does not learn.
 
     Attributes:
-        memories: int16[N * S, MEMORY], of a compiled agent.
+        memories: int16[N * S, MEMORY], memory of each seat of a compiled agent.
     """
 
-    def __init__(self, games: ManyGames, spec: str, places: Places, seed: int, threads: int) -> None:
+    def __init__(self, games: ManyGames, spec: str, seats: Seats, seed: int, threads: int) -> None:
         """Load the agent for every table.
 
         Args:
             games: the games of all tables.
             spec: as for `agents.load`.
-            places: where it sits.
+            seats: the seats of the agent.
             seed: seed of its random numbers.
-            threads: that it plays on.
+            threads: threads that it plays on.
 
         Raises:
             ValueError: there is no such agent, or it does not play at a table.
         """
         self._games = games
-        self._places = places
+        self._seats = seats
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads)
         self._agents: list[Agent] = [agents.make(spec, part.table, seed) for part, _ in games.parts]
@@ -174,12 +162,9 @@ class FixedAgent:
         self._choose = choose_in_games_of(rulebook)
         self.memories = np.zeros((games.num_games * games.players, MEMORY), np.int16)
 
-    def begin(self, rng: np.random.Generator) -> None:
-        """Nothing: it is the same in every rollout."""
-
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
-        """See `Opponent.decide`."""
-        theirs = self._places.theirs(rollout.seats[step])
+        """Overwrite the actions of the agent's seats, and set `opponent_mask` in those rows."""
+        theirs = self._seats.mask(rollout.seats[step])
         rollout.opponent_mask[step] |= theirs
         for (part, where), agent in zip(self._games.parts, self._agents, strict=True):
             rows = np.flatnonzero(theirs[where])
@@ -213,7 +198,7 @@ class FixedAgent:
 
 @functools.cache
 def choose_in_games_of(rulebook: Any) -> Any:
-    """The kernel that lets a compiled agent choose in games of a rulebook."""
+    """Build the kernel by which a compiled agent chooses in games of a rulebook."""
     seen = decoder_of(rulebook)
 
     def choose_in_games(
@@ -226,17 +211,17 @@ def choose_in_games_of(rulebook: Any) -> Any:
         actions: Int64Array,
         key: tuple[int, int],
     ) -> None:
-        """Let an agent choose for the seat that decides.
+        """Let an agent choose for the deciding seats.
 
         Args:
             choose: address of the agent's compiled function.
             states: STATE[N].
             rules: the rules of the table.
-            games: int64[G], which games.
+            games: int64[G], indices of the games.
             memories: int16[N * S, MEMORY], of all seats of all games.
-            options: int64[MAX_OPTIONS], of the agent.
+            options: int64[MAX_OPTIONS], options of the agent.
             actions: int64[N], overwritten in those games.
-            key: of the random numbers, two words.
+            key: key of the random numbers, two words.
         """
         for game in games:
             state = states[game]
@@ -248,25 +233,6 @@ def choose_in_games_of(rulebook: Any) -> Any:
     return kernel(named_for(rulebook, choose_in_games, seen))
 
 
-@dataclass(frozen=True)
-class OpponentOptions:
-    """The players at the table beside the learner.
-
-    Attributes:
-        opponent: an agent in every game, instead of the pool; "": none.
-        teams: which teams are the opponents' in their games.
-        pool_share: share of the games that the pool plays in.
-        pool_size: earlier selves that it keeps.
-        pool_agents: agents that it has too; they and the earlier selves share its games equally.
-    """
-
-    opponent: str
-    teams: Teams
-    pool_share: float
-    pool_size: int
-    pool_agents: Sequence[str]
-
-
 class Opponents:
     """All opponents of a run.
 
@@ -274,41 +240,37 @@ class Opponents:
         pool: the earlier selves; None if one agent plays in every game.
     """
 
-    def __init__(
-        self, games: ManyGames, policy: Policy, options: OpponentOptions, seed: int, threads: int
-    ) -> None:
-        """Give each its games.
+    def __init__(self, games: ManyGames, policy: Policy, args: Args, seed: int) -> None:
+        """Assign games to each opponent; the earlier selves and the agents of the pool get equally many.
 
         Args:
             games: the games of all tables.
-            policy: of a network of the learner's shape, to be filled with the weights of earlier selves.
-            options: who they are.
-            seed: of the agents' random numbers.
-            threads: that they play on.
+            policy: a network of the learner's shape, for the weights of earlier selves.
+            args: options of the run.
+            seed: seed of the agents' random numbers.
 
         Raises:
             ValueError: there is no such agent, or it does not play at a table.
         """
         self.pool: Pool | None = None
         self._agents: list[FixedAgent] = []
-        if options.opponent:
-            everywhere = places_at(games, 0.0, 1.0, options.teams)
-            self._agents.append(FixedAgent(games, options.opponent, everywhere, seed, threads))
+        if args.opponent:
+            everywhere = seats_at(games, 0.0, 1.0, args.opponent_teams)
+            self._agents.append(FixedAgent(games, args.opponent, everywhere, seed, args.threads))
             return
-        width = options.pool_share / (1 + len(options.pool_agents))
-        places = places_at(games, 0.0, width, options.teams)
-        self.pool = Pool(policy, places, options.pool_size, threads)
-        for number, spec in enumerate(options.pool_agents, 1):
-            places = places_at(games, number * width, (number + 1) * width, options.teams)
-            self._agents.append(FixedAgent(games, spec, places, seed + number, threads))
+        width = args.pool_share / (1 + len(args.pool_agent))
+        self.pool = Pool(policy, seats_at(games, 0.0, width, args.opponent_teams), args.pool_size)
+        for number, spec in enumerate(args.pool_agent, 1):
+            seats = seats_at(games, number * width, (number + 1) * width, args.opponent_teams)
+            self._agents.append(FixedAgent(games, spec, seats, seed + number, args.threads))
 
     def begin(self, rng: np.random.Generator) -> None:
-        """A rollout begins."""
+        """Begin a rollout."""
         if self.pool is not None:
             self.pool.begin(rng)
 
     def decide(self, rollout: Rollout, step: int, key: tuple[int, int], actions: Int64Array) -> None:
-        """Overwrite the actions of their seats, and write `opponent_mask` of the step."""
+        """Overwrite the actions of the opponents' seats, and write `opponent_mask` of the step."""
         rollout.opponent_mask[step] = False
         if self.pool is not None:
             self.pool.decide(rollout, step, key, actions)
@@ -316,7 +278,7 @@ class Opponents:
             agent.decide(rollout, step, key, actions)
 
     def checkpoint(self) -> tuple[dict[str, Tensor], int]:
-        """Return the opponents' memories, as tensors by name, and the number of earlier selves."""
+        """Return memories and earlier selves as tensors by name, and the number of earlier selves."""
         tensors = {
             _memories_of(number): torch.from_numpy(agent.memories)
             for number, agent in enumerate(self._agents)
@@ -328,7 +290,7 @@ class Opponents:
         return tensors, len(self.pool.snapshots)
 
     def restore(self, tensors: Mapping[str, Tensor], snapshots: int) -> None:
-        """Go on from what `checkpoint` returned, other tensors may be among it.
+        """Continue from the tensors that `checkpoint` returned; there may be other tensors among them.
 
         Raises:
             KeyError, ValueError: the tensors are of another run.

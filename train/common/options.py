@@ -1,4 +1,4 @@
-"""Options of the trainers: those that all have, and what is refused, in words."""
+"""Options of the trainers, and their checks: those that all trainers share, and those of `train.selfplay`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeVar
 
 import tyro
 
+from millebornes_env import editions
 from millebornes_env._util.command_line import option_name
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
 from millebornes_env.arena.gauntlet import check_evaluation
@@ -24,14 +25,22 @@ from millebornes_env.errors import shown
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as game_named
+from train.common.games import EQUITY, MATCH, POINTS, TableOptions
 from train.common.memory import check_address_space
 
 Options = TypeVar("Options")
+LearnerName = Literal["auto", "torch", "sparse"]
+Precision = Literal["auto", "float32", "bfloat16"]
+Teams = Literal["one", "others"]
+"""Teams of the opponents in a game: one of them, or all but one."""
+
+LARGE: Final = 256
+"""Width of a hidden layer from which dense products in bfloat16 are faster than sparse kernels."""
 
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """The options that every trainer has; each is saved in the run's config.json."""
+    """The options that all trainers share; each is saved in the run's config.json."""
 
     free: ClassVar[frozenset[str]] = frozenset(
         (
@@ -39,16 +48,16 @@ class TrainingOptions:
             *("eval_seconds", "eval_deals", "checkpoint_seconds", "wandb_project"),
         )
     )
-    """Names of the options that may differ between a run and its resumption."""
+    """Options that may differ between a run and its resumption."""
 
     run_dir: Path = Path("runs/first")
     """folder that the run is written to"""
     total_timesteps: int = 100_000_000
-    """decisions to learn from, those before a resume included; rounded up to whole rollouts"""
+    """decisions to learn from, including those before a resume; rounded up to whole rollouts"""
     minutes: float = 0.0
-    """if above 0, the budget in minutes instead, without compiling: what is learned depends on the machine"""
+    """if above 0, the budget in minutes instead, compiling excluded; the result depends on the machine"""
     resume: bool = False
-    """go on with the run in the folder, if there is one"""
+    """continue the run in the folder, if there is one"""
     seed: int = 1
     """seed of the games, the network and the sampled actions"""
     players: int = 2
@@ -56,47 +65,47 @@ class TrainingOptions:
     teams: int | None = None
     """teams at the table (default: as usual for the sheet)"""
     episode: str = USUAL
-    """what is played: match (its score shows), round, race ...; usual: the longest that the game has"""
+    """unit of play: match (with its score), round, race ...; usual: the longest of the game"""
     reward: str = USUAL
-    """what is rewarded: points, in each round, or win, of the episode; usual: points, if the game has any"""
+    """reward: points of each round, or win of the episode; usual: points, if the game has any"""
     num_envs: int = 1024
-    """games played at once"""
+    """number of parallel games"""
     num_steps: int = 64
-    """steps of each game in a rollout, between two updates"""
+    """steps of each game in a rollout"""
     batch_size: int = 1024
-    """minibatch size: decisions in one gradient step"""
+    """minibatch size in decisions"""
     num_epochs: int = 2
-    """epochs: passes over each rollout"""
+    """epochs per rollout"""
     learning_rate: float = 1e-3
-    """learning rate of Adam at the beginning"""
+    """initial learning rate of Adam"""
     final_learning_rate: float = 1e-4
-    """learning rate at the end; the schedule is linear"""
+    """final learning rate; the schedule is linear"""
     gamma: float = 1.0
-    """discount factor, for each decision of the seat"""
+    """discount factor, per decision of the seat"""
     gae_lambda: float = 0.95
-    """lambda of generalized advantage estimation, 0 to 1; lower ones trust the value function more"""
+    """lambda of generalized advantage estimation, 0 to 1; lower values trust the value function more"""
     clip_range: float = 0.2
-    """clip range of PPO: how far an update may move the probability ratio of an action from 1"""
+    """clip range of PPO: largest change of an action's probability ratio from 1"""
     ent_coef: float = 0.02
-    """entropy coefficient of the loss at the beginning: a higher one keeps the policy random"""
+    """initial entropy coefficient of the loss; a higher one keeps the policy random"""
     final_ent_coef: float = 0.001
-    """entropy coefficient at the end; the schedule is linear"""
+    """final entropy coefficient; the schedule is linear"""
     vf_coef: float = 0.5
     """value function coefficient of the loss"""
     max_grad_norm: float = 0.5
-    """norm at which gradients are clipped"""
+    """gradient-norm clipping threshold"""
     hidden: Annotated[tuple[int, ...], tyro.conf.UseAppendAction] = ()
-    """width of a hidden layer; give it once for each layer (default: one of 128)"""
+    """width of a hidden layer; repeat it for each layer (default: one of 128)"""
     threads: int = 2
     """CPU threads"""
     eval_seconds: float = 30.0
-    """seconds between two evaluations; at the beginning they lie closer together; 0: none"""
+    """seconds between evaluations, closer together at the beginning; 0: none"""
     eval_deals: int = 500
-    """deals of an evaluation against each agent of the gauntlet, each played from all seats"""
+    """deals per evaluation against each agent of the gauntlet, each played from all seats"""
     checkpoint_seconds: float = 60.0
-    """seconds between two checkpoints, the most that a killed run loses; 0: only at the end"""
+    """seconds between checkpoints, the most that a killed run loses; 0: only at the end"""
     wandb_project: str = ""
-    """also log to this project of Weights & Biases, which must be installed"""
+    """project of Weights & Biases to log to as well; the library must be installed"""
 
     @property
     def layers(self) -> list[int]:
@@ -105,12 +114,12 @@ class TrainingOptions:
 
     @property
     def sheets(self) -> tuple[str, ...]:
-        """Names of the rule sheets that are played."""
+        """Names of the rule sheets."""
         raise NotImplementedError
 
     @property
     def game(self) -> Game:
-        """The game that the rule sheets are of.
+        """The game of the rule sheets.
 
         Raises:
             UnknownEditionError: there is no such sheet.
@@ -128,26 +137,26 @@ class TrainingOptions:
 
     @property
     def chosen_episode(self) -> str:
-        """The episode, with the usual one filled in."""
+        """The episode, with "usual" resolved."""
         return self.game.module().EPISODES[-1] if self.episode == USUAL else self.episode
 
     @property
     def chosen_reward(self) -> str:
-        """The reward, with the usual one filled in."""
+        """The reward, with "usual" resolved."""
         return self.game.module().REWARDS[0] if self.reward == USUAL else self.reward
 
     @property
     def rewards(self) -> tuple[str, ...]:
-        """The rewards that this trainer supports in this game."""
+        """The rewards of the game that this trainer knows."""
         return tuple(self.game.module().REWARDS)
 
     @property
     def gauntlet(self) -> tuple[str, ...]:
-        """Names of the agents that evaluations are against."""
+        """Names of the opponents in evaluations."""
         return self.game.eval_opponents
 
     def config(self) -> dict[str, Any]:
-        """The options as JSON values, defaults that depend on others filled in."""
+        """Return the options as JSON values, with defaults that depend on others filled in."""
         values = {**dataclasses.asdict(self), "run_dir": str(self.run_dir), "hidden": self.layers}
         values |= {"episode": self.chosen_episode, "reward": self.chosen_reward}
         resolved: dict[str, Any] = json.loads(json.dumps(values))
@@ -155,32 +164,31 @@ class TrainingOptions:
 
 
 def linear_schedule(start: float, end: float, share: float) -> float:
-    """A value that goes in a straight line from `start` to `end` as `share` goes from 0 to 1."""
+    """Return a value between `start` and `end`, linear in `share` from 0 to 1."""
     return start + (end - start) * min(max(share, 0.0), 1.0)
 
 
 def parse_options(options: type[Options], description: str | None) -> Options:
-    """Read the command line.
+    """Parse the command line.
 
     Args:
-        options: the dataclass of the command's options.
-        description: for --help.
+        options: the dataclass of the options.
+        description: text for --help.
 
     Raises:
-        GameError: the module of a game of one's own cannot be imported.
-        ValueError: a limit on the address space leaves too little to train.
-        SystemExit: after --help, and after a wrong option, about which tyro has printed what is wrong.
+        GameError: the module of a user's game cannot be imported.
+        ValueError: a limit on the address space leaves too little memory to train.
+        SystemExit: after --help, and after a wrong option, which tyro has reported.
     """
     script = Path(sys.argv[0])
-    folder = "train.tools" if script.parent.name == "tools" else "train"
-    prog = f"python -m {folder}.{script.stem}"
+    prog = f"python -m train.{'tools.' if script.parent.name == 'tools' else ''}{script.stem}"
     args = read_options(options, prog, description=description)
     check_address_space()
     return with_games_imported(args)
 
 
 def with_games_imported(args: Options) -> Options:
-    """The options with the sheets alone, if they name a game's module before it: of `pig:fast`, `fast`.
+    """Import the modules of users' games, which stand before a sheet: `pig:fast` becomes `fast`.
 
     Raises:
         GameError: a module cannot be imported.
@@ -194,7 +202,7 @@ def with_games_imported(args: Options) -> Options:
 
 
 def check_training(args: TrainingOptions) -> None:
-    """Refuse what no trainer can do.
+    """Check the options that all trainers share.
 
     Raises:
         ValueError: the message names the option.
@@ -212,10 +220,10 @@ def check_training(args: TrainingOptions) -> None:
 
 
 def check_game(args: TrainingOptions) -> None:
-    """Refuse episodes and rewards that the game does not have.
+    """Check that the game has the episode and the reward.
 
     Raises:
-        ValueError: the message names the option, and says what there is.
+        ValueError: the message names the option and the values that there are.
     """
     known = {"episode": (args.chosen_episode, args.game.module().EPISODES)}
     known["reward"] = (args.chosen_reward, args.rewards)
@@ -228,7 +236,7 @@ def check_game(args: TrainingOptions) -> None:
 
 
 def check_counts(args: object, *names: str) -> None:
-    """Refuse options that are less than 1.
+    """Check that options are 1 or more.
 
     Raises:
         ValueError: the message names the option.
@@ -239,7 +247,7 @@ def check_counts(args: object, *names: str) -> None:
 
 
 def check_shares(args: object, *names: str) -> None:
-    """Refuse options that do not lie in 0 to 1, NaN among them.
+    """Check that options lie in 0 to 1; NaN does not.
 
     Raises:
         ValueError: the message names the option.
@@ -250,7 +258,7 @@ def check_shares(args: object, *names: str) -> None:
 
 
 def check_amounts(args: object, *names: str) -> None:
-    """Refuse options that are negative or not finite.
+    """Check that options are finite and not negative.
 
     Raises:
         ValueError: the message names the option.
@@ -261,13 +269,164 @@ def check_amounts(args: object, *names: str) -> None:
 
 
 def check_hidden(widths: Sequence[int]) -> None:
-    """Refuse hidden layers that no agent could play.
+    """Check that agents can play a network with these hidden layers.
 
     Raises:
-        ValueError: too many, too wide, or of no width.
+        ValueError: there are too many layers, or one is too wide or empty.
     """
     if len(widths) >= MAX_LAYERS:
         raise ValueError(f"--hidden is given {len(widths)} times; agents play {MAX_LAYERS - 1} at most")
     for width in widths:
         if not 1 <= width <= MAX_UNITS:
             raise ValueError(f"--hidden is {width}; a layer has 1 to {MAX_UNITS} units")
+
+
+# train.selfplay --------------------------------------------------------------------------------------------
+
+
+class Choice(NamedTuple):
+    """A learner, and the precision of its matrix products."""
+
+    learner: LearnerName
+    precision: Precision
+
+
+CHOICES: Final = (Choice("torch", "float32"), Choice("torch", "bfloat16"), Choice("sparse", "float32"))
+"""All choices; process 0 sends the others the index of its own."""
+
+
+@dataclass(frozen=True)
+class Args(TrainingOptions):
+    """The options of `train.selfplay`; each is saved in the run's config.json."""
+
+    edition: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """rule sheet; repeat it for several, "all" for those of Mille Bornes (default: parker)"""
+    reward: str = USUAL
+    """reward: points, the lead in a round in thousands; win; equity, of a match; usual: points, if there are
+    any"""
+    features: bool = True
+    """show the network the features of the game too, if it has any (Mille Bornes:
+    agents/policy/features.py)"""
+    observe_rules: bool = False
+    """show the network the rules of the table; needed for several editions"""
+    opponent: str = ""
+    """agent to be beaten, which plays in every game, instead of self-play"""
+    opponent_teams: Teams = "one"
+    """teams of the opponents in their games: one, or all but one"""
+    start: str = ""
+    """policy folder to take the first weights from; at one table the policy may see the rules"""
+    magnet: float = 0.0
+    """coefficient of KL(policy, magnet), the distance to a slow copy of the policy (magnetic mirror
+    descent)"""
+    magnet_updates: int = 100
+    """updates between copies of the policy to the magnet"""
+    ema_decay: float = 0.98
+    """EMA decay of the policy weights that are saved and evaluated; 0: the raw weights"""
+    oracle: bool = False
+    """train with an asymmetric critic that sees all hands and the cards to come"""
+    pool_share: float = 0.1
+    """share of the games in which the pool plays: frozen earlier selves, and the agents of --pool-agent"""
+    pool_agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """agent in the pool, with as many games as the earlier selves; repeat it for several"""
+    pool_size: int = 16
+    """largest number of earlier selves"""
+    pool_updates: int = 50
+    """updates between earlier selves"""
+    learner: LearnerName = "auto"
+    """torch: dense products; sparse: kernels that skip zeros; auto: torch if a layer has 256 units or more
+    and the processor multiplies bfloat16, else sparse"""
+    precision: Precision = "auto"
+    """data type of PyTorch's matrix products; auto: bfloat16 if the processor has units for it"""
+
+    @property
+    def sheets(self) -> tuple[str, ...]:
+        """Names of the rule sheets."""
+        if "all" in self.edition:
+            return editions()
+        return self.edition or ("parker",)
+
+    @property
+    def rewards(self) -> tuple[str, ...]:
+        """The rewards of the game, and equity if rounds add up to a match by points."""
+        game = self.game.module()
+        has_equity = POINTS in game.REWARDS and MATCH in game.EPISODES
+        return (*game.REWARDS, EQUITY) if has_equity else tuple(game.REWARDS)
+
+    @property
+    def has_features(self) -> bool:
+        """True if the game has features and the network is shown them."""
+        return self.features and self.game.has("agents.features")
+
+    @property
+    def gauntlet(self) -> tuple[str, ...]:
+        """Names of the opponents in evaluations: the agent to be beaten, or the usual ones without it."""
+        return (self.opponent,) if self.opponent else super().gauntlet
+
+    @property
+    def table_options(self) -> TableOptions:
+        """The tables of the run."""
+        played = self.sheets, self.players, self.teams, self.chosen_episode, self.chosen_reward
+        return TableOptions(*played, self.observe_rules, self.has_features, self.seed, self.threads)
+
+    def config(self) -> dict[str, Any]:
+        """Return the options as JSON values, with defaults that depend on others filled in."""
+        chosen = {"edition": list(self.sheets), "features": self.has_features}
+        return {**super().config(), **chosen, **choose_learner(self)._asdict()}
+
+
+def check(args: Args) -> None:
+    """Check the options of `train.selfplay`.
+
+    Raises:
+        ValueError: the message names the option.
+    """
+    check_training(args)
+    check_counts(args, "pool_updates", "magnet_updates")
+    check_shares(args, "pool_share", "ema_decay")
+    reason = why_dense(args)
+    if args.learner == "sparse" and reason is not None:
+        raise ValueError(
+            f"--learner sparse does not know {reason}, which only PyTorch computes: give --learner torch, or "
+            "leave out one of the two"
+        )
+    if args.chosen_reward == EQUITY and args.chosen_episode != MATCH:
+        raise ValueError("--reward equity is the change of match-win probability: it needs --episode match")
+    if len(args.sheets) > 1 and not args.observe_rules:
+        raise ValueError("several editions need --observe-rules, or the network cannot tell them apart")
+
+
+def why_dense(args: Args) -> str | None:
+    """Return the option that only PyTorch's dense products know; None if the sparse kernels can learn."""
+    if args.oracle:
+        return "--oracle"
+    if args.magnet > 0:
+        return "--magnet"
+    return "--precision bfloat16" if args.precision == "bfloat16" else None
+
+
+def choose_learner(args: Args) -> Choice:
+    """Choose the learner of a run: as given, or for "auto" by a rule of the options and the processor."""
+    is_dense = args.learner == "torch" or why_dense(args) is not None
+    if args.learner == "auto" and args.precision == "auto":
+        is_dense = is_dense or (max(args.layers) >= LARGE and has_fast_bfloat16())
+    if not is_dense:
+        return Choice("sparse", "float32")
+    if args.precision != "auto":
+        return Choice("torch", args.precision)
+    return Choice("torch", "bfloat16" if has_fast_bfloat16() else "float32")
+
+
+def has_fast_bfloat16() -> bool:
+    """Return True if the processor multiplies bfloat16 itself and PyTorch lets it; else float32 is faster.
+
+    The processor's capabilities decide, not a measurement, so that the answer is the same every time.
+    """
+    import torch  # noqa: PLC0415 - slow to load, and not all tools need it
+
+    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return False
+    ask = getattr(torch.cpu, "get_capabilities", None)  # older versions do not have it
+    if ask is not None:
+        return any(bool(has) for name, has in ask().items() if "bf16" in name)
+    older = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(getattr(torch.cpu, name, bool)() for name in older)

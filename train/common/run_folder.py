@@ -1,4 +1,4 @@
-"""The folder of a run: which files it holds, its lock, and what killed runs have left there.
+"""The folder of a run: its files, its lock, and its checkpoint, one safetensors file with JSON in its head.
 
 Every file is written beside its place and renamed, so that a killed run or a full disk leaves the last
 complete one. Nothing is pickled.
@@ -7,16 +7,22 @@ complete one. Nothing is pickled.
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
-from millebornes_env._util.files import identity_of, locked, remove_drafts
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from millebornes_env._util.command_line import option_name
+from millebornes_env._util.files import identity_of, locked, remove_drafts, write_bytes_atomically
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
-from train.common.errors import RunError
 
 CONFIG_FILE: Final = "config.json"
 CHECKPOINT_FILE: Final = "checkpoint.safetensors"
@@ -48,6 +54,28 @@ RUN_FILES: Final[dict[tuple[str, ...], str]] = {
 """Names and contents of all files of a run folder; docs/training.md shows them."""
 
 _SCRATCH: Final = ".warm-up-"
+_DAMAGES: Final = (
+    *(OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError, RecursionError),
+)
+
+
+class RunError(ValueError):
+    """A run folder cannot be used as asked; the message says why and what to do."""
+
+
+class LossError(ArithmeticError):
+    """A loss became NaN or infinite; the message says when, and of which batch.
+
+    Attributes:
+        batch: its rows, as tensors by name; None if they are not known.
+    """
+
+    def __init__(self, message: str, batch: dict[str, Tensor] | None = None) -> None:
+        super().__init__(message)
+        self.batch = batch
+
+
+# The folder -------------------------------------------------------------------------------------------------
 
 
 class RunFolder:
@@ -119,3 +147,162 @@ def cannot_write(folder: Path, error: OSError) -> RunError:
         f"the run folder {str(folder)!r} cannot be written ({error.strerror or error}): choose another "
         "--run-dir"
     )
+
+
+# Checkpoints ------------------------------------------------------------------------------------------------
+
+
+def read_progress(folder: Path, kind: str) -> dict[str, Any]:
+    """The progress in the checkpoint of a run folder, as `write_tensors` was given it; no tensors are read.
+
+    Raises:
+        RunError: the checkpoint is missing, damaged or of another kind.
+    """
+    path = folder / CHECKPOINT_FILE
+    if not path.exists():
+        raise RunError(f"there is no checkpoint in {str(folder)!r} to go on from; choose another --run-dir")
+    try:
+        if not path.is_file():
+            raise OSError("not a file")
+        with safe_open(path, "pt") as file:
+            progress = json.loads(file.metadata()["progress"])
+            found = progress.pop("kind", "an unknown kind")
+    except _DAMAGES as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise RunError(
+            f"the checkpoint {str(path)!r} is damaged ({reason}): restore it or choose another --run-dir"
+        ) from None
+    if found != kind:
+        raise RunError(
+            f"the checkpoint {str(path)!r} is of {found!r}, this script goes on with {kind!r} only: "
+            "choose another --run-dir"
+        )
+    result: dict[str, Any] = progress
+    return result
+
+
+def refuse_second_run(folder: Path, resume: bool) -> None:
+    """Refuse to begin a run where there is one already.
+
+    Raises:
+        RunError: the folder holds a run and `resume` was not asked for.
+    """
+    has_checkpoint = (folder / CHECKPOINT_FILE).exists()
+    if resume or not (has_checkpoint or (folder / CONFIG_FILE).exists()):
+        return
+    how = "go on with it by" if has_checkpoint else "it has no checkpoint; begin it again with"
+    raise RunError(f"{str(folder)!r} already holds a run: {how} --resume, or choose another --run-dir")
+
+
+def recorded_options(folder: Path, kind: str) -> dict[str, Any]:
+    """The options that the run in a folder was begun with; none if it has no checkpoint.
+
+    Raises:
+        RunError: the checkpoint is damaged or of another kind.
+    """
+    if not (folder / CHECKPOINT_FILE).exists():
+        return {}
+    return recorded_config(folder, read_progress(folder, kind))
+
+
+def recorded_config(folder: Path, progress: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that a run was begun with, from the progress of its checkpoint.
+
+    Raises:
+        RunError: there are none.
+    """
+    config = progress.get("config")
+    if not isinstance(config, dict):
+        raise does_not_fit(folder, ValueError("its options are missing"))
+    return dict(config)
+
+
+def refuse_other_options(
+    folder: Path, ours: Mapping[str, Any], theirs: Mapping[str, Any], free: Collection[str]
+) -> None:
+    """Refuse to go on with a run under other options than it was begun with.
+
+    Args:
+        folder: the run folder.
+        ours: the options now, JSON values by name.
+        theirs: those that the run was begun with.
+        free: names of those that may differ.
+
+    Raises:
+        RunError: an option differs; the message names it and both values.
+    """
+    for name, value in ours.items():
+        begun = theirs.get(name)
+        if name not in free and value != begun:
+            raise RunError(
+                f"the run in {str(folder)!r} was begun with {name} {begun!r}, now it is {value!r}: "
+                f"give {option_name(name)} as it was, or choose another --run-dir"
+            )
+
+
+def does_not_fit(folder: Path, error: Exception) -> RunError:
+    """A checkpoint can be read, but its contents are those of another network or of other games."""
+    return RunError(
+        f"the checkpoint {str(folder / CHECKPOINT_FILE)!r} is damaged or of another network ({error}): "
+        "restore it or choose another --run-dir"
+    )
+
+
+def write_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], progress: dict[str, Any]) -> None:
+    """Write a checkpoint: one safetensors file with JSON in its head, whole or not at all.
+
+    Args:
+        path: the file.
+        kind: who can read it, a name with a version.
+        tensors: by name.
+        progress: JSON values.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    contiguous = {name: value.detach().contiguous() for name, value in tensors.items()}
+    head = {"progress": json.dumps({"kind": kind, **progress})}
+    write_bytes_atomically(path, save(contiguous, head))
+
+
+def read_tensors(folder: Path, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The progress and the tensors in the checkpoint of a run folder, as `write_tensors` was given them.
+
+    Raises:
+        RunError: as `read_progress`.
+    """
+    progress = read_progress(folder, kind)
+    path = folder / CHECKPOINT_FILE
+    try:
+        with safe_open(path, "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dictionary
+    except (OSError, SafetensorError) as error:
+        raise RunError(
+            f"the checkpoint {str(path)!r} is damaged ({error}): restore it or choose another --run-dir"
+        ) from None
+    return progress, tensors
+
+
+def with_prefix(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin so, under what is left of their names."""
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def tensors_of_optimizer(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Its state by parameter and field."""
+    return {
+        f"optimizer.{parameter}.{name}": torch.as_tensor(value)
+        for parameter, values in optimizer.state_dict()["state"].items()
+        for name, value in values.items()
+    }
+
+
+def tensors_to_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put the state back that `tensors_of_optimizer` returned among others."""
+    state = optimizer.state_dict()
+    values: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in with_prefix(tensors, "optimizer.").items():
+        parameter, field = name.split(".")
+        values.setdefault(int(parameter), {})[field] = tensor
+    state["state"] = values
+    optimizer.load_state_dict(state)

@@ -1,24 +1,45 @@
-"""A run of any trainer: when it logs, evaluates and saves, and how a stopped one goes on."""
+"""A run of any trainer: when it logs, evaluates and saves, how it is resumed, and the end of its command."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib
+import os
+import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Any, BinaryIO, Final, Protocol, Self, TypeVar
 
 import numpy as np
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
 from torch import Tensor
 
+from millebornes_env._util.command_line import complain, run_command, sentence
 from millebornes_env._util.files import write_json_atomically
+from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.versions import versions
 from millebornes_env.arena.gauntlet import Gauntlet, Point, curve_title, save_curve, seconds_to_next, warm_up
 from millebornes_env.arena.match import MatchConfig
-from train.common.checkpoints import (
+from millebornes_env.cli.console import progress_console
+from train.common.options import TrainingOptions, parse_options
+from train.common.run_folder import (
+    BEST_FOLDER,
+    CHECKPOINT_FILE,
+    CONFIG_FILE,
+    EVENTS_FOLDER,
+    FAILED_BATCH,
+    LossError,
+    RunError,
+    RunFolder,
+    cannot_write,
     does_not_fit,
     read_tensors,
     recorded_options,
@@ -26,20 +47,13 @@ from train.common.checkpoints import (
     refuse_second_run,
     write_tensors,
 )
-from train.common.errors import RunError
-from train.common.options import TrainingOptions
-from train.common.progress import TrainingBar, per_second
-from train.common.run_folder import (
-    BEST_FOLDER,
-    CHECKPOINT_FILE,
-    CONFIG_FILE,
-    EVENTS_FOLDER,
-    FAILED_BATCH,
-    RunFolder,
-    cannot_write,
-)
-from train.common.scalars import Scalars, started_wandb
 
+Options = TypeVar("Options")
+
+LOSS_NOT_FINITE: Final = 1
+"""Exit code: options and files are valid, but a loss became NaN or infinite."""
+
+_FILE_VERSION: Final = "brain.Event:2"
 _LOG_SECONDS: Final = 2.0
 
 
@@ -355,3 +369,204 @@ class Run:
             budget = f" (a budget of {self.args.total_timesteps:,}, rounded up to whole rollouts)"
         rate = per_second(decisions / max(self.seconds, 1e-9))
         return f"{decisions:,} decisions{budget} in {self.seconds:.0f} s ({rate})"
+
+
+# The command ------------------------------------------------------------------------------------------------
+
+
+def run_training(
+    options: type[Options],
+    description: str | None,
+    command: Callable[[Options], str | None],
+    run_dir: Callable[[Options], Path],
+) -> int:
+    """Run the script of a trainer that keeps checkpoints.
+
+    Args:
+        options: the dataclass of the script's options.
+        description: for --help.
+        command: trains, with the options; returns what could not be written, if the last try failed.
+        run_dir: returns the run folder; after a signal, --resume is offered only if it has a checkpoint.
+
+    Returns:
+        As `carry_out_training`.
+    """
+
+    def parsed_and_trained() -> int:
+        args = parse_options(options, description)
+        try:
+            return _exit_code(lambda: command(args))
+        except KeyboardInterrupt as stop:
+            folder = run_dir(args)
+            if (folder / CHECKPOINT_FILE).exists():
+                end = "go on from the last checkpoint with the same command and --resume"
+            else:
+                end = f"there is no checkpoint in {str(folder)!r}, so --resume would begin again"
+            return complain(f"stopped; {end}", exit_code_of(stop))
+
+    return run_command(parsed_and_trained, prints=False)
+
+
+def carry_out_training(command: Callable[[], str | None], stopped: str = "interrupted") -> int:
+    """Run a training script, and turn what goes wrong into one sentence and an exit code.
+
+    Args:
+        command: trains; returns what could not be written, if the last try failed, else None.
+        stopped: what to say after a signal.
+
+    Returns:
+        0; 2 if an option was wrong or something could not be written; `LOSS_NOT_FINITE`; 128 and the signal's
+        number after a signal.
+    """
+    return run_command(lambda: _exit_code(command), prints=False, stopped=stopped)
+
+
+def _exit_code(command: Callable[[], str | None]) -> int:
+    try:
+        problem = command()
+    except LossError as error:
+        return complain(sentence(error), LOSS_NOT_FINITE)
+    return 0 if problem is None else complain(problem)
+
+
+# The progress bar -------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def timed(seconds: dict[str, float], part: str) -> Iterator[None]:
+    """Add the time that a `with` block takes to that of its part."""
+    began = time.perf_counter()
+    yield
+    seconds[part] += time.perf_counter() - began
+
+
+def per_second(rate: float) -> str:
+    """A rate in words, with the digits that mean something: "278/s", "12.3 k/s", "464 k/s", "1.25 M/s"."""
+    if rate < 999.5:
+        return f"{rate:.0f}/s" if rate >= 9.95 else f"{rate:.1f}/s"
+    value, unit = (rate / 1e3, "k/s") if rate < 999_500 else (rate / 1e6, "M/s")
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
+
+
+class TrainingBar:
+    """Time done and left, decisions and their rate; lines that are said stay above it."""
+
+    def __init__(self) -> None:
+        """A bar that is shown inside a `with` block."""
+        self._progress = Progress(
+            TextColumn("training"),
+            BarColumn(),
+            TextColumn("{task.percentage:3.0f}%"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[facts]}"),
+            console=progress_console(),
+            redirect_stdout=False,
+        )
+        self._task = self._progress.add_task("training", total=1.0, facts="compiling ...")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def begin(self) -> None:
+        """Training begins, all is compiled: the time that is shown counts from now on."""
+        self._progress.reset(self._task, total=1.0, facts="")
+
+    def update(self, share: float, decisions: int, rate: float) -> None:
+        """Show how much is done (0 to 1), the decisions learned from and how many a second."""
+        facts = f"{decisions / 1e6:.2f} M decisions, {per_second(rate)}"
+        self._progress.update(self._task, completed=share, facts=facts)
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar, such as a point of the learning curve."""
+        self._progress.console.print(escape(line), highlight=False, soft_wrap=True)
+
+    def warn(self, message: str) -> None:
+        """Print a warning above the bar."""
+        line = f"[bold red]warning:[/] {escape(message)}"
+        self._progress.console.print(line, highlight=False, soft_wrap=True)
+
+
+# Numbers over time ------------------------------------------------------------------------------------------
+
+
+class Scalars:
+    """Event files in a folder, written in the caller's thread: errors in PyTorch's writer's own are lost.
+
+    Attributes:
+        problem: why the last numbers could not be written, or None; the next ones begin a new file.
+    """
+
+    def __init__(self, folder: Path, step: int, wandb_run: Any = None) -> None:
+        """Nothing is written yet.
+
+        Args:
+            folder: the folder of the event files.
+            step: from which on older numbers are not valid any more: a killed run may have gone farther.
+            wandb_run: of Weights & Biases, or None.
+        """
+        self.problem: OSError | None = None
+        self._folder = folder
+        self._first_step = step
+        self._wandb = wandb_run
+        self._file: BinaryIO | None = None
+
+    def add(self, values: Mapping[str, float], step: int) -> None:
+        """Write numbers by name; what cannot be written is left out."""
+        summary = Summary(
+            value=[Summary.Value(tag=name, simple_value=float(n)) for name, n in values.items()]
+        )
+        try:
+            self._write(Event(wall_time=time.time(), step=step, summary=summary))
+            self.problem = None
+        except OSError as error:
+            self.problem = error
+            self.begin_anew(step)
+        if self._wandb is not None:
+            self._wandb.log(dict(values), step=step)
+
+    def begin_anew(self, step: int) -> None:
+        """Write what comes to a new file: the old one is gone, or did not take the last numbers."""
+        self.close()
+        self._first_step = step
+
+    def close(self) -> None:
+        """Write out what is left, if that goes."""
+        if self._file is not None:
+            try:
+                self._file.close()
+            except OSError as error:
+                self.problem = error
+        self._file = None
+
+    def _write(self, event: Event) -> None:
+        if self._file is None:
+            self._file = self._opened()
+            now = time.time()
+            start = SessionLog(status=SessionLog.START)
+            self._put(Event(wall_time=now, file_version=_FILE_VERSION))
+            self._put(Event(wall_time=now, step=self._first_step, session_log=start))
+        self._put(event)
+        self._file.flush()
+
+    def _put(self, event: Event) -> None:
+        RecordWriter(self._file).write(event.SerializeToString())
+
+    def _opened(self) -> BinaryIO:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        seconds, rest = divmod(time.time_ns(), 10**9)  # TensorBoard reads them in the order of their names
+        name = f"events.out.tfevents.{seconds:010d}.{socket.gethostname()}.{os.getpid()}.{rest:09d}"
+        return (self._folder / name).open("xb")
+
+
+def started_wandb(project: str, name: str, config: Mapping[str, Any]) -> Any:
+    """A run of Weights & Biases, which must be installed."""
+    wandb = importlib.import_module("wandb")
+    return wandb.init(project=project, name=name, config=dict(config))

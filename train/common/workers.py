@@ -22,7 +22,7 @@ from safetensors.torch import load, save
 from torch import Tensor, distributed, nn
 
 from millebornes_env._util.signals import SIGNALS, Stopped
-from train.common.errors import LossError, RunError
+from train.common.run_folder import LossError, RunError
 
 _BITS_OF_A_SEED: Final = 64
 _BITS_OF_A_PROCESS: Final = 48  # of a seed: where the number of the process is added

@@ -28,8 +28,8 @@ from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE, read_description
 from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.arena.match import MatchConfig
-from train.common.checkpoints import read_tensors, recorded_config, with_prefix
 from train.common.options import check_counts, parse_options
+from train.common.run_folder import read_tensors, recorded_config, with_prefix
 from train.selfplay import CHECKPOINT_KIND, Trainer
 from train.selfplay import Args as TrainingArgs
 

@@ -48,8 +48,8 @@ from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.games.registry import DEFAULT_GAME
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
-from train.common.errors import LossError
 from train.common.options import check_amounts, check_counts, check_shares, parse_options
+from train.common.run_folder import LossError
 from train.tools.hand_games import Rounds, collect
 from train.tools.hand_model import HandModel, log_weights
 

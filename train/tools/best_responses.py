@@ -36,12 +36,9 @@ from millebornes_env.arena.match import MatchConfig
 from millebornes_env.cli.leaderboard import POINTS, gain_of, measure_of
 from millebornes_env.errors import MilleBornesError, shown
 from train import exploit
-from train.common.checkpoints import read_progress
-from train.common.command import carry_out_training
-from train.common.errors import RunError
-from train.common.network import Precision
-from train.common.options import parse_options
-from train.common.run_folder import CHECKPOINT_FILE, RESPONSE_FILE
+from train.common.options import Precision, parse_options
+from train.common.run_folder import CHECKPOINT_FILE, RESPONSE_FILE, RunError, read_progress
+from train.common.runs import carry_out_training
 from train.selfplay import CHECKPOINT_KIND
 
 LIST: Final = Path(__file__).with_suffix(".toml")

@@ -36,10 +36,9 @@ from millebornes_env.agents.policy.rounding import MOST_LEVELS, rounded
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import UnknownAgentError
-from train.common import selfplay_options
-from train.common.games import ManyGames
-from train.common.options import check_amounts, check_counts, parse_options
-from train.common.ppo import BoolArray, Float32Array, Float64Array, Int8Array, new_rollout
+from train.common.games import BoolArray, Float32Array, Float64Array, Int8Array, ManyGames, new_rollout
+from train.common.options import Args as SelfPlayArgs
+from train.common.options import check, check_amounts, check_counts, parse_options
 
 _BINS: Final = 5  # of the table of calibration
 _ROWS_AT_ONCE: Final = 16_384  # that are added up in float64
@@ -94,7 +93,7 @@ class Decisions(NamedTuple):
 # Games -----------------------------------------------------------------------------------------------------
 
 
-def self_play(args: Args, description: dict[str, Any], seed: int) -> selfplay_options.Args:
+def self_play(args: Args, description: dict[str, Any], seed: int) -> SelfPlayArgs:
     """The games of the policy, as the options of `train.selfplay`.
 
     Raises:
@@ -102,7 +101,7 @@ def self_play(args: Args, description: dict[str, Any], seed: int) -> selfplay_op
     """
     view = description.get("view")
     sees_rules = isinstance(view, dict) and view.get("rules") is True
-    options = selfplay_options.Args(
+    options = SelfPlayArgs(
         edition=tuple(map(str, description.get("editions") or ())),
         players=description.get("players", 2),
         teams=description.get("teams"),
@@ -115,7 +114,7 @@ def self_play(args: Args, description: dict[str, Any], seed: int) -> selfplay_op
         seed=seed,
         threads=args.threads,
     )
-    selfplay_options.check(options)
+    check(options)
     return options
 
 
@@ -138,7 +137,7 @@ class SelfPlay:
         """
         options = self_play(args, read_description(args.folder), seed)
         self.reward = options.chosen_reward
-        self._games = ManyGames(args.num_envs, selfplay_options.table_options(options))
+        self._games = ManyGames(args.num_envs, options.table_options)
         self.policy = policy_at(args.folder, self._games.tables[0])
         if self.policy.input_spec != self._games.input_spec:
             raise UnknownAgentError(
