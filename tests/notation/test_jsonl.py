@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from millebornes_env.errors import NotationError
+from millebornes_env.notation import Play, Record, write_record
 from millebornes_env.notation.jsonl import read_jsonl, write_jsonl
 from millebornes_env.notation.millebornes.positions import read_position
-from millebornes_env.notation.millebornes.records import Play, Record, write_record
 from tests.each import each
 from tests.notation.test_records import POSITION, TABLES, played, record, refused
 

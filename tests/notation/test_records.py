@@ -19,17 +19,18 @@ from millebornes_env.games.millebornes.rules import rules_record
 from millebornes_env.games.millebornes.state import ROUND_OVER, StateArray, new_states
 from millebornes_env.games.millebornes.turn import start_match, start_next_round, step
 from millebornes_env.games.millebornes.winning import is_match_over
-from millebornes_env.notation.millebornes.positions import Position, read_position
-from millebornes_env.notation.millebornes.records import (
+from millebornes_env.notation import (
     NEXT_ROUND,
     Play,
     Record,
     read_action,
     read_record,
+    record_of,
+    replay,
     write_action,
     write_record,
 )
-from millebornes_env.notation.millebornes.replays import record_of, replay
+from millebornes_env.notation.millebornes.positions import Position, read_position
 from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]

@@ -7,7 +7,7 @@ Read, a text may leave out whatever can be completed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from millebornes_env.notation.header import read_table
 from millebornes_env.notation.lines import (
     CARD_WORDS,
     NOTHING,
+    PLAYS,
+    RESULT,
     Line,
     by_key,
     lines_of,
@@ -46,12 +48,6 @@ from millebornes_env.notation.millebornes.position_reader import (
     Reader,
 )
 from millebornes_env.notation.position import Position
-
-PLAYS: Final = "plays"
-"""The line after which a record's plays stand; a position ends there."""
-
-RESULT: Final = "result"
-
 
 # Reading ---------------------------------------------------------------------------------------------------
 
