@@ -67,7 +67,9 @@ class PlayWords:
         if by_id is not None and int(by_id[1]) < self.count:
             return int(by_id[1])
         written = [self.write(action, seat) for action in range(self.count)]
-        hint = closest(words, written) or f" They are: {listed(written)}."
+        longer = [name for name in written if name.startswith(f"{words} ")]
+        hint = "" if longer else closest(words, written)
+        hint = hint or f" They are: {listed(longer or written)}."
         raise line.refused(f"there is no action {shown(words)}.{hint}")
 
     def _by_name(self, seat: int) -> dict[str, int]:

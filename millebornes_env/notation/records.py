@@ -367,7 +367,7 @@ class _Reader:
             seat = seat_of(line, str(line.place), self.position.rules)
             self._add(Play(seat, self._words.read(line, seat)), number)
         else:
-            others = " and ".join(repr(name) for name in (DEAL, CHANCE, *self._ends))
+            others = ", ".join(repr(name) for name in (DEAL, CHANCE, *self._ends))
             raise line.refused(
                 f"a play begins with the seat, such as {self._example}; other lines are {others}"
             )

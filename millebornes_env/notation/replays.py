@@ -13,7 +13,7 @@ from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import NO_TEAM, StateArray
 from millebornes_env.errors import NotationError, StateError, shown
 from millebornes_env.games.millebornes.replay import NEXT_ROUND
-from millebornes_env.notation.header import checked_table
+from millebornes_env.notation.header import checked_table, kind_of
 from millebornes_env.notation.play_words import PlayWords, listed, whole_number
 from millebornes_env.notation.position import Position, game_of
 from millebornes_env.notation.records import (
@@ -109,7 +109,8 @@ class _Played:
         self.rulebook = game.module()
         state: object = position.state
         if not isinstance(state, np.ndarray) or state.dtype != self.rulebook.STATE or state.shape != (1,):
-            raise StateError(f"a position holds one record of its game, STATE[1]; got {shown(state)}")
+            found = kind_of(state, self.rulebook.STATE)
+            raise StateError(f"a position holds one record of its game, STATE[1]; got {found}")
         checked_table(position.edition, self.rules)
         problem = None
         if game.has("games.audit"):
