@@ -70,15 +70,15 @@ from millebornes_env.games.millebornes.rule_checks import LONGEST_TRIP, PROBLEMS
 from millebornes_env.games.millebornes.rules import FIELDS, RULES, TABLE_FIELDS, Rules, rules_array
 from millebornes_env.games.millebornes.sections import ObservationSpec, sections
 from millebornes_env.games.millebornes.state import MAX_SEATS, MAX_TEAMS, PHASE_NAMES, SCORE_LINES, STATE
-from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, NOTHING
+from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, NOTHING, PLAYS, RESULT
+from millebornes_env.notation.millebornes.actions import write_action
 from millebornes_env.notation.millebornes.position_reader import (
     COUP_FOURRE,
     LINE_NAMES,
     OPENING_WORDS,
     TOP_UNKNOWN,
 )
-from millebornes_env.notation.millebornes.positions import PLAYS, RESULT
-from millebornes_env.notation.millebornes.records import DEAL, write_action
+from millebornes_env.notation.records import DEAL
 
 CHAMPION: Final = "champion"
 

@@ -33,9 +33,9 @@ from millebornes_env.games.millebornes.state import NO_TEAM, PHASE_NAMES, PLAY, 
 from millebornes_env.games.millebornes.turn import start_next_round, step
 from millebornes_env.games.millebornes.winning import match_winner, round_winner
 from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, cards_named, named_line
+from millebornes_env.notation.millebornes.actions import read_action, write_action
 from millebornes_env.notation.millebornes.deal_rest import usual_opening
 from millebornes_env.notation.millebornes.positions import read_position
-from millebornes_env.notation.millebornes.records import read_action, write_action
 from tests.oracle.beside import check_legal, check_step, oracle_of
 
 CARDS = CARD_WORDS

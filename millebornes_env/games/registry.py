@@ -38,7 +38,7 @@ HOOKS: Final = {
     "games.chance_nodes": "account of what is left to chance",
     "testing.laws": "laws that every record keeps",
     "notation.positions": "positions as text",
-    "notation.records": "records as text",
+    "notation.action_words": "words for plays in records",
     "notation.describe_chance": "words for dice and cards",
     "render.draw": "drawing of its table",
     "render.draw_end": "drawing of its end",

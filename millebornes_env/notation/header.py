@@ -170,10 +170,17 @@ def one_record(state: Any, record: np.dtype[np.void], key: bool = True) -> State
     except Exception:  # whatever an `__array__` of theirs raises
         array = np.zeros(0)
     if array.dtype != record or array.size != 1:
-        found = f"{array.size} of {array.dtype}"
-        what = "records" if array.dtype == record else "other records" if array.dtype.names else found
+        what = kind_of(state, record)
         raise StateError(f"one record of a game is needed, such as env.get_states()[0]; got {what}")
     states: StateArray = array.reshape(1).copy().view(np.recarray)
     if not key:
         states["key"] = 0
     return states
+
+
+def kind_of(value: object, record: np.dtype[np.void]) -> str:
+    """Describe the contents of an array, or the type of anything else, for errors."""
+    if not isinstance(value, np.ndarray):
+        return type(value).__name__
+    dtype = "records" if value.dtype == record else "other records" if value.dtype.names else value.dtype
+    return f"{dtype}{list(value.shape)}"

@@ -17,9 +17,8 @@ from typing import Any
 from millebornes_env._util.files import replacing
 from millebornes_env._util.texts import MOST_BYTES, decoded, undecodable
 from millebornes_env.errors import MilleBornesError, NotationError, shown
-from millebornes_env.games.registry import GAMES, Sheet, game
-from millebornes_env.notation.millebornes.records import Record, checked_record, records_of, records_of_game
-from millebornes_env.notation.position import sheet_meant
+from millebornes_env.games.registry import Sheet
+from millebornes_env.notation.records import Record, entries_of, record_of_entries
 
 
 def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
@@ -41,7 +40,7 @@ def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
         ) from None
     with replacing(_path(path)) as draft, draft.open("x", encoding="utf-8", newline="\n") as file:
         for record in each:
-            entries = records_of(checked_record(record).position.edition).entries_of(record)
+            entries = entries_of(record)
             file.write(json.dumps(entries, ensure_ascii=False) + "\n")
 
 
@@ -70,26 +69,10 @@ def read_jsonl(
             if not line.removeprefix(codecs.BOM_UTF8).strip():
                 continue
             try:
-                entries = _parsed(line)
-                record = _record_of(entries, edition, players, teams)
+                record = record_of_entries(_parsed(line), edition=edition, players=players, teams=teams)
             except MilleBornesError as error:
                 raise NotationError(f"{path}, line {number}: {error}") from None
             yield record
-
-
-def _record_of(entries: object, edition: Any, players: int, teams: int | None) -> Record:
-    """The record of a line: the game that an entry names reads it, or else the one that was given."""
-    words: object = entries.get("position") if isinstance(entries, dict) else None
-    said: object = words.get("edition") if isinstance(words, dict) else None
-    sheet = sheet_meant(said if isinstance(said, str) else None, edition)
-    named = [name for name in GAMES if isinstance(entries, dict) and name in entries]
-    if named and sheet.game not in named:
-        raise NotationError(
-            f"the record is of the game {named[0]!r}, and the edition {sheet.label!r} is of {sheet.game!r}"
-        )
-    reader = records_of_game(game(sheet.game))
-    record: Record = reader.record_of_entries(entries, edition=sheet, players=players, teams=teams)
-    return record
 
 
 def _path(path: Any) -> Path:

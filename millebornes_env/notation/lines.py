@@ -21,6 +21,11 @@ CARD_WORDS: Final = tuple(card.name.lower().removeprefix("distance_") for card i
 NOTHING: Final = "none"
 """An empty list of cards."""
 
+PLAYS: Final = "plays"
+"""The line after which a record's plays stand; a position ends there."""
+
+RESULT: Final = "result"
+
 AND_OTHERS: Final = "..."
 """At the end of a list of cards: and others, whichever are left."""
 

@@ -107,6 +107,7 @@ __all__ = [
     "Position",
     "position_of_lines",
     "read_position",
+    "words_of_beginning",
     "words_of_position",
     "write_position",
 ]

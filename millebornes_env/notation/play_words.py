@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from millebornes_env._util.texts import closest
-from millebornes_env.engine.rulebook import Rulebook
 from millebornes_env.errors import NotationError, shown
+from millebornes_env.games.registry import Game
 from millebornes_env.notation.lines import Line
 
 LONG_RUN: Final = 4
@@ -20,32 +22,37 @@ _BY_ID: Final = re.compile(r"action ([0-9]{1,9})")
 
 
 class PlayWords:
-    """The actions of a table by their names (`Rulebook.action_name`).
+    """The actions of a table by their names: those of the game's hook, or `Rulebook.action_name`.
 
     A name that does not say which action is meant, or cannot stand in a line, is written as `action 7`.
 
     Attributes:
+        rules: of the table.
         count: A, how many actions there are.
     """
 
-    def __init__(self, rulebook: Rulebook, rules: Any) -> None:
+    def __init__(self, game: Game, rules: Any) -> None:
         """Take the names of a table's actions."""
+        self.rules = rules
+        rulebook = game.module()
         self.count = int(rulebook.action_count(rules, None))
-        self._rulebook = rulebook
-        self._rules = rules
+        self._names_of: Callable[[int, Any, int], Sequence[str]] = (
+            game.hook("notation.action_words", "a record")
+            if game.has("notation.action_words")
+            else lambda action, rules, seat: [rulebook.action_name(action, rules, seat)]
+        )
         self._ids: dict[int, dict[str, int]] = {}
 
     def write(self, action: int, seat: int) -> str:
         """The words for an action of a seat.
 
         Raises:
-            NotationError: there is no action of that id.
+            NotationError: there is no action of that id, or no such seat.
         """
-        number = -1 if isinstance(action, bool) else int(action)
-        if not 0 <= number < self.count:
-            raise NotationError(f"there is no action {shown(action)}; they are 0 to {self.count - 1}")
-        name = _key(self._rulebook.action_name(number, self._rules, seat))
-        return name if self.by_name(seat).get(name) == number else f"action {number}"
+        number = whole_number("action", action, self.count)
+        place = whole_number("seat", seat, self.rules.players)
+        name = _key(self._names_of(number, self.rules, place)[0])
+        return name if self._by_name(place).get(name) == number else f"action {number}"
 
     def read(self, line: Line, seat: int) -> int:
         """The action that the words of a line name.
@@ -53,22 +60,46 @@ class PlayWords:
         Raises:
             NotationError: they name none; the message says which may be meant.
         """
-        words, names = _key(line.words), self.by_name(seat)
+        words, names = _key(line.words), self._by_name(seat)
         if words in names:
             return names[words]
         by_id = _BY_ID.fullmatch(words)
         if by_id is not None and int(by_id[1]) < self.count:
             return int(by_id[1])
-        hint = closest(words, names) or f" They are: {listed(list(names))}."
+        written = [self.write(action, seat) for action in range(self.count)]
+        longer = [name for name in written if name.startswith(f"{words} ")]
+        hint = "" if longer else closest(words, written)
+        hint = hint or f" They are: {listed(longer or written)}."
         raise line.refused(f"there is no action {shown(words)}.{hint}")
 
-    def by_name(self, seat: int) -> dict[str, int]:
+    def _by_name(self, seat: int) -> dict[str, int]:
         """The actions whose name is theirs alone."""
         if seat not in self._ids:
-            names = [_key(self._rulebook.action_name(one, self._rules, seat)) for one in range(self.count)]
-            once = {name: names.index(name) for name in names if _PLAIN.fullmatch(name)}
-            self._ids[seat] = {name: one for name, one in once.items() if names.count(name) == 1}
+            named = [
+                (_key(name), action)
+                for action in range(self.count)
+                for name in self._names_of(action, self.rules, seat)
+            ]
+            counts = Counter(name for name, _ in named)
+            self._ids[seat] = {
+                name: action for name, action in named if counts[name] == 1 and _PLAIN.fullmatch(name)
+            }
         return self._ids[seat]
+
+
+def whole_number(what: str, value: Any, count: int) -> int:
+    """The value as an int, if it is a whole number from 0 to count - 1.
+
+    Raises:
+        NotationError: it is none of those; `what` says of which kind they are, such as "action".
+    """
+    try:
+        number = -1 if isinstance(value, bool) else operator.index(value)
+    except Exception:  # whatever an `__index__` of theirs raises
+        number = -1
+    if not 0 <= number < count:
+        raise NotationError(f"there is no {what} {shown(value)}; they are 0 to {count - 1}")
+    return number
 
 
 def _key(name: str) -> str:

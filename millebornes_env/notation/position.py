@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MilleBornesError
-from millebornes_env.games.registry import Game
+from millebornes_env.games.registry import Game, Sheet
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
+from millebornes_env.notation.lines import PLAYS, line_of, text_lines
 
 OPENINGS: Final = "millebornes_env.notation.openings"
 """The notation of games that have none of their own."""
+
+USUAL_EDITION: Final = "parker"
+USUAL_PLAYERS: Final = 2
 
 _NEEDED: Final = ("Position", "position_of_lines", "words_of_position", "write_position")
 
@@ -40,9 +45,7 @@ class Position:
     has_key: bool = True
 
     def __str__(self) -> str:
-        return str(
-            notation_of(self.edition).write_position(self.state, self.edition, self.rules, key=self.has_key)
-        )
+        return write_position(self.state, self.edition, self.rules, key=self.has_key)
 
     def _repr_html_(self) -> str | None:
         """The table as a picture, for notebooks; None: of games of this kind there are none."""
@@ -60,6 +63,70 @@ class Position:
 
     def _content(self) -> tuple[object, ...]:
         return self.edition.label, self.rules, self.has_key, self.state.tobytes()
+
+
+def read_position(
+    text: str,
+    *,
+    edition: str | Path | Sheet = USUAL_EDITION,
+    players: int = USUAL_PLAYERS,
+    teams: int | None = None,
+) -> Position:
+    """The position that a text describes, of any game.
+
+    Args:
+        text: as `write_position` writes it, or less; docs/notation.md says what each game completes.
+        edition: what is played if the text does not say. A sheet of your own must be given here: the text
+            names no files, but may name this sheet by its label.
+        players: seats at the table if the text does not say.
+        teams: teams at the table if the text does not say.
+
+    Returns:
+        The position, all of it.
+
+    Raises:
+        NotationError: the text describes none; the message names the line and what is wrong with it.
+        MilleBornesError: the edition, or the table, that were given are none.
+    """
+    sheet = _sheet_of(text, edition)
+    found: Position = notation_of(sheet).read_position(text, edition=sheet, players=players, teams=teams)
+    return found
+
+
+def write_position(
+    state: Any, edition: str | Path | Sheet, rules: Any, *, key: bool = True, checked: bool = True
+) -> str:
+    """A game as text.
+
+    Args:
+        state: its record: one of the games of an array, or an array of one.
+        edition: the rule sheet that is played.
+        rules: its rules at this table.
+        key: whether to write the game's key, that is which random numbers are to come.
+        checked: whether to make sure that the record is one of this table and reads back as it was, which
+            takes most of the time.
+
+    Returns:
+        A name, a colon and words in each line, newlines at their ends; `read_position` makes the same record
+        of them.
+
+    Raises:
+        StateError: the record is none.
+        NotationError: it is not the record of a game at this table, the rules are not the edition's, or of
+            games like this only the beginning can be written.
+    """
+    return str(notation_of(edition).write_position(state, edition, rules, key=key, checked=checked))
+
+
+def _sheet_of(text: object, given: object) -> Any:
+    """The sheet that a text names in its line `edition`, or the one that was given."""
+    for number, line in text_lines(text, "a position"):
+        name, colon, words = line.partition(":")
+        if name.strip().lower() == "edition" and colon:
+            return sheet_meant(line_of(number, name, words).words, given)
+        if name.strip().lower() == PLAYS:
+            break
+    return sheet_meant(None, given)
 
 
 def game_of(edition: Any) -> Game:
@@ -96,20 +163,15 @@ def sheet_meant(said: str | None, given: Any) -> Any:
 
 
 def notation_of(edition: object) -> Any:
-    """The module that writes and reads the positions of a sheet's game.
+    """The module that writes and reads the positions of a sheet's game; `openings` if it has none that can.
 
     Raises:
         UnknownEditionError: it is no sheet of any game.
     """
-    return notation_of_game(game_of(edition))
-
-
-def notation_of_game(entry: Game) -> Any:
-    """The module that writes and reads the positions of a game; `openings` if it has none that can."""
-    module = entry.find_hook("notation.positions")
+    module = game_of(edition).find_hook("notation.positions")
     if module is not None and all(hasattr(module, name) for name in _NEEDED):
         return module
     return importlib.import_module(OPENINGS)
 
 
-__all__ = ["Position", "game_of", "notation_of", "notation_of_game"]
+__all__ = ["Position", "game_of", "notation_of", "read_position", "write_position"]

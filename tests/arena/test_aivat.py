@@ -34,7 +34,7 @@ from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.games.millebornes.turn import step
 from millebornes_env.games.registry import game
 from millebornes_env.notation import Position, read_position
-from millebornes_env.notation.millebornes.records import read_action
+from millebornes_env.notation.millebornes.actions import read_action
 
 
 def position(*lines: str, players: int = 2) -> Position:

@@ -216,7 +216,7 @@ def test_a_game_is_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
 @each(
     ("change", "parts"),
     [
-        (("seat 0: 25", "seat 0: 50"), ("line 7", "seat 0: 50", "does not hold 50", "It may: 25")),
+        (("seat 0: 25", "seat 0: 50"), ("line 7", "seat 0: 50", "the hand holds no 50 km", "It may: 25")),
         (("finish\n", "finish\nresult: 700 0\n"), ("the result of the record is 700 0", "1600 0")),
     ],
 )

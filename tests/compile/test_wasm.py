@@ -21,7 +21,7 @@ from millebornes_env.agents.policy.network import weights_block
 from millebornes_env.engine.numba.compiling import IS_COMPILED
 from millebornes_env.games.millebornes.actions import num_actions
 from millebornes_env.games.millebornes.editions import edition, editions, mini_decks
-from millebornes_env.notation.millebornes.records import read_action
+from millebornes_env.notation.millebornes.actions import read_action
 from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]

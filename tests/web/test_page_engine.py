@@ -18,7 +18,7 @@ from millebornes_env.agents import registry
 from millebornes_env.agents.champion import champions_of
 from millebornes_env.games.millebornes.editions import edition, editions, mini_decks
 from millebornes_env.notation import read_position, read_record, replay, write_position
-from millebornes_env.notation.millebornes.records import write_action
+from millebornes_env.notation.millebornes.actions import write_action
 from millebornes_env.play.web.table import CardTable
 from tests.golden import trace
 from tests.web.test_engine import ends

@@ -7,12 +7,13 @@ from itertools import pairwise
 import numpy as np
 
 from millebornes_env.arena.recording.playing import Played
-from millebornes_env.games.millebornes.actions import num_actions
 from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.games.millebornes.rules import Rules
+from millebornes_env.games.registry import game
 from millebornes_env.notation import Play, write_position
-from millebornes_env.notation.millebornes.positions import PLAYS, RESULT
-from millebornes_env.notation.millebornes.records import write_play
+from millebornes_env.notation.lines import PLAYS, RESULT
+from millebornes_env.notation.play_words import PlayWords
+from millebornes_env.notation.records import write_play
 
 
 def notations(played: Played, edition: Edition, rules: Rules) -> list[str]:
@@ -25,8 +26,9 @@ def notations(played: Played, edition: Edition, rules: Rules) -> list[str]:
         edition: the rule sheet.
         rules: rules of the table.
     """
+    words = PlayWords(game(edition.game), rules)
     lines = [
-        [write_play(Play(seat, action), rules) for action in range(num_actions(rules.teams))]
+        [write_play(Play(seat, action), words) for action in range(words.count)]
         for seat in range(rules.players)
     ]
     ends = [0, *np.cumsum(played.lengths).tolist()]
@@ -36,5 +38,5 @@ def notations(played: Played, edition: Edition, rules: Rules) -> list[str]:
         position = write_position(state, edition, rules, checked=False)
         plays = [lines[seats[index]][actions[index]] for index in range(first, last)]
         result = f"{RESULT}: {' '.join(map(str, total))}"
-        texts.append("\n".join([f"{position}\n{PLAYS}:", *plays, result, ""]))
+        texts.append("\n".join([f"{position}{PLAYS}:", *plays, result, ""]))
     return texts

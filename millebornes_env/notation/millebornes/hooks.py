@@ -1,6 +1,6 @@
 """Hooks of Mille Bornes in `notation` (`games.registry.HOOKS`)."""
 
 from millebornes_env.notation.millebornes import positions
-from millebornes_env.notation.millebornes import replays as records
+from millebornes_env.notation.millebornes.actions import action_words
 
-__all__ = ["positions", "records"]
+__all__ = ["action_words", "positions"]

@@ -7,14 +7,14 @@ Read, a text may leave out whatever can be completed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from millebornes_env.errors import NotationError, StateError, shown
+from millebornes_env.errors import NotationError
 from millebornes_env.games.millebornes.audit import first_violation
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, NO_CARD, NUM_CARD_TYPES, NUM_DISTANCES
-from millebornes_env.games.millebornes.editions import Edition, editions, mini_decks
+from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.games.millebornes.editions import edition as find_edition
 from millebornes_env.games.millebornes.rules import Rules
 from millebornes_env.games.millebornes.state import (
@@ -25,10 +25,12 @@ from millebornes_env.games.millebornes.state import (
     STATE,
     StateArray,
 )
-from millebornes_env.notation.header import read_table
+from millebornes_env.notation.header import checked_table, one_record, read_table
 from millebornes_env.notation.lines import (
     CARD_WORDS,
     NOTHING,
+    PLAYS,
+    RESULT,
     Line,
     by_key,
     lines_of,
@@ -46,12 +48,6 @@ from millebornes_env.notation.millebornes.position_reader import (
     Reader,
 )
 from millebornes_env.notation.position import Position
-
-PLAYS: Final = "plays"
-"""The line after which a record's plays stand; a position ends there."""
-
-RESULT: Final = "result"
-
 
 # Reading ---------------------------------------------------------------------------------------------------
 
@@ -129,22 +125,8 @@ def words_of_position(
 ) -> dict[str, str]:
     """The lines of `write_position`: words by name, in the order in which they are written."""
     edition = find_edition(edition)
-    given: object = rules
-    if not isinstance(given, Rules):
-        raise NotationError(f"the rules are those of a table, such as env.rules; got {shown(given)}")
-    if edition.table(rules.players, rules.teams) != rules:
-        raise NotationError(
-            f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
-        )
-    shipped = editions() + mini_decks()
-    if edition.name in shipped and find_edition(edition.label).table(rules.players, rules.teams) != rules:
-        raise NotationError(
-            f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "
-            "give it a name of its own (dataclasses.replace(edition, name=...))"
-        )
-    states = one_state(state)
-    if not key:
-        states["key"] = 0
+    checked_table(edition, rules)
+    states = one_state(state, key)
     head = {"edition": edition.label, "table": table_words(rules)}
     if not checked:
         return head | _words_of(states[0], rules, key)
@@ -160,45 +142,18 @@ def words_of_position(
     return words
 
 
-def one_state(state: Any) -> StateArray:
+def one_state(state: Any, key: bool) -> StateArray:
     """A copy of the record as an array of one, with no cards in the deck but those to come.
 
     Raises:
         StateError: it is no record, or several.
     """
-    try:
-        array = np.asarray(state)
-    except Exception:  # whatever an `__array__` of theirs raises
-        raise StateError(
-            f"one record of a game is needed, such as env.get_states()[0]; got {_kind(state)}"
-        ) from None
-    if array.dtype != STATE or array.size != 1:
-        raise StateError(f"one record of a game is needed, such as env.get_states()[0]; got {_kind(array)}")
-    states: StateArray = array.reshape(1).copy().view(np.recarray)
+    states = one_record(state, STATE, key)
     to_come = np.zeros(states["deck"].shape[1], np.bool_)
     for start, end in zip(states["stream_next"][0], states["stream_end"][0], strict=True):
         to_come[max(0, int(start)) : max(0, int(end))] = True
     states["deck"][0, ~to_come] = NO_CARD
     return states
-
-
-def checked_state(state: object) -> StateArray:
-    """The state of a position, if it is an array of one record.
-
-    Raises:
-        StateError: it is not.
-    """
-    if not isinstance(state, np.ndarray) or state.dtype != STATE or state.shape != (1,):
-        raise StateError(f"a position holds one record of a game, STATE[1]; got {_kind(state)}")
-    return state
-
-
-def _kind(value: object) -> str:
-    """Describe the contents of an array, or the type of anything else."""
-    if not isinstance(value, np.ndarray):
-        return type(value).__name__
-    dtype = "records" if value.dtype == STATE else "other records" if value.dtype.names else value.dtype
-    return f"{dtype}{list(value.shape)}"
 
 
 def _words_of(state: Any, rules: Rules, key: bool) -> dict[str, str]:

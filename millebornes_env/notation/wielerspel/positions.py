@@ -19,6 +19,7 @@ from millebornes_env.games.wielerspel.rules import Rules
 from millebornes_env.games.wielerspel.state import NO_CARD, NO_SEAT, NOT_ENDED, PHASE_NAMES, RACE_OVER, STATE
 from millebornes_env.notation.header import checked_table, one_record, read_table, words_of_header
 from millebornes_env.notation.lines import NOTHING, Line, by_key, lines_of, named_line, text_lines
+from millebornes_env.notation.openings import words_of_beginning
 from millebornes_env.notation.position import Position
 from millebornes_env.notation.wielerspel.position_reader import RaceReader
 from millebornes_env.notation.wielerspel.words import (
@@ -207,4 +208,4 @@ def _queue(state: Any) -> str:
     return " | ".join(" ".join(map(str, part)) for part in parts).strip() or "|"
 
 
-__all__ = ["Position", "read_position", "write_position"]
+__all__ = ["Position", "read_position", "words_of_beginning", "write_position"]

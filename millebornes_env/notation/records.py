@@ -1,0 +1,418 @@
+"""Games as text: the position where they begin, and every play by its name; docs/notation.md describes it.
+
+edition: arc_en_ciel
+table: 4 players
+key: 123 456
+plays:
+chance: white 4
+seat 2: bid 3
+...
+result: 3 1 0 2
+winner: 0
+
+A line `chance` says which dice and cards have fallen since the play before, where the game says it. In a game
+of rounds and matches, `next round` deals the next round of a match; no line names a winner there, as the
+record does not say which of the two was played.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from millebornes_env._util.texts import closest, items_of
+from millebornes_env.engine.rulebook import NO_TEAM, Rulebook
+from millebornes_env.errors import NotationError, shown
+from millebornes_env.games.millebornes.replay import NEXT_ROUND
+from millebornes_env.games.registry import GAMES, Sheet
+from millebornes_env.notation.entries import FORMAT_VERSION, checked_entries
+from millebornes_env.notation.header import checked_table
+from millebornes_env.notation.lines import (
+    NOTHING,
+    PLAYS,
+    RESULT,
+    Line,
+    lines_of,
+    named_line,
+    number_of,
+    refused,
+    seat_of,
+    team_named,
+    text_lines,
+)
+from millebornes_env.notation.play_words import PlayWords, whole_number
+from millebornes_env.notation.position import (
+    USUAL_EDITION,
+    USUAL_PLAYERS,
+    Position,
+    game_of,
+    notation_of,
+    sheet_meant,
+)
+
+CHANCE: Final = "chance"
+WINNER: Final = "winner"
+
+DEAL: Final = "next round"
+"""The line of a play that deals the next round."""
+
+NO_SEAT: Final = -1
+
+_MOST_POINTS: Final = int(np.iinfo(np.int16).max)
+
+
+class Play(NamedTuple):
+    """One line of a record.
+
+    Attributes:
+        seat: who plays; -1 for the deal of the next round.
+        action: its id, or NEXT_ROUND.
+    """
+
+    seat: int
+    action: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game from some position on.
+
+    Attributes:
+        position: where it begins.
+        plays: what was played, in order.
+        result: each team's points when the last round was over (of a match so far, its total), or None if the
+            record does not say.
+        lines: the number of each play's line in the text that it was read from; empty if from none.
+        winner: of games without matches: the team that has won alone, or -1; None if the record does not say.
+        chance: of games that say it: which dice and cards fell before each play and after the last one, such
+            as "white 4, card event_2"; "" where the record does not say, empty if it never does.
+
+    Raises:
+        NotationError: the position or the plays are something else.
+    """
+
+    position: Position
+    plays: tuple[Play, ...]
+    result: tuple[int, ...] | None = None
+    lines: tuple[int, ...] = field(default=(), compare=False)
+    winner: int | None = None
+    chance: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        position: object = self.position
+        plays: object = self.plays
+        if not isinstance(position, Position):
+            raise NotationError(f"a record begins with a notation.Position; got {type(position).__name__}")
+        if not isinstance(plays, tuple) or not all(isinstance(play, Play) for play in plays):
+            raise NotationError(f"the plays of a record are a tuple of notation.Play; got {shown(plays)}")
+
+    def __str__(self) -> str:
+        return write_record(self)
+
+
+def checked_record(record: Any) -> Record:
+    """The record, if it is one.
+
+    Raises:
+        NotationError: it is something else.
+    """
+    if not isinstance(record, Record):
+        raise NotationError(f"a game is a notation.Record; got {type(record).__name__}")
+    return record
+
+
+def ends_of(rulebook: Rulebook) -> tuple[str, ...]:
+    """Return the names of the last lines: a record of rounds or matches names no winner."""
+    return (RESULT, WINNER) if len(rulebook.EPISODES) == 1 else (RESULT,)
+
+
+# Writing ---------------------------------------------------------------------------------------------------
+
+
+def write_record(record: Record) -> str:
+    """The record as text; `read_record` makes the same of it.
+
+    Raises:
+        NotationError: a play or a result that there is not at this table, or a position that is none.
+    """
+    entries = entries_of(record)
+    lines = [f"{name}: {said}" for name, said in entries["position"].items()]
+    lines += [f"{PLAYS}:", *entries[PLAYS]]
+    if RESULT in entries:
+        lines.append(f"{RESULT}: {' '.join(map(str, entries[RESULT]))}")
+    if WINNER in entries:
+        lines.append(f"{WINNER}: {NOTHING if entries[WINNER] is None else entries[WINNER]}")
+    return "\n".join(lines) + "\n"
+
+
+def entries_of(record: Record) -> dict[str, Any]:
+    """Return the entries of a record's line, ready for JSON."""
+    position = checked_record(record).position
+    rules, game = position.rules, game_of(position.edition)
+    words = PlayWords(game, rules)
+    plays = []
+    chance = record.chance or ("",) * (len(record.plays) + 1)
+    for fallen, play in zip(chance, record.plays, strict=False):
+        plays += [f"{CHANCE}: {fallen}"] if fallen else []
+        plays.append(write_play(play, words))
+    if chance[-1]:
+        plays.append(f"{CHANCE}: {chance[-1]}")
+    entries: dict[str, Any] = {game.name: FORMAT_VERSION, "position": _words_of(position), PLAYS: plays}
+    if record.result is not None:
+        entries[RESULT] = _checked_result(record.result, rules.teams)
+    if record.winner is not None:
+        if WINNER not in ends_of(game.module()):
+            raise NotationError(f"records of the game {game.name!r} name no winner; it is {record.winner}")
+        is_alone = record.winner != NO_TEAM
+        entries[WINNER] = whole_number("team", record.winner, rules.teams) if is_alone else None
+    return entries
+
+
+def write_play(play: Play, words: PlayWords) -> str:
+    """The line of a play: `seat 0: discard stop`, `next round`.
+
+    Raises:
+        NotationError: there is no such play at this table.
+    """
+    seat, action = checked_play(play, words)
+    return DEAL if action == NEXT_ROUND else f"seat {seat}: {words.write(action, seat)}"
+
+
+def checked_play(play: Play, words: PlayWords) -> Play:
+    """The play with plain numbers: those of its seat and of its action.
+
+    Raises:
+        NotationError: there is no such play at this table.
+    """
+    given: object = play.action
+    if isinstance(given, (int, np.integer)) and given == NEXT_ROUND:
+        return Play(NO_SEAT, NEXT_ROUND)
+    action = whole_number("action", given, words.count)
+    return Play(whole_number("seat", play.seat, words.rules.players), action)
+
+
+def _words_of(position: Position) -> dict[str, str]:
+    """The lines of the position; of the beginning of an episode, those from which it follows, if any do."""
+    notation, given = notation_of(position.edition), (position.state, position.edition, position.rules)
+    if hasattr(notation, "words_of_beginning"):
+        checked_table(*given[1:])
+        beginning: dict[str, str] | None = notation.words_of_beginning(*given, key=position.has_key)
+        if beginning is not None:
+            return beginning
+    words: dict[str, str] = notation.words_of_position(*given, key=position.has_key)
+    return words
+
+
+def _checked_result(result: Any, teams: int) -> list[int]:
+    """The points of a result, if they are such as can be written.
+
+    Raises:
+        NotationError: they are none.
+    """
+    try:
+        given = [] if isinstance(result, (str, bytes, bytearray)) else items_of(result, teams) or []
+        points = [operator.index(one) for one in given if not isinstance(one, bool)]
+    except Exception:  # whatever an `__index__` of theirs raises
+        points = []
+    if len(points) != teams or not all(abs(one) <= _MOST_POINTS for one in points):
+        raise NotationError(
+            f"'result' must be a list of {teams} whole numbers up to {_MOST_POINTS}, each team's points; it "
+            f"is {shown(result)}"
+        )
+    return points
+
+
+# Reading ---------------------------------------------------------------------------------------------------
+
+
+def read_record(
+    text: str,
+    *,
+    edition: str | Path | Sheet = USUAL_EDITION,
+    players: int = USUAL_PLAYERS,
+    teams: int | None = None,
+) -> Record:
+    """The record that a text holds: a position, the line `plays:`, a play in each line, perhaps a result.
+
+    The plays are taken as they stand; `replay` says whether the rules allow them.
+
+    Args:
+        text: as `write_record` writes it; without plays, a position alone.
+        edition: what is played if the text does not say; see `read_position`.
+        players: seats at the table if the text does not say.
+        teams: teams at the table if the text does not say.
+
+    Raises:
+        NotationError: it holds none; the message names the line and what is wrong with it.
+    """
+    before, after = _parts_of(text)
+    said = next((line.words for line in before if line.name == "edition"), None)
+    sheet = sheet_meant(said, edition)
+    reader = _Reader(notation_of(sheet).position_of_lines(before, sheet, players, teams))
+    for number, words in after:
+        reader.read(number, words)
+    return reader.record()
+
+
+def _parts_of(text: object) -> tuple[list[Line], list[tuple[int, str]]]:
+    """The lines of the position, and those behind the line `plays:` with their numbers.
+
+    Raises:
+        NotationError: it is no text, or its lines are in another order.
+    """
+    numbered = text_lines(text, "a record")
+    starts = [index for index, (number, line) in enumerate(numbered) if _is_plays(number, line)]
+    end = starts[0] if starts else len(numbered)
+    before = [named_line(number, line) for number, line in numbered[:end]]
+    for line in before:
+        if line.name == RESULT:
+            raise line.refused(f"the result stands at the end, after the line '{PLAYS}:' and the plays")
+    return before, numbered[end + 1 :]
+
+
+def _is_plays(number: int, line: str) -> bool:
+    name, colon, words = line.lower().partition(":")
+    if name.strip() == PLAYS and colon and words.strip():
+        raise refused(number, line, f"each play stands in a line of its own, after the line '{PLAYS}:'")
+    return name.strip() == PLAYS and bool(colon)
+
+
+def record_of_entries(
+    entries: object,
+    *,
+    edition: str | Path | Sheet = USUAL_EDITION,
+    players: int = USUAL_PLAYERS,
+    teams: int | None = None,
+) -> Record:
+    """The record that `entries_of` describes.
+
+    Raises:
+        NotationError: it describes none.
+    """
+    sheet = sheet_meant(_edition_said(entries), edition)
+    named = [name for name in GAMES if isinstance(entries, dict) and name in entries]
+    if named and sheet.game not in named:
+        raise NotationError(
+            f"the record is of the game {named[0]!r}, and the edition {sheet.label!r} is of {sheet.game!r}"
+        )
+    words, plays, others = checked_entries(entries, sheet.game, ends_of(game_of(sheet).module()))
+    reader = _Reader(notation_of(sheet).position_of_lines(lines_of(words), sheet, players, teams))
+    for number, play in enumerate(plays, 1):
+        try:
+            reader.read(0, play)
+            if reader.is_at_the_end:
+                raise refused(0, play, "result and winner of a line of JSON are entries of their own")
+        except NotationError as error:
+            raise NotationError(f"play {number}, {error}") from None
+    count = reader.position.rules.teams
+    if others.get(RESULT) is not None:
+        reader.result = tuple(_checked_result(others[RESULT], count))
+    if isinstance(entries, dict) and WINNER in entries:
+        winner = others[WINNER]
+        reader.winner = NO_TEAM if winner is None else whole_number("team", winner, count)
+    return reader.record()
+
+
+def _edition_said(entries: object) -> str | None:
+    words: object = entries.get("position") if isinstance(entries, dict) else None
+    said: object = words.get("edition") if isinstance(words, dict) else None
+    return said if isinstance(said, str) else None
+
+
+class _Reader:
+    """The lines after `plays:` on their way into a record."""
+
+    def __init__(self, position: Position) -> None:
+        self.position = position
+        self.result: tuple[int, ...] | None = None
+        self.winner: int | None = None
+        game = game_of(position.edition)
+        self._words = PlayWords(game, position.rules)
+        self._ends = ends_of(game.module())
+        self._plays: list[Play] = []
+        self._lines: list[int] = []
+        self._chance: dict[int, str] = {}
+
+    @property
+    def is_at_the_end(self) -> bool:
+        """Return True if the result or the winner has been read."""
+        return self.result is not None or self.winner is not None
+
+    def read(self, number: int, text: str) -> None:
+        """Take the next line.
+
+        Raises:
+            NotationError: it is none of a record, or stands at the wrong place.
+        """
+        if " ".join(text.lower().split()).rstrip(":") == DEAL:
+            self._check_not_at_the_end(number, text)
+            self._add(Play(NO_SEAT, NEXT_ROUND), number)
+            return
+        if ":" not in text:
+            raise refused(number, text, f"a play reads {self._example}, or {DEAL!r}.{closest(text, [DEAL])}")
+        line = named_line(number, text)
+        if line.key in self._ends:
+            self._read_end(line)
+            return
+        self._check_not_at_the_end(number, text)
+        if line.key == CHANCE:
+            if len(self._plays) in self._chance:
+                raise line.refused("two lines of chance follow each other: put them together")
+            self._chance[len(self._plays)] = ", ".join(part.strip() for part in line.words.lower().split(","))
+        elif line.name == "seat" and line.place is not None and line.at is None:
+            seat = seat_of(line, str(line.place), self.position.rules)
+            self._add(Play(seat, self._words.read(line, seat)), number)
+        else:
+            others = ", ".join(repr(name) for name in (DEAL, CHANCE, *self._ends))
+            raise line.refused(
+                f"a play begins with the seat, such as {self._example}; other lines are {others}"
+            )
+
+    @property
+    def _example(self) -> str:
+        return repr(f"seat 0: {self._words.write(0, 0)}")
+
+    def _add(self, play: Play, number: int) -> None:
+        self._plays.append(play)
+        self._lines.append(number)
+
+    def _check_not_at_the_end(self, number: int, text: str) -> None:
+        if self.is_at_the_end:
+            raise refused(number, text, f"the record ends with its {' and its '.join(self._ends)}")
+
+    def _read_end(self, line: Line) -> None:
+        """Read the line of the result, or that of the winner."""
+        if (self.result if line.key == RESULT else self.winner) is not None:
+            raise line.refused(f"the {line.key} is there already")
+        if line.key == RESULT:
+            self.result = _result_of(line, self.position.rules.teams)
+        else:
+            word = line.words.lower().removeprefix("team ")
+            self.winner = NO_TEAM if word == NOTHING else team_named(line, word, self.position.rules)
+
+    def record(self) -> Record:
+        """All that was read."""
+        chance = tuple(self._chance.get(index, "") for index in range(len(self._plays) + 1))
+        return Record(
+            self.position,
+            tuple(self._plays),
+            self.result,
+            tuple(self._lines) if any(self._lines) else (),
+            self.winner,
+            chance if any(chance) else (),
+        )
+
+
+def _result_of(line: Line, teams: int) -> tuple[int, ...]:
+    words = line.words.replace(",", " ").split()
+    if len(words) != teams:
+        raise line.refused(f"a result is the points of {teams} teams; these are {len(words)}")
+    found = []
+    for team, word in enumerate(words):
+        size = number_of(line, word.removeprefix("-"), f"team {team}'s", 0, _MOST_POINTS)
+        found.append(-size if word.startswith("-") else size)
+    return tuple(found)
