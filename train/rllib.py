@@ -146,9 +146,10 @@ def check(args: Args) -> None:
     """Refuse options that cannot be.
 
     Raises:
-        ValueError: the message names the option.
+        ValueError: the message names the option, or says which tables there are.
     """
     check_training(args)
+    args.table()
     check_amounts(args, "workers")
     if args.num_envs % max(1, args.workers):
         raise ValueError(f"--num-envs is {args.num_envs}; it must be a multiple of --workers, {args.workers}")
