@@ -20,8 +20,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -33,25 +32,20 @@ from torch import Tensor
 
 from millebornes_env._util.signals import Stops
 from millebornes_env.agents.policy.agent import observation_scale
-from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description, read_description
-from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.sb3 import SB3VecEnv
-from train.common.options import TrainingOptions, check_training, linear_schedule
-from train.common.run_folder import LossError, tensors_of_optimizer, tensors_to_optimizer, with_prefix
+from train.common.libraries import LibraryLearner, LibraryOptions, numbers
+from train.common.options import check_training, linear_schedule
 from train.common.runs import Run, run_training
 
-CHECKPOINT_KIND: Final = "train.maskable_ppo 3"
+CHECKPOINT_KIND: Final = "train.maskable_ppo 4"
 ACTIVATIONS: Final = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
-_NUMBERS: Final = (int, float, np.integer, np.floating)
 _STEPS_BETWEEN_LOOKS: Final = 16  # at the progress bar
 
 
 @dataclass(frozen=True)
-class Args(TrainingOptions):
+class Args(LibraryOptions):
     """The options of the command line; each is saved in the run's config.json."""
-
-    free: ClassVar[frozenset[str]] = TrainingOptions.free | {"threads"}
 
     num_envs: int = 256
     num_steps: int = 64
@@ -60,15 +54,8 @@ class Args(TrainingOptions):
     num_epochs: int = 3
     ent_coef: float = 0.03
     final_ent_coef: float = 0.003
-    edition: str = "parker"
-    """rule sheet that is played"""
     activation: Literal["tanh", "relu"] = "relu"
     """activation function after each hidden layer"""
-
-    @property
-    def sheets(self) -> tuple[str, ...]:
-        """Name of the rule sheet."""
-        return (self.edition,)
 
 
 def self_play_policy(model: MaskablePPO, table: Table) -> Callable[..., npt.NDArray[np.int64]]:
@@ -87,52 +74,31 @@ def self_play_policy(model: MaskablePPO, table: Table) -> Callable[..., npt.NDAr
     return act
 
 
-class Learner:
-    """MaskablePPO as a run keeps it: see `train.common.runs.Learner`.
+class Learner(LibraryLearner):
+    """MaskablePPO as a run keeps it.
 
     Attributes:
         model: the learner of sb3-contrib.
-        seconds: nothing: Stable-Baselines3 does not measure its parts.
     """
+
+    trained_by = "train.maskable_ppo"
 
     def __init__(self, model: MaskablePPO, table: Table, activation: str) -> None:
         """Nothing is learned yet."""
+        policy = model.policy
+        actor = [policy.mlp_extractor.policy_net, policy.action_net]
+        super().__init__(policy, policy.optimizer, actor, table, activation)
         self.model = model
-        self.seconds: dict[str, float] = {}
-        self._table = table
-        self._activation = activation
 
     @property
     def decisions(self) -> int:
-        """Learned from so far."""
+        """Number of decisions learned from so far."""
         return int(self.model.num_timesteps)
 
-    def save_policy(self, folder: Path) -> None:
-        """Write the acting half of the network as agents play it.
-
-        Raises:
-            OSError: it could not be written.
-        """
-        modules = [*self.model.policy.mlp_extractor.policy_net, self.model.policy.action_net]
-        layers = [
-            (module.weight.detach().numpy(), module.bias.detach().numpy())
-            for module in modules
-            if isinstance(module, torch.nn.Linear)
-        ]
-        save_policy_files(
-            folder,
-            fold_in_scale(layers, observation_scale(self._table)),
-            self._table,
-            activation=self._activation,
-            more={"trained_by": "train.maskable_ppo", "decisions_trained": self.decisions},
-        )
-
     def checkpoint(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Weights, optimizer, counters and PyTorch's random numbers; not the games."""
-        tensors = {f"policy.{name}": value for name, value in self.model.policy.state_dict().items()}
-        tensors |= tensors_of_optimizer(self.model.policy.optimizer)
-        tensors["random.torch"] = torch.get_rng_state()
-        return tensors, {"num_timesteps": self.decisions, "num_updates": int(self.model._n_updates)}
+        """Return weights, optimizer, counters and PyTorch's random numbers; not the games."""
+        tensors, progress = super().checkpoint()
+        return tensors, {**progress, "updates": int(self.model._n_updates)}
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
         """Go on from what `checkpoint` returned.
@@ -140,20 +106,19 @@ class Learner:
         Raises:
             KeyError, TypeError, RuntimeError, ValueError: it is of another network.
         """
-        self.model.policy.load_state_dict(with_prefix(tensors, "policy."))
-        tensors_to_optimizer(self.model.policy.optimizer, tensors)
-        torch.set_rng_state(tensors["random.torch"])
-        self.model.num_timesteps = int(progress["num_timesteps"])
-        self.model._n_updates = int(progress["num_updates"])
+        super().restore(tensors, progress)
+        self.model.num_timesteps = int(progress["decisions"])
+        self.model._n_updates = int(progress["updates"])
 
 
 class RunCallback(BaseCallback):
     """Tells the run when a rollout begins, sets what follows a schedule, and ends the training."""
 
-    def __init__(self, run: Run, stops: Stops) -> None:
+    def __init__(self, run: Run, learner: Learner, stops: Stops) -> None:
         """Watch a run that has begun."""
         super().__init__()
         self.run = run
+        self.learner = learner
         self.stops = stops
 
     def _on_rollout_start(self) -> None:
@@ -169,16 +134,8 @@ class RunCallback(BaseCallback):
         self._check_loss()
 
     def _check_loss(self) -> None:
-        """Stop before what went wrong is saved; Stable-Baselines3 would go on.
-
-        Raises:
-            LossError: the loss of the last update became NaN or infinite.
-        """
-        if not np.isfinite(self.logger.name_to_value.get("train/loss", 0.0)):
-            raise LossError(
-                f"loss became NaN or infinite at timestep {self.num_timesteps:,}; a lower --learning-rate "
-                "may help; what was saved before is as it was"
-            )
+        """Check the loss of the last update, before anything is saved."""
+        self.learner.check_loss(self.logger.name_to_value.get("train/loss", 0.0))
 
     def _on_step(self) -> bool:
         if self.n_calls % _STEPS_BETWEEN_LOOKS == 0:
@@ -197,9 +154,7 @@ class RunOutput(KVWriter):
         self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
     ) -> None:
         """Write what is a number."""
-        self.run.add_scalars(
-            {name: float(value) for name, value in key_values.items() if isinstance(value, _NUMBERS)}
-        )
+        self.run.add_scalars(numbers(key_values))
 
     def close(self) -> None:
         """Nothing: the run closes its files."""
@@ -266,15 +221,9 @@ def warmed_up(args: Args) -> Learner:
 
 def new_learner(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> Learner:
     """Make an untrained learner that plays all seats of the environment; `share` as for `make_model`."""
-    table = table_of(env)
     model = make_model(args, env, share)
-    env.set_opponent(self_play_policy(model, table))
-    return Learner(model, table, args.activation)
-
-
-def table_of(env: SB3VecEnv) -> Table:
-    """Return the table of an environment."""
-    return Table.of(env.envs.games.vector)
+    env.set_opponent(self_play_policy(model, args.table()))
+    return Learner(model, args.table(), args.activation)
 
 
 def train(args: Args) -> Run:
@@ -291,8 +240,7 @@ def train(args: Args) -> Run:
     torch.distributions.Distribution.set_default_validate_args(False)
     env = new_env(args)
     with Stops() as stops, Run(args, CHECKPOINT_KIND, "MaskablePPO") as run:
-        if (args.run_dir / DESCRIPTION_FILE).exists():
-            check_description(read_description(args.run_dir), table_of(env), args.run_dir)
+        args.check_folder()
         run.warm_up(warmed_up(args))
         learner = new_learner(args, env, lambda: run.share)
         learner.model.set_logger(Logger(None, [RunOutput(run)]))
@@ -309,11 +257,8 @@ def _train(run: Run, learner: Learner, stops: Stops) -> None:
     """Rollouts and updates until the budget is spent; a signal ends a rollout, but not an update."""
     left = run.args.total_timesteps - learner.decisions if run.args.minutes == 0 else sys.maxsize
     with stops.deferred():
-        learner.model.learn(left, RunCallback(run, stops), reset_num_timesteps=False)
-        if stops.is_waiting:
-            run.save()
-        else:
-            run.finish()
+        learner.model.learn(left, RunCallback(run, learner, stops), reset_num_timesteps=False)
+        run.finish(evaluate=not stops.is_waiting)
 
 
 def main() -> int:

@@ -97,7 +97,7 @@ def test_other_actions_than_the_one_asked_for_are_refused() -> None:
 
 
 def test_unknown_options_are_refused_with_those_there_are() -> None:
-    with pytest.raises(OptionError, match=r"no option 'player'.*Did you mean 'players'\?"):
+    with pytest.raises(OptionError, match=r"unexpected .* 'player'.*Did you mean 'players'\?"):
         RLlibEnv({"player": 3})
     with pytest.raises(OptionError, match="must be a dictionary"):
         RLlibEnv("parker")  # type: ignore[arg-type]

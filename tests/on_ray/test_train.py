@@ -12,45 +12,32 @@ import pytest
 
 pytest.importorskip("ray")
 
+import numpy as np
+import torch
+
 from millebornes_env._util.signals import Stopped
+from millebornes_env.arena.cluster.ray import connected
 from millebornes_env.arena.match import MatchConfig, play
 from tests.on_ray.conftest import LocalCluster
-from train.common.rllib_module import MAIN, Casting, in_pool
 from train.common.run_folder import read_progress
-from train.rllib import CHECKPOINT_KIND, Args, Learner, check, train
+from train.rllib import CHECKPOINT_KIND, Args, Learner, algorithm_config, check, train
 
-pytestmark = pytest.mark.ray
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.filterwarnings("ignore:.*Overriding environment rllib"),  # RLlib's own, of a second algorithm
+]
 
-SMALL = Args(
-    num_envs=8, num_steps=16, batch_size=64, num_epochs=1, hidden=(16,), pool_updates=2, eval_seconds=0.0
-)
-
-
-class Episode:
-    def __init__(self, name: str) -> None:
-        self.id_ = name
-
-
-def test_a_pool_policy_plays_all_other_teams_in_its_share_of_the_episodes() -> None:
-    casting = Casting(teams=2, pool_size=3, pool_share=0.25)
-    seats = [f"player_{seat}" for seat in range(4)]
-    casts = [[casting(seat, Episode(f"episode {n}")) for seat in seats] for n in range(2_000)]
-    mixed = [cast for cast in casts if set(cast) != {MAIN}]
-    assert 0.2 < len(mixed) / len(casts) < 0.3
-    for cast in mixed:
-        assert cast[:2] == cast[2:]  # partners
-        assert cast.count(MAIN) == 2
-    assert {name for cast in mixed for name in cast} == {MAIN, in_pool(0), in_pool(1), in_pool(2)}
-    assert casts[7] == [casting(seat, Episode("episode 7")) for seat in seats]
+SMALL = Args(num_envs=8, num_steps=16, batch_size=64, num_epochs=1, hidden=(16,), eval_seconds=0.0)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"workers": 3}, "--num-envs is 8, which 3 --workers cannot share evenly"),
-        ({"pool_share": 1.5}, "--pool-share is 1.5"),
-        ({"workers": -1}, "--workers is -1"),
-        ({"batch_size": 1_000}, "--batch-size is 1000, more than the 128 decisions"),
+        ({"workers": 3}, "--num-envs is 8; it must be a multiple of --workers, 3"),
+        ({"workers": -1}, "--workers is -1; it must be a number, 0 or more"),
+        ({"batch_size": 1_000}, r"--batch-size is 1000; a rollout \(.*\) has only 128"),
+        ({"players": 7}, "has no table for 7 players"),
+        ({"episode": "turn"}, "--episode is 'turn'; in the game 'millebornes' it may be round or match"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, Any], said: str) -> None:
@@ -86,13 +73,52 @@ def test_a_killed_worker_is_replaced_and_a_checkpoint_is_resumed(
     train(replace(args, resume=True, total_timesteps=begun["decisions"] + 200))
     resumed = read_progress(tmp_path / "run", CHECKPOINT_KIND)
     assert resumed["decisions"] >= begun["decisions"] + 200
-    assert resumed["updates"] > begun["updates"]
     played = play([f"policy:{tmp_path / 'run'}", "random"], MatchConfig(threads=1), 2)
     assert played.num_deals == 2
+
+
+def test_a_seed_determines_a_run_and_a_resumed_one_plays_with_its_weights(
+    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = replace(SMALL, edition="dujardin", players=4, teams=4, cluster=cluster.address)
+    args = replace(args, total_timesteps=300, run_dir=tmp_path / "first")
+    folders = [tmp_path / name for name in ("first", "second")]
+    for folder in folders:
+        train(replace(args, run_dir=folder))
+    first, second = ((folder / "policy.safetensors").read_bytes() for folder in folders)
+    assert first == second
+    restore = Learner.restore
+
+    def restore_and_compare(learner: Learner, tensors: dict[str, Any], progress: dict[str, Any]) -> None:
+        restore(learner, tensors, progress)
+        for name, weights in learner.algorithm.get_module("main").state_dict().items():
+            assert torch.equal(weights, tensors[f"policy.{name}"])
+
+    monkeypatch.setattr(Learner, "restore", restore_and_compare)
+    train(replace(args, resume=True, total_timesteps=500))
+    assert read_progress(args.run_dir, CHECKPOINT_KIND)["decisions"] >= 500
+    with pytest.raises(ValueError, match="was begun with teams 4, now it is None"):
+        train(replace(args, resume=True, teams=None))
+
+
+def test_illegal_actions_have_no_probability(cluster: LocalCluster) -> None:
+    with connected(cluster.address):
+        algorithm = algorithm_config(replace(SMALL, cluster=cluster.address)).build_algo()
+        try:
+            seen = algorithm.env_runner_group.local_env_runner.sample(num_timesteps=50, random_actions=False)
+        finally:
+            algorithm.stop()
+    played = [agent for episode in seen for agent in episode.agent_episodes.values() if len(agent)]
+    assert len(played) > 1
+    for agent in played:
+        actions = np.asarray(agent.get_actions())
+        masks = agent.get_observations()["action_mask"][: len(actions)]
+        assert masks[np.arange(len(actions)), actions].all()
+        assert not masks.all(axis=1).any()
 
 
 @pytest.mark.slow
 def test_it_beats_random(tmp_path: Path) -> None:
     train(Args(run_dir=tmp_path / "run", total_timesteps=30_000, eval_seconds=0.0))
     config = MatchConfig(episode="round", threads=1)
-    assert play([f"policy:{tmp_path / 'run'}", "random"], config, 250).win_rate().mean > 0.8
+    assert play([f"policy:{tmp_path / 'run'}", "random"], config, 250).win_rate().mean > 0.9

@@ -125,7 +125,7 @@ def test_resuming_gives_back_weights_and_optimizer(run: Path) -> None:
     for number, values in state.items():
         for name, value in values.items():
             assert torch.equal(torch.as_tensor(value), saved[f"optimizer.{number}.{name}"])
-    assert model.num_timesteps == progress["num_timesteps"] > 0
+    assert model.num_timesteps == progress["decisions"] > 0
 
 
 def test_a_checkpoint_of_another_observation_version_is_refused(run: Path, tmp_path: Path) -> None:
@@ -167,12 +167,12 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(
         assert known > 20
         assert late == []
     before = read_progress(folder, CHECKPOINT_KIND)
-    assert before["num_timesteps"] == 2 * 8 * 16
+    assert before["decisions"] == 2 * 8 * 16
     minutes = str((before["seconds"] + CLOCK_SECONDS) / 60)
     going_on = ["--run-dir", str(folder), "--eval-seconds", "0", "--minutes", minutes, "--resume"]
     assert command(monkeypatch, *options, *going_on) == 0
     after = read_progress(folder, CHECKPOINT_KIND)
-    assert after["num_timesteps"] > before["num_timesteps"]
+    assert after["decisions"] > before["decisions"]
     assert "decisions in" in capsys.readouterr().out
 
 
@@ -184,9 +184,9 @@ def test_a_budget_of_timesteps_is_rounded_up_to_whole_rollouts(tmp_path: Path) -
         .startswith("256 decisions (a budget of 200, rounded up to whole rollouts) in ")
     )
     before = read_progress(tmp_path, CHECKPOINT_KIND)
-    assert (before["num_timesteps"], before["num_updates"]) == (2 * 8 * 16, 2 * 3)
+    assert (before["decisions"], before["updates"]) == (2 * 8 * 16, 2 * 3)
     train(short(tmp_path, total_timesteps=300, resume=True, **options))
-    assert read_progress(tmp_path, CHECKPOINT_KIND)["num_timesteps"] == 3 * 8 * 16
+    assert read_progress(tmp_path, CHECKPOINT_KIND)["decisions"] == 3 * 8 * 16
     assert read_progress(tmp_path, CHECKPOINT_KIND)["curve"] == []
 
 
@@ -206,7 +206,7 @@ def test_a_loss_that_became_nan_stops_the_run_before_it_is_saved(
     assert command(monkeypatch, *options, "--checkpoint-seconds", "1e-9") == LOSS_NOT_FINITE
     complaint = capsys.readouterr().err.splitlines()[-1]
     assert complaint.startswith("error: loss became NaN or infinite at timestep 256; a lower --lear")
-    assert read_progress(tmp_path, CHECKPOINT_KIND)["num_timesteps"] == 128
+    assert read_progress(tmp_path, CHECKPOINT_KIND)["decisions"] == 128
 
 
 # When something happens -------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_a_signal_saves_and_tells_how_to_go_on(
     assert capsys.readouterr().err.splitlines()[-1] == (
         "error: stopped; go on from the last checkpoint with the same command and --resume"
     )
-    assert 0 < read_progress(tmp_path / "run", CHECKPOINT_KIND)["num_timesteps"] <= 20 * 8
+    assert 0 < read_progress(tmp_path / "run", CHECKPOINT_KIND)["decisions"] <= 20 * 8
     agents.make(f"policy:{tmp_path / 'run'}", agents.Table.of(vector_env(1)))
 
 

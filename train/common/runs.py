@@ -354,9 +354,13 @@ class Run:
         more = "" if last else "; training goes on, the next checkpoint will try again"
         self._bar.warn(f"{self.problem}{more}")
 
-    def finish(self) -> None:
-        """The last point of the curve and the last checkpoint."""
-        if self._gauntlet is not None:
+    def finish(self, *, evaluate: bool = True) -> None:
+        """Write the last checkpoint.
+
+        Args:
+            evaluate: add the last point of the curve before; False after a signal.
+        """
+        if evaluate and self._gauntlet is not None:
             self._evaluate()
         self.save()
         self._ended = time.perf_counter()
