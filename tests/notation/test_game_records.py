@@ -163,24 +163,14 @@ def test_a_play_that_the_rules_do_not_allow(race: Record) -> None:
     assert "what is to be decided is 'bid'. It may: retire, pass, bid 1 to bid " in said
 
 
-def test_a_play_of_another_seat(race: Record) -> None:
-    first = play_line(race, 0)
-    seat = int(first[5])
-    said = refused(with_line(race, first, first.replace(f"seat {seat}", f"seat {(seat + 1) % 4}")))
-    assert f"seat {seat} is to act. It may: " in said
-
-
 @each(
     ("new", "parts"),
     [
         ("seat 0: pas", ["line 6", "there is no action 'pas'. Did you mean 'pass'?"]),
         ("seat 0: xyz", ["They are: give up, pay, ", "bid 1 to bid 60"]),
         ("seat 0:", ["there is no action ''"]),
-        ("seat 7: pass", ["there is no seat 7: the table has 4 players"]),
-        ("seta 0: pass", ["a play begins with the seat, such as 'seat 0: give up'"]),
         ("pass", ["a play reads 'seat 0: give up', or 'next round'"]),
         ("chance: white 1", ["two lines of chance follow each other"]),
-        ("result: 1 2 3", ["a result is the points of 4 teams; these are 3"]),
         ("winner: 4", ["there is no team 4"]),
         ("winner: 1\nseat 0: pass", ["the record ends with its result and its winner"]),
         ("winner: 1\nwinner: 2", ["the winner is there already"]),
@@ -206,16 +196,6 @@ def test_a_wrong_end_is_refused(race: Record) -> None:
     assert "the record has a result, but the race is not over" in refused(short)
     longer = str(race).replace(f"\nresult: {points}", f"\nseat 0: pass\nresult: {points}")
     assert "the race is over" in refused(longer)
-
-
-def test_actions_that_are_none_are_refused() -> None:
-    position, actions, _ = raced()
-    with pytest.raises(NotationError, match="the race is over"):
-        record_of(position, [*actions, 5])
-    with pytest.raises(NotationError, match="the actions of a game are their ids"):
-        record_of(position, 5)  # type: ignore[arg-type]
-    with pytest.raises(NotationError, match=r"a game begins with a notation\.Position; got str"):
-        record_of("start", [])  # type: ignore[arg-type]
 
 
 # Files -----------------------------------------------------------------------------------------------------

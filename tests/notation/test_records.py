@@ -149,6 +149,7 @@ def test_a_game_survives_and_plays_again(name: str, players: int, teams: int) ->
         (["result: 0 0", "seat 0: 25"], ["line 8", "ends with its result"]),
         (["result: 0"], ["points of 2 teams; these are 1"]),
         (["result: 0 x"], ["team 1's is 'x'"]),
+        (["seta 0: 25"], ["a play begins with the seat, such as 'seat 0: 25'"]),
         (["winner: 1"], ["other lines are 'next round', 'chance', 'result'"]),
     ],
 )
@@ -204,8 +205,12 @@ def test_plays_that_no_text_was_read_for_are_counted() -> None:
         list(replay(game))
     with pytest.raises(NotationError, match="play 2, 'seat 1: 50'"):
         record_of(game.position, [0, 1])
-    with pytest.raises(NotationError, match="no action 99"):
+    with pytest.raises(NotationError, match="no action 99; they are 0 to 41"):
         record_of(game.position, [99])
+    with pytest.raises(NotationError, match="the actions of a game are their ids"):
+        record_of(game.position, 5)  # type: ignore[arg-type]
+    with pytest.raises(NotationError, match=r"a game begins with a notation\.Position; got str"):
+        record_of("start", [])  # type: ignore[arg-type]
     with pytest.raises(NotationError, match="no action 99"):
         write_record(Record(game.position, (Play(0, 99),)))
 
