@@ -13,6 +13,7 @@ explains the logged metrics.
 #   transitions of the learning seat          millebornes_env/envs/sb3.py  SB3VecEnv
 #   schedules, and when a run ends            RunCallback below
 #   options that all trainers have            common/options.py            TrainingOptions
+#   the saved policy and the checkpoint       common/libraries.py          LibraryLearner
 #   evaluation, checkpoints, logging          common/runs.py               Run.after_update
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
@@ -31,7 +30,6 @@ from stable_baselines3.common.logger import KVWriter, Logger
 from torch import Tensor
 
 from millebornes_env._util.signals import Stops
-from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.sb3 import SB3VecEnv
 from train.common.command import run_training
@@ -57,22 +55,6 @@ class Args(LibraryOptions):
     final_ent_coef: float = 0.003
     activation: Literal["tanh", "relu"] = "relu"
     """activation function after each hidden layer"""
-
-
-def self_play_policy(model: MaskablePPO, table: Table) -> Callable[..., npt.NDArray[np.int64]]:
-    """The policy as it stands, which samples its actions: what plays the seats that do not learn."""
-    scale = torch.from_numpy(observation_scale(table))
-
-    def act(observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
-        with torch.no_grad():
-            scaled = torch.from_numpy(observations).float() * scale
-            logits = model.policy.action_net(model.policy.mlp_extractor.forward_actor(scaled))
-            noise = -torch.log(-torch.log(torch.rand_like(logits).clamp_(1e-10, 1 - 1e-7)))
-            noisy = (logits + noise).masked_fill_(torch.from_numpy(action_masks) == 0, -torch.inf)
-            chosen: npt.NDArray[np.int64] = noisy.argmax(dim=1).numpy()
-            return chosen
-
-    return act
 
 
 class Learner(LibraryLearner):
@@ -200,15 +182,7 @@ def check(args: Args) -> None:
 
 def new_env(args: Args) -> SB3VecEnv:
     """Make the environment of a run."""
-    return SB3VecEnv(
-        args.num_envs,
-        edition=args.edition,
-        players=args.players,
-        teams=args.teams,
-        episode=args.chosen_episode,
-        reward=args.chosen_reward,
-        num_threads=args.threads,
-    )
+    return SB3VecEnv(args.num_envs, num_threads=args.threads, **args.env_options())
 
 
 def warmed_up(args: Args) -> Learner:
@@ -223,7 +197,7 @@ def warmed_up(args: Args) -> Learner:
 def new_learner(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> Learner:
     """Make an untrained learner that plays all seats of the environment; `share` as for `make_model`."""
     model = make_model(args, env, share)
-    env.set_opponent(self_play_policy(model, args.table()))
+    env.set_opponent(model)
     return Learner(model, args.table(), args.activation)
 
 

@@ -63,14 +63,12 @@ class Args(LibraryOptions):
 
 def algorithm_config(args: Args) -> PPOConfig:
     """Return RLlib's PPO with the options of the run."""
-    game = {name: getattr(args, name) for name in ("edition", "players", "teams")}
-    game |= {"episode": args.chosen_episode, "reward": args.chosen_reward}
     network = {"fcnet_hiddens": args.layers, "fcnet_activation": "relu", "vf_share_layers": False}
     processes = max(1, args.workers)
     module = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=network)
     return (
         PPOConfig()
-        .environment(RLlibEnv, env_config=game, disable_env_checking=True)
+        .environment(RLlibEnv, env_config=args.env_options(), disable_env_checking=True)
         .env_runners(num_env_runners=args.workers, num_envs_per_env_runner=args.num_envs // processes)
         .multi_agent(policies={_MAIN}, policy_mapping_fn=lambda agent, episode, **_: _MAIN)
         .rl_module(rl_module_spec=module)

@@ -38,6 +38,11 @@ class LibraryOptions(TrainingOptions):
         """Name of the rule sheet."""
         return (self.edition,)
 
+    def env_options(self) -> dict[str, Any]:
+        """Return the options of an environment of the run."""
+        table = {"edition": self.edition, "players": self.players, "teams": self.teams}
+        return {**table, "episode": self.chosen_episode, "reward": self.chosen_reward}
+
     def table(self) -> Table:
         """Return the table of the run.
 
