@@ -23,16 +23,17 @@ import numpy as np
 import numpy.typing as npt
 import safetensors.torch
 import torch
-import tyro
 from torch import Tensor, nn
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import write_bytes_atomically
 from millebornes_env.agents import make
+from millebornes_env.agents.policy.agent import observation_scale
+from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.envs.rollout import advantages_of, transitions_of
-from millebornes_env.errors import OptionError
+from train.common.options import check_counts, parse_options
 
 
 @dataclass(frozen=True)
@@ -93,16 +94,18 @@ def masked(logits: Tensor, mask: Tensor) -> torch.distributions.Categorical:
 
 
 class Agent(nn.Module):
-    """Actor and critic, two hidden layers each."""
+    """Actor and critic, two hidden layers each; also an agent of `millebornes_env`, to be evaluated."""
+
+    name = "cleanrl_ppo"
 
     def __init__(self, env: VectorEnv, hidden: int) -> None:
         """Random weights; observations are divided by their largest values."""
         super().__init__()
-        highs = np.concatenate([np.full(one.size, max(one.high, 1)) for one in env.observation_sections])
+        scale = observation_scale(Table.of(env))
         self.scale: Tensor
-        self.register_buffer("scale", torch.from_numpy((1.0 / highs).astype(np.float32)))
-        self.actor = self._layers(len(highs), hidden, int(env.single_action_space.n), 0.01)
-        self.critic = self._layers(len(highs), hidden, 1, 1.0)
+        self.register_buffer("scale", torch.from_numpy(scale))
+        self.actor = self._layers(len(scale), hidden, int(env.single_action_space.n), 0.01)
+        self.critic = self._layers(len(scale), hidden, 1, 1.0)
 
     @staticmethod
     def _layers(inputs: int, hidden: int, outputs: int, gain: float) -> nn.Sequential:
@@ -117,20 +120,10 @@ class Agent(nn.Module):
         scaled = observations.float() * self.scale
         return masked(self.actor(scaled), masks), self.critic(scaled).squeeze(-1)
 
-
-class Player:
-    """The network as an agent of `millebornes_env`, to be evaluated."""
-
-    name = "cleanrl_ppo"
-
-    def __init__(self, agent: Agent) -> None:
-        """Plays what is most probable."""
-        self._agent = agent
-
+    @torch.no_grad()
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
-        """The most probable actions; see `agents.Agent`."""
-        with torch.no_grad():
-            policy, _ = self._agent(torch.from_numpy(observations), torch.from_numpy(action_masks))
+        """Return the most probable actions; see `agents.Agent`."""
+        policy, _ = self(torch.from_numpy(observations), torch.from_numpy(action_masks))
         chosen: npt.NDArray[Any] = policy.logits.argmax(dim=1).numpy()
         return chosen
 
@@ -240,26 +233,24 @@ def evaluate(agent: Agent, args: Args) -> float:
     """The share of matches won against the opponent, every deal from each team's place."""
     config = MatchConfig(args.edition, args.players, seed=args.seed, threads=args.threads)
     deals = -(-args.eval_matches // config.rules.teams)
-    outcome = play([Player(agent), args.eval_opponent], config, deals)
+    outcome = play([agent, args.eval_opponent], config, deals)
     return float(outcome.wins[:, :, 0].mean())
 
 
 def check(args: Args) -> None:
-    """Refuse what cannot be, before anything is learned.
+    """Refuse options that cannot be, before anything is learned.
 
     Raises:
-        OptionError: a number that is too small.
+        ValueError: the message names the option.
         MilleBornesError: there is no such table, or no such opponent.
     """
-    counts = ("num_envs", "num_steps", "num_minibatches", "update_epochs", "hidden", "threads")
-    for name in counts:
-        if getattr(args, name) < 1:
-            raise OptionError(f"{name} is {getattr(args, name)}; it must be 1 or more")
+    check_counts(args, "num_envs", "num_steps", "num_minibatches", "update_epochs", "hidden", "threads")
     if not args.seconds > 0 or (args.total_timesteps is not None and args.total_timesteps < 1):
-        raise OptionError("seconds and total_timesteps must be above 0")
-    if args.num_envs * args.num_steps < args.num_minibatches:
-        raise OptionError(
-            f"a rollout of {args.num_envs * args.num_steps} has no {args.num_minibatches} minibatches"
+        raise ValueError("--seconds and --total-timesteps must be above 0")
+    rollout = args.num_envs * args.num_steps
+    if rollout < args.num_minibatches:
+        raise ValueError(
+            f"--num-minibatches is {args.num_minibatches}; a rollout has only {rollout} decisions"
         )
     config = MatchConfig(args.edition, args.players, seed=args.seed, threads=args.threads)
     make(args.eval_opponent, config.table())
@@ -269,7 +260,7 @@ def main() -> int:
     """Train, and play against the opponent; the exit code."""
 
     def command() -> None:
-        args = tyro.cli(Args, prog="python -m train.cleanrl_ppo", description=__doc__)
+        args = parse_options(Args, __doc__)
         check(args)
         agent = train(args)
         if args.out is not None:

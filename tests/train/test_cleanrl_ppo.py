@@ -83,8 +83,8 @@ def test_the_command_trains_evaluates_and_keeps_the_weights(
     ("words", "told"),
     [
         (("--edition", "parkr"), "Did you mean 'parker'"),
-        (("--num-envs", "0"), "num_envs is 0; it must be 1 or more"),
-        (("--num-minibatches", "100"), "a rollout of 64 has no 100 minibatches"),
+        (("--num-envs", "0"), "--num-envs is 0; it must be 1 or more"),
+        (("--num-minibatches", "100"), "--num-minibatches is 100; a rollout has only 64 decisions"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(
