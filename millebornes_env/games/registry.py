@@ -36,6 +36,7 @@ HOOKS: Final = {
     "games.audit": "audit of states",
     "games.history": "account of what is seen of it",
     "games.chance_nodes": "account of what is left to chance",
+    "games.play_until_refused": "compiled replay of plays",
     "testing.laws": "laws that every record keeps",
     "notation.positions": "positions as text",
     "notation.action_words": "words for plays in records",

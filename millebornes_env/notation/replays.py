@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from millebornes_env.engine.batch import Batch, Settings
-from millebornes_env.engine.kernels import DISABLED
-from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.engine.numba import machine_code
+from millebornes_env.engine.numba.compiling import for_kernels, plain
 from millebornes_env.engine.rulebook import NO_TEAM, StateArray
 from millebornes_env.errors import NotationError, StateError, shown
 from millebornes_env.games.millebornes.replay import NEXT_ROUND
@@ -27,6 +29,8 @@ from millebornes_env.notation.records import (
     ends_of,
     write_play,
 )
+
+_ACTIONS_AT_ONCE: Final = 1024
 
 
 def record_of(position: Position, actions: Iterable[int]) -> Record:
@@ -50,17 +54,20 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
             f"the actions of a game are their ids, such as [0, 13]; got {shown(actions)}"
         ) from None
     plays: list[Play] = []
-    chance = [game.chance(None)]
-
-    def carry_out(play: Play) -> None:
-        chance.append(game.play(play, f"play {len(plays) + 1}"))
-        plays.append(play)
-
-    for given in each:
-        action = whole_number("action", given, game.words.count)
-        if game.is_round_over() and not game.is_over():
-            carry_out(Play(NO_SEAT, NEXT_ROUND))
-        carry_out(Play(game.seat, action))
+    chance = [game.chance()]
+    # In parts, since a list without end ends with the first action that the rules do not allow.
+    while given := list(islice(each, _ACTIONS_AT_ONCE)):
+        ids = [whole_number("action", action, game.words.count) for action in given]
+        while ids:
+            seats = [] if game.tells_chance else game.carry_out(ids)
+            plays += map(Play, seats, ids)
+            chance += [""] * len(seats)
+            del ids[: len(seats)]
+            if ids:
+                deals = game.is_round_over() and not game.is_over()
+                play = Play(NO_SEAT, NEXT_ROUND) if deals else Play(game.seat, ids.pop(0))
+                chance.append(game.play(play, f"play {len(plays) + 1}"))
+                plays.append(play)
     return Record(
         position,
         tuple(plays),
@@ -86,7 +93,7 @@ def replay(record: Record) -> Iterator[StateArray]:
     """
     game = _Played(checked_record(record).position)
     said = record.chance or ("",) * (len(record.plays) + 1)
-    _compare_chance(said[0], game.chance(None) if said[0] else "", "before the first play")
+    _compare_chance(said[0], game.chance() if said[0] else "", "before the first play")
     for number, given in enumerate(record.plays):
         yield game.copy()
         where = f"line {record.lines[number]}" if number < len(record.lines) else f"play {number + 1}"
@@ -117,33 +124,41 @@ class _Played:
             problem = game.hook("games.audit", "a record")(state, self.rules)
         if problem is not None:
             raise NotationError(f"the position is no game of this table: {problem[1]}")
-        spec = game.observation_kind()()
-        settings = Settings(episode=0, reward=0, autoreset=DISABLED, observation_spec=spec, punish_illegal=0)
-        self._games = Batch(self.rulebook, 1, self.rules, settings)
-        self._games.states[:] = state
-        self._games.write_decisions()
-        self._table = self.rulebook.rules_array(self.rules)[0]
+        self._states: StateArray = np.empty(1, self.rulebook.STATE).view(np.recarray)
+        self._states[:] = state
+        self._fields = self._states.view(np.ndarray)  # the same memory; attributes of a recarray are slow
+        table = self.rulebook.rules_array(self.rules)
+        self._table = table[0]
         self._episode = len(self.rulebook.EPISODES) - 1
+        self._play_until_refused: Callable[..., int] = (
+            partial(
+                machine_code.of(game.hook("games.play_until_refused", "a record")),
+                for_kernels(self._states),
+                for_kernels(table)[0],
+            )
+            if game.has("games.play_until_refused")
+            else self._play_plainly
+        )
         self._describe_chance: Any = (
             game.hook("notation.describe_chance", "a record")
             if game.has("notation.describe_chance")
             else None
         )
+        self.tells_chance = self._describe_chance is not None
         self.words = PlayWords(game, self.rules)
 
     @property
     def _state(self) -> Any:
-        return self._games.states[0]
+        return self._states[0]
 
     @property
     def seat(self) -> int:
         """The seat to act."""
-        return int(self._state.seat)
+        return int(self._fields["seat"][0])
 
     def copy(self) -> StateArray:
         """`STATE[1]`, the game as it stands; NumPy would copy it field by field."""
-        states = self._games.states
-        return states.view(np.ndarray).view(np.uint8).copy().view(states.dtype, np.recarray)
+        return self._fields.view(np.uint8).copy().view(self._fields.dtype, np.recarray)
 
     def is_round_over(self) -> bool:
         """Return True if no seat is to act."""
@@ -154,11 +169,35 @@ class _Played:
         is_episode_over = plain(self.rulebook.is_episode_over)
         return self.is_round_over() and bool(is_episode_over(self._state, self._table, self._episode))
 
-    def chance(self, action: int | None) -> str:
-        """Return the dice and cards that a legal action brings; for None, those of this turn so far."""
-        if self._describe_chance is None:
-            return ""
-        return ", ".join(self._describe_chance(self.copy()[0], self.rules, action))
+    def chance(self) -> str:
+        """Return the dice and cards that have fallen in this turn so far."""
+        return self._told(self.copy(), None) if self.tells_chance else ""
+
+    def _told(self, before: StateArray, action: int | None) -> str:
+        return ", ".join(self._describe_chance(before[0], self.rules, action))
+
+    def carry_out(self, actions: Sequence[int]) -> list[int]:
+        """Carry out actions up to the first that the rules do not allow; return who played each."""
+        seats = np.empty(len(actions), np.int32)
+        played = self._play_until_refused(np.array(actions, np.int64), seats)
+        found: list[int] = seats[:played].tolist()
+        return found
+
+    def _play_plainly(self, actions: npt.NDArray[np.int64], seats: npt.NDArray[np.int32]) -> int:
+        """Do the work of a game's hook `games.play_until_refused` in plain Python."""
+        rulebook, state, table = self.rulebook, self._state, self._table
+        for index, action in enumerate(actions.tolist()):
+            if self.is_round_over():
+                if action != NEXT_ROUND or self.is_over():
+                    return index
+                seats[index] = NO_SEAT
+                plain(rulebook.start_next_round)(state, table)
+            else:
+                if not plain(rulebook.is_legal)(state, table, action):
+                    return index
+                seats[index] = self.seat
+                plain(rulebook.step)(state, table, action)
+        return len(actions)
 
     def play(self, play: Play, where: str, *, tell_chance: bool = True) -> str:
         """Carry out one play.
@@ -174,35 +213,28 @@ class _Played:
         Raises:
             NotationError: the rules do not allow it, or it is another seat's turn.
         """
-        refusal = self._refusal(play)
-        if refusal is not None:
-            raise NotationError(f"{where}, {write_play(play, self.words)!r}: {refusal}")
-        if play.action == NEXT_ROUND:
-            plain(self.rulebook.start_next_round)(self._state, self._table)
-            self._games.write_decisions()
-            return self.chance(None) if tell_chance else ""
-        found = self.chance(play.action) if tell_chance else ""
-        self._games.step(np.array([play.action], np.int64))
-        return found
+        before = self.copy() if tell_chance and self.tells_chance else None
+        is_turn = play.action == NEXT_ROUND or play.seat == self.seat
+        if not is_turn or not self.carry_out([play.action]):
+            raise NotationError(f"{where}, {write_play(play, self.words)!r}: {self._reason_against(play)}")
+        if before is None:
+            return ""
+        return self.chance() if play.action == NEXT_ROUND else self._told(before, play.action)
 
-    def _refusal(self, play: Play) -> str | None:
-        """Say why the rules do not allow the play now, and what they do allow; None if they allow it."""
-        mask = self._games.buffers.action_mask[0]
+    def _reason_against(self, play: Play) -> str:
+        """Say why the rules do not allow the play now, and what they do allow."""
+        if self.is_over():
+            return f"the {self.rulebook.EPISODES[-1]} is over"
         if self.is_round_over():
-            if self.is_over():
-                return f"the {self.rulebook.EPISODES[-1]} is over"
-            if play.action == NEXT_ROUND:
-                return None
             return f"the {self.rulebook.EPISODES[0]} is over; in a match write {DEAL!r} before the next play"
+        reason = f"seat {self.seat} is to act"
         if play.action == NEXT_ROUND:
-            reason = f"the {self.rulebook.EPISODES[0]} is not over: seat {self.seat} is to act"
-        elif play.seat != self.seat:
-            reason = f"seat {self.seat} is to act"
-        elif not mask[play.action]:
+            reason = f"the {self.rulebook.EPISODES[0]} is not over: {reason}"
+        elif play.seat == self.seat:
             why = self.rulebook.reason_against(self._state, self.rules, play.action)
             reason = f"the rules do not allow it now: {why}"
-        else:
-            return None
+        mask = np.zeros(self.words.count, np.int8)
+        plain(self.rulebook.write_mask)(self._state, self._table, mask)
         legal = [self.words.write(action, self.seat) for action in np.flatnonzero(mask).tolist()]
         return f"{reason}. It may: {listed(legal)}"
 
