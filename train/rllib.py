@@ -32,7 +32,8 @@ from train.common.runs import Run, run_training
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Ray's modules warn of each other
-    logging.getLogger("ray.rllib").setLevel(logging.ERROR)
+    for name in ("ray", "ray.rllib"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     from ray.rllib.algorithms.algorithm import Algorithm
     from ray.rllib.algorithms.ppo import PPOConfig
     from ray.rllib.core.rl_module.rl_module import RLModuleSpec

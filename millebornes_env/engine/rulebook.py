@@ -29,6 +29,9 @@ Row = npt.NDArray[np.int8]
 NO_TEAM: Final = -1
 """The result of `winner` if no team has won alone."""
 
+NEXT_ROUND: Final = -1
+"""Among the plays of a match: no action, but the deal of the next round."""
+
 RECORD_FIELDS: Final = {"key": (2,), "episode": (), "seat": ()}
 """The fields of `STATE` that the engine reads or writes itself, all of whole numbers, and their shapes."""
 

@@ -6,7 +6,7 @@ and `replays` serve all games; positions are written and read by the module `pos
 those of games without one by `openings`.
 """
 
-from millebornes_env.games.millebornes.replay import NEXT_ROUND
+from millebornes_env.engine.rulebook import NEXT_ROUND
 from millebornes_env.notation.jsonl import read_jsonl, write_jsonl
 from millebornes_env.notation.millebornes.actions import read_action, write_action
 from millebornes_env.notation.position import Position, read_position, write_position

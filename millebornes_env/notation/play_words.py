@@ -36,10 +36,9 @@ class PlayWords:
         self.rules = rules
         rulebook = game.module()
         self.count = int(rulebook.action_count(rules, None))
-        self._names_of: Callable[[int, Any, int], Sequence[str]] = (
-            game.hook("notation.action_words", "a record")
-            if game.has("notation.action_words")
-            else lambda action, rules, seat: [rulebook.action_name(action, rules, seat)]
+        own_words = game.find_hook("notation.action_words")
+        self._names_of: Callable[[int, Any, int], Sequence[str]] = own_words or (
+            lambda action, rules, seat: [rulebook.action_name(action, rules, seat)]
         )
         self._ids: dict[int, dict[str, int]] = {}
 

@@ -25,9 +25,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from millebornes_env._util.texts import closest, items_of
-from millebornes_env.engine.rulebook import NO_TEAM, Rulebook
+from millebornes_env.engine.rulebook import NEXT_ROUND, NO_TEAM, Rulebook
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.games.millebornes.replay import NEXT_ROUND
 from millebornes_env.games.registry import GAMES, Sheet
 from millebornes_env.notation.entries import FORMAT_VERSION, checked_entries
 from millebornes_env.notation.header import checked_table

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from millebornes_env.engine.numba import machine_code
 from millebornes_env.engine.numba.compiling import for_kernels, plain
-from millebornes_env.engine.rulebook import NO_TEAM, StateArray
+from millebornes_env.engine.rulebook import NEXT_ROUND, NO_TEAM, StateArray
 from millebornes_env.errors import NotationError, StateError, shown
-from millebornes_env.games.millebornes.replay import NEXT_ROUND
 from millebornes_env.notation.header import checked_table, kind_of
 from millebornes_env.notation.play_words import PlayWords, listed, whole_number
 from millebornes_env.notation.position import Position, game_of
@@ -119,9 +118,8 @@ class _Played:
             found = kind_of(state, self.rulebook.STATE)
             raise StateError(f"a position holds one record of its game, STATE[1]; got {found}")
         checked_table(position.edition, self.rules)
-        problem = None
-        if game.has("games.audit"):
-            problem = game.hook("games.audit", "a record")(state, self.rules)
+        audit = game.find_hook("games.audit")
+        problem = None if audit is None else audit(state, self.rules)
         if problem is not None:
             raise NotationError(f"the position is no game of this table: {problem[1]}")
         self._states: StateArray = np.empty(1, self.rulebook.STATE).view(np.recarray)
@@ -130,20 +128,13 @@ class _Played:
         table = self.rulebook.rules_array(self.rules)
         self._table = table[0]
         self._episode = len(self.rulebook.EPISODES) - 1
+        compiled = game.find_hook("games.play_until_refused")
         self._play_until_refused: Callable[..., int] = (
-            partial(
-                machine_code.of(game.hook("games.play_until_refused", "a record")),
-                for_kernels(self._states),
-                for_kernels(table)[0],
-            )
-            if game.has("games.play_until_refused")
-            else self._play_plainly
+            self._play_plainly
+            if compiled is None
+            else partial(machine_code.of(compiled), for_kernels(self._states), for_kernels(table)[0])
         )
-        self._describe_chance: Any = (
-            game.hook("notation.describe_chance", "a record")
-            if game.has("notation.describe_chance")
-            else None
-        )
+        self._describe_chance: Any = game.find_hook("notation.describe_chance")
         self.tells_chance = self._describe_chance is not None
         self.words = PlayWords(game, self.rules)
 

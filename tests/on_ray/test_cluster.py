@@ -144,7 +144,7 @@ def test_a_lost_node_costs_its_tasks_only(cluster: LocalCluster, tmp_path: Path)
 
 
 def test_an_agent_that_is_another_one_there_is_refused() -> None:
-    with pytest.raises(ArenaError, match="another one on a node"):
+    with pytest.raises(ArenaError, match="differs between a node of the cluster and the machine"):
         play_share(ROUNDS, [Player("greedy", 1, "0" * 16), Player("random", 2)], 0, 16)
 
 

@@ -58,7 +58,7 @@ _LOG_SECONDS: Final = 2.0
 
 
 class Learner(Protocol):
-    """The learner of a run: `Trainer` in train.selfplay, `Learner` in train.maskable_ppo."""
+    """The learner of a run: `Trainer` of train.selfplay, `LibraryLearner` of train.common.libraries."""
 
     @property
     def decisions(self) -> int:

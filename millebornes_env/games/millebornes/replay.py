@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.engine.numba.compiling import kernel
+from millebornes_env.engine.rulebook import NEXT_ROUND
 from millebornes_env.games.millebornes.legality import is_legal
 from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import NO_SEAT, ROUND_OVER, StateArray
 from millebornes_env.games.millebornes.turn import start_next_round, step
 from millebornes_env.games.millebornes.winning import is_match_over
-
-NEXT_ROUND: Final = -1
-"""Among the plays of a match: no action, but the deal of the next round."""
 
 
 @kernel

@@ -55,22 +55,10 @@ from millebornes_env.notation.position import Position
 def read_position(
     text: str, *, edition: str | Edition = "parker", players: int = 2, teams: int | None = None
 ) -> Position:
-    """The position that a text describes.
+    """Read a position of Mille Bornes, as `notation.read_position` does for all games.
 
-    Args:
-        text: as `write_position` writes it, or less: what is not said is as at the start of a round with
-            empty hands, and the cards that are not named lie in the streams.
-        edition: what is played if the text does not say. An edition of your own must be given here: the text
-            names no files, but may name this edition by its label.
-        players: seats at the table if the text does not say.
-        teams: teams at the table if the text does not say.
-
-    Returns:
-        The position, all of it.
-
-    Raises:
-        NotationError: the text describes none; the message names the line and what is wrong with it.
-        MilleBornesError: the edition, or the table, that were given are none.
+    What the text does not say is as at the start of a round with empty hands, and the cards that it does not
+    name lie in the streams.
     """
     lines = []
     for number, line in text_lines(text, "a position"):
@@ -99,23 +87,7 @@ def position_of_lines(
 def write_position(
     state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
 ) -> str:
-    """A game as text.
-
-    Args:
-        state: its record: one of the games of an array of `STATE`, or an array of one.
-        edition: the rule sheet that is played.
-        rules: its rules at this table.
-        key: whether to write the game's key, that is which random numbers are to come.
-        checked: whether to make sure that the record is one of this table and reads back as it was, which
-            takes most of the time.
-
-    Returns:
-        Lines `name: words`, each ending with a newline; `read_position` makes the same record of them.
-
-    Raises:
-        StateError: the record is none.
-        NotationError: it is not the record of a game at this table, or the rules are not the edition's.
-    """
+    """Return a position of Mille Bornes as text, as `notation.write_position` does for all games."""
     words = words_of_position(state, edition, rules, key=key, checked=checked)
     return "".join(f"{name}: {said}\n" for name, said in words.items())
 

@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.engine.rulebook import NEXT_ROUND
 from millebornes_env.errors import EditionError, PlayError
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -29,7 +30,6 @@ from millebornes_env.games.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.games.millebornes.motion import is_cured_by_safety, is_limited, is_moving
-from millebornes_env.games.millebornes.replay import NEXT_ROUND
 from millebornes_env.games.millebornes.rule_checks import validated
 from millebornes_env.games.millebornes.rules import Rules, rules_record
 from millebornes_env.games.millebornes.state import (

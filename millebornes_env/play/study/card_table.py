@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from millebornes_env.engine.rulebook import NEXT_ROUND
 from millebornes_env.games.millebornes.actions import PASS
-from millebornes_env.games.millebornes.replay import NEXT_ROUND
 from millebornes_env.games.millebornes.state import CLAIM, ROUND_OVER
 from millebornes_env.play.web.table import CardTable
 

@@ -6,10 +6,11 @@ import numpy as np
 
 from millebornes_env.engine.numba import machine_code
 from millebornes_env.engine.numba.compiling import for_kernels, plain
+from millebornes_env.engine.rulebook import NEXT_ROUND
 from millebornes_env.errors import PlayError
 from millebornes_env.games.millebornes.actions import num_actions
 from millebornes_env.games.millebornes.legality import is_legal
-from millebornes_env.games.millebornes.replay import NEXT_ROUND, play_until_refused
+from millebornes_env.games.millebornes.replay import play_until_refused
 from millebornes_env.games.millebornes.rulebook import NAME
 from millebornes_env.games.millebornes.rules import Rules, compiled_rules, rules_record
 from millebornes_env.games.millebornes.state import ROUND_OVER, STATE, State, StateArray

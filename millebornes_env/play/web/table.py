@@ -19,7 +19,7 @@ from millebornes_env._util.versions import __version__
 from millebornes_env.agents.champion import champions_of
 from millebornes_env.agents.protocol import Agent, ask_in
 from millebornes_env.engine.numba.compiling import plain
-from millebornes_env.engine.rulebook import StateArray
+from millebornes_env.engine.rulebook import NEXT_ROUND, StateArray
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.errors import PlayError, shown
 from millebornes_env.games.millebornes.actions import (
@@ -45,7 +45,6 @@ from millebornes_env.games.millebornes.cards import (
     is_remedy,
 )
 from millebornes_env.games.millebornes.reasons import reason_against
-from millebornes_env.games.millebornes.replay import NEXT_ROUND
 from millebornes_env.games.millebornes.rule_checks import limits
 from millebornes_env.games.millebornes.rules import FIELDS, TABLE_FIELDS, Rules, rules_record
 from millebornes_env.games.millebornes.state import ROUND_OVER
