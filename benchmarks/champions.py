@@ -118,7 +118,7 @@ def tables_named(names: Iterable[str]) -> list[tuple[str, int, int]]:
     Raises:
         ValueError: a name is not of that kind.
     """
-    found = []
+    result = []
     for name in names:
         sheet, *counts = name.split(":")
         if not (1 <= len(counts) <= 2 and all(count.isdecimal() for count in counts)):
@@ -126,8 +126,8 @@ def tables_named(names: Iterable[str]) -> list[tuple[str, int, int]]:
                 f"--table {name!r} is no table: name the edition, the players, and the teams if they are "
                 "fewer, such as parker:2 or parker:4:2"
             )
-        found.append((sheet, int(counts[0]), int(counts[-1])))
-    return found
+        result.append((sheet, int(counts[0]), int(counts[-1])))
+    return result
 
 
 def measured(table: tuple[str, int, int], against: str, args: Args) -> Line:
@@ -171,11 +171,11 @@ def markdown(lines: Sequence[Line]) -> str:
     heads = [*("table", "champion", "even, %"), *(f"against `{name}`, %" for name in opponents)]
     rows = [heads, ["---", "---", *["--:"] * (1 + len(opponents))]]
     for table in dict.fromkeys(line.table for line in lines):
-        found = {line.against: line for line in lines if line.table == table}
-        one = next(iter(found.values()))
+        result = {line.against: line for line in lines if line.table == table}
+        one = next(iter(result.values()))
         sheet, _, seats = table.partition(" ")
         row = [f"`{sheet}` {seats}", f"`{one.agent}`", f"{100 * one.even:.1f}"]
-        shares = [found.get(name) for name in opponents]
+        shares = [result.get(name) for name in opponents]
         row += [f"{100 * line.share:.1f} ({100 * line.error:.1f})" if line else "" for line in shares]
         rows.append(row)
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

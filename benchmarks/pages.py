@@ -18,8 +18,8 @@ def with_block(text: str, begin: str, block: str) -> str:
     Raises:
         ValueError: the page has no such marks.
     """
-    before, found, after = text.partition(begin)
+    before, result, after = text.partition(begin)
     _, ended, rest = after.partition(END)
-    if not found or not ended:
+    if not result or not ended:
         raise ValueError(f"the page has no lines {begin.strip()!r} and {END.strip()!r} for the block")
     return before + begin + block + END + rest

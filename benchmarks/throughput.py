@@ -239,11 +239,11 @@ def ratios(settings: list[Setting]) -> dict[str, float]:
     wanted = {"2 threads / 1 thread, batch 4096": (ours(4096, 2), ours(4096, 1))}
     for library, name in (("PettingZoo", "hanabi"), ("PettingZoo", "leduc"), ("RLCard", "uno")):
         wanted[f"batch 4096 on 1 thread / {library} {name}"] = (ours(4096, 1), theirs(library, name))
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for label, (over, under) in wanted.items():
         with contextlib.suppress(StopIteration):
-            found[label] = paired_ratio(settings, over, under)
-    return found
+            result[label] = paired_ratio(settings, over, under)
+    return result
 
 
 @contextlib.contextmanager

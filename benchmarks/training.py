@@ -180,15 +180,15 @@ def shares_of(done: Progress, wall: float) -> dict[str, float]:
 
 def contenders(quick: bool) -> list[Contender]:
     """Everything that is measured, those with the same network and epochs side by side."""
-    found = []
+    result = []
     for hidden, epochs in TASKS:
-        found += [
+        result += [
             Contender(OURS, hidden, epochs, size, precision, learner)
             for size in OUR_SIZES
             for learner, precision in OUR_LEARNERS
         ]
-        found += [Contender(THEIRS, hidden, epochs, size) for size in THEIR_SIZES]
-    return [replace(one, size=shrunk(one.size)) for one in found] if quick else found
+        result += [Contender(THEIRS, hidden, epochs, size) for size in THEIR_SIZES]
+    return [replace(one, size=shrunk(one.size)) for one in result] if quick else result
 
 
 def shrunk(size: Size) -> Size:

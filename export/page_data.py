@@ -316,21 +316,26 @@ def _champions() -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the network and the file of each champion that plays at a table, with or without overrides."""
     sheets = [edition(name) for name in (*editions(), *mini_decks())]
     tables = [table_of(sheet.name, *table) for sheet in sheets for table in sheet.tables]
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     files = {}
     playing = [
         (table, name) for table in tables for name in (_champion_of(table), *_champions_if_changed(table))
     ]
     for table, name in playing:
-        if name is None or name in found:
+        if name is None or name in result:
             continue
         agent = ChampionAgent(table, which=name)
         options = agent.options.tolist()
         options[ADDRESS] = 0  # filled in by the page
         layers, content = network_file(name)
-        found[name] = {"file": f"{name}{WEIGHTS}", "layers": layers, "options": options, "value": agent.value}
+        result[name] = {
+            "file": f"{name}{WEIGHTS}",
+            "layers": layers,
+            "options": options,
+            "value": agent.value,
+        }
         files[f"{name}{WEIGHTS}"] = content
-    return found, files
+    return result, files
 
 
 def network_file(name: str) -> tuple[list[list[int]], bytes]:

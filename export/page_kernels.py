@@ -231,13 +231,13 @@ def search_findings(
 
 def agents_of(table: Table) -> dict[str, CompiledAgent]:
     """Return the agents that are compiled functions without a network, by name."""
-    found = {}
+    result = {}
     for name in registry.names(table.game):
         maker: Any = registry.AGENTS[name]
         is_compiled = isinstance(maker, type) and issubclass(maker, CompiledAgent) and maker.is_compiled
         if is_compiled and not issubclass(maker, PolicyAgent):
-            found[name] = maker(table)
-    return found
+            result[name] = maker(table)
+    return result
 
 
 def table_of(edition_name: str, players: int, teams: int | None) -> Table:
@@ -260,13 +260,13 @@ def _examples_of_agents(table: Table) -> list[Example]:
     of_choose = _examples(rulebook, table.rules)
     functions = {name: agent.function() for name, agent in agents_of(table).items()}
     functions[NETWORK] = network_kernels_of(rulebook).choose
-    found: list[Example] = [(kernel(choose), of_choose, name) for name, choose in functions.items()]
+    result: list[Example] = [(kernel(choose), of_choose, name) for name, choose in functions.items()]
     states, rules = _one_game(table.rules)
     int64, int32 = np.zeros(1, np.int64), np.zeros(1, np.int32)
     memories, options = np.zeros((1, MEMORY), np.int16), np.zeros(MAX_OPTIONS, np.int64)
     choose_each = agent_kernels_of(rulebook).choose_each
     arguments = (0, states, rules, int32, memories, options, int64, int64)
-    return [*found, (choose_each, arguments, "choose_each")]
+    return [*result, (choose_each, arguments, "choose_each")]
 
 
 def _examples_of_page(table_rules: Rules) -> list[Example]:

@@ -90,8 +90,8 @@ def link(code: bytes, symbols: list[str]) -> bytes:
         )
         if done.returncode != 0:
             raise ExportError(f"Zig cannot link the kernels: {done.stderr.strip()}")
-        found = (Path(folder) / linked).read_bytes()
-    missing = [symbol for symbol in symbols if symbol.encode() not in found]
+        result = (Path(folder) / linked).read_bytes()
+    missing = [symbol for symbol in symbols if symbol.encode() not in result]
     if missing:
         raise ExportError(f"the shared object does not export {', '.join(missing)}")
-    return found
+    return result

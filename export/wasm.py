@@ -70,23 +70,23 @@ _TOOLS: Final = ("numba", "llvmlite", "numpy", "ziglang")
 @functools.cache
 def digest() -> str:
     """Return a digest, 16 hexadecimal digits, of all sources of the built files."""
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for folder in _SOURCES:
         for file in sorted((ROOT / folder).rglob("*")):
             path = file.relative_to(ROOT).as_posix()
             if file.suffix in _SUFFIXES and not path.startswith(_NOT_COMPILED):
-                found.update(path.encode())
-                found.update(file.read_bytes())
-    return found.hexdigest()[:16]
+                result.update(path.encode())
+                result.update(file.read_bytes())
+    return result.hexdigest()[:16]
 
 
 def _versions() -> dict[str, str]:
     """Return the versions of the installed build tools."""
-    found = {}
+    result = {}
     for tool in _TOOLS:
         with contextlib.suppress(PackageNotFoundError):
-            found[tool] = version(tool)
-    return found
+            result[tool] = version(tool)
+    return result
 
 
 def stale(folder: Path = FOLDER) -> str:

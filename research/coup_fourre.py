@@ -103,13 +103,13 @@ def of_deck(deck: str) -> dict[str, Any]:
     """
     if solvable(deck).rules.extended_target:
         raise MilleBornesError(f"{deck!r} has an extension; override it with extended_target=0")
-    found = solved(deck)
-    weights = {"equilibrium": found.weights, "uniform": Uniform().weights(found.tree)}
-    rows = {name: claims_against(found, weights[name]) for name in OPPONENTS}
+    result = solved(deck)
+    weights = {"equilibrium": result.weights, "uniform": Uniform().weights(result.tree)}
+    rows = {name: claims_against(result, weights[name]) for name in OPPONENTS}
     return {
         "deck": deck,
-        "bonus": found.game.rules.points_per_coup_fourre,
-        "nash_conv": found.nash_conv,
+        "bonus": result.game.rules.points_per_coup_fourre,
+        "nash_conv": result.nash_conv,
         **rows,
     }
 
@@ -161,24 +161,24 @@ def of_full_game(config: Mapping[str, Any], seed: int, on_progress: OnProgress) 
     """By rollouts, in rounds of an agent against itself."""
     who = player(config["agent"], config["edition"], seed)
     count, redeals = config["positions"], config["redeals"]
-    found = find_decisions(who, may_claim, count, 3 * count, seed)
-    actions = np.tile(np.array([CLAIM_COUP_FOURRE, PASS]), (len(found.states), 1))
-    points = roll_out(who, found.states, actions, redeals, seed, on_progress=on_progress)
+    result = find_decisions(who, may_claim, count, 3 * count, seed)
+    actions = np.tile(np.array([CLAIM_COUP_FOURRE, PASS]), (len(result.states), 1))
+    points = roll_out(who, result.states, actions, redeals, seed, on_progress=on_progress)
     means, errors = gains_of(points)
     doubtful = means < DOUBTFUL * errors
-    again = roll_out(who, found.states[doubtful], actions[doubtful], AGAIN * redeals, seed + _ANOTHER_SEED)
+    again = roll_out(who, result.states[doubtful], actions[doubtful], AGAIN * redeals, seed + _ANOTHER_SEED)
     means_again, errors_again = gains_of(again)
-    safeties = [CARD_NAMES[safety_against(int(hazard))] for hazard in found.states["pending_hazard"]]
-    labels = (safeties, banded(found.states["draw_pile"], CARDS_LEFT))
+    safeties = [CARD_NAMES[safety_against(int(hazard))] for hazard in result.states["pending_hazard"]]
+    labels = (safeties, banded(result.states["draw_pile"], CARDS_LEFT))
     return {
         "gains": tallied(labels, means),
         "means": np.round(means, 1).tolist(),
-        "declined_by_agent": float((found.chosen == PASS).mean()),
+        "declined_by_agent": float((result.chosen == PASS).mean()),
         "least": float(means.min()),
         "looked_at_again": int(doubtful.sum()),
         "better": int((means_again < -SURE * errors_again).sum()),
         "worst_again": float((means_again / errors_again).min()) if doubtful.any() else None,
-        "claims_in_a_round": found.per_round,
+        "claims_in_a_round": result.per_round,
     }
 
 
@@ -197,10 +197,10 @@ def tables(records: Sequence[Record]) -> list[Table]:
     """The decks, and the full game."""
     decks = [record.result for record in records if "bonus" in record.result]
     full = [record.result for record in records if "gains" in record.result]
-    found = [table_of_decks(decks)] if decks else []
+    result = [table_of_decks(decks)] if decks else []
     if full:
-        found += [table_of_full_game(full), table_of_checks(full)]
-    return found
+        result += [table_of_full_game(full), table_of_checks(full)]
+    return result
 
 
 def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:

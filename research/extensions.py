@@ -106,9 +106,11 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     rules = who.table.rules
     if not rules.extended_target or not rules.count_points:
         raise MilleBornesError(f"{who.edition!r} has no extension that is worth points: take another sheet")
-    found = find_decisions(who, is_extension, config["positions"], 2 * config["positions"], part.seed)
-    points, equities = gains_of_extending(who, found, config, part.seed, lambda share: on_progress(share / 2))
-    bands = bands_of(found.states)
+    result = find_decisions(who, is_extension, config["positions"], 2 * config["positions"], part.seed)
+    points, equities = gains_of_extending(
+        who, result, config, part.seed, lambda share: on_progress(share / 2)
+    )
+    bands = bands_of(result.states)
     labels = [names_of(ends, places) for ends, places in zip(BANDS, bands, strict=True)]
     grids = {
         "threshold": threshold_grid(points, bands[:2]),
@@ -122,9 +124,9 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         "by_cards": tallied(labels[:2], points),
         "by_hand": tallied(labels[::2], points),
         "equities": {f"{own} : {other}": tallied(labels[:2], equities[own, other]) for own, other in SCORES},
-        "by_choice": tallied([[CHOICES[choice] for choice in found.chosen.tolist()]], points),
+        "by_choice": tallied([[CHOICES[choice] for choice in result.chosen.tolist()]], points),
         "grids": {name: grid.astype(int).tolist() for name, grid in grids.items()},
-        "decisions_in_a_round": found.per_round,
+        "decisions_in_a_round": result.per_round,
         "over_never": compared,
     }
 
@@ -159,7 +161,7 @@ def bands_of(states: StateArray) -> tuple[Bands, ...]:
     in_hand = states["hand"][rows, seats][:, :NUM_DISTANCES].astype(np.int64) @ KM_OF_CARDS
     numbers = (states["km"][rows, 1 - seats], states["draw_pile"], in_hand)
     return tuple(
-        np.searchsorted(ends, found, side="right") - 1 for ends, found in zip(BANDS, numbers, strict=True)
+        np.searchsorted(ends, result, side="right") - 1 for ends, result in zip(BANDS, numbers, strict=True)
     )
 
 
@@ -229,8 +231,8 @@ def compare(who: Player, one: Extends | None, deals: int, seed: int) -> tuple[fl
         seeds = agent_seed(seed + _ANOTHER_SEED, first)
         pairs = [play_round(who, one, seat, count, seeds) for seat in (0, 1)]
         leads.append((pairs[0] + pairs[1]) / 2)
-    found = mean_interval(np.concatenate(leads))
-    return found.mean, found.half_width
+    result = mean_interval(np.concatenate(leads))
+    return result.mean, result.half_width
 
 
 def play_round(who: Player, one: Extends | None, seat: int, deals: int, seed: int) -> Float64Array:
@@ -260,21 +262,21 @@ def play_round(who: Player, one: Extends | None, seat: int, deals: int, seed: in
 
 def by_rules(records: Sequence[Record]) -> dict[str, list[Mapping[str, Any]]]:
     """The results of all seeds, by the rules."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    result: dict[str, list[Mapping[str, Any]]] = {}
     for record in records:
-        found.setdefault(record.part.config["rules"], []).append(record.result)
-    return found
+        result.setdefault(record.part.config["rules"], []).append(record.result)
+    return result
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """Build the table of policies, and the table of the surface for each set of rules."""
-    found = [table_of_policies(by_rules(records))]
+    result = [table_of_policies(by_rules(records))]
     for name, results in by_rules(records).items():
         by_cards, by_hand = (merged(one[key] for one in results) for key in ("by_cards", "by_hand"))
-        found.append(table_of_surface(f"by the cards left: {name}", by_cards, "cards", CARDS))
-        found.append(table_of_surface(f"by km in the own hand: {name}", by_hand, "km in hand", HAND))
-    found.append(table_of_scores(by_rules(records)))
-    return found
+        result.append(table_of_surface(f"by the cards left: {name}", by_cards, "cards", CARDS))
+        result.append(table_of_surface(f"by km in the own hand: {name}", by_hand, "km in hand", HAND))
+    result.append(table_of_scores(by_rules(records)))
+    return result
 
 
 def table_of_policies(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
@@ -367,11 +369,11 @@ def draw_policies(axes: Any, results: Mapping[str, list[Mapping[str, Any]]]) -> 
     """Bars of the points over never extending."""
     styled(axes, "Over never extending", ylabel="points a round")
     for number, (name, seeds) in enumerate(results.items()):
-        found = [over_seeds([one["over_never"][other][0] for one in seeds]) for other in POLICIES[1:]]
+        result = [over_seeds([one["over_never"][other][0] for one in seeds]) for other in POLICIES[1:]]
         axes.bar(
-            [place + 0.4 * (number - 0.5) for place in range(len(found))],
-            [one.mean for one in found],
-            yerr=[0.0 if one.low is None else one.half_width for one in found],
+            [place + 0.4 * (number - 0.5) for place in range(len(result))],
+            [one.mean for one in result],
+            yerr=[0.0 if one.low is None else one.half_width for one in result],
             width=0.38, color=COLOURS[number], label=name, capsize=2,
         )  # fmt: skip
     axes.axhline(0, color="#555555", linewidth=0.8)

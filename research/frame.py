@@ -206,8 +206,8 @@ def _measured(
 ) -> list[Record]:
     """The records of the parts, as far as the options let them be measured."""
     remove_drafts(kept.folder)
-    found = {part.name: kept.read(part) if options.resume else None for part in parts}
-    todo = [] if options.dry_run else [part for part in parts if found[part.name] is None]
+    result = {part.name: kept.read(part) if options.resume else None for part in parts}
+    todo = [] if options.dry_run else [part for part in parts if result[part.name] is None]
     begun = time.monotonic()
     with _progress_bar() as bar:
         task = bar.add_task(question.name, total=sum(part.weight for part in parts))
@@ -223,9 +223,9 @@ def _measured(
                 say(f"{part.name} is skipped: {missing}")
             else:
                 kept.keep(record)
-                found[part.name] = record
+                result[part.name] = record
             bar.update(task, completed=before + part.weight)
-    return [done for part in parts if (done := found[part.name]) is not None]
+    return [done for part in parts if (done := result[part.name]) is not None]
 
 
 def _measure(question: Question[OptionsT], part: Part, options: OptionsT, on_progress: OnProgress) -> Record:

@@ -183,7 +183,7 @@ def reached_at(curve: Sequence[tuple[int, float]], level: float) -> float | None
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """The searchers, and the critics."""
-    found = []
+    result = []
     searchers = leads_of(records)
     if searchers:
         rows = [
@@ -191,20 +191,20 @@ def tables(records: Sequence[Record]) -> list[Table]:
             for sees, leads in searchers.items()
         ]
         headings = ("search sees", "deals", "points a round", "over seeing nothing hidden")
-        found.append(Table(headings, tuple(rows), "Search against the agent that it looks ahead with"))
+        result.append(Table(headings, tuple(rows), "Search against the agent that it looks ahead with"))
     learners = by_critic(records)
     if learners:
-        found.append(table_of_critics(learners))
-    return found
+        result.append(table_of_critics(learners))
+    return result
 
 
 def leads_of(records: Sequence[Record]) -> dict[str, npt.NDArray[np.float64]]:
     """The leads of each searcher, those of all seeds after each other."""
-    found: dict[str, list[float]] = {}
+    result: dict[str, list[float]] = {}
     for record in records:
         if "leads" in record.result:
-            found.setdefault(record.part.config["sees"], []).extend(record.result["leads"])
-    return {name: np.array(found[name]) for name in SEES if name in found}
+            result.setdefault(record.part.config["sees"], []).extend(record.result["leads"])
+    return {name: np.array(result[name]) for name in SEES if name in result}
 
 
 def worth(searchers: Mapping[str, npt.NDArray[np.float64]], sees: str) -> str:
@@ -217,11 +217,11 @@ def worth(searchers: Mapping[str, npt.NDArray[np.float64]], sees: str) -> str:
 
 def by_critic(records: Sequence[Record]) -> dict[str, list[Record]]:
     """The records of the policies, by their critic."""
-    found: dict[str, list[Record]] = {}
+    result: dict[str, list[Record]] = {}
     for record in records:
         if "curve" in record.result:
-            found.setdefault(record.part.config["critic"], []).append(record)
-    return {name: found[name] for name in CRITICS if name in found}
+            result.setdefault(record.part.config["critic"], []).append(record)
+    return {name: result[name] for name in CRITICS if name in result}
 
 
 def table_of_critics(learners: Mapping[str, Sequence[Record]]) -> Table:
@@ -229,8 +229,8 @@ def table_of_critics(learners: Mapping[str, Sequence[Record]]) -> Table:
     level = level_of([record for records in learners.values() for record in records])
     rows = []
     for critic, records in learners.items():
-        found = [reached_at(record.result["curve"], level) for record in records]
-        reached = over_seeds([one for one in found if one is not None])
+        result = [reached_at(record.result["curve"], level) for record in records]
+        reached = over_seeds([one for one in result if one is not None])
         ends = over_seeds([record.result["curve"][-1][1] for record in records])
         seconds = over_seeds([record.processor_seconds for record in records])
         cells = reached.text(",.0f", 1e-3), ends.text("+.0f"), seconds.text(".0f")
@@ -250,13 +250,13 @@ def table_of_critics(learners: Mapping[str, Sequence[Record]]) -> Table:
 def draw(figure: Figure, records: Sequence[Record]) -> None:
     """Bars of the searchers, and the learning curves."""
     left, right = figure.subplots(1, 2)
-    found = [(sees, mean_interval(leads)) for sees, leads in leads_of(records).items()]
+    result = [(sees, mean_interval(leads)) for sees, leads in leads_of(records).items()]
     styled(left, "Search, by what it sees", ylabel="points a round")
     left.bar(
-        [sees for sees, _ in found],
-        [one.mean for _, one in found],
-        yerr=[half(one) for _, one in found],
-        color=COLOURS[: len(found)], capsize=3,
+        [sees for sees, _ in result],
+        [one.mean for _, one in result],
+        yerr=[half(one) for _, one in result],
+        color=COLOURS[: len(result)], capsize=3,
     )  # fmt: skip
     styled(right, "PPO, by what its critic sees", xlabel="thousand decisions", ylabel="points a round")
     right.set_xscale("log")

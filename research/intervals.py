@@ -47,12 +47,12 @@ def over_seeds(values: Sequence[float] | Float64Array, statistic: Statistic = np
     Returns:
         The statistic and its ends; without ends for a single seed.
     """
-    found = np.asarray(values, dtype=np.float64)
-    centre = float(np.asarray(statistic(found, axis=-1)))
-    if len(found) == 1:
+    result = np.asarray(values, dtype=np.float64)
+    centre = float(np.asarray(statistic(result, axis=-1)))
+    if len(result) == 1:
         return Interval(centre, None, None)
     ends = stats.bootstrap(
-        (found,),
+        (result,),
         statistic,
         n_resamples=DRAWS,
         method="percentile",
@@ -77,11 +77,11 @@ def over_tasks(
     Returns:
         The statistic and its ends; without ends where no task has two seeds.
     """
-    found = [np.asarray(values, dtype=np.float64) for values in tasks]
-    centre = float(np.asarray(statistic(np.concatenate(found), axis=-1)))
-    if max(len(values) for values in found) == 1:
+    result = [np.asarray(values, dtype=np.float64) for values in tasks]
+    centre = float(np.asarray(statistic(np.concatenate(result), axis=-1)))
+    if max(len(values) for values in result) == 1:
         return Interval(centre, None, None)
     rng = np.random.default_rng(0)
-    drawn = [values[rng.integers(len(values), size=(DRAWS, len(values)))] for values in found]
+    drawn = [values[rng.integers(len(values), size=(DRAWS, len(values)))] for values in result]
     low, high = np.percentile(np.asarray(statistic(np.concatenate(drawn, axis=1), axis=-1)), (2.5, 97.5))
     return Interval(centre, float(low), float(high))

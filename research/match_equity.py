@@ -103,10 +103,10 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     count = config["positions"]
     gains = {}
     for place, (kind, wanted) in enumerate(zip(KINDS, (is_extension, is_other), strict=True)):
-        found = find_decisions(who, wanted, count, max(count // 3, 1), part.seed, episode="match")
+        result = find_decisions(who, wanted, count, max(count // 3, 1), part.seed, episode="match")
         told = share_of(on_progress, place)
-        gains[kind] = gain_of_knowing(who, found, table, (config["redeals"], part.seed), told)
-        gains[kind]["decisions_in_a_match"] = found.met / max(count // 3, 1)
+        gains[kind] = gain_of_knowing(who, result, table, (config["redeals"], part.seed), told)
+        gains[kind]["decisions_in_a_match"] = result.met / max(count // 3, 1)
     every = SHOWN // UNIT
     return {
         "table": np.round(table[::every, ::every], 4).tolist(),
@@ -352,10 +352,10 @@ def table_of_gains(results: Sequence[Mapping[str, Any]]) -> Table:
 
 def gains_row(label: str, kinds: Sequence[str], results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Gains added up over the decisions of a match."""
-    found = [[one["gains"][kind] for kind in kinds] for one in results]
-    many = np.array([[gain["decisions_in_a_match"] for gain in of_seed] for of_seed in found])
-    differ = np.array([[gain["differ"] for gain in of_seed] for of_seed in found])
-    gains = np.array([[gain["gain"] for gain in of_seed] for of_seed in found])
+    result = [[one["gains"][kind] for kind in kinds] for one in results]
+    many = np.array([[gain["decisions_in_a_match"] for gain in of_seed] for of_seed in result])
+    differ = np.array([[gain["differ"] for gain in of_seed] for of_seed in result])
+    gains = np.array([[gain["gain"] for gain in of_seed] for of_seed in result])
     won = over_seeds((many * gains).sum(axis=1)).text("+.2f", 100)
     return (label, f"{many.sum(axis=1).mean():.1f}", f"{100 * np.average(differ, weights=many):.1f}", won)
 

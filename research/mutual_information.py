@@ -76,11 +76,11 @@ def conditional_bits(
         shuffles: how often `told` is shuffled within the strata.
         rng: for that.
     """
-    found = plug_in(told, about, given)
+    result = plug_in(told, about, given)
     null = [plug_in(shuffled_within(told, given, rng), about, given) for _ in range(shuffles)]
     bias = float(np.mean(null))
-    as_high = sum(value >= found for value in null)
-    return Bits(found - bias, bias, (1 + as_high) / (1 + shuffles))
+    as_high = sum(value >= result for value in null)
+    return Bits(result - bias, bias, (1 + as_high) / (1 + shuffles))
 
 
 def jackknife_error(values: Float64Array) -> float:

@@ -57,9 +57,9 @@ class Record:
 
     def content(self) -> dict[str, Any]:
         """As JSON values."""
-        found = asdict(self)
-        del found["part"]["folder"]
-        return found
+        result = asdict(self)
+        del result["part"]["folder"]
+        return result
 
 
 class Parts:
@@ -83,14 +83,14 @@ class Parts:
         """
         path = self.path(part)
         try:
-            found = json_of_file(path, MilleBornesError)
-            kept = found["part"]
+            result = json_of_file(path, MilleBornesError)
+            kept = result["part"]
             record = Record(
                 part,
-                dict(found["result"]),
-                float(found["seconds"]),
-                float(found["processor_seconds"]),
-                dict(found["about"]),
+                dict(result["result"]),
+                float(result["seconds"]),
+                float(result["processor_seconds"]),
+                dict(result["about"]),
             )
             measured = {"seed": kept["seed"], **kept["config"]}
         except FileNotFoundError:

@@ -189,10 +189,10 @@ def find_decisions(
             autoreset_mode="disabled",
         )
         rounds += _play(player, env, wanted, agent_seed(seed, first), (states, chosen))
-    found, actions = np.concatenate(states), np.concatenate(chosen)
+    result, actions = np.concatenate(states), np.concatenate(chosen)
     rng = np.random.default_rng([seed, 1])
-    kept = np.sort(rng.permutation(len(found))[:count])
-    return Decisions(found[kept], actions[kept], rounds, len(found))
+    kept = np.sort(rng.permutation(len(result))[:count])
+    return Decisions(result[kept], actions[kept], rounds, len(result))
 
 
 def _play(
@@ -265,7 +265,7 @@ def roll_out(
     Returns:
         int32[N, A, R, 2], points of the round of the acting seat and of the other one; 0 without an action.
     """
-    found = np.zeros((*actions.shape, redeals, 2), np.int32)
+    result = np.zeros((*actions.shape, redeals, 2), np.int32)
     agent = player.agent
     who = Rollout(agent.address, agent.options, redeals, *key_of_seed(seed))
     rules, roots = compiled_rules(player.table.rules), for_kernels(np.ascontiguousarray(states))
@@ -273,14 +273,14 @@ def roll_out(
     def part(first: int) -> None:
         room = Room(for_kernels(new_states(2)), np.zeros((2, MEMORY), np.int16), np.zeros(DECK_SIZE, np.int8))
         chunk = slice(first, first + _CHUNK)
-        play_actions(who, rules, roots[chunk], actions[chunk], first, room, found[chunk])
+        play_actions(who, rules, roots[chunk], actions[chunk], first, room, result[chunk])
 
     starts = range(0, len(states), _CHUNK)
     with ThreadPoolExecutor(threads) as pool:
         for done, _ in enumerate(pool.map(part, starts), 1):
             if on_progress is not None:
                 on_progress(done / len(starts))
-    return found
+    return result
 
 
 @kernel

@@ -86,8 +86,8 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         return {"deck": part.config["deck"], **how_often_held(solved(part.config["deck"]))}
     who = player(part.config["agent"], part.config["edition"], part.seed)
     count = part.config["positions"]
-    found = find_decisions(who, may_lay_a_safety, count, count, part.seed)
-    return gains_of_holding(who, found, part.config["redeals"], part.seed, on_progress)
+    result = find_decisions(who, may_lay_a_safety, count, count, part.seed)
+    return gains_of_holding(who, result, part.config["redeals"], part.seed, on_progress)
 
 
 def may_lay_a_safety(states: StateArray) -> BoolArray:
@@ -186,17 +186,17 @@ def tables(records: Sequence[Record]) -> list[Table]:
     """By safety, by what tempo says, and on the decks that are solved."""
     full = [record.result for record in records if "gains" in record.result]
     decks = [record.result for record in records if "held" in record.result and "gains" not in record.result]
-    found = []
+    result = []
     if full:
         gains, held = merged(one["gains"] for one in full), merged(one["held"] for one in full)
-        found += [
+        result += [
             table_of(gains, held, (0, 1), ("safety", "laid now"), "Value of holding, points of the round"),
             table_of(gains, held, (1, 2), ("laid now", "cards left to draw"), "... by the cards left"),
             table_of(gains, held, (1, 3), ("laid now", "tempo"), "... by tempo"),
         ]
     if decks:
-        found.append(table_of_decks(decks))
-    return found
+        result.append(table_of_decks(decks))
+    return result
 
 
 def table_of(
@@ -259,8 +259,8 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
             ]
             axes.bar(
                 [at + 0.4 * (number - 0.5) for at, _ in shown],
-                [found.mean for _, found in shown],
-                yerr=[0.0 if found.low is None else found.half_width for _, found in shown],
+                [result.mean for _, result in shown],
+                yerr=[0.0 if result.low is None else result.half_width for _, result in shown],
                 width=0.38, color=COLOURS[number], label=label, capsize=2,
             )  # fmt: skip
         axes.axhline(0, color="#555555", linewidth=0.8)

@@ -133,12 +133,12 @@ def variants(over: str, rollouts: Sequence[int], others: Sequence[int] = ()) -> 
     sure = 1 if judges else 2
     judged = f",depth={USUAL_DEPTH}" if judges else ""
     cost = COST_OF_DEPTH[USUAL_DEPTH] if judges else 1
-    found = []
+    result = []
     for number in rollouts:
-        found.append(Variant(NAIVE, f"rollouts={number},z=0{judged}", number, cost))
-        found.append(Variant(SURE, f"rollouts={number},z={sure}{judged}", number, cost))
+        result.append(Variant(NAIVE, f"rollouts={number},z=0{judged}", number, cost))
+        result.append(Variant(SURE, f"rollouts={number},z={sure}{judged}", number, cost))
     usual = f"rollouts={USUAL_ROLLOUTS},z={sure}"
-    found += [
+    result += [
         Variant(
             f"sure, depth {depth}" if depth else "sure, to the end",
             f"{usual},depth={depth}",
@@ -149,16 +149,16 @@ def variants(over: str, rollouts: Sequence[int], others: Sequence[int] = ()) -> 
         if judges and depth != USUAL_DEPTH
     ]
     usual += judged
-    found += [
+    result += [
         Variant(family, f"rollouts={number}{judged}", number, cost, searcher)
         for family, searcher in OTHERS.items()
         for number in others
     ]
-    found.append(Variant("sure, belief", f"{usual},belief=network", USUAL_ROLLOUTS, cost))
-    found.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS, cost))
+    result.append(Variant("sure, belief", f"{usual},belief=network", USUAL_ROLLOUTS, cost))
+    result.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS, cost))
     to_the_end = ",depth=0" if judges else ""  # one playout of each action says it all
-    found.append(Variant("sees all cards", f"z={sure}{to_the_end},sees=all", 1, cost))
-    return found
+    result.append(Variant("sees all cards", f"z={sure}{to_the_end},sees=all", 1, cost))
+    return result
 
 
 def parts(options: Args) -> list[Part]:
@@ -171,7 +171,7 @@ def parts(options: Args) -> list[Part]:
             raise MilleBornesError(f"--{name} {given}: give numbers of 2 or more")
     rollouts = (10, 30) if options.quick else options.rollouts
     others = (10,) if options.quick else options.others
-    found = []
+    result = []
     for place, over in enumerate(options.over):
         for number, variant in enumerate(variants(over, rollouts, others)):
             dear = variant.rollouts * variant.cost
@@ -186,10 +186,10 @@ def parts(options: Args) -> list[Part]:
                 "deals": deals,
             }
             weight = float(deals * dear)
-            found += [
+            result += [
                 Part(f"{place}-{number:02d}-{seed}", seed, config, weight) for seed in options.all_seeds
             ]
-    return found
+    return result
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
@@ -205,11 +205,11 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         points += points_of_deals(outcome).tolist()
         on_progress(len(points) / deals)
     timed = CostArgs(options=text, seed=part.seed, decisions=_COST_DECISIONS)
-    found: dict[str, Any] = {"points": points}
+    result: dict[str, Any] = {"points": points}
     if is_honest:  # a cheat is handed the games, which the timing does not do
         mean, high, playouts = cost_of(searcher_of(over, searcher, text, "threads=1"), over, timed)
-        found |= {"ms": mean, "ms_95": high, "playouts": playouts}
-    return found
+        result |= {"ms": mean, "ms_95": high, "playouts": playouts}
+    return result
 
 
 # What was found ---------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def gains(records: Sequence[Record]) -> list[Gain]:
     for record in records:
         config = record.part.config
         by_variant.setdefault((config["over"], config["family"], config["options"]), []).append(record)
-    return [_gain(found) for found in by_variant.values()]
+    return [_gain(result) for result in by_variant.values()]
 
 
 def _gain(records: Sequence[Record]) -> Gain:
@@ -283,13 +283,13 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
     """Points against milliseconds, a panel for each agent that is searched over."""
     from matplotlib.ticker import LogLocator, NullFormatter  # noqa: PLC0415 - slow to import
 
-    found = gains(records)
-    overs = list(dict.fromkeys(one.over for one in found))
-    colours = dict(zip(dict.fromkeys(one.family for one in found), COLOURS, strict=False))
+    result = gains(records)
+    overs = list(dict.fromkeys(one.over for one in result))
+    colours = dict(zip(dict.fromkeys(one.family for one in result), COLOURS, strict=False))
     panels = figure.subplots(1, len(overs), sharey=True, squeeze=False)[0]
     labelled: dict[str, Any] = {}
     for axes, over in zip(panels, overs, strict=True):
-        _draw_over(axes, [one for one in found if one.over == over], colours)
+        _draw_over(axes, [one for one in result if one.over == over], colours)
         styled(axes, f"Search over {over}", xscale="log", xlabel="ms for a decision, one core")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter("{x:g}")

@@ -93,19 +93,19 @@ def parts(options: Args) -> list[Part]:
         raise MilleBornesError(f"--rounds is {rounds}; the intervals need {BLOCKS} or more")
     table = {"edition": options.edition}
     met = {**table, "deals": deals, "opponent": options.opponent}
-    found = []
+    result = []
     for seed in options.all_seeds:
         for number, agent in enumerate((*options.agents, "random")):
             asked = {**table, "rounds": rounds, "kind": "bits", "agent": agent, "shuffles": options.shuffles}
-            found.append(Part(f"bits-{number}-{seed}", seed, asked, 3.0))
+            result.append(Part(f"bits-{number}-{seed}", seed, asked, 3.0))
         for one, first in enumerate(options.agents):
             for other, second in enumerate(options.agents):
                 pair = {**met, "kind": "pair", "agents": [first, second], "hides": SEEN}
-                found.append(Part(f"pair-{one}-{other}-{seed}", seed, pair))
+                result.append(Part(f"pair-{one}-{other}-{seed}", seed, pair))
             for number, hides in enumerate(HIDDEN[1:], 1):
                 blind = {**met, "kind": "pair", "agents": [first, first], "hides": hides}
-                found.append(Part(f"blind-{one}-{number}-{seed}", seed, blind))
-    return found
+                result.append(Part(f"blind-{one}-{number}-{seed}", seed, blind))
+    return result
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
@@ -134,14 +134,14 @@ def bits_of_agent(part: Part, config: MatchConfig, on_progress: OnProgress) -> d
         noted.append({**rows, "game": rows["game"] + first})
         on_progress(0.5 * min(1.0, first / rounds))
     rows = {name: np.concatenate([one[name] for one in noted]) for name in noted[0]}
-    found = {}
+    result = {}
     for kind in KINDS:
         chosen = rows["discarded"] == (kind == "discard")
         if chosen.sum() > BLOCKS:
             of_kind = {name: values[chosen] for name, values in rows.items()}
-            found[kind] = bits_of_rows(of_kind, int(part.config["shuffles"]), rng)
+            result[kind] = bits_of_rows(of_kind, int(part.config["shuffles"]), rng)
         on_progress(0.75 + 0.25 * (kind == KINDS[-1]))
-    return found
+    return result
 
 
 # Points -----------------------------------------------------------------------------------------------------
@@ -154,12 +154,12 @@ def points_of_pair(part: Part, config: MatchConfig, on_progress: OnProgress) -> 
         make(spec, table, agent_seed(config.seed, seat)) for seat, spec in enumerate(part.config["agents"])
     ]
     pair = Partners(table, (agents[0], agents[1]), part.config["hides"], config.seed)
-    found = []
+    result = []
     for first in range(0, deals, _DEALS_AT_ONCE):
         count = min(_DEALS_AT_ONCE, deals - first)
-        found.append(lead_of_team(pair, part.config["opponent"], config, count, first))
+        result.append(lead_of_team(pair, part.config["opponent"], config, count, first))
         on_progress((first + count) / deals)
-    groups: Float64Array = np.concatenate(found).reshape(GROUPS, -1).mean(axis=1)
+    groups: Float64Array = np.concatenate(result).reshape(GROUPS, -1).mean(axis=1)
     return groups
 
 
@@ -177,24 +177,24 @@ def told_by(records: Sequence[Record]) -> Told:
         if record.part.config["kind"] == "bits":
             for kind, one in record.result.items():
                 by_kind.setdefault((record.part.config["agent"], kind), []).append(one)
-    found: Told = {}
+    result: Told = {}
     for key, ones in by_kind.items():
-        found[key] = {"rows": sum(one["rows"] for one in ones)}
+        result[key] = {"rows": sum(one["rows"] for one in ones)}
         for name in FEATURES:
             of_name = {
                 what: float(np.mean([one[name][what] for one in ones])) for what in ("told", "redealt")
             }
             error = math.hypot(*(one[name]["error"] for one in ones)) / len(ones)
-            found[key][name] = {**of_name, "error": error}
-    return found
+            result[key][name] = {**of_name, "error": error}
+    return result
 
 
 def bits_table(records: Sequence[Record]) -> Table | None:
     """Bits told, by agent, kind of play and feature of the hand."""
     rows = []
-    for (agent, kind), found in told_by(records).items():
-        cells = [_told(found[name]) for name in FEATURES]
-        rows.append((f"`{agent}`", kind, f"{found['rows']:,}", *cells))
+    for (agent, kind), result in told_by(records).items():
+        cells = [_told(result[name]) for name in FEATURES]
+        rows.append((f"`{agent}`", kind, f"{result['rows']:,}", *cells))
     headings = ("agent", "a card that is", "cards", *FEATURES)
     title = "Bits told about what is left in the hand, ± 95 %; in brackets what a redealt hand gives"
     return Table(headings, tuple(rows), title, text_columns=2) if rows else None
@@ -210,12 +210,12 @@ Points = dict[tuple[str, str, str], Float64Array]
 
 def points_of(records: Sequence[Record]) -> Points:
     """Return the points of pairs, with all seeds concatenated."""
-    found: dict[tuple[str, str, str], list[float]] = {}
+    result: dict[tuple[str, str, str], list[float]] = {}
     for record in records:
         if record.part.config["kind"] == "pair":
             one, other = record.part.config["agents"]
-            found.setdefault((one, other, record.part.config["hides"]), []).extend(record.result["points"])
-    return {key: np.array(points) for key, points in found.items()}
+            result.setdefault((one, other, record.part.config["hides"]), []).extend(record.result["points"])
+    return {key: np.array(points) for key, points in result.items()}
 
 
 def losses(points: Points) -> dict[str, Interval]:
@@ -224,31 +224,31 @@ def losses(points: Points) -> dict[str, Interval]:
     Mixed partners are compared with the mean of both kinds by themselves; their order does not matter.
     """
     agents = list(dict.fromkeys(one for one, _, _ in points))
-    found: dict[str, Interval] = {}
+    result: dict[str, Interval] = {}
     lost: dict[tuple[str, ...], Float64Array] = {}
     for one, other in itertools.combinations(agents, 2):
         keys = [(one, one, SEEN), (other, other, SEEN), (one, other, SEEN), (other, one, SEEN)]
         if all(key in points for key in keys):
             alone_1, alone_2, mixed_1, mixed_2 = (points[key] for key in keys)
             lost[one, other] = (alone_1 + alone_2 - mixed_1 - mixed_2) / 2
-            found[f"{one} with {other}"] = mean_interval(lost[one, other])
-    return found | means_of("cross-play", lost) | losses_of_blind(points, agents)
+            result[f"{one} with {other}"] = mean_interval(lost[one, other])
+    return result | means_of("cross-play", lost) | losses_of_blind(points, agents)
 
 
 def losses_of_blind(points: Points, agents: Sequence[str]) -> dict[str, Interval]:
     """Compute the loss in points per round of agents that see other cards in place of discards."""
-    found: dict[str, Interval] = {}
+    result: dict[str, Interval] = {}
     more: dict[tuple[str, ...], Float64Array] = {}
     for agent in agents:
         for hides in HIDDEN[1:]:
             if {(agent, agent, SEEN), (agent, agent, hides)} <= set(points):
                 lost = points[agent, agent, SEEN] - points[agent, agent, hides]
-                found[f"{agent}, not seeing {hides}"] = mean_interval(lost)
+                result[f"{agent}, not seeing {hides}"] = mean_interval(lost)
         blind = [points.get((agent, agent, hides)) for hides in (OTHERS, PARTNER)]
         if blind[0] is not None and blind[1] is not None:
             more[agent,] = blind[0] - blind[1]
-            found[f"{agent}, the partner's more than others"] = mean_interval(more[agent,])
-    return found | means_of("the partner's more than others", more)
+            result[f"{agent}, the partner's more than others"] = mean_interval(more[agent,])
+    return result | means_of("the partner's more than others", more)
 
 
 def means_of(what: str, lost: Mapping[tuple[str, ...], Float64Array]) -> dict[str, Interval]:
@@ -267,35 +267,35 @@ def tables(records: Sequence[Record]) -> list[Table]:
     points = points_of(records)
     agents = list(dict.fromkeys(one for one, _, _ in points))
     bits = bits_table(records)
-    found = [] if bits is None else [bits]
+    result = [] if bits is None else [bits]
     if points:
         opponent = next(
             record.part.config["opponent"] for record in records if record.part.config["kind"] == "pair"
         )
         rows = [(f"`{one}`", *(_mean(points, one, other) for other in agents)) for one in agents]
         title = f"Points a round against two `{opponent}`s: first seat in rows, second in columns; ± 95 %"
-        found.append(Table(("first seat", *(f"`{agent}`" for agent in agents)), tuple(rows), title))
+        result.append(Table(("first seat", *(f"`{agent}`" for agent in agents)), tuple(rows), title))
         lost = tuple((name, interval.text("+.1f")) for name, interval in losses(points).items())
-        found.append(Table(("partners", "points a round lost, ± 95 %"), lost))
-    return found
+        result.append(Table(("partners", "points a round lost, ± 95 %"), lost))
+    return result
 
 
 def _mean(points: Points, one: str, other: str) -> str:
-    found = points.get((one, other, SEEN))
-    return "" if found is None else mean_interval(found).text("+.1f")
+    result = points.get((one, other, SEEN))
+    return "" if result is None else mean_interval(result).text("+.1f")
 
 
 def draw(figure: Figure, records: Sequence[Record]) -> None:
     """Bits of discards on the left, points lost on the right."""
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     _draw_bits(left, told_by(records))
-    found = losses(points_of(records))
-    places = range(len(found))[::-1]
-    means = [interval.mean for interval in found.values()]
-    widths = [interval.half_width for interval in found.values()]
+    result = losses(points_of(records))
+    places = range(len(result))[::-1]
+    means = [interval.mean for interval in result.values()]
+    widths = [interval.half_width for interval in result.values()]
     right.errorbar(means, list(places), xerr=widths, fmt="o", color=COLOURS[0], capsize=2)
     right.axvline(0, color="#777777", linewidth=0.8)
-    right.set_yticks(list(places), list(found), fontsize=8)
+    right.set_yticks(list(places), list(result), fontsize=8)
     styled(right, "What partners lose", xlabel="points a round")
 
 
@@ -303,10 +303,10 @@ def _draw_bits(axes: Axes, bits: Told) -> None:
     agents = [agent for agent, kind in bits if kind == "discard"]
     width = 0.8 / max(1, len(agents))
     for number, agent in enumerate(agents):
-        found = bits[agent, "discard"]
+        result = bits[agent, "discard"]
         places = [place + (number - (len(agents) - 1) / 2) * width for place in range(len(FEATURES))]
-        told = [found[name]["told"] for name in FEATURES]
-        errors = [NORMAL_QUANTILE * found[name]["error"] for name in FEATURES]
+        told = [result[name]["told"] for name in FEATURES]
+        errors = [NORMAL_QUANTILE * result[name]["error"] for name in FEATURES]
         axes.bar(places, told, width, yerr=errors, color=COLOURS[number], label=agent, capsize=2)
     axes.axhline(0, color="#777777", linewidth=0.8)
     axes.set_xticks(range(len(FEATURES)), list(FEATURES), fontsize=8)

@@ -29,12 +29,12 @@ def tallied(labels: Sequence[Sequence[str]], values: npt.NDArray[np.float64]) ->
     Returns:
         By the labels of a group, joined: how many, sum, sum of squares, in one text to keep files small.
     """
-    found: dict[str, list[float]] = {}
+    result: dict[str, list[float]] = {}
     for *words, value in zip(*labels, values.tolist(), strict=True):
-        group = found.setdefault(_BETWEEN.join(words), [0.0, 0.0, 0.0])
+        group = result.setdefault(_BETWEEN.join(words), [0.0, 0.0, 0.0])
         for place, power in enumerate((1.0, value, value * value)):
             group[place] += power
-    return {words: " ".join(map(_shortly, group)) for words, group in found.items()}
+    return {words: " ".join(map(_shortly, group)) for words, group in result.items()}
 
 
 def _shortly(number: float) -> str:
@@ -44,12 +44,12 @@ def _shortly(number: float) -> str:
 
 def merged(parts: Iterable[Mapping[str, str]]) -> dict[Labels, Tally]:
     """Add up what parts have counted."""
-    found: dict[Labels, Tally] = {}
+    result: dict[Labels, Tally] = {}
     for part in parts:
         for words, tally in part.items():
             labels = tuple(words.split(_BETWEEN))
-            found[labels] = added(found.get(labels, NONE), [float(number) for number in tally.split()])
-    return found
+            result[labels] = added(result.get(labels, NONE), [float(number) for number in tally.split()])
+    return result
 
 
 def added(one: Sequence[float], other: Sequence[float]) -> Tally:
@@ -65,11 +65,11 @@ def over(tallies: Mapping[Labels, Tally], *places: int) -> dict[Labels, Tally]:
         tallies: from `merged`.
         *places: of the labels that stay.
     """
-    found: dict[Labels, Tally] = {}
+    result: dict[Labels, Tally] = {}
     for labels, tally in tallies.items():
         kept = tuple(labels[place] for place in places)
-        found[kept] = added(found.get(kept, NONE), tally)
-    return found
+        result[kept] = added(result.get(kept, NONE), tally)
+    return result
 
 
 def interval(tally: Tally) -> Interval:

@@ -102,8 +102,8 @@ def _needs(battle: Int64Array, speed: Int64Array) -> Int64Array:
     state[battle == NO_CARD] = 0
     state[np.isin(battle, [card for card in range(NUM_CARD_TYPES) if is_battle_hazard(card)])] = 1
     state[battle == ROLL] = 3
-    found: Int64Array = 2 * state + (speed == SPEED_LIMIT)
-    return found
+    result: Int64Array = 2 * state + (speed == SPEED_LIMIT)
+    return result
 
 
 def bits_of_rows(rows: dict[str, Int64Array], shuffles: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def bits_of_rows(rows: dict[str, Int64Array], shuffles: int, rng: np.random.Gene
     """
     held = rows["hand"].sum(axis=1)
     redealt = [draw_cards(rows["hidden"], held, rng) for _ in range(REDEALS)]
-    found: dict[str, Any] = {"rows": len(held)}
+    result: dict[str, Any] = {"rows": len(held)}
     for name, (cards, most) in FEATURES.items():
         given = strata(rows, cards)
         about = _count(rows["hand"], cards, most)
@@ -129,7 +129,7 @@ def bits_of_rows(rows: dict[str, Int64Array], shuffles: int, rng: np.random.Gene
             told, stratum = rows["told"][kept], given[kept]
             by_chance = np.mean([plug_in(told, other[kept], stratum) for other in others])
             left_out.append(plug_in(told, about[kept], stratum) - by_chance)
-        found[name] = {
+        result[name] = {
             "bits": true.bits,
             "bias": true.bias,
             "p": true.p,
@@ -137,7 +137,7 @@ def bits_of_rows(rows: dict[str, Int64Array], shuffles: int, rng: np.random.Gene
             "told": true.bits - float(np.mean(by_deal)),
             "error": jackknife_error(np.array(left_out)),
         }
-    return found
+    return result
 
 
 def strata(rows: dict[str, Int64Array], cards: slice) -> Int64Array:
@@ -146,8 +146,8 @@ def strata(rows: dict[str, Int64Array], cards: slice) -> Int64Array:
     ends = np.unique(np.quantile(unseen, np.linspace(0, 1, UNSEEN_STRATA + 1)[1:-1]))
     of_unseen = np.searchsorted(ends, unseen, side="right")
     of_pile = np.minimum(PILE_STRATA * rows["left"] // (rows["left"].max() + 1), PILE_STRATA - 1)
-    found: Int64Array = (rows["needs"] * PILE_STRATA + of_pile) * (UNSEEN_STRATA + 1) + of_unseen
-    return found
+    result: Int64Array = (rows["needs"] * PILE_STRATA + of_pile) * (UNSEEN_STRATA + 1) + of_unseen
+    return result
 
 
 def _count(hands: Int64Array, cards: slice, most: int) -> Int64Array:

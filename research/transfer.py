@@ -112,22 +112,22 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     decisions = int(part.config["decisions"])
     work: list[tuple[str, tuple[str, ...], int]] = [(name, (name,), decisions) for name in names]
     work += [(ALL, tuple(names), decisions), (ALL_LONGER, tuple(names), decisions * len(names))]
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as kept:
         folders = {}
         total, done = sum(budget for _, _, budget in work), 0
         for number, (name, sheets, budget) in enumerate(work):
             folders[name] = Path(kept) / str(number)
             learned = train(sheets, budget, part, folders[name])
-            found[name] = {"decisions": learned, "played": {}}
+            result[name] = {"decisions": learned, "played": {}}
             done += budget
             on_progress(0.9 * done / total)
         for number, name in enumerate(names):
-            for network in found:
+            for network in result:
                 if network != name:
-                    found[network]["played"][name] = match(folders[network], folders[name], name, part)
+                    result[network]["played"][name] = match(folders[network], folders[name], name, part)
             on_progress(0.9 + 0.1 * (number + 1) / len(names))
-    return found
+    return result
 
 
 def train(sheets: tuple[str, ...], decisions: int, part: Part, folder: Path) -> int:
@@ -186,18 +186,18 @@ def elo(share: float, matches: float) -> float:
 def matrix(records: Sequence[Record]) -> dict[str, dict[str, Interval]]:
     """Elo of each network against the specialists, by network and edition; `MEAN` is that away from home."""
     matches = 2.0 * float(records[0].part.config["deals"])
-    found: dict[str, dict[str, Interval]] = {}
+    result: dict[str, dict[str, Interval]] = {}
     for network in records[0].result:
-        found[network] = {}
+        result[network] = {}
         for name in records[0].part.config["editions"]:
             if name == network:
-                found[network][name] = Interval(0.0, 0.0, 0.0)
+                result[network][name] = Interval(0.0, 0.0, 0.0)
             else:
                 met = [[record.result[network]["played"][name]] for record in records]
-                found[network][name] = _elo(met, matches)
+                result[network][name] = _elo(met, matches)
         away = [list(record.result[network]["played"].values()) for record in records]
-        found[network][MEAN] = _elo(away, matches)
-    return found
+        result[network][MEAN] = _elo(away, matches)
+    return result
 
 
 def _elo(met: Sequence[Sequence[Mapping[str, float]]], matches: float) -> Interval:
@@ -224,10 +224,10 @@ def _elo(met: Sequence[Sequence[Mapping[str, float]]], matches: float) -> Interv
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """The matrix, and what each network loses on average away from home."""
-    found = matrix(records)
+    result = matrix(records)
     names = records[0].part.config["editions"]
     rows = []
-    for network, by_edition in found.items():
+    for network, by_edition in result.items():
         cells = ["-" if name == network else by_edition[name].text("+.0f") for name in names]
         rows.append((network, *cells, by_edition[MEAN].text("+.0f")))
     decisions = records[0].part.config["decisions"]
@@ -237,20 +237,20 @@ def tables(records: Sequence[Record]) -> list[Table]:
 
 def draw(figure: Figure, records: Sequence[Record]) -> None:
     """The matrix as a heat map."""
-    found = matrix(records)
+    result = matrix(records)
     names = records[0].part.config["editions"]
-    values = np.array([[by_edition[name].mean for name in names] for by_edition in found.values()])
+    values = np.array([[by_edition[name].mean for name in names] for by_edition in result.values()])
     reach = float(np.abs(values).max()) or 1.0
     axes = styled(figure.add_subplot(), "Elo against the specialist", xlabel="played", ylabel="learned")
     axes.grid(visible=False)
     image = axes.imshow(values, cmap="RdBu", vmin=-reach, vmax=reach, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
-        home = list(found)[row] == names[column]
+        home = list(result)[row] == names[column]
         text = "home" if home else f"{value:+.0f}"
         colour = "white" if abs(value) > 0.6 * reach else "black"
         axes.text(column, row, text, ha="center", va="center", fontsize=9, color=colour)
     axes.set_xticks(range(len(names)), names, rotation=20, fontsize=8)
-    axes.set_yticks(range(len(found)), list(found), fontsize=8)
+    axes.set_yticks(range(len(result)), list(result), fontsize=8)
     figure.colorbar(image, ax=axes, label="Elo")
 
 

@@ -75,8 +75,8 @@ def pair_of(text: str) -> tuple[str, str]:
     Raises:
         MilleBornesError: it is no pair.
     """
-    one, found, other = text.partition(_BETWEEN)
-    if not (found and one.strip() and other.strip()):
+    one, result, other = text.partition(_BETWEEN)
+    if not (result and one.strip() and other.strip()):
         raise MilleBornesError(f"--pairs {shown(text)} is no pair: write it as 'champion vs arnold'")
     return one.strip(), other.strip()
 
@@ -115,16 +115,16 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     plain = MatchConfig(
         config["edition"], 2, episode="round", seed=part.seed, threads=1, plain=config["cards"] == PLAIN
     )
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for number, luck in enumerate(LUCK):
         table = replace(plain, aivat=luck == AIVAT)
         played(config["pair"], table, config["cards"], 0, _WARM_UP)
         begun = time.process_time()
         outcome = played(config["pair"], table, config["cards"], 0, deals)
         spent = time.process_time() - begun
-        found[luck] = {**spread(points_of_deals(outcome)), "seconds": spent}
+        result[luck] = {**spread(points_of_deals(outcome)), "seconds": spent}
         on_progress((number + 1) / len(LUCK))
-    return {"rotations": plain.rules.teams, "luck": found}
+    return {"rotations": plain.rules.teams, "luck": result}
 
 
 def played(pair: Sequence[str], config: MatchConfig, cards: str, first_deal: int, deals: int) -> Outcome:
@@ -213,24 +213,24 @@ def ways(records: Sequence[Record]) -> list[Way]:
     for record in records:
         pair = _BETWEEN.join(record.part.config["pair"])
         by_way.setdefault((pair, record.part.config["cards"]), []).append(record)
-    return [_way(pair, cards, luck, found) for (pair, cards), found in by_way.items() for luck in LUCK]
+    return [_way(pair, cards, luck, result) for (pair, cards), result in by_way.items() for luck in LUCK]
 
 
 def _way(pair: str, cards: str, luck: str, records: Sequence[Record]) -> Way:
-    found: list[Mapping[str, float]] = [record.result["luck"][luck] for record in records]
+    result: list[Mapping[str, float]] = [record.result["luck"][luck] for record in records]
     rotations = int(records[0].result["rotations"])
     deals = sum(int(record.part.config["deals"]) for record in records)
     rounds = rotations / PRECISION**2
-    needed = rounds * _mean(found, "variance")
+    needed = rounds * _mean(result, "variance")
     return Way(
         pair=pair,
         cards=cards,
         luck=luck,
-        mean=_mean(found, "mean"),
-        error=_error(found, "error"),
+        mean=_mean(result, "mean"),
+        error=_error(result, "error"),
         rounds=needed,
-        rounds_error=rounds * _error(found, "variance_error"),
-        seconds=needed / (rotations * deals) * sum(one["seconds"] for one in found),
+        rounds_error=rounds * _error(result, "variance_error"),
+        seconds=needed / (rotations * deals) * sum(one["seconds"] for one in result),
     )
 
 
@@ -244,8 +244,8 @@ def _error(found: Sequence[Mapping[str, float]], name: str) -> float:
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """One for each pair."""
-    found = ways(records)
-    return [_table(pair, found) for pair in dict.fromkeys(way.pair for way in found)]
+    result = ways(records)
+    return [_table(pair, result) for pair in dict.fromkeys(way.pair for way in result)]
 
 
 def _table(pair: str, found: Sequence[Way]) -> Table:
@@ -266,11 +266,11 @@ def _table(pair: str, found: Sequence[Way]) -> Table:
 
 def draw(figure: Figure, records: Sequence[Record]) -> None:
     """Bars of the rounds that are needed, a panel for each pair."""
-    found = ways(records)
-    pairs = list(dict.fromkeys(way.pair for way in found))
+    result = ways(records)
+    pairs = list(dict.fromkeys(way.pair for way in result))
     panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
     for axes, pair in zip(panels, pairs, strict=True):
-        _draw_pair(axes, [way for way in found if way.pair == pair])
+        _draw_pair(axes, [way for way in result if way.pair == pair])
         styled(axes, pair, yscale="log")
         axes.grid(axis="x", visible=False)
     panels[0].set_ylabel(f"rounds to a standard error of {PRECISION:.0f} points")

@@ -71,8 +71,8 @@ def commands_of(name: str) -> list[str]:
     """The commands of a document, in blocks and between backticks, without comments."""
     lines = [line for block in blocks_of(name) for line in block.splitlines()]
     inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text_of(name), flags=re.DOTALL))
-    found = [line.split("  #")[0].strip() for line in [*lines, *inline]]
-    return list(dict.fromkeys(line for line in found if re.match(r"(make|pip|python) ", line)))
+    result = [line.split("  #")[0].strip() for line in [*lines, *inline]]
+    return list(dict.fromkeys(line for line in result if re.match(r"(make|pip|python) ", line)))
 
 
 def generator() -> object:

@@ -65,26 +65,26 @@ def test_a_reward_that_falls_while_others_play_is_the_last_deciders() -> None:
         (0, (1.0, -1.0), False),
         (1, (2.0, -2.0), True),  # and at the end
     )
-    found = transitions_of(*rollout)
-    assert found.rewards[:, 0].tolist() == [5.0, -6.0, 3.0, -2.0]
-    assert found.next_step[:, 0].tolist() == [2, 3, 4, 4]
-    assert found.ended[:, 0].tolist() == [False, False, True, True]
-    assert found.is_complete.all()
+    result = transitions_of(*rollout)
+    assert result.rewards[:, 0].tolist() == [5.0, -6.0, 3.0, -2.0]
+    assert result.next_step[:, 0].tolist() == [2, 3, 4, 4]
+    assert result.ended[:, 0].tolist() == [False, False, True, True]
+    assert result.is_complete.all()
 
 
 def test_a_seat_that_decides_twice_in_a_row_is_its_own_successor() -> None:
-    found = transitions_of(*one_game((1, (0.0, 1.0), False), (1, (0.0, 2.0), False), (1, (0.0, 4.0), True)))
-    assert found.rewards[:, 0].tolist() == [1.0, 2.0, 4.0]
-    assert found.next_step[:, 0].tolist() == [1, 2, 3]
+    result = transitions_of(*one_game((1, (0.0, 1.0), False), (1, (0.0, 2.0), False), (1, (0.0, 4.0), True)))
+    assert result.rewards[:, 0].tolist() == [1.0, 2.0, 4.0]
+    assert result.next_step[:, 0].tolist() == [1, 2, 3]
 
 
 def test_nothing_is_carried_over_the_end_of_an_episode() -> None:
-    found = transitions_of(
+    result = transitions_of(
         *one_game((0, (1.0, -1.0), True), (1, (2.0, -2.0), False), (0, (4.0, -4.0), False))
     )
-    assert found.rewards[0, 0] == 1.0
-    assert found.ended[:, 0].tolist() == [True, False, False]
-    assert found.is_complete[:, 0].tolist() == [True, False, False]
+    assert result.rewards[0, 0] == 1.0
+    assert result.ended[:, 0].tolist() == [True, False, False]
+    assert result.is_complete[:, 0].tolist() == [True, False, False]
 
 
 def test_the_last_decision_of_a_seat_only_bootstraps_the_one_before() -> None:
@@ -97,24 +97,24 @@ def test_the_last_decision_of_a_seat_only_bootstraps_the_one_before() -> None:
 
 def test_where_nobody_decided_rewards_pass_through() -> None:
     seats, rewards, ends = one_game((0, (1.0, 0.0), False), (0, (2.0, 0.0), False), (0, (4.0, 0.0), True))
-    found = transitions_of(seats, rewards, ends, decided=np.array([[True], [False], [True]]))
-    assert found.rewards[0, 0] == 3.0
-    assert found.next_step[0, 0] == 2
-    assert found.is_complete[:, 0].tolist() == [True, False, True]
+    result = transitions_of(seats, rewards, ends, decided=np.array([[True], [False], [True]]))
+    assert result.rewards[0, 0] == 3.0
+    assert result.next_step[0, 0] == 2
+    assert result.is_complete[:, 0].tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize("players", [1, 2, 5])
 def test_it_is_what_looking_forwards_finds(players: int) -> None:
     seats, rewards, ends, values = random_rollout(players)
-    found = transitions_of(seats, rewards, ends)
-    advantages, returns = advantages_of(found, values, gamma=GAMMA, gae_lambda=LAMBDA)
+    result = transitions_of(seats, rewards, ends)
+    advantages, returns = advantages_of(result, values, gamma=GAMMA, gae_lambda=LAMBDA)
     for game in range(seats.shape[1]):
         one = seats[:, game], rewards[:, game], ends[:, game]
         for step in range(len(seats)):
             reward, following, ended, complete = naive_transition(*one, step)
-            assert found.rewards[step, game] == pytest.approx(reward)
-            assert (found.next_step[step, game], found.ended[step, game]) == (following, ended)
-            assert found.is_complete[step, game] == complete
+            assert result.rewards[step, game] == pytest.approx(reward)
+            assert (result.next_step[step, game], result.ended[step, game]) == (following, ended)
+            assert result.is_complete[step, game] == complete
             wanted = naive_advantage(*one, values[:, game], step)
             assert advantages[step, game] == pytest.approx(wanted)
             assert returns[step, game] == pytest.approx(wanted + values[step, game])
@@ -130,10 +130,10 @@ def test_it_is_what_train_selfplay_learns_from() -> None:
         rollout.seats[step] = env.agent_selection
         _, rollout.rewards[step], rollout.dones[step], _, _ = env.step(env.sample_actions())
     write_advantages(rollout, new_seat_memory(1, 3), GAMMA, LAMBDA, 1)
-    found = transitions_of(rollout.seats, rollout.rewards, rollout.dones)
-    advantages, returns = advantages_of(found, rollout.values, gamma=GAMMA, gae_lambda=LAMBDA)
+    result = transitions_of(rollout.seats, rollout.rewards, rollout.dones)
+    advantages, returns = advantages_of(result, rollout.values, gamma=GAMMA, gae_lambda=LAMBDA)
     assert rollout.dones.any()
-    assert (found.is_complete == rollout.loss_mask).all()
+    assert (result.is_complete == rollout.loss_mask).all()
     np.testing.assert_allclose(advantages, rollout.advantages, atol=1e-5)
     np.testing.assert_allclose(returns, rollout.returns, atol=1e-5)
     assert advantages.dtype == np.float32
@@ -162,14 +162,14 @@ def test_arrays_that_do_not_fit(wrong: dict[str, Any], error: type[MilleBornesEr
         "rewards": np.zeros((2, 3, 2), np.float32),
         "terminations": np.zeros((2, 3), np.bool_),
     }
-    with pytest.raises(error) as found:
+    with pytest.raises(error) as result:
         transitions_of(**{**fitting, **wrong})
-    assert told in str(found.value)
+    assert told in str(result.value)
 
 
 def test_values_and_coefficients_that_cannot_be() -> None:
-    found = transitions_of(np.zeros((2, 1), np.int64), np.zeros((2, 1, 1)), np.zeros((2, 1), np.bool_))
+    result = transitions_of(np.zeros((2, 1), np.int64), np.zeros((2, 1, 1)), np.zeros((2, 1), np.bool_))
     with pytest.raises(OptionError, match="values are"):
-        advantages_of(found, np.zeros(2))
+        advantages_of(result, np.zeros(2))
     with pytest.raises(OptionError, match=r"gamma is 1\.5; it must be a number from 0 to 1"):
-        advantages_of(found, np.zeros((2, 1)), gamma=1.5)
+        advantages_of(result, np.zeros((2, 1)), gamma=1.5)

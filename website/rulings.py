@@ -115,8 +115,8 @@ def _rulings_page() -> str:
 def _chapters() -> dict[str, list[str]]:
     """The names of the rulings, by the heading above them."""
     _, *parts = _CHAPTER.split(_rulings_page())
-    found = {heading: _ROW.findall(text) for heading, text in zip(parts[::2], parts[1::2], strict=True)}
-    return {heading: [row[0] for row in rows] for heading, rows in found.items() if rows}
+    result = {heading: _ROW.findall(text) for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+    return {heading: [row[0] for row in rows] for heading, rows in result.items() if rows}
 
 
 __all__ = ["Shown", "checks", "page", "rulings", "shown"]

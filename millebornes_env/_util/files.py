@@ -195,10 +195,10 @@ def write_json_atomically(path: Path, content: Mapping[str, Any]) -> None:
 def identity_of(path: Path) -> tuple[int, int] | None:
     """Return device and inode of a file, which another file of the same name differs in; None: it is gone."""
     try:
-        found = path.stat()
+        result = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return result.st_dev, result.st_ino
 
 
 # Pictures ---------------------------------------------------------------------------------------------------

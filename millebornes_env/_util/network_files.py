@@ -82,10 +82,10 @@ class NetworkFiles:
             raise self.damaged(path, "nested too deep") from None
         except (OSError, ValueError) as error:
             raise self.damaged(path, error) from None
-        found = content.get("format")
-        if type(found) is not int or found not in self.formats:  # 2.0 and true are no versions
+        result = content.get("format")
+        if type(result) is not int or result not in self.formats:  # 2.0 and true are no versions
             raise self.error(
-                f"{str(path)!r} has format {shown(found)}, this version reads "
+                f"{str(path)!r} has format {shown(result)}, this version reads "
                 f"{' and '.join(map(str, self.formats))}: {self.advice}"
             )
         return content

@@ -128,8 +128,8 @@ def unbroken() -> Iterator[None]:
     if _Unbroken.is_inside or threading.current_thread() is not threading.main_thread():
         yield
         return
-    found = {int(number): signal.getsignal(number) for number in signal.valid_signals()}
-    handlers = {number: handler for number, handler in found.items() if callable(handler)}
+    result = {int(number): signal.getsignal(number) for number in signal.valid_signals()}
+    handlers = {number: handler for number, handler in result.items() if callable(handler)}
     waiting: list[int] = []
 
     def wait(number: int, frame: FrameType | None) -> None:

@@ -143,10 +143,10 @@ def items_of(given: object, most: int) -> list[Any] | None:
         The items; None if there are more, or if it is not iterable.
     """
     try:
-        found = list(itertools.islice(iter(given), most + 1))  # type: ignore[call-overload]
+        result = list(itertools.islice(iter(given), most + 1))  # type: ignore[call-overload]
     except TypeError:
         return None
-    return found if len(found) <= most else None
+    return result if len(result) <= most else None
 
 
 def print_text(text: str, *, end: str = "\n", file: TextIO | None = None) -> None:

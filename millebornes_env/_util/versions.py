@@ -26,10 +26,10 @@ except PackageNotFoundError:  # a source tree that was never installed
 
 def versions() -> dict[str, str]:
     """Version by name, `python` and `platform` included; packages that are not installed are left out."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
+    result = {"python": platform.python_version(), "platform": platform.platform()}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            result[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return result

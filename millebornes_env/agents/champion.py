@@ -89,8 +89,8 @@ def champion_for(table: Table, which: str = "", preferred: str | None = None) ->
 def champions_of(game: str) -> dict[str, dict[str, Any]]:
     """Return the `policy.json` of each champion of a game, by folder name."""
     folders = sorted(folder for folder in CHAMPIONS.glob("*") if (folder / DESCRIPTION_FILE).is_file())
-    found = {folder.name: read_description(folder) for folder in folders}
-    return {name: one for name, one in found.items() if game_of_policy(one) == game}
+    result = {folder.name: read_description(folder) for folder in folders}
+    return {name: one for name, one in result.items() if game_of_policy(one) == game}
 
 
 def _fits(description: dict[str, Any], table: Table) -> bool:

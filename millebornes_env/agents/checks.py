@@ -113,30 +113,30 @@ def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
     if slot_ids is None:
         return np.arange(rows)
     try:
-        found = slot_ids if isinstance(slot_ids, np.ndarray) else np.asarray(slot_ids)
+        result = slot_ids if isinstance(slot_ids, np.ndarray) else np.asarray(slot_ids)
     except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
-        found = np.zeros((0, 0))
-    if found.shape != (rows,):
+        result = np.zeros((0, 0))
+    if result.shape != (rows,):
         raise AgentError(
-            f"{name!r}: slot_ids have the shape {found.shape}; they must have ({rows},): a number for each "
+            f"{name!r}: slot_ids have the shape {result.shape}; they must have ({rows},): a number for each "
             "row of the observations"
         )
     if rows == 0:
         return np.zeros(0, np.int64)
-    if found.dtype.kind not in "iu":
+    if result.dtype.kind not in "iu":
         raise AgentError(
-            f"{name!r}: slot_ids are of {found.dtype}; they must be whole numbers, such as "
+            f"{name!r}: slot_ids are of {result.dtype}; they must be whole numbers, such as "
             "game * players + seat"
         )
-    lowest, highest = int(found.min()), int(found.max())
+    lowest, highest = int(result.min()), int(result.max())
     if lowest < 0 or highest >= MOST_SLOTS:
         wrong = lowest if lowest < 0 else highest
-        row = int(np.flatnonzero(found == wrong)[0])
+        row = int(np.flatnonzero(result == wrong)[0])
         raise AgentError(
             f"{name!r}: the slot id of row {row} is {wrong}; it must be from 0 to {MOST_SLOTS - 1:,}, such "
             "as game * players + seat"
         )
-    return np.ascontiguousarray(found, _INT64)
+    return np.ascontiguousarray(result, _INT64)
 
 
 def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArray[np.int32]:
@@ -152,19 +152,19 @@ def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArra
         AgentError: they have another shape, are no whole numbers, or the table does not have them.
     """
     try:
-        found = np.asarray(seats)
+        result = np.asarray(seats)
     except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
-        found = np.zeros((0, 0))
-    if found.shape != (games,) or (games and found.dtype.kind not in "iu"):
+        result = np.zeros((0, 0))
+    if result.shape != (games,) or (games and result.dtype.kind not in "iu"):
         raise AgentError(
-            f"{name!r}: seats are {found.dtype}{list(found.shape)}; they must be int32[{games}]: who decides "
-            "in each game"
+            f"{name!r}: seats are {result.dtype}{list(result.shape)}; expected int32[{games}], the seat "
+            "to act in each game"
         )
-    if games and not 0 <= int(found.min()) <= int(found.max()) < players:
+    if games and not 0 <= int(result.min()) <= int(result.max()) < players:
         raise AgentError(
-            f"{name!r}: seats go from {found.min()} to {found.max()}; at its table from 0 to {players - 1}"
+            f"{name!r}: seats go from {result.min()} to {result.max()}; at its table from 0 to {players - 1}"
         )
-    return found.astype(np.int32)
+    return result.astype(np.int32)
 
 
 def check_ranges(name: str, table: Table, rows: Observations) -> None:
@@ -222,10 +222,10 @@ def checked_options(name: str, options: Any) -> npt.NDArray[np.int64]:
         UnknownAgentError: one of them is no whole number that fits.
     """
     try:
-        found = np.asarray(options)
-        if found.size and found.dtype.kind not in "iub":
+        result = np.asarray(options)
+        if result.size and result.dtype.kind not in "iub":
             raise OverflowError
-        return found.astype(np.int64)
+        return result.astype(np.int64)
     except (OverflowError, ValueError):
         raise UnknownAgentError(
             f"the options of {name!r} are {options!r}; each must be a whole number from -2**63 to 2**63 - 1"

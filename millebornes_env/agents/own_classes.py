@@ -45,19 +45,19 @@ def find_class(named: ClassName) -> Callable[..., Agent] | None:
         return None
     if not named.name:
         raise UnknownAgentError(f"{shown(named.source)} names no class: {_agents_of(module, named)}")
-    found = getattr(module, named.name, None)
-    if found is None:
+    result = getattr(module, named.name, None)
+    if result is None:
         raise UnknownAgentError(
             f"{shown(named.source)} has no class {shown(named.name)}: {_agents_of(module, named)}"
             f"{closest(named.name, _names_of_agents(module))}"
         )
-    if not _is_agent(found):
-        what = "has no method act" if inspect.isclass(found) else "is no class"
+    if not _is_agent(result):
+        what = "has no method act" if inspect.isclass(result) else "is no class"
         raise UnknownAgentError(
             f"{shown(named.name)} in {shown(named.source)} is no agent: it {what}; an agent is a class with "
             "a method act(observations, action_masks)"
         )
-    maker: Callable[..., Agent] = found
+    maker: Callable[..., Agent] = result
     return maker
 
 
@@ -96,16 +96,16 @@ def sources_of_class(module_name: str) -> frozenset[Path]:
     own = getattr(sys.modules.get(module_name), "__file__", None)
     if own is None:
         return frozenset()
-    found: set[Path] = set()
+    result: set[Path] = set()
     waiting = [Path(own)]
     while waiting:
         file = waiting.pop()
-        if file not in found and file.suffix == ".py" and file.is_file():
-            found.add(file)
+        if file not in result and file.suffix == ".py" and file.is_file():
+            result.add(file)
             names = _imported_by(file)
             waiting += [file.parent / f"{name}.py" for name in names]
             waiting += [file.parent / name / "__init__.py" for name in names]
-    return frozenset(found)
+    return frozenset(result)
 
 
 def _imported_by(file: Path) -> set[str]:

@@ -67,7 +67,7 @@ def split_class(spec: str) -> ClassName | None:
     """
     if is_folder(spec):
         return None
-    ends = [found.end() for found in re.finditer(r"\.py(?=:|$)", spec)]
+    ends = [result.end() for result in re.finditer(r"\.py(?=:|$)", spec)]
     if ends:
         end = next((end for end in ends if is_file(spec[:end])), ends[0])
         name, _, options = spec[end + 1 :].partition(":")
@@ -84,8 +84,8 @@ def split_search(spec: str) -> tuple[str, str | None]:
 
     The name of a run folder may end in `+search`: an existing folder of that name takes precedence.
     """
-    rollout, found, options = spec.rpartition(SEARCH_SUFFIX)
-    if not (rollout and found) or options[:1] not in ("", ":"):
+    rollout, result, options = spec.rpartition(SEARCH_SUFFIX)
+    if not (rollout and result) or options[:1] not in ("", ":"):
         return spec, None
     folder = spec.removeprefix(f"{POLICY}:")
     if is_folder(folder) or is_folder(split_policy(folder)[0]):
@@ -102,13 +102,13 @@ def split_policy(text: str) -> tuple[str, list[str]]:
     parts = text.split(",")
     before = next((place for place, part in enumerate(parts) if not _is_mode(part)), len(parts))
     behind = next((place for place, part in enumerate(reversed(parts)) if not _is_mode(part)), 0)
-    found = parts[before : len(parts) - behind], parts[:before] + parts[len(parts) - behind :]
+    result = parts[before : len(parts) - behind], parts[:before] + parts[len(parts) - behind :]
     for first in range(before + 1):
         for end in range(len(parts), len(parts) - behind - 1, -1):
             folder = ",".join(parts[first:end]).removeprefix(f"{FOLDER}=")
             if is_folder(folder):
                 return folder, parts[:first] + parts[end:]
-    return ",".join(found[0]).removeprefix(f"{FOLDER}="), found[1]
+    return ",".join(result[0]).removeprefix(f"{FOLDER}="), result[1]
 
 
 def _is_mode(part: str) -> bool:

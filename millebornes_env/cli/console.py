@@ -50,10 +50,10 @@ def _optional(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
         or NoneType not in get_args(info.type)
     ):
         return None
-    found = ConstructorRegistry.get_primitive_spec(PrimitiveTypeInfo.make(options[0], info.markers))
-    if not isinstance(found, PrimitiveConstructorSpec):
+    result = ConstructorRegistry.get_primitive_spec(PrimitiveTypeInfo.make(options[0], info.markers))
+    if not isinstance(result, PrimitiveConstructorSpec):
         return None
-    inner: PrimitiveConstructorSpec[Any] = found
+    inner: PrimitiveConstructorSpec[Any] = result
     return dataclasses.replace(
         inner,
         is_instance=lambda value: value is None or inner.is_instance(value),
@@ -67,10 +67,10 @@ def _several(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec[Any] | None:
     contained = get_args(info.type)
     if info.type_origin is not tuple or contained[1:] != (...,) or tyro.conf.UseAppendAction in info.markers:
         return None
-    found = ConstructorRegistry.get_primitive_spec(PrimitiveTypeInfo.make(contained[0], info.markers))
-    if not isinstance(found, PrimitiveConstructorSpec) or found.nargs != 1 or found.choices is not None:
+    result = ConstructorRegistry.get_primitive_spec(PrimitiveTypeInfo.make(contained[0], info.markers))
+    if not isinstance(result, PrimitiveConstructorSpec) or result.nargs != 1 or result.choices is not None:
         return None
-    inner: PrimitiveConstructorSpec[Any] = found
+    inner: PrimitiveConstructorSpec[Any] = result
     return PrimitiveConstructorSpec(
         nargs="*",
         metavar=f"{inner.metavar} ...",

@@ -106,22 +106,22 @@ def _in_a_file(name: str) -> str:
     from millebornes_env.agents.specs import split_class  # noqa: PLC0415
     from millebornes_env.errors import UnknownAgentError  # noqa: PLC0415 - only for a game of a user's
 
-    found = split_class(name)
-    if found is None:
+    result = split_class(name)
+    if result is None:
         raise GameError(
             f"edition is {shown(name)}, a folder; name the file of a game, such as my_game.py:SHEET"
         )
     try:
-        module_of_file(found.source)
+        module_of_file(result.source)
     except UnknownAgentError as error:
         raise GameError(f"edition is {shown(name)}: {sentence(error)}") from error
-    if not found.name:
+    if not result.name:
         own = [sheet for one in GAMES.values() for sheet in one.shipped if not _is_ours(one.name)]
         known = f"; there are: {', '.join(own)}" if own else ""
         raise GameError(
-            f"edition is {shown(name)}: name a sheet of the game, too, as {found.source}:SHEET{known}"
+            f"edition is {shown(name)}: name a sheet of the game, too, as {result.source}:SHEET{known}"
         )
-    return found.name
+    return result.name
 
 
 def _is_ours(game_name: str) -> bool:

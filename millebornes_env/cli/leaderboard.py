@@ -259,8 +259,8 @@ def read_responses(path: Path) -> dict[str, dict[str, Any]]:
         ArenaError: the file is damaged.
     """
     try:
-        found = json_of_file(path, ArenaError)
-        for response in found.values():
+        result = json_of_file(path, ArenaError)
+        for response in result.values():
             gain_of(response), float(response["low"]), int(response["decisions"])
     except FileNotFoundError:
         return {}
@@ -268,7 +268,7 @@ def read_responses(path: Path) -> dict[str, dict[str, Any]]:
         raise ArenaError(
             f"{str(path)!r} is damaged ({error!r}): remove it, or write it by train.exploit"
         ) from None
-    responses: dict[str, dict[str, Any]] = found
+    responses: dict[str, dict[str, Any]] = result
     return responses
 
 

@@ -269,15 +269,15 @@ def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
         solver.load(args.checkpoint)
         print(f"went on after {solver.iteration:,} iterations from {args.checkpoint}", flush=True)
     run = _iterate(args, solver)
-    found = run.found or solver.judge()
-    low, high = -found.best[1], found.best[0]
-    about: dict[str, Any] = {"made_by": run.made_by(solver), "value": found.value, "between": [low, high]}
+    result = run.found or solver.judge()
+    low, high = -result.best[1], result.best[0]
+    about: dict[str, Any] = {"made_by": run.made_by(solver), "value": result.value, "between": [low, high]}
     if args.out is not None and isinstance(solver, Solver):
         weights = solver.weights() if run.polished is None else solver.polished_weights(run.polished)
         write_policy(args.out, solver.tree, weights, about)
         print(f"wrote {args.out}")
     if args.json is not None:
-        write_json_atomically(args.json, {"game": game.name, **about, "of_range": found.of_range})
+        write_json_atomically(args.json, {"game": game.name, **about, "of_range": result.of_range})
         print(f"wrote {args.json}")
 
 

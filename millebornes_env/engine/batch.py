@@ -154,9 +154,9 @@ class Batch:
             return self._run(actions, kernels.CHECK_AND_STEP)
         shared = self._pace_of_steps.shares()
         began = perf_counter()
-        found = self._step_on_threads(actions) if shared else self._run(actions, kernels.CHECK_AND_STEP)
+        result = self._step_on_threads(actions) if shared else self._run(actions, kernels.CHECK_AND_STEP)
         self._pace_of_steps.note(shared, began, perf_counter())
-        return found
+        return result
 
     def _step_on_threads(self, actions: npt.NDArray[np.int64]) -> int:
         if self._step_range_address is None:

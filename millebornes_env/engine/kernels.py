@@ -436,19 +436,19 @@ def step_on_threads(
     Those can be handed arrays and tuples only, no records and no tuples in tuples.
     """
     games = len(states)
-    found = np.full(threads, NO_GAME, np.int64)
+    result = np.full(threads, NO_GAME, np.int64)
     for task in (CHECK, STEP):
         for thread in prange(threads):
             first = thread * games // threads
             last = (thread + 1) * games // threads
             settings = with_spec(plain_settings, spec)
-            found[thread] = call_at(
+            result[thread] = call_at(
                 step_range_address,
                 (states, rules_in_array[0], settings, actions, buffers, first, last, task),
             )
         for thread in range(threads):
-            if found[thread] != NO_GAME:
-                return int(found[thread])
+            if result[thread] != NO_GAME:
+                return int(result[thread])
     return NO_GAME
 
 

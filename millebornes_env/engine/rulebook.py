@@ -230,6 +230,6 @@ def checked_module(rulebook: Rulebook) -> ModuleType:
 def _check_field(who: str, record: np.dtype[np.void], name: str, shape: tuple[int, ...]) -> None:
     kind = record[name] if name in (record.names or ()) else None
     if kind is None or kind.shape != shape or kind.base.kind != "i":
-        found = f"it is {kind}" if kind is not None else "it has none of that name"
+        result = f"it is {kind}" if kind is not None else "it has none of that name"
         wanted = "a signed whole number" if shape == () else f"{shape[0]} signed whole numbers"
-        raise GameError(f"{who}: the field {name!r} of STATE must be {wanted}; {found}")
+        raise GameError(f"{who}: the field {name!r} of STATE must be {wanted}; {result}")

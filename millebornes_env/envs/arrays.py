@@ -112,17 +112,17 @@ def checked_buffers(buffers: object, wanted: Buffers) -> Buffers:
         raise OptionError(
             f"buffers is {shown(buffers)}; it must be engine.games.Buffers, such as new_buffers makes"
         )
-    found = Buffers._make(
+    result = Buffers._make(
         checked_output(f"the buffer {name}", getattr(buffers, name), getattr(wanted, name))
         for name in Buffers._fields
     )
     for place, name in enumerate(Buffers._fields):
         for other in Buffers._fields[:place]:
-            if np.may_share_memory(found[place], getattr(found, other)):
+            if np.may_share_memory(result[place], getattr(result, other)):
                 raise OptionError(
                     f"the buffers {other} and {name} share memory; each must have memory of its own"
                 )
-    return found
+    return result
 
 
 def copied_records(
@@ -140,13 +140,13 @@ def copied_records(
         StateError: it is not `STATE[count]`.
     """
     if not isinstance(states, np.ndarray) or states.dtype != record or states.shape != (count,):
-        found = type(states).__name__
+        result = type(states).__name__
         if isinstance(states, np.ndarray):
             kind: object = states.dtype
             if states.dtype.names:
                 kind = "such records" if states.dtype == record else "records of another version"
-            found = f"{kind} of shape {states.shape}"
-        raise StateError(f"{name} needs {count} records as get_states returned them; got {found}")
+            result = f"{kind} of shape {states.shape}"
+        raise StateError(f"{name} needs {count} records as get_states returned them; got {result}")
     copied = np.empty(count, record)
     copied[:] = states
     return copied

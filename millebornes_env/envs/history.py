@@ -332,15 +332,15 @@ class History:
 
     def plays(self, game: int) -> list[tuple[int, int]]:
         """Return all actions of a game in order as (seat, action id), with (-1, -1) for each later deal."""
-        found: list[tuple[int, int]] = []
+        result: list[tuple[int, int]] = []
         deal = self.keys.actions + self._part.DEALS
         for code in self.codes[game, : self.lengths[game]].tolist():
             event, seat = divmod(code, self.keys.players)
             if event < self.keys.actions:
-                found.append((seat, event))
-            elif event == deal and found:
-                found.append((-1, -1))
-        return found
+                result.append((seat, event))
+            elif event == deal and result:
+                result.append((-1, -1))
+        return result
 
     def key(self, states: StateArray, game: int, seat: int, *, is_compact: bool) -> bytes:
         """Return the key of a seat of a game, as bytes."""

@@ -211,13 +211,13 @@ def checked_mapping(options: object) -> Mapping[str, Any]:
 
 
 def _reset_mask(mask: object, num_envs: int) -> npt.NDArray[np.bool_]:
-    found = array_of("reset_mask", mask, OptionError)
-    if found.shape != (num_envs,) or found.dtype != np.bool_:
+    result = array_of("reset_mask", mask, OptionError)
+    if result.shape != (num_envs,) or result.dtype != np.bool_:
         raise OptionError(
-            f"reset_mask is {found.dtype}{list(found.shape)}; it must be bool[{num_envs}], "
+            f"reset_mask is {result.dtype}{list(result.shape)}; it must be bool[{num_envs}], "
             "True where a new episode begins"
         )
-    return np.array(found, order="C", subok=False)
+    return np.array(result, order="C", subok=False)
 
 
 def _table_words(rules: TableRules) -> str:

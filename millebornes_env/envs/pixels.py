@@ -56,10 +56,10 @@ def rgb_array(svg: str, width: int | None = None) -> npt.NDArray[np.uint8]:
 
 def _fonts() -> list[str]:
     """Letters for machines that have none, such as containers: those that Matplotlib brings."""
-    found = importlib.util.find_spec("matplotlib")
-    if found is None or found.origin is None:
+    result = importlib.util.find_spec("matplotlib")
+    if result is None or result.origin is None:
         return []
-    folder = Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
+    folder = Path(result.origin).parent / "mpl-data" / "fonts" / "ttf"
     return [str(folder)] if folder.is_dir() else []
 
 

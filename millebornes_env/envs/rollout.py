@@ -158,13 +158,13 @@ def _checked_rollout(
 def _checked(name: str, given: npt.ArrayLike, shape: tuple[int, int], kinds: str) -> npt.NDArray[Any]:
     """Return one of the arrays [T, N], checked."""
     words = {"iu": "whole numbers", "b": "bool", "f": "floats"}[kinds]
-    found = array_of(name, given, OptionError)
-    if found.shape != shape or found.dtype.kind not in kinds:
+    result = array_of(name, given, OptionError)
+    if result.shape != shape or result.dtype.kind not in kinds:
         raise OptionError(
-            f"{name} are {found.dtype}{list(found.shape)}; they must be {words} {list(shape)}: a row for "
+            f"{name} are {result.dtype}{list(result.shape)}; they must be {words} {list(shape)}: a row for "
             "each step, a column for each game"
         )
-    return found
+    return result
 
 
 __all__ = ["Transitions", "advantages_of", "transitions_of"]

@@ -212,8 +212,8 @@ class Game:
             OptionError: the game has no files of sheets.
         """
         if _is_part(self.sheets):
-            found: Sheet = _found(self.sheets)(given)
-            return found
+            result: Sheet = _found(self.sheets)(given)
+            return result
         if not isinstance(given, (str, Path)):
             own: Any = given
             return own  # type: ignore[no-any-return] # it said that it is a sheet of this game
@@ -328,8 +328,8 @@ def _found(part: Any) -> Any:
     if not isinstance(part, str):
         return part
     module, _, name = part.partition(":")
-    found = importlib.import_module(module)
-    return getattr(found, name) if name else found
+    result = importlib.import_module(module)
+    return getattr(result, name) if name else result
 
 
 # The table -------------------------------------------------------------------------------------------------
@@ -408,11 +408,11 @@ def edition(name: str | Path | Sheet) -> Any:
         OptionError: the game of the file reads no sheets from files.
     """
     given: object = name
-    found = _game_of(given)
+    result = _game_of(given)
     try:
-        return found.sheet(given)
+        return result.sheet(given)
     except UnknownEditionError as error:
-        others = [name for one in GAMES.values() if one.name != found.name for name in one.editions]
+        others = [name for one in GAMES.values() if one.name != result.name for name in one.editions]
         if not others:
             raise
         hint = closest(given, others) if isinstance(given, str) else ""

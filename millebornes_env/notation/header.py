@@ -59,10 +59,10 @@ def read_table(
     if edition_line is not None and edition_line.words != edition.label:
         edition = _edition_named(edition_line, edition)
     if table_line is not None:
-        found = _TABLE.fullmatch(table_line.words.lower())
-        if found is None:
+        result = _TABLE.fullmatch(table_line.words.lower())
+        if result is None:
             raise table_line.refused("a table reads '4 players in 2 teams'")
-        players, teams = int(found[1]), None if found[2] is None else int(found[2])
+        players, teams = int(result[1]), None if result[2] is None else int(result[2])
     try:
         return edition, edition.table(players, teams)
     except MilleBornesError as error:
@@ -83,14 +83,14 @@ def _edition_named(line: Line, given: Any) -> Any:
     if stem == given.name and stem not in find_game(given.game).shipped:
         raise line.refused(f"the edition that was given is {given.label!r}, with other rules")
     try:
-        found = find_edition(line.words)
+        result = find_edition(line.words)
     except MilleBornesError as error:
         raise line.refused(str(error)) from None
-    if found.game != given.game:
+    if result.game != given.game:
         raise line.refused(
-            f"this is a sheet of the game {found.game!r}, and what is played is {given.game!r}"
+            f"this is a sheet of the game {result.game!r}, and what is played is {given.game!r}"
         )
-    return found
+    return result
 
 
 def read_chance(lines: Mapping[str, Line]) -> Chance:

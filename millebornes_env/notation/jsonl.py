@@ -104,9 +104,9 @@ def _refused_constant(name: str) -> object:
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         double = next(name for name in names if names.count(name) > 1)
         raise NotationError(f"{shown(double)} is there twice")
-    return found
+    return result

@@ -104,14 +104,14 @@ def named_line(number: int, text: str) -> Line:
 
 def line_of(number: int, name: str, words: str) -> Line:
     """The line with that name and those words, the name taken apart."""
-    found = _NAME.fullmatch(" ".join(name.lower().split()))
+    result = _NAME.fullmatch(" ".join(name.lower().split()))
     words = " ".join(words.split())
-    if found is None or len(found["place"] or "") > _MOST_DIGITS or len(found["at"] or "") > _MOST_DIGITS:
+    if result is None or len(result["place"] or "") > _MOST_DIGITS or len(result["at"] or "") > _MOST_DIGITS:
         raise refused(number, f"{name.strip()}: {words}", "its name is not understood")
-    place, at = found["place"], found["at"]
+    place, at = result["place"], result["at"]
     return Line(
         number,
-        found["name"],
+        result["name"],
         None if place is None else int(place),
         None if at is None else int(at),
         words,
@@ -129,13 +129,13 @@ def by_key(lines: Iterable[Line]) -> dict[str, Line]:
     Raises:
         NotationError: two are of one name.
     """
-    found: dict[str, Line] = {}
+    result: dict[str, Line] = {}
     for line in lines:
-        first = found.setdefault(line.key, line)
+        first = result.setdefault(line.key, line)
         if first is not line:
             where = f" in line {first.number}" if first.number else ""
             raise line.refused(f"{shown(line.key)} is there already{where}: put the two together")
-    return found
+    return result
 
 
 def check_name(line: Line, names: Mapping[str, str], rules: TableRules, of: str = "") -> None:

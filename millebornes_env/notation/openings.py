@@ -46,16 +46,16 @@ def read_position(text: str, *, edition: Any, players: int = 2, teams: int | Non
 
 def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: int | None) -> Position:
     """`read_position` for lines that have been taken apart already."""
-    found = by_key(lines)
+    result = by_key(lines)
     sheet: Any = find_edition(edition)
-    for line in found.values():
+    for line in result.values():
         if line.key not in HEADER:
             raise line.refused(
                 f"there is no line {shown(line.key)}; positions of the game {sheet.game!r} are the beginning "
                 f"of an episode, with the lines {', '.join(HEADER)}.{closest(line.key, HEADER)}"
             )
-    sheet, rules = read_table(found.get("edition"), found.get("table"), sheet, players, teams)
-    return Position(sheet, rules, begun(sheet.game, rules, read_chance(found)), "key" in found)
+    sheet, rules = read_table(result.get("edition"), result.get("table"), sheet, players, teams)
+    return Position(sheet, rules, begun(sheet.game, rules, read_chance(result)), "key" in result)
 
 
 def write_position(state: Any, edition: Any, rules: Any, *, key: bool = True, checked: bool = True) -> str:

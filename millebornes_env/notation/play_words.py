@@ -107,15 +107,15 @@ def _key(name: str) -> str:
 
 def runs(names: Sequence[str]) -> list[tuple[str, ...]]:
     """Names in groups: those that differ in their number only, one after the other, are of one group."""
-    found: list[list[str]] = []
+    result: list[list[str]] = []
     for name in names:
-        last, now = found and _NUMBERED.fullmatch(found[-1][-1]), _NUMBERED.fullmatch(name)
+        last, now = result and _NUMBERED.fullmatch(result[-1][-1]), _NUMBERED.fullmatch(name)
         follows = last and now and last["words"] == now["words"]
         if follows and now and last and int(now["number"]) == int(last["number"]) + 1:
-            found[-1].append(name)
+            result[-1].append(name)
         else:
-            found.append([name])
-    return [tuple(group) for group in found]
+            result.append([name])
+    return [tuple(group) for group in result]
 
 
 def listed(names: Sequence[str]) -> str:
@@ -128,5 +128,5 @@ def listed(names: Sequence[str]) -> str:
 
 def number_at_the_end(name: str) -> int | None:
     """The number that a name ends with: 7 of "bid 7"."""
-    found = _NUMBERED.fullmatch(name)
-    return None if found is None else int(found["number"])
+    result = _NUMBERED.fullmatch(name)
+    return None if result is None else int(result["number"])

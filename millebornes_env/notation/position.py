@@ -89,8 +89,8 @@ def read_position(
         MilleBornesError: the edition, or the table, that were given are none.
     """
     sheet = _sheet_of(text, edition)
-    found: Position = notation_of(sheet).read_position(text, edition=sheet, players=players, teams=teams)
-    return found
+    result: Position = notation_of(sheet).read_position(text, edition=sheet, players=players, teams=teams)
+    return result
 
 
 def write_position(

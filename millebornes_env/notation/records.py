@@ -410,8 +410,8 @@ def _result_of(line: Line, teams: int) -> tuple[int, ...]:
     words = line.words.replace(",", " ").split()
     if len(words) != teams:
         raise line.refused(f"a result is the points of {teams} teams; these are {len(words)}")
-    found = []
+    result = []
     for team, word in enumerate(words):
         size = number_of(line, word.removeprefix("-"), f"team {team}'s", 0, _MOST_POINTS)
-        found.append(-size if word.startswith("-") else size)
-    return tuple(found)
+        result.append(-size if word.startswith("-") else size)
+    return tuple(result)

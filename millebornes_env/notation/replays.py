@@ -97,8 +97,8 @@ def replay(record: Record) -> Iterator[StateArray]:
         yield game.copy()
         where = f"line {record.lines[number]}" if number < len(record.lines) else f"play {number + 1}"
         says = said[number + 1]
-        found = game.play(checked_play(given, game.words), where, tell_chance=bool(says))
-        _compare_chance(says, found, f"after {where}")
+        result = game.play(checked_play(given, game.words), where, tell_chance=bool(says))
+        _compare_chance(says, result, f"after {where}")
     _compare_end(record, game)
     yield game.copy()
 
@@ -115,8 +115,8 @@ class _Played:
         self.rulebook = game.module()
         state: object = position.state
         if not isinstance(state, np.ndarray) or state.dtype != self.rulebook.STATE or state.shape != (1,):
-            found = kind_of(state, self.rulebook.STATE)
-            raise StateError(f"a position holds one record of its game, STATE[1]; got {found}")
+            result = kind_of(state, self.rulebook.STATE)
+            raise StateError(f"a position holds one record of its game, STATE[1]; got {result}")
         checked_table(position.edition, self.rules)
         audit = game.find_hook("games.audit")
         problem = None if audit is None else audit(state, self.rules)
@@ -171,8 +171,8 @@ class _Played:
         """Carry out actions up to the first that the rules do not allow; return who played each."""
         seats = np.empty(len(actions), np.int32)
         played = self._play_until_refused(np.array(actions, np.int64), seats)
-        found: list[int] = seats[:played].tolist()
-        return found
+        result: list[int] = seats[:played].tolist()
+        return result
 
     def _play_plainly(self, actions: npt.NDArray[np.int64], seats: npt.NDArray[np.int32]) -> int:
         """Do the work of a game's hook `games.play_until_refused` in plain Python."""

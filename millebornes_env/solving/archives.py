@@ -49,8 +49,8 @@ def read_array(archive: Any, name: str, shape: tuple[int, ...], dtype: npt.DType
     Raises:
         ValueError: it has another one, or is missing or damaged.
     """
-    found, kind = _head(archive, name)
-    if found != shape or kind != np.dtype(dtype):
+    result, kind = _head(archive, name)
+    if result != shape or kind != np.dtype(dtype):
         raise ValueError(f"{name} is of another size or type")
     array: npt.NDArray[Any] = archive[name]
     return array
@@ -86,8 +86,8 @@ def opened_archive(path: Path) -> Iterator[Any]:
             raise ValueError("it is no .npz file, or its end is missing")
         file.seek(0)
         try:
-            with np.load(file, allow_pickle=False) as found:
-                yield found
+            with np.load(file, allow_pickle=False) as result:
+                yield result
         except (OSError, ValueError):
             raise
         except Exception as error:  # NumPy and zipfile have many for bytes that are not what they should be

@@ -46,8 +46,8 @@ def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
         raise SolvingError(f"{agent.name!r} sees hidden cards: what it does is no policy of what a seat sees")
     table = getattr(agent, "policy_of_both_seats", None)
     if table is not None:
-        found: Policy = table()
-        return found
+        result: Policy = table()
+        return result
     if agent.name == "random":
         return Uniform()
     return AskedPolicy(agent.name, _Asking(agent, game, env.observation_sections[-1].stop))

@@ -135,10 +135,10 @@ class Cfr(ABC):
             return solver.judge().nash_conv <= _BELOW * nash_conv
 
         small.run(min(_MOST_POLISHING, int(_WORK * self.iteration / share)), is_enough)
-        found = small.weights()
+        result = small.weights()
         name = f"CFR+, {self.iteration} iterations and {small.iteration} on what is left of the game"
-        judged = self._judged(name, lambda at: pruned.load_state(at, self._averaged(at), found))
-        return Polished(judged, small.iteration, pruned, found)
+        judged = self._judged(name, lambda at: pruned.load_state(at, self._averaged(at), result))
+        return Polished(judged, small.iteration, pruned, result)
 
     @abstractmethod
     def _learn(self, number: int) -> None:

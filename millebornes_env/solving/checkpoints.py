@@ -73,11 +73,11 @@ def read_checkpoint(
         OSError: it could not be read.
     """
     try:
-        with opened_archive(path) as found:
-            about = read_about(found)
+        with opened_archive(path) as result:
+            about = read_about(result)
             _check(path, about, game, predictive)
             for name, array in arrays.items():
-                array[:] = _checked(path, name, read_array(found, name, array.shape, np.float64))
+                array[:] = _checked(path, name, read_array(result, name, array.shape, np.float64))
     except (ValueError, KeyError) as error:
         raise SolvingError(f"{path} is no checkpoint of a solver, or damaged ({error})") from None
     return dict(about)

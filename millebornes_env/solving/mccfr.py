@@ -311,12 +311,12 @@ class Sampler:
 
     def weights(self) -> Weights:
         """Return the average policy: float64[size] for each seat, as `values.Policy.weights` returns them."""
-        found = []
+        result = []
         for seat, side in zip(self.tree.seats, self.sides, strict=True):
             weights = np.ones(seat.size)
             weights_of_reach(seat.operations, side.average, weights)
-            found.append(weights)
-        return found[0], found[1]
+            result.append(weights)
+        return result[0], result[1]
 
     def judge(self) -> Judgement:
         """Return the distance of the average policy from an equilibrium."""

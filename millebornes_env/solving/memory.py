@@ -35,8 +35,8 @@ def check_memory(name: str, needed: float) -> None:
 
 def free_memory() -> int | None:
     """Return the number of bytes that a process can still take, or None if unknown."""
-    found = [size for size in (_free_of_machine(), _free_of_group()) if size is not None]
-    return min(found) if found else None
+    result = [size for size in (_free_of_machine(), _free_of_group()) if size is not None]
+    return min(result) if result else None
 
 
 def _free_of_machine() -> int | None:

@@ -169,14 +169,14 @@ def mixed(key: int, number: int) -> int:
 @rule
 def side(state: State, team: int) -> int:
     """Return the public state of a team, packed into an integer."""
-    found = int(state.km[team]) // 25
-    found = (found << 5) | battle_top_code(int(state.battle[team]))
-    found = (found << 1) | (1 if int(state.speed[team]) == SPEED_LIMIT else 0)
-    found = (found << 4) | int(state.hand_count[team])
+    result = int(state.km[team]) // 25
+    result = (result << 5) | battle_top_code(int(state.battle[team]))
+    result = (result << 1) | (1 if int(state.speed[team]) == SPEED_LIMIT else 0)
+    result = (result << 4) | int(state.hand_count[team])
     for safety in range(NUM_SAFETIES):
-        found = (found << 1) | (1 if int(state.tableau[team, DRIVING_ACE + safety]) > 0 else 0)
-        found = (found << 1) | int(state.coup_fourre[team, safety])
-    return found
+        result = (result << 1) | (1 if int(state.tableau[team, DRIVING_ACE + safety]) > 0 else 0)
+        result = (result << 1) | int(state.coup_fourre[team, safety])
+    return result
 
 
 @rule

@@ -252,11 +252,11 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
         OSError: it could not be read.
     """
     try:
-        with opened_archive(path) as found:
-            about = read_about(found)
+        with opened_archive(path) as result:
+            about = read_about(result)
             _check_about(path, about, tree)
             steps = [
-                read_array(found, f"seat_{number}", (seat.size,), np.uint16)
+                read_array(result, f"seat_{number}", (seat.size,), np.uint16)
                 for number, seat in enumerate(tree.seats)
             ]
     except SolvingError:
@@ -294,9 +294,9 @@ def _rounded(tree: Tree, seat: int, weights: Float64Array) -> npt.NDArray[np.uin
 
 
 def _weights_of(tree: Tree, steps: list[npt.NDArray[np.uint16]]) -> Weights:
-    found = []
+    result = []
     for own, step in zip(tree.seats, steps, strict=True):
         weights = np.ones(own.size)
         weights_of_reach(own.operations, step.astype(np.float64), weights)
-        found.append(weights)
-    return found[0], found[1]
+        result.append(weights)
+    return result[0], result[1]

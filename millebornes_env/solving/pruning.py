@@ -130,15 +130,15 @@ def _kept(pieces: Sequence[Piece], weights: Callable[[int], Weights]) -> list[tu
     for at, piece in enumerate(pieces[1:], 1):
         policy, tree = weights(at), piece.tree
         branch_reach = [reach_of(tree.seats[s], policy[s], reach[s][piece.roots[s]]) for s in (0, 1)]
-        found = []
+        result = []
         for seat in (0, 1):
             own = gains_at_ends(tree, seat, branch_reach[1 - seat])
             chance = _chances(tree, seat, branch_reach[1 - seat])
-            found.append(_kept_of_seat(tree.seats[seat], policy[seat], own, chance))
+            result.append(_kept_of_seat(tree.seats[seat], policy[seat], own, chance))
             roots = tree.seats[seat].roots
             np.add.at(gains[seat], piece.roots[seat], own[:roots])
             np.add.at(chances[seat], piece.roots[seat], chance[:roots])
-        kept.append((found[0], found[1]))
+        kept.append((result[0], result[1]))
     first, second = (
         _kept_of_seat(trunk.seats[seat], of_trunk[seat], gains[seat], chances[seat]) for seat in (0, 1)
     )
@@ -147,9 +147,9 @@ def _kept(pieces: Sequence[Piece], weights: Callable[[int], Weights]) -> list[tu
 
 def _chances(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
     """Return the probability of each sequence's ends from the cards and the other seat alone."""
-    found = np.zeros(tree.seats[seat].size)
-    meet(tree.end_sequences[seat], tree.end_sequences[1 - seat], tree.end_chances, 1.0, reach, found)
-    return found
+    result = np.zeros(tree.seats[seat].size)
+    meet(tree.end_sequences[seat], tree.end_sequences[1 - seat], tree.end_chances, 1.0, reach, result)
+    return result
 
 
 def _kept_of_seat(
@@ -166,13 +166,13 @@ def _reached(
     """Return the sequences that consist of kept choices, as masks for each piece."""
     reached: list[tuple[BoolArray, BoolArray]] = []
     for at, piece in enumerate(pieces):
-        found = []
+        result = []
         for seat, own in enumerate(piece.tree.seats):
             array = np.zeros(own.size, np.bool_)
             array[: own.roots] = reached[0][seat][piece.roots[seat]] if at else True
             follow_forward(own.operations, kept[at][seat], array)
-            found.append(array)
-        reached.append((found[0], found[1]))
+            result.append(array)
+        reached.append((result[0], result[1]))
     return reached
 
 
@@ -182,9 +182,9 @@ def _used(
     """Return the sequences that lead to an end that both seats can reach, and these ends."""
     used = [(np.zeros_like(first), np.zeros_like(second)) for first, second in reached]
     ends = []
-    for piece, found in zip(pieces, reached, strict=True):
+    for piece, result in zip(pieces, reached, strict=True):
         first, second = piece.tree.end_sequences
-        ends.append(found[0][first] & found[1][second])
+        ends.append(result[0][first] & result[1][second])
     for at in range(len(pieces) - 1, -1, -1):
         piece = pieces[at]
         for seat, own in enumerate(piece.tree.seats):
@@ -205,16 +205,16 @@ def _roots_used(at: int, piece: Piece, seat: int, used: BoolArray) -> int:
 
 
 def _numbered(pieces: Sequence[Piece], used: list[tuple[BoolArray, BoolArray]], seat: int) -> list[_Pruned]:
-    found: list[_Pruned] = []
+    result: list[_Pruned] = []
     start = 0
     for at, piece in enumerate(pieces):
         own = used[at][seat]
         numbers = np.cumsum(own) - 1 + start - _roots_used(at, piece, seat, own)
         if at:
-            numbers[: piece.tree.seats[seat].roots] = found[0].numbers[piece.roots[seat]]
+            numbers[: piece.tree.seats[seat].roots] = result[0].numbers[piece.roots[seat]]
         start += int(own.sum()) - _roots_used(at, piece, seat, own)
-        found.append(_Pruned(own, numbers))
-    return found
+        result.append(_Pruned(own, numbers))
+    return result
 
 
 def _pruned_seat(pieces: Sequence[Piece], pruned: list[_Pruned], seat: int) -> SeatTree:

@@ -36,11 +36,11 @@ def rounding_of(tree: Tree) -> float:
         own, other = tree.seats[number], tree.seats[1 - number]
         reached = np.zeros(other.size, np.int64)
         roundings_of_reach(other.operations, reached)
-        found, terms = np.zeros(own.size, np.int64), np.zeros(own.size, np.int64)
+        result, terms = np.zeros(own.size, np.int64), np.zeros(own.size, np.int64)
         ends = tree.end_sequences
-        roundings_at_ends(ends[number], ends[1 - number], reached + at_ends, found, terms)
-        roundings_of_gains(own.operations, found, terms)
-        most = max(most, int(found[0] + terms[0]))
+        roundings_at_ends(ends[number], ends[1 - number], reached + at_ends, result, terms)
+        roundings_of_gains(own.operations, result, terms)
+        most = max(most, int(result[0] + terms[0]))
     payoff = max(abs(tree.counts.lowest), abs(tree.counts.highest))
     return most * _UNIT / (1 - most * _UNIT) * payoff
 

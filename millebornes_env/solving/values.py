@@ -171,14 +171,14 @@ def visits(tree: Tree, weights: Weights) -> Weights:
         float64[size] for each seat, at the choice's sequence.
     """
     reach = [reach_of(seat, weight) for seat, weight in zip(tree.seats, weights, strict=True)]
-    found = []
+    result = []
     for number, seat in enumerate(tree.seats):
         ends = np.zeros(seat.size)
         own, others = tree.end_sequences[number], tree.end_sequences[1 - number]
         meet(own, others, tree.end_chances, 1.0, reach[1 - number], ends)
         expected_backward(seat.operations, weights[number], ends)
-        found.append(reach[number] * ends)
-    return found[0], found[1]
+        result.append(reach[number] * ends)
+    return result[0], result[1]
 
 
 def judge_tree(tree: Tree, weights: Weights, name: str = "policy") -> Judgement:

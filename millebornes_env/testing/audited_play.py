@@ -307,9 +307,9 @@ def report(play: Play, game: int, action: int, violation: int) -> None:
     number = int(play.counts[_VIOLATIONS])
     play.counts[_VIOLATIONS] += 1
     if number < MOST_FOUND:
-        found, saved = play.found[number], play.saved[2 * number : 2 * number + 2]
+        result, saved = play.found[number], play.saved[2 * number : 2 * number + 2]
         step = int(play.steps[game])
-        note(found, saved, play.before[0], play.states[game], game, step, action, violation)
+        note(result, saved, play.before[0], play.states[game], game, step, action, violation)
 
 
 # Sampled --------------------------------------------------------------------------------------------------
@@ -326,8 +326,8 @@ def judge_redeal(play: Play, rules: RulesRecord, game: int) -> int:
     row, mask = play.buffers.observation[0], play.buffers.action_mask[0]
     seen = decision_violation(redealt, rules, mask, row, play.high) == NO_VIOLATION
     same = seen and are_equal(row, play.row) and are_equal(mask, play.mask)
-    found = require(NO_VIOLATION, HIDDEN_CARDS_SHOW, same)
-    return require(found, REDEAL_IS_NO_GAME, judge_state(redealt, rules, play.scratch) == NO_VIOLATION)
+    result = require(NO_VIOLATION, HIDDEN_CARDS_SHOW, same)
+    return require(result, REDEAL_IS_NO_GAME, judge_state(redealt, rules, play.scratch) == NO_VIOLATION)
 
 
 @kernel
@@ -340,12 +340,12 @@ def judge_engine(play: Play, rules: RulesRecord, game: int, action: int) -> int:
     state = play.states[game]
     is_over = int(state.phase) == ROUND_OVER
     ended = is_over and is_episode_over(state, rules, settings.episode)
-    found = require(NO_VIOLATION, WRONG_REWARDS, rewards_are_right(buffers, rules, is_over))
-    found = require(found, WRONG_END_OF_EPISODE, bool(buffers.terminations[0]) == ended)
+    result = require(NO_VIOLATION, WRONG_REWARDS, rewards_are_right(buffers, rules, is_over))
+    result = require(result, WRONG_END_OF_EPISODE, bool(buffers.terminations[0]) == ended)
     if ended:
         seen = finals_are_within_bounds(buffers.final_observation[0], rules.players, play.high)
-        found = require(found, OBSERVATION_OUT_OF_BOUNDS, seen)
-    return found
+        result = require(result, OBSERVATION_OUT_OF_BOUNDS, seen)
+    return result
 
 
 @rule

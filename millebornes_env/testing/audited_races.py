@@ -328,9 +328,9 @@ def report(play: Play, game: int, action: int, violation: int) -> None:
     number = int(play.counts[_VIOLATIONS])
     play.counts[_VIOLATIONS] += 1
     if number < MOST_FOUND:
-        found, saved = play.found[number], play.saved[2 * number : 2 * number + 2]
+        result, saved = play.found[number], play.saved[2 * number : 2 * number + 2]
         step = int(play.steps[game])
-        note(found, saved, play.before[0], play.states[game], game, step, action, violation)
+        note(result, saved, play.before[0], play.states[game], game, step, action, violation)
 
 
 # Sampled --------------------------------------------------------------------------------------------------
@@ -351,10 +351,10 @@ def judge_redeal(play: Play, rules: Any, game: int) -> int:
     row, mask = play.buffers.observation[0], play.buffers.action_mask[0]
     seen = decision_violation(redealt, rules, mask, row, play.high) == NO_VIOLATION
     same = seen and are_equal(row, play.row) and are_equal(mask, play.mask)
-    found = require(NO_VIOLATION, HIDDEN_CARDS_SHOW, same)
+    result = require(NO_VIOLATION, HIDDEN_CARDS_SHOW, same)
     redealt.key[0] = play.states[game].key[0]
     redealt.key[1] = play.states[game].key[1]
-    return require(found, REDEAL_IS_NO_RACE, judge_state(redealt, rules) == NO_VIOLATION)
+    return require(result, REDEAL_IS_NO_RACE, judge_state(redealt, rules) == NO_VIOLATION)
 
 
 @kernel
@@ -363,12 +363,12 @@ def judge_engine(play: Play, rules: Any, action: int, is_over: bool) -> int:
     play.copied[0] = play.before[0]
     buffers = play.buffers
     step_by_engine(rulebook, play.copied[0], rules, _SETTINGS, action, buffers)
-    found = require(NO_VIOLATION, WRONG_REWARDS, rewards_are_right(buffers, rules, is_over))
-    found = require(found, WRONG_END_OF_EPISODE, bool(buffers.terminations[0]) == is_over)
+    result = require(NO_VIOLATION, WRONG_REWARDS, rewards_are_right(buffers, rules, is_over))
+    result = require(result, WRONG_END_OF_EPISODE, bool(buffers.terminations[0]) == is_over)
     if is_over:
         seen = finals_are_within_bounds(buffers.final_observation[0], rules.players, play.high)
-        found = require(found, OBSERVATION_OUT_OF_BOUNDS, seen)
-    return found
+        result = require(result, OBSERVATION_OUT_OF_BOUNDS, seen)
+    return result
 
 
 @rule

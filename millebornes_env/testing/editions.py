@@ -61,15 +61,15 @@ def _check_table(label: str, rules: Rules, steps: int, seed: int) -> dict[str, i
     play_on(play, compiled, -(-steps // GAMES))
     counts = dict(zip(COUNTS, play.counts.tolist(), strict=True))
     if counts["violations"]:
-        found = dict(zip(FOUND, play.found[0].tolist(), strict=True))
-        action = found["action"]
+        result = dict(zip(FOUND, play.found[0].tolist(), strict=True))
+        action = result["action"]
         what = "the deal"
         if action != NO_ACTION:
-            what = action_name(action, rules.teams, found["seat"] % rules.teams)
+            what = action_name(action, rules.teams, result["seat"] % rules.teams)
         raise ConformanceError(
-            f"{label}, {rules.players} players in {rules.teams} teams, seed {seed}, game {found['game']}, "
-            f"step {found['step']}, seat {found['seat']}, {what}: "
-            f"{message_of(found['violation'], rules, ALL_MESSAGES)} "
+            f"{label}, {rules.players} players in {rules.teams} teams, seed {seed}, game {result['game']}, "
+            f"step {result['step']}, seat {result['seat']}, {what}: "
+            f"{message_of(result['violation'], rules, ALL_MESSAGES)} "
             f"({counts['violations']} violations in {counts['steps']:,} steps)"
         )
     return counts

@@ -112,8 +112,8 @@ class _EnvCheck:
 
     def _check_array(self, name: str, array: Any, shape: tuple[int, ...], dtype: Any) -> None:
         if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
-            found = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else shown(array)
-            raise self._failed(f"{name} is {found}; it must be {np.dtype(dtype)}{list(shape)}")
+            result = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else shown(array)
+            raise self._failed(f"{name} is {result}; it must be {np.dtype(dtype)}{list(shape)}")
 
     def _checked(self, observations: Any) -> Arrays:
         """Check the observations against the spaces and the rules, and return copies of their arrays."""

@@ -81,11 +81,11 @@ def decision_violation(state: State, rules: Any, mask: Int8Array, row: Int8Array
         high: int8[D], the largest value of each number of the observation.
     """
     write_mask(state, rules, mask)
-    found = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(legality, state, rules, mask))
-    found = require(found, NO_CHOICE, is_a_choice(mask))
-    found = require(found, BID_ABOVE_ENERGY, bids_can_be_paid(state, mask))
+    result = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(legality, state, rules, mask))
+    result = require(result, NO_CHOICE, is_a_choice(mask))
+    result = require(result, BID_ABOVE_ENERGY, bids_can_be_paid(state, mask))
     write_observation(state, rules, int(state.seat), DEFAULT_SPEC, row)
-    return require(found, OBSERVATION_OUT_OF_BOUNDS, is_within_bounds(row, high))
+    return require(result, OBSERVATION_OUT_OF_BOUNDS, is_within_bounds(row, high))
 
 
 @rule
@@ -121,14 +121,14 @@ def step_violation(before: State, after: State, rules: Any, action: int) -> int:
         rules: the table's rules.
         action: action of the seat.
     """
-    found = require(NO_VIOLATION, OTHER_RACE, race_is_the_same(before, after))
-    found = require(found, TURN_WENT_BACK, race_went_on(before, after))
-    found = require(found, CAME_BACK, nobody_came_back(before, after, rules))
-    found = require(found, WRONG_RETIREMENT, the_servant_retired(before, after, action))
-    found = require(found, JERSEYS_LOST, jerseys_were_exchanged(before, after, rules, action))
-    found = require(found, LEAD_WITHOUT_ESCAPE, lead_grew_by_an_escape(before, after, action))
-    found = require(found, ENERGY_FROM_NOWHERE, energy_came_of_retirements(before, after, rules))
-    return require(found, WRONG_BID, highest_bid_is_what_was_bid(before, after, action))
+    result = require(NO_VIOLATION, OTHER_RACE, race_is_the_same(before, after))
+    result = require(result, TURN_WENT_BACK, race_went_on(before, after))
+    result = require(result, CAME_BACK, nobody_came_back(before, after, rules))
+    result = require(result, WRONG_RETIREMENT, the_servant_retired(before, after, action))
+    result = require(result, JERSEYS_LOST, jerseys_were_exchanged(before, after, rules, action))
+    result = require(result, LEAD_WITHOUT_ESCAPE, lead_grew_by_an_escape(before, after, action))
+    result = require(result, ENERGY_FROM_NOWHERE, energy_came_of_retirements(before, after, rules))
+    return require(result, WRONG_BID, highest_bid_is_what_was_bid(before, after, action))
 
 
 @rule

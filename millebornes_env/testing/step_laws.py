@@ -97,10 +97,10 @@ def decision_violation(
         high: int8[D], the largest value of each number of the observation.
     """
     write_mask(state, rules, mask)
-    found = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(legality, state, rules, mask))
-    found = require(found, NOTHING_LEGAL, is_anything_legal(mask))
+    result = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(legality, state, rules, mask))
+    result = require(result, NOTHING_LEGAL, is_anything_legal(mask))
     write_observation(state, rules, int(state.seat), DEFAULT_SPEC, row)
-    return require(found, OBSERVATION_OUT_OF_BOUNDS, is_within_bounds(row, high))
+    return require(result, OBSERVATION_OUT_OF_BOUNDS, is_within_bounds(row, high))
 
 
 @rule
@@ -128,18 +128,22 @@ def step_violation(before: State, after: State, rules: RulesRecord, action: int,
     """
     shown = shown_card(before, action)
     drawn = int(before.draw_pile) - int(after.draw_pile)
-    found = require(
+    result = require(
         NO_VIOLATION, WRONG_CARD_LEFT_HAND, only_the_shown_card_left(before, after, rules, shown, drawn)
     )
-    found = require(found, WRONG_NUMBER_DRAWN, drawn == draws_due(before, after, action, shown))
-    found = require(found, WRONG_KM_GAIN, km_grew_by_the_card(before, after, rules, action))
-    found = require(found, WRONG_TABLEAU_CHANGE, tableaux_changed_by_the_rules(before, after, rules, action))
-    found = require(found, DISCARD_CAME_BACK, discards_stayed(before, after))
-    found = require(found, WRONG_SCORE_CHANGE, totals_grew_by_the_sheet(before, after, rules))
-    found = require(found, WRONG_NEXT_SEAT, turn_passed_as_it_should(before, after, rules, action, shown))
-    found = require(found, ROUND_AFTER_LAST_TURN, last_turn_was_the_last(before, after, rules, action, shown))
-    found = require(found, ROUND_TOO_LONG, steps <= longest_round(rules))
-    return require(found, OTHER_ROUND, round_is_the_same(before, after))
+    result = require(result, WRONG_NUMBER_DRAWN, drawn == draws_due(before, after, action, shown))
+    result = require(result, WRONG_KM_GAIN, km_grew_by_the_card(before, after, rules, action))
+    result = require(
+        result, WRONG_TABLEAU_CHANGE, tableaux_changed_by_the_rules(before, after, rules, action)
+    )
+    result = require(result, DISCARD_CAME_BACK, discards_stayed(before, after))
+    result = require(result, WRONG_SCORE_CHANGE, totals_grew_by_the_sheet(before, after, rules))
+    result = require(result, WRONG_NEXT_SEAT, turn_passed_as_it_should(before, after, rules, action, shown))
+    result = require(
+        result, ROUND_AFTER_LAST_TURN, last_turn_was_the_last(before, after, rules, action, shown)
+    )
+    result = require(result, ROUND_TOO_LONG, steps <= longest_round(rules))
+    return require(result, OTHER_ROUND, round_is_the_same(before, after))
 
 
 @rule

@@ -116,13 +116,13 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
     seconds = [0.0, 0.0]
     deals = args.rounds // config.rules.teams
     for first in track(range(0, deals, _DEALS_AT_ONCE), " - ".join(pair), transient=True):
-        count, found = min(_DEALS_AT_ONCE, deals - first), list[Outcome]()
+        count, result = min(_DEALS_AT_ONCE, deals - first), list[Outcome]()
         for place, one in enumerate(ways):
             start = time.process_time()
-            found.append(play(pair, one, count, first_deal=first))
+            result.append(play(pair, one, count, first_deal=first))
             seconds[place] += time.process_time() - start
-        pairs = zip(outcomes, found, strict=True) if outcomes else ()
-        outcomes = [before.followed_by(after) for before, after in pairs] or found
+        pairs = zip(outcomes, result, strict=True) if outcomes else ()
+        outcomes = [before.followed_by(after) for before, after in pairs] or result
     outcome = outcomes[1]
     leads, luck = outcome.lead.mean(axis=1), _luck(outcome)
     return Line(

@@ -97,11 +97,11 @@ def speeds(args: Args) -> dict[str, dict[str, float]]:
 
 def reductions(args: Args) -> dict[str, dict[str, Any]]:
     """By kind of pair: who plays, and how many times more plain rounds would be needed."""
-    found = {}
+    result = {}
     for name, pair in SAVINGS.items():
         outcome = play(pair, MatchConfig(episode="round"), args.saving_deals)
-        found[name] = {"pair": " - ".join(pair), **asdict(variance_reduction(outcome))}
-    return found
+        result[name] = {"pair": " - ".join(pair), **asdict(variance_reduction(outcome))}
+    return result
 
 
 def main(args: Args) -> None:

@@ -264,12 +264,12 @@ def main(args: Args) -> None:
     """
     if args.docs and args.belief != NETWORK:
         raise ValueError(f"--docs describes the shipped network, not {args.belief!r}: omit one of them")
-    found = {opponent: summary(watched(args, opponent)) for opponent in args.opponents}
+    result = {opponent: summary(watched(args, opponent)) for opponent in args.opponents}
     table = Table(title=f"belief={args.belief} of {args.observer}", title_justify="left")
     headings = ("opponent", "bits", "± 1 SE", *NAMES_OF_GROUPS, "calibration error", "uniform")
     for heading in (*headings, "Brier", "uniform", "ms"):
         table.add_column(heading, justify="left" if heading == "opponent" else "right")
-    for opponent, one in found.items():
+    for opponent, one in result.items():
         groups = [one["by_cards_left"].get(name, {"bits": float("nan")})["bits"] for name in NAMES_OF_GROUPS]
         numbers = [one["bits"], one["standard_error"], *groups]
         errors = [
@@ -286,12 +286,12 @@ def main(args: Args) -> None:
         )
     Console(width=170).print(table)
     if args.docs:
-        report = {"arguments": asdict(args), "environment": environment_info(), "opponents": found}
+        report = {"arguments": asdict(args), "environment": environment_info(), "opponents": result}
         figures = Path("docs/benchmarks", f"{DOCS}.json")
         picture = Path("docs/images", f"{DOCS}.png")
         write_json_atomically(figures, json.loads(json.dumps(report)))
         print(f"wrote {figures} and {picture}")
-        warn(save_picture(picture, lambda: draw(found)))
+        warn(save_picture(picture, lambda: draw(result)))
 
 
 if __name__ == "__main__":

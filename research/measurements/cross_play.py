@@ -153,7 +153,7 @@ def all_pairs(args: Args) -> dict[tuple[int, int], Float64Array]:
     Raises:
         ValueError: there is no such edition or agent, or none for its table.
     """
-    found: dict[tuple[int, int], list[Float64Array]] = {}
+    result: dict[tuple[int, int], list[Float64Array]] = {}
     config = MatchConfig(args.edition, PLAYERS, TEAMS, episode="round", seed=args.seed)
     who = [
         make(name, config.table(), agent_seed(args.seed, number)) for number, name in enumerate(args.policies)
@@ -162,9 +162,9 @@ def all_pairs(args: Args) -> dict[tuple[int, int], Float64Array]:
         count = min(AT_ONCE, args.rounds - begun)
         for pair in itertools.permutations(range(len(who)), 2):
             leads = cross_play(who[pair[0]], who[pair[1]], config, count, begun)
-            found.setdefault(pair, []).append(leads)
+            result.setdefault(pair, []).append(leads)
         print(f"{begun + count:,} of {args.rounds:,} deals", file=sys.stderr, flush=True)
-    return {pair: np.concatenate(leads) for pair, leads in found.items()}
+    return {pair: np.concatenate(leads) for pair, leads in result.items()}
 
 
 def main() -> int:
@@ -176,11 +176,11 @@ def _command() -> None:
     args = tyro.cli(Args, prog="python -m research.measurements.cross_play", description=__doc__)
     if len(args.policies) < 2 or args.rounds < 2:
         raise ValueError("cross-play needs two policies or more, and two --rounds or more")
-    found = all_pairs(args)
-    for (one, other), leads in found.items():
+    result = all_pairs(args)
+    for (one, other), leads in result.items():
         names = args.policies[one], args.policies[other]
         print(f"{names[0]} with {names[1]} against two {names[0]}: {_shown(leads)}")
-    print(f"cross-play less self-play, all pairs: {_shown(np.mean(list(found.values()), axis=0))} a round")
+    print(f"cross-play less self-play, all pairs: {_shown(np.mean(list(result.values()), axis=0))} a round")
 
 
 def _shown(leads: Float64Array) -> str:

@@ -170,16 +170,16 @@ def measure(repeats: int) -> Figures:
     with served(ROOT) as address, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         opened(browser, address)  # warms the disk
-        found = [opened(browser, address) for _ in range(repeats)]
+        result = [opened(browser, address) for _ in range(repeats)]
         tab = browser.new_page()
         tab.goto(f"{address}{PAGE}drawing/icon.svg")
         played = tab.evaluate(MEASURED, ASKED)
         version = f"Chromium {browser.version}"
         browser.close()
     load = round(os.getloadavg()[0], 1), os.cpu_count() or 1
-    openings = [round(ms, 1) for ms, _ in found]
+    openings = [round(ms, 1) for ms, _ in result]
     speed = float(played["random"]["decisions_a_second"])
-    return Figures(version, openings, found[-1][1], load, speed, played["agents"])
+    return Figures(version, openings, result[-1][1], load, speed, played["agents"])
 
 
 def lines_of(figures: Figures) -> list[tuple[str, str, str]]:

@@ -59,8 +59,8 @@ def speeds() -> dict[str, Any]:
     done = subprocess.run(
         ["node", script, WEB, BUILT], input=json.dumps(MEASURED), capture_output=True, text=True, check=True
     )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 def main() -> int:
@@ -70,12 +70,12 @@ def main() -> int:
         return 2
     console = Console()
     table = Table("file", "bytes", "compressed")
-    found = sizes()
-    for name, (plain, compressed) in found.items():
+    result = sizes()
+    for name, (plain, compressed) in result.items():
         table.add_row(name, f"{plain:,}", f"{compressed:,}")
-    table.add_row("together", *(f"{sum(size[place] for size in found.values()):,}" for place in (0, 1)))
-    networks = [size for name, size in found.items() if name.endswith(WEIGHTS)]
-    rest = [size for name, size in found.items() if not name.endswith(WEIGHTS)]
+    table.add_row("together", *(f"{sum(size[place] for size in result.values()):,}" for place in (0, 1)))
+    networks = [size for name, size in result.items() if name.endswith(WEIGHTS)]
+    rest = [size for name, size in result.items() if not name.endswith(WEIGHTS)]
     most = (sum(size[place] for size in rest) + max(size[place] for size in networks) for place in (0, 1))
     table.add_row("a table loads, at most", *(f"{size:,}" for size in most))
     console.print(table)

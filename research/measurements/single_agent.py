@@ -134,7 +134,7 @@ def measure(args: Args) -> dict[str, float]:
     for _ in range(args.repeats):
         for name, work in works.items():
             rates[name].append(rate_of(work))
-    return {name: statistics.median(found) for name, found in rates.items()}
+    return {name: statistics.median(result) for name, result in rates.items()}
 
 
 def main() -> None:

@@ -244,11 +244,11 @@ class Mds(OtherSearchAgent):
         Returns:
             float64[n].
         """
-        found = np.zeros(len(actions))
-        found[0] = 1.0
+        result = np.zeros(len(actions))
+        result[0] = 1.0
         if isinstance(self.rollout_agent, PolicyAgent):
-            network_prior(roots, number, self._rules, self.rollout_agent.options, actions, found)
-        mixed: Float64Array = (1.0 - self._floor) * found + self._floor / len(actions)
+            network_prior(roots, number, self._rules, self.rollout_agent.options, actions, result)
+        mixed: Float64Array = (1.0 - self._floor) * result + self._floor / len(actions)
         return mixed
 
 

@@ -144,8 +144,8 @@ def matched(advantages: Float32Array, is_choice: npt.NDArray[np.bool_]) -> Float
     total = positive.sum(axis=1, keepdims=True)
     best = np.where(is_choice, advantages, -np.inf).argmax(axis=1)
     greedy = np.arange(advantages.shape[1]) == best[:, np.newaxis]
-    found: Float32Array = np.where(total > 0, positive / np.maximum(total, 1e-30), greedy).astype(np.float32)
-    return found
+    result: Float32Array = np.where(total > 0, positive / np.maximum(total, 1e-30), greedy).astype(np.float32)
+    return result
 
 
 def learn_by_deep_cfr(task: Task, options: DeepCfrOptions) -> None:
@@ -239,8 +239,8 @@ def fitted(
     optimizer = torch.optim.Adam(network.parameters(), options.learning_rate)
     for _ in range(steps):
         batch = torch.multinomial(weights, options.batch_size, replacement=True)
-        found = network(rows[places[batch]])
-        loss = _loss(found, targets[batch], is_choice[places[batch]], is_policy)
+        result = network(rows[places[batch]])
+        loss = _loss(result, targets[batch], is_choice[places[batch]], is_policy)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -50,8 +50,8 @@ def is_small(game: Solvable) -> bool:
 def marks(game: Solvable, samples: int) -> list[int]:
     """When a learner is judged: after so many decisions, the last time at the end."""
     points = POINTS if is_small(game) else POINTS_OF_LARGE if game.cards <= WHOLE else 1
-    found = [samples // 2 ** (points - 1 - point) for point in range(points)]
-    return sorted({mark for mark in found if mark > 0})
+    result = [samples // 2 ** (points - 1 - point) for point in range(points)]
+    return sorted({mark for mark in result if mark > 0})
 
 
 def part_name(method: str, deck: str, seed: int) -> str:
@@ -150,8 +150,8 @@ def read_table(path: Path) -> Weights:
         OSError: there is no such file.
     """
     try:
-        with opened_archive(path) as found:
-            return found["seat_0"].astype(np.float64), found["seat_1"].astype(np.float64)
+        with opened_archive(path) as result:
+            return result["seat_0"].astype(np.float64), result["seat_1"].astype(np.float64)
     except ValueError as error:
         raise MilleBornesError(
             f"{str(path)!r} is damaged ({error}): remove it, and it is made again"

@@ -64,15 +64,15 @@ def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = 
         raise MilleBornesError(
             f"the plan {str(path)!r} has no entry 'methods': write one, and in it the methods"
         )
-    found = [_method(str(path), str(name), given, runs) for name, given in methods.items()]
-    for number, method in enumerate(found):
+    result = [_method(str(path), str(name), given, runs) for name, given in methods.items()]
+    for number, method in enumerate(result):
         where = f"{path}, method {shown(method.name)}"
         if method.run in learners and 0 in method.decks.values():
             raise MilleBornesError(
                 f"{where}: a deck has 0 decisions; {method.run} learns from them, give it some"
             )
-        _check_over(where, checked(runs[method.run], method.options, where), method, found[:number])
-    return found
+        _check_over(where, checked(runs[method.run], method.options, where), method, result[:number])
+    return result
 
 
 def _check_over(where: str, options: Any, method: Method, above: Sequence[Method]) -> None:
@@ -113,7 +113,7 @@ def _method(path: str, name: str, given: Any, runs: Mapping[str, type]) -> Metho
     of_decks = {deck: _of_deck(where, deck, given, seeds) for deck, given in decks.items()}
     options = given.get("options") or {}
     checked(runs[str(run)], options, where)
-    samples = {deck: found[0] for deck, found in of_decks.items()}
+    samples = {deck: result[0] for deck, result in of_decks.items()}
     return Method(name, str(run), samples, {deck: of[1] for deck, of in of_decks.items()}, dict(options))
 
 

@@ -27,11 +27,11 @@ _LEAST: Final = 1e-4
 
 def by_cell(records: Sequence[Record]) -> Cells:
     """The records of each deck and method, in the order of the parts."""
-    found: Cells = {}
+    result: Cells = {}
     for record in records:
         config = record.part.config
-        found.setdefault((config["deck"], config["method"]), []).append(record)
-    return found
+        result.setdefault((config["deck"], config["method"]), []).append(record)
+    return result
 
 
 def decks_of(records: Sequence[Record]) -> list[str]:
@@ -49,9 +49,9 @@ def tables(records: Sequence[Record]) -> list[Table]:
     """Build the tables of the results of each method; for small decks, the head-to-head matrices too."""
     cells, rows = by_cell(records), []
     for deck in decks_of(records):
-        for (its_deck, method), found in cells.items():
+        for (its_deck, method), result in cells.items():
             if its_deck == deck:
-                rows.append((f"`{deck}`", method, *_row(found)))
+                rows.append((f"`{deck}`", method, *_row(result)))
     headings = (
         "deck",
         "method",
@@ -87,10 +87,10 @@ def _over_decks(records: Sequence[Record]) -> list[Table]:
 
 def _over(cells: Cells, decks: Sequence[str], method: str) -> str:
     """Return the mean result of a method over these decks, with equal weights; "" if one is missing."""
-    found = [cells.get((deck, method), []) for deck in decks]
-    if not all(found) or len({len(records) for records in found}) > 1:
+    result = [cells.get((deck, method), []) for deck in decks]
+    if not all(result) or len({len(records) for records in result}) > 1:
         return ""
-    return _text(over_tasks([last(records, "percent") for records in found]))
+    return _text(over_tasks([last(records, "percent") for records in result]))
 
 
 def _row(found: Sequence[Record]) -> tuple[str, ...]:
@@ -130,11 +130,11 @@ def matrix(records: Sequence[Record], deck: str) -> tuple[list[str], Float64Arra
     """
     policies: dict[str, list[Any]] = {}
     name = ""
-    for (its_deck, method), found in by_cell(records).items():
-        paths = [policy_path(record.part.folder, record.part.name) for record in found]
+    for (its_deck, method), result in by_cell(records).items():
+        paths = [policy_path(record.part.folder, record.part.name) for record in result]
         if its_deck == deck and all(path.is_file() for path in paths):
             policies[method] = [read_table(path) for path in paths]
-            name = found[0].result["deck"]
+            name = result[0].result["deck"]
     if len(policies) < 2:
         return [], np.zeros((0, 0))
     tree = small_tree(name)
@@ -153,7 +153,7 @@ def matrix(records: Sequence[Record], deck: str) -> tuple[list[str], Float64Arra
 
 
 def _matrices(records: Sequence[Record]) -> list[Table]:
-    found = []
+    result = []
     for deck in decks_of(records):
         methods, won = matrix(records, deck)
         if methods:
@@ -162,8 +162,8 @@ def _matrices(records: Sequence[Record]) -> list[Table]:
                 for row, method in enumerate(methods)
             )
             title = f"Points a round that the row wins from the column, {deck}"
-            found.append(Table(("", *methods), rows, title))
-    return found
+            result.append(Table(("", *methods), rows, title))
+    return result
 
 
 # The picture ------------------------------------------------------------------------------------------------
@@ -174,8 +174,8 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
     decks = decks_of(records)
     methods = list(dict.fromkeys(record.part.config["method"] for record in records))
     colours = {method: COLOURS[number % len(COLOURS)] for number, method in enumerate(methods)}
-    found = {deck: matrix(records, deck) for deck in decks}
-    matrices = [deck for deck in decks if found[deck][0]]
+    result = {deck: matrix(records, deck) for deck in decks}
+    matrices = [deck for deck in decks if result[deck][0]]
     rows = 2 + bool(matrices)
     heights = [1.0, 1.0, 1.25][:rows]
     grid = figure.add_gridspec(rows, 6, height_ratios=heights)
@@ -197,7 +197,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
         known |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=6, frameon=False)
     for column, deck in enumerate(matrices[:2]):
-        _draw_matrix(figure.add_subplot(grid[2, 3 * column : 3 * column + 3]), deck, *found[deck])
+        _draw_matrix(figure.add_subplot(grid[2, 3 * column : 3 * column + 3]), deck, *result[deck])
 
 
 def _show_decades(axes: Axes) -> None:
@@ -223,16 +223,16 @@ def _draw_curves(axes: Axes, records: Sequence[Record], across: str, colours: di
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.xaxis.set_minor_formatter(NullFormatter())
-    for (_, method), found in by_cell(records).items():
-        if len(found[0].result["curve"]) == 1:
-            percent = max(interval_of(found, -1).mean, _LEAST)
+    for (_, method), result in by_cell(records).items():
+        if len(result[0].result["curve"]) == 1:
+            percent = max(interval_of(result, -1).mean, _LEAST)
             axes.axhline(percent, color=colours[method], linewidth=1, linestyle="--", label=method)
             continue
         points = range(
-            -min(len(record.result["curve"]) for record in found), 0
+            -min(len(record.result["curve"]) for record in result), 0
         )  # only first marks are skipped
-        places = [float(np.median([one.result["curve"][at][across] for one in found])) for at in points]
-        intervals = [interval_of(found, at) for at in points]
+        places = [float(np.median([one.result["curve"][at][across] for one in result])) for at in points]
+        intervals = [interval_of(result, at) for at in points]
         middle = [max(one.mean, _LEAST) for one in intervals]
         low = [max(one.mean if one.low is None else one.low, _LEAST) for one in intervals]
         high = [max(one.mean if one.high is None else one.high, _LEAST) for one in intervals]

@@ -120,12 +120,12 @@ def features_by_hand(env: VectorEnv, shown: ObservationSpec, row: np.ndarray) ->
 def positions(env: VectorEnv, every: int = 6, seed: int = 1) -> list[tuple[StateArray, np.ndarray]]:
     """Games by chance, now and then: states and masks of all games of the environment."""
     masks = env.reset(seed=seed)[0]["action_mask"]
-    found = []
+    result = []
     for step in range(90):
         if step % every == 0:
-            found.append((env.get_states(), masks.copy()))
+            result.append((env.get_states(), masks.copy()))
         masks = env.step(env.sample_actions()).observations["action_mask"]
-    return found
+    return result
 
 
 @kernel

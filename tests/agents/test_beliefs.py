@@ -75,7 +75,7 @@ def played_games(name: str, players: int, steps: int) -> tuple[VectorEnv, list[t
     searcher.belief = spy = Spy()
     observations, _ = env.reset(seed=5)
     logs: list[list[Decision]] = [[] for _ in range(6)]
-    found = []
+    result = []
     for _ in range(steps):
         states, masks = env.get_states(), observations["action_mask"]
         seats = env.agent_selection.copy()
@@ -83,20 +83,20 @@ def played_games(name: str, players: int, steps: int) -> tuple[VectorEnv, list[t
         actions = searcher.act_on(states, seats_of(states), np.arange(6) * players + seats)
         for one in spy.asked:
             game = one.slot // players
-            found.append((one, list(logs[game])))
+            result.append((one, list(logs[game])))
         for game in np.flatnonzero(masks.any(axis=1)):
             seat = int(seats[game])
             row, hand = observations["observation"][game].copy(), states["hand"][game, seat].copy()
             logs[game].append(Decision(seat, int(actions[game]), row, hand))
         observations = env.step(actions).observations
-    return env, found
+    return env, result
 
 
 @pytest.mark.parametrize(("name", "players", "steps"), [("parker", 2, 150), ("dutch", 4, 90)])
 def test_what_others_played_is_read_as_it_was(name: str, players: int, steps: int) -> None:
-    env, found = played_games(name, players, steps)
+    env, result = played_games(name, players, steps)
     rules, read, refused = rules_record(env.rules), 0, 0
-    for asked, log in found:
+    for asked, log in result:
         own = asked.slot % players
         mine = [place for place, one in enumerate(log) if one.seat == own]
         if not mine:

@@ -37,12 +37,12 @@ def test_one_game_is_played_without_the_axis_of_a_batch(spec: str, edition: str)
         rows, masks = observations["observation"], observations["action_mask"]
         slot = int(env.agent_selection[0])
         expected = many.act(rows, masks, slot_ids=np.array([slot]))
-        for found in (
+        for result in (
             one.act(rows[0], masks[0], slot_ids=slot),
             listed.act(rows[0].tolist(), masks[0].tolist(), slot_ids=[slot]),
         ):
-            assert type(found) is int
-            assert found == expected[0]
+            assert type(result) is int
+            assert result == expected[0]
         observations = env.step(expected).observations
 
 

@@ -87,8 +87,8 @@ def test_which_champion_rules_prefer_can_be_said_before_they_are_known() -> None
     """So the page's data say who plays for each answer; one that does not fit is passed over."""
     table = agents.Table.of(vector_env(1, "dujardin"))
     assert champion_for(table) == "all-2"
-    found = [champion_for(table, preferred=name) for name in (*PREFERRED, "dutch-6-in-2")]
-    assert found == ["all-2", "parker-2", "all-2"]
+    result = [champion_for(table, preferred=name) for name in (*PREFERRED, "dutch-6-in-2")]
+    assert result == ["all-2", "parker-2", "all-2"]
 
 
 @pytest.mark.parametrize("name", ["parker", "parker+goal=1000", "dujardin"])

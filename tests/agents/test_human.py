@@ -236,9 +236,9 @@ def test_a_hint_tells_what_the_adviser_would_do() -> None:
         shown = env.set_states(env.get_states())
         best = int(adviser.act(shown["observation"], shown["action_mask"])[0])
         agent.act(shown["observation"], shown["action_mask"])
-        found = re.search(pattern, sink.getvalue())
-        assert found
-        assert found[1].startswith(action_words(best, agent.names))
+        result = re.search(pattern, sink.getvalue())
+        assert result
+        assert result[1].startswith(action_words(best, agent.names))
 
 
 @each("answers", ["q\n", "Q\n", "", "7\nq\n"])

@@ -59,7 +59,7 @@ def moments(env: VectorEnv, watcher: SearchAgent, opponent: str, rounds: int, se
     observations, _ = env.reset(seed=seed)
     games, own = np.arange(rounds), np.arange(rounds) % 2
     players = [agents.load("strategist", env, 1), agents.load(opponent, env, 2)]
-    found = []
+    result = []
     while observations["action_mask"].any():
         states, seats = env.get_states(), env.agent_selection.astype(np.int32)
         actions = np.full(rounds, -1, np.int64)
@@ -73,10 +73,10 @@ def moments(env: VectorEnv, watcher: SearchAgent, opponent: str, rounds: int, se
                 deciding = states[rows], seats[rows], games[rows]
                 for row, known in zip(rows, watcher.known(*deciding), strict=True):
                     if int(states["phase"][row]) == PLAY:
-                        found.append(Moment(known, states[row : row + 1], int(seats[row])))
+                        result.append(Moment(known, states[row : row + 1], int(seats[row])))
                 watcher.note(*deciding, actions[rows])
         observations = env.step(actions).observations
-    return found
+    return result
 
 
 def some_posterior(components: int = 3, size: int = 4, seed: int = 1) -> Posterior:
@@ -259,8 +259,8 @@ def test_it_says_what_pytorch_says() -> None:
         posterior = belief.posterior(one.known)
         hands = np.zeros((1, 2, NUM_CARD_TYPES), np.int8)
         hands[0, 1] = truth
-        found = np.log(belief.weigh(one.known, hands))
-        assert found[0] == pytest.approx(float(expected[0]), abs=1e-3)
+        result = np.log(belief.weigh(one.known, hands))
+        assert result[0] == pytest.approx(float(expected[0]), abs=1e-3)
         shares = torch.softmax(outputs.view(-1, OUTPUTS)[:, 0], 0).numpy()
         assert posterior.shares == pytest.approx(shares, abs=1e-4)
 
@@ -302,12 +302,12 @@ PARKER_2 = {"game": "millebornes", "players": 2, "teams": 2, "editions": ["parke
 
 def test_the_fingerprint_tells_networks_apart(tmp_path: Path) -> None:
     """An arena does not continue from the results of another network in the same folder."""
-    spec, found = f"greedy+search:belief={tmp_path}", []
+    spec, result = f"greedy+search:belief={tmp_path}", []
     for out in (0.5, 0.25, 0.5):
         network = small_network()
         FILES.save(tmp_path, network._asdict() | {"out": np.full_like(network.out, out)}, PARKER_2)
-        found.append(fingerprint(searcher(vector_env(1), spec), spec))
-    assert found[0] == found[2] != found[1]
+        result.append(fingerprint(searcher(vector_env(1), spec), spec))
+    assert result[0] == result[2] != result[1]
 
 
 @pytest.mark.parametrize(

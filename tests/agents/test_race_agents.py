@@ -341,8 +341,8 @@ def test_bidder_escapes_for_a_jersey() -> None:
 )
 def test_rainbow_jerseys_that_are_missing(rainbows: int, greens: int, dots: int, missing: float) -> None:
     record = rules_array(edition("arc_en_ciel").table(4))[0]
-    found = plain(stakes.rainbows_missing)(record, rainbows, greens, dots)
-    assert found == pytest.approx(missing)
+    result = plain(stakes.rainbows_missing)(record, rainbows, greens, dots)
+    assert result == pytest.approx(missing)
 
 
 # What places are worth -------------------------------------------------------------------------------------

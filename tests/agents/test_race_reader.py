@@ -178,9 +178,9 @@ def test_the_clock_tells_a_new_race() -> None:
 def moment_of(env: VectorEnv, phase: int) -> np.ndarray:
     """A row of a seat that is to decide this."""
     for _ in moments(env, steps=2000, every=1):
-        found = np.flatnonzero(env.get_states()["phase"] == phase)
-        if len(found):
-            row: np.ndarray = env.games.buffers.observation[found[0]].copy()
+        result = np.flatnonzero(env.get_states()["phase"] == phase)
+        if len(result):
+            row: np.ndarray = env.games.buffers.observation[result[0]].copy()
             return row
     raise AssertionError(phase)
 

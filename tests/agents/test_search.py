@@ -321,9 +321,9 @@ def test_who_is_dealt_the_safety_parries_a_hazard_in_playouts() -> None:
         agent = searcher(env, rollout="strategist", rollouts=38, candidates=1_000)
         agent.belief = Holding(Card.DRIVING_ACE, holds)
         agent.act_on(states, seats_of(states), np.zeros(1, np.int64))
-        found = {action: mean for action, mean, _ in agent.last_gains()}
-        assert found[Card.ACCIDENT] == 0.0  # what it would do itself
-        gains.append(found[discard_action(Card.ACCIDENT)])
+        result = {action: mean for action, mean, _ in agent.last_gains()}
+        assert result[Card.ACCIDENT] == 0.0  # what it would do itself
+        gains.append(result[discard_action(Card.ACCIDENT)])
     assert gains[0] < -200  # of discarding it instead
     assert gains[1] > 0
 

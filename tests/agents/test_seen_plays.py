@@ -89,7 +89,7 @@ def test_what_is_seen_elsewhere_is_in_no_hidden_hand() -> None:
         "hand 0: right_of_way 3x stop 2x25 \nhand 1: 25 50 75 100 200 roll\nsafeties 1: extra_tank\n"
         "discard pile: ... \nstream 0: none\nstream 1: none\n"
     )
-    (found,) = belief(table)
+    (result,) = belief(table)
     held = {
         Card.DISTANCE_25,
         Card.DISTANCE_50,
@@ -98,16 +98,16 @@ def test_what_is_seen_elsewhere_is_in_no_hidden_hand() -> None:
         Card.DISTANCE_200,
         Card.ROLL,
     }
-    assert [card for card, p in enumerate(found["p"]) if p > 0] == sorted(held)
-    assert all(found["p"][card] == 1 for card in held)  # nothing else is hidden
+    assert [card for card, p in enumerate(result["p"]) if p > 0] == sorted(held)
+    assert all(result["p"][card] == 1 for card in held)  # nothing else is hidden
 
 
 def test_a_belief_sees_nothing_hidden() -> None:
     """Two deals that look the same to the seat give the same belief."""
     seen = "hand 0: stop 25 50 75 100 roll\nbattle 0: roll\ndealer: 1\n"
-    found = []
+    result = []
     for hand in ("right_of_way 25 50 75 100 200", "driving_ace 4x200 roll"):
         table = CardTable()
         table.load(f"{seen}hand 1: {hand}\n")
-        found.append(belief(table))
-    assert found[0] == found[1]
+        result.append(belief(table))
+    assert result[0] == result[1]

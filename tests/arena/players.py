@@ -36,12 +36,12 @@ def choose_by_lot(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Any legal action, by `draw`."""
-    found = 0
+    result = 0
     chosen = -1
     for action in range(42 + 5 * (rules.teams - 2)):
         if is_legal(state, rules, action):
-            found += 1
-            if random_below(draw, 7, found, found) == 0:
+            result += 1
+            if random_below(draw, 7, result, result) == 0:
                 chosen = action
     return chosen
 

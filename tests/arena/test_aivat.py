@@ -99,13 +99,13 @@ def test_the_luck_of_a_draw_is_0_over_all_cards_that_could_have_come(players: in
     at = position("battle 0: roll", "hand 0: 100 ...", "hand 1: 25 75 2x stop ...", players=players)
     network = random_network(players, at.rules.teams)
     first = int(at.state["stream_next"][0, 1])
-    found = []
+    result = []
     for place in places_left(at.state, players):
         states = at.state.copy()
         deck = states["deck"][0]
         deck[first], deck[place] = int(deck[place]), int(deck[first])
-        found.append(luck_of_step(states, at.rules, "100", network))
-    luck = np.array(found)
+        result.append(luck_of_step(states, at.rules, "100", network))
+    luck = np.array(result)
     assert len(luck) == pile_of(at)
     assert np.abs(luck).max() > 100
     assert luck.mean(axis=0) == pytest.approx(0.0, abs=0.05)
@@ -125,17 +125,17 @@ def test_so_is_that_of_the_two_draws_of_a_coup_fourre() -> None:
     at = position(*lines, hand, "stream 1: 200 roll stop right_of_way roll 25", "discard pile: ...")
     network = random_network(2, 2, seed=3)
     left = places_left(at.state, 2)
-    found = []
+    result = []
     for order in permutations(left, 2):
         states = at.state.copy()
         deck = states["deck"][0]
         cards = [int(deck[place]) for place in order]
         rest = [int(deck[place]) for place in left if place not in order]
         deck[left] = cards + rest
-        found.append(luck_of_step(states, at.rules, "claim", network)[1])
-    assert len(found) == 30
-    assert np.ptp(found) > 100
-    assert np.mean(found) == pytest.approx(0.0, abs=0.05)
+        result.append(luck_of_step(states, at.rules, "claim", network)[1])
+    assert len(result) == 30
+    assert np.ptp(result) > 100
+    assert np.mean(result) == pytest.approx(0.0, abs=0.05)
 
 
 def test_no_card_no_luck() -> None:
@@ -221,12 +221,12 @@ def test_an_evaluation_and_a_comparison_report_points_less_luck(config: MatchCon
     assert narrower**2 == pytest.approx(row.luck.ratio, rel=0.01)
     assert narrower > 1
     assert "Luck was subtracted from the points: " in caption([row])
-    *_, found = compare(["strategist", "arnold"], config, 200)
+    *_, result = compare(["strategist", "arnold"], config, 200)
     *_, usual = compare(["strategist", "arnold"], replace(config, aivat=False), 200)
-    assert found.points_per_round.half_width < usual.points_per_round.half_width
-    assert found.luck.ratio == pytest.approx(row.luck.ratio)
+    assert result.points_per_round.half_width < usual.points_per_round.half_width
+    assert result.luck.ratio == pytest.approx(row.luck.ratio)
     assert usual.luck is None
-    until = f"ci<{found.points_per_round.half_width * 1.1}"
+    until = f"ci<{result.points_per_round.half_width * 1.1}"
     *_, stopped = compare(["strategist", "arnold"], config, 4000, until=until)
     assert stopped.outcome.num_deals <= 272, "it stops as soon as the shorter interval is narrow enough"
 

@@ -37,10 +37,10 @@ def test_who_is_better_by_how_much_and_how_sure() -> None:
 
 
 def test_no_difference_says_how_many_deals_a_smaller_one_takes() -> None:
-    found = measured(0, 400)
-    half = found.points_per_round.half_width
+    result = measured(0, 400)
+    half = result.points_per_round.half_width
     assert 4 < half < 10
-    verdict = found.verdict()
+    verdict = result.verdict()
     assert verdict.startswith("No difference found between new and old: ")
     assert "to see one of 2 points a round you need some " in verdict
     deals = float(verdict.split()[-2].replace(",", ""))

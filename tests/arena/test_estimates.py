@@ -155,10 +155,10 @@ def test_totals_at_a_table_of_three_are_against_the_mean_of_the_others() -> None
 
 def test_variance_reduction_by_hand() -> None:
     # d = [[200, 0], [-100, 400]]: variances by rotation 45,000 and 80,000; of the means (100, 150) 1,250.
-    found = variance_reduction(TWO_DEALS)
-    assert found.plain_variance == (45_000 + 80_000) / 2 / 2
-    assert found.variance == 1_250
-    assert found.ratio == 25
+    result = variance_reduction(TWO_DEALS)
+    assert result.plain_variance == (45_000 + 80_000) / 2 / 2
+    assert result.variance == 1_250
+    assert result.ratio == 25
 
 
 def test_duplicate_deals_of_identical_agents_end_exactly_even() -> None:
@@ -169,17 +169,17 @@ def test_duplicate_deals_of_identical_agents_end_exactly_even() -> None:
     payoff = payoff_matrix([outcome], 2)
     assert (payoff.points[0, 1], payoff.points_low[0, 1], payoff.points_high[0, 1]) == (0, 0, 0)
     assert payoff.wins[0, 1] == 0.5
-    found = variance_reduction(outcome)
-    assert found.ratio is None
-    assert found.variance == 0
-    assert found.note == "all deals were tied"
+    result = variance_reduction(outcome)
+    assert result.ratio is None
+    assert result.variance == 0
+    assert result.note == "all deals were tied"
 
 
 def test_variance_reduction_is_what_the_cards_of_the_deal_were() -> None:
     rng = np.random.default_rng(4)
     # Difference of an episode: 2 * 100 ** 2 of the cards + 2 * 50 ** 2; the cards cancel.
-    found = variance_reduction(drawn((0, 1), (50, 0), 20_000, rng))
-    assert found.ratio == pytest.approx(5, rel=0.05)
+    result = variance_reduction(drawn((0, 1), (50, 0), 20_000, rng))
+    assert result.ratio == pytest.approx(5, rel=0.05)
     plain = variance_reduction(drawn((0, 1), (50, 0), 20_000, rng, spread_of_deal=0.0))
     assert plain.ratio == pytest.approx(1, abs=0.03)
 

@@ -195,8 +195,8 @@ def test_the_cards_of_later_rounds_are_the_same_too_whatever_is_played() -> None
             round_ = int(state["round_number"])
             if round_ > 0 and (game, round_) not in begun:  # cards that were drawn are no longer in the deck
                 begun.add((game, round_))
-                found = decks.setdefault((game % 4, round_), set())
-                found.add((state["deck"].tobytes(), int(state["dealer"])))
+                result = decks.setdefault((game % 4, round_), set())
+                result.add((state["deck"].tobytes(), int(state["dealer"])))
     assert all(len(decks[number, round_]) == 1 for number in range(4) for round_ in range(1, 3))
 
 

@@ -70,9 +70,9 @@ def test_every_deal_has_the_same_lots_cards_and_dice_in_every_rotation(players: 
             for die in ("white", "yellow"):
                 if state[die]:
                     dice[die, game % 4, int(state["turn"])][game] = int(state[die])
-    in_several = [found.values() for found in dice.values() if len(found) > 1]
+    in_several = [result.values() for result in dice.values() if len(result) > 1]
     assert len(in_several) > 20
-    assert all(len(set(found)) == 1 for found in in_several)
+    assert all(len(set(result)) == 1 for result in in_several)
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
@@ -221,10 +221,10 @@ def test_a_tournament_is_reported_in_the_races_words(
     assert "Races won, %, row against column" in printed
     assert "races won, %" in printed
     assert "points per round" not in printed
-    found = json.loads(Path("here/arena.json").read_text())
-    assert found["statistics"]["price"] == {"heading": "paid for such a square", "unit": "energy"}
-    assert found["behaviour"]["race_lot"]["turns"] > 10
-    assert found["config"]["match"]["episode"] == "race"
+    result = json.loads(Path("here/arena.json").read_text())
+    assert result["statistics"]["price"] == {"heading": "paid for such a square", "unit": "energy"}
+    assert result["behaviour"]["race_lot"]["turns"] > 10
+    assert result["config"]["match"]["episode"] == "race"
     assert play_arena(command) == 0, "it goes on from what was played"
 
 

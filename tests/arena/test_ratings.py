@@ -38,11 +38,11 @@ def test_shared_wins_count_half_to_both() -> None:
 
 
 def test_known_ratings_are_found() -> None:
-    found = ratings(round_robin(ELO, 20_000, 1), 3)
-    assert found.elo == pytest.approx(ELO, abs=8)
-    assert found.order() == [0, 1, 2]
-    assert found.num_groups == 1
-    assert found.elo.sum() == pytest.approx(0, abs=1e-9)
+    result = ratings(round_robin(ELO, 20_000, 1), 3)
+    assert result.elo == pytest.approx(ELO, abs=8)
+    assert result.order() == [0, 1, 2]
+    assert result.num_groups == 1
+    assert result.elo.sum() == pytest.approx(0, abs=1e-9)
 
 
 def test_the_anchor_is_zero_and_nothing_else_changes() -> None:
@@ -55,8 +55,8 @@ def test_the_anchor_is_zero_and_nothing_else_changes() -> None:
 def test_intervals_cover() -> None:
     inside = total = 0
     for seed in range(30):
-        found = ratings(round_robin(ELO, 150, 100 + seed), 3, replicates=60, seed=seed)
-        inside += int(((found.low <= ELO) & (np.array(ELO) <= found.high)).sum())
+        result = ratings(round_robin(ELO, 150, 100 + seed), 3, replicates=60, seed=seed)
+        inside += int(((result.low <= ELO) & (np.array(ELO) <= result.high)).sum())
         total += 3
     assert 0.88 <= inside / total <= 0.995
 
@@ -64,32 +64,32 @@ def test_intervals_cover() -> None:
 def test_deals_are_drawn_with_all_their_rotations() -> None:
     # Every deal is won once by each: the deals are all alike, whatever is drawn.
     outcome = outcome_of((0, 1), np.tile([[[9, 0], [0, 9]]], (2000, 1, 1)))
-    found = ratings([outcome], 2)
-    assert found.elo == pytest.approx([0, 0])
-    assert found.high[0] - found.low[0] < 2
+    result = ratings([outcome], 2)
+    assert result.elo == pytest.approx([0, 0])
+    assert result.high[0] - result.low[0] < 2
 
 
 def test_who_wins_everything_has_no_upper_end_but_a_rating() -> None:
-    found = ratings(
+    result = ratings(
         [always(0, 1), always(0, 2), won_by_odds(1, 2, (0, 0, 0), 200, np.random.default_rng(0))], 3
     )
-    assert np.isfinite(found.elo).all()
-    assert found.order()[0] == 0
-    assert np.isnan(found.high).tolist() == [True, False, False]
-    assert not np.isnan(found.low).any()
-    assert found.elo[1:].mean() == pytest.approx(
+    assert np.isfinite(result.elo).all()
+    assert result.order()[0] == 0
+    assert np.isnan(result.high).tolist() == [True, False, False]
+    assert not np.isnan(result.low).any()
+    assert result.elo[1:].mean() == pytest.approx(
         0
     )  # the two that beat each other have the zero, and both ends
-    assert found.low[0] < found.elo[0] - 10  # 40 wins of 40 are not certainty
+    assert result.low[0] < result.elo[0] - 10  # 40 wins of 40 are not certainty
 
 
 def test_agents_that_never_met_are_of_different_groups() -> None:
     rng = np.random.default_rng(5)
     parts = [won_by_odds(0, 1, (0, 0), 300, rng), won_by_odds(2, 3, (0, 0, 0, 0), 300, rng)]
-    found = ratings(parts, 4)
-    assert np.isfinite(found.elo).all()
-    assert found.groups.tolist() == [0, 0, 1, 1]
-    assert np.isnan(found.low).tolist() == [False, False, True, True]  # the zero lies in the first group
+    result = ratings(parts, 4)
+    assert np.isfinite(result.elo).all()
+    assert result.groups.tolist() == [0, 0, 1, 1]
+    assert np.isnan(result.low).tolist() == [False, False, True, True]  # the zero lies in the first group
 
 
 def test_a_circle_of_wins_bounds_all() -> None:
@@ -151,9 +151,9 @@ def test_alpha_rank_is_given_what_is_sure(monkeypatch: pytest.MonkeyPatch) -> No
         module.compute = compute  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, name, module)
     outcomes = [*circle(200)[:2], outcome_of((2, 0), [[[1, 0], [0, 1]], [[0, 1], [0, 1]]])]
-    found = alpha_rank(payoff_matrix(outcomes, 3))
-    assert found.masses is not None
-    assert found.masses.tolist() == [0.5, 0.25, 0.25]
+    result = alpha_rank(payoff_matrix(outcomes, 3))
+    assert result.masses is not None
+    assert result.masses.tolist() == [0.5, 0.25, 0.25]
     table = np.asarray(given[0])
     assert table[0, 2] == table[1, 1] == 0
     assert table[0, 1] == -table[1, 0] > 0

@@ -41,8 +41,8 @@ def analysis(deals: int = 60, **options: object) -> Analysis:
 
 
 def test_payoff_cells_hold_the_half_width() -> None:
-    found = analyse(("a", "b"), [outcome_of((0, 1), [[[9, 1]] * 2] * 50)], replicates=5)
-    assert payoff_grid(found).rows[0][2:] == ("-", "+8\n± 0.00")
+    result = analyse(("a", "b"), [outcome_of((0, 1), [[[9, 1]] * 2] * 50)], replicates=5)
+    assert payoff_grid(result).rows[0][2:] == ("-", "+8\n± 0.00")
 
 
 def test_an_undefined_saving_is_a_sentence() -> None:
@@ -51,8 +51,8 @@ def test_an_undefined_saving_is_a_sentence() -> None:
     assert sentence == "Variance reduction is undefined: all deals were tied."
     lost = outcome_of((0, 1), [[[9, 1], [9, 1]]] * 3)
     for measure in ("points", "wins"):
-        found = analyse(("a", "b"), [lost], replicates=5, measure=measure)
-        sentence = notes(found)[1]
+        result = analyse(("a", "b"), [lost], replicates=5, measure=measure)
+        sentence = notes(result)[1]
         assert sentence == "Variance reduction is undefined: all deals ended with the same result."
     assert luck_sentence([]) == "Variance reduction is undefined: nothing was played."
 
@@ -70,12 +70,12 @@ def test_missing_ends_of_ratings_have_a_reason() -> None:
     even = outcome_of((0, 1), [[[9, 1], [1, 9]]] * 40)
     beaten = outcome_of((1, 2), [[[1, 9]] * 2] * 40)
     one_lost = [lost, dataclasses.replace(even, lineup=(0, 2)), beaten]
-    found = notes(analyse(("a", "b", "c"), one_lost, replicates=5))
-    assert "b has no lower bound: it lost every game." in found
+    result = notes(analyse(("a", "b", "c"), one_lost, replicates=5))
+    assert "b has no lower bound: it lost every game." in result
     ladder = [dataclasses.replace(lost, lineup=pair) for pair in pairs]
-    found = notes(analyse(("a", "b", "c"), ladder, replicates=5, anchor=1))
-    assert "c has no lower bound: it lost every game." in found
-    assert "a has no upper bound: it won every game." in found
+    result = notes(analyse(("a", "b", "c"), ladder, replicates=5, anchor=1))
+    assert "c has no lower bound: it lost every game." in result
+    assert "a has no upper bound: it won every game." in result
 
 
 # Editions without points ------------------------------------------------------------------------------------
@@ -89,14 +89,14 @@ def without_points(shares: object, deals: int = 60) -> Outcome:
 
 
 def test_without_points_all_tables_show_wins() -> None:
-    found = analyse(("a", "b"), [without_points([1, 1, 1, 0, 1, 1])], replicates=5, measure="wins")
-    assert "points per round" not in ratings_grid(found).headings
-    assert ratings_grid(found).title == "Ratings; wins against the field"
-    grid = payoff_grid(found)
+    result = analyse(("a", "b"), [without_points([1, 1, 1, 0, 1, 1])], replicates=5, measure="wins")
+    assert "points per round" not in ratings_grid(result).headings
+    assert ratings_grid(result).title == "Ratings; wins against the field"
+    grid = payoff_grid(result)
     assert grid.title == "Episodes won, %, row against column"
     assert grid.rows[0][3].startswith("83.3\n± ")
     assert grid.rows[1][2].startswith("16.7\n± ")
-    text = " ".join(notes(found))
+    text = " ".join(notes(result))
     assert "oints are those" not in text
     assert "plain deals would have needed" in text
 
@@ -105,10 +105,10 @@ def test_without_points_circles_are_found_by_wins() -> None:
     pairs = ((0, 1), (1, 2), (2, 0))
     outcomes = [dataclasses.replace(without_points([1, 1, 1, 0]), lineup=pair) for pair in pairs]
     names = ("a", "b", "c")
-    found = analyse(names, outcomes, replicates=5, measure="wins")
-    assert found.cycles == [(0, 1, 2)]
+    result = analyse(names, outcomes, replicates=5, measure="wins")
+    assert result.cycles == [(0, 1, 2)]
     assert any(
-        "Significant cycles, which a rating cannot show: a > b > c > a." in note for note in notes(found)
+        "Significant cycles, which a rating cannot show: a > b > c > a." in note for note in notes(result)
     )
     assert analyse(names, outcomes, replicates=5).cycles == []  # all points are even
 
@@ -120,13 +120,13 @@ def test_a_terminal_shows_the_behaviour_that_differs() -> None:
     outcome = outcome_of((0, 1), [[[9, 1]] * 2] * 50)
     with_counters(outcome, 0, rounds=100, km=80_000, safe_trips=10)
     with_counters(outcome, 1, rounds=100, km=75_000, safe_trips=20)
-    found = analyse(("a", "b"), [outcome], replicates=5)
-    shown, left = behaviour_grid(found, only_differing=True), behaviour_grid(found)
+    result = analyse(("a", "b"), [outcome], replicates=5)
+    shown, left = behaviour_grid(result, only_differing=True), behaviour_grid(result)
     assert [row[0] for row in left.rows] == ["distance", "safe trip"]
     assert [row[0] for row in shown.rows] == ["safe trip"]
     assert shown.title == "Behaviour, where it differs by 20 % or more"
-    assert [grid.title for grid in grids(found, brief=True)][-1] == shown.title
-    assert [grid.title for grid in grids(found)][-1] == "Behaviour"
+    assert [grid.title for grid in grids(result, brief=True)][-1] == shown.title
+    assert [grid.title for grid in grids(result)][-1] == "Behaviour"
 
 
 # Pictures -------------------------------------------------------------------------------------------------
@@ -149,8 +149,8 @@ def test_arrows_are_explained_where_there_are_some() -> None:
     even = outcome_of((0, 1), [[[9, 1], [1, 9]]] * 40)
     lost = outcome_of((0, 1), [[[9, 1]] * 2] * 40)
     for outcome, has_arrows in ((even, False), (lost, True)):
-        found = analyse(("a", "b"), [outcome], replicates=5)
-        assert ("arrow" in draw_ratings(("a", "b"), found.ratings).axes[0].get_xlabel()) == has_arrows
+        result = analyse(("a", "b"), [outcome], replicates=5)
+        assert ("arrow" in draw_ratings(("a", "b"), result.ratings).axes[0].get_xlabel()) == has_arrows
     for elo, has_arrows in (([[50.0], [0.0], [20.0]], False), ([[50.0], [0.0], [20.0], [-900.0]], True)):
         names = list("abcd")[: len(elo)]
         figure = draw_overview(names, ["parker, 2"], np.array(elo), "b")
@@ -159,8 +159,8 @@ def test_arrows_are_explained_where_there_are_some() -> None:
 
 def test_zero_has_no_sign_and_is_written_once_beside_the_colours() -> None:
     assert [signed(value) for value in (-0.4, 0.0, 0.4, 0.6, -1.2)] == ["0", "0", "0", "+1", "\u22121"]
-    found = analyse(("a", "b"), [outcome_of((0, 1), [[[9, 1], [1, 9]]] * 40)], replicates=5)
-    figure = draw_payoff(("a", "b"), found.payoff, [0, 1])
+    result = analyse(("a", "b"), [outcome_of((0, 1), [[[9, 1], [1, 9]]] * 40)], replicates=5)
+    figure = draw_payoff(("a", "b"), result.payoff, [0, 1])
     figure.canvas.draw()
     ticks = [label.get_text() for label in figure.axes[1].get_yticklabels()]
     assert ticks.count("0") == 1
@@ -193,10 +193,10 @@ def test_pictures_are_written(tmp_path: Path, agents: int) -> None:
     pairs = list(combinations(range(agents), 2))[:-1] or [(0, 1)]
     outcomes = [drawn(pair, rng.normal(0, 50, agents), 2, rng) for pair in pairs]
     names = [f"$agent_{agent}$" + "x" * 60 for agent in range(agents)]
-    found = analyse(names, outcomes, replicates=5)
+    result = analyse(names, outcomes, replicates=5)
     save_figure_atomically(
-        draw_payoff(names, found.payoff, found.ratings.order(), "parker"), tmp_path / "payoff.png"
+        draw_payoff(names, result.payoff, result.ratings.order(), "parker"), tmp_path / "payoff.png"
     )
-    save_figure_atomically(draw_ratings(names, found.ratings), tmp_path / "ratings.png")
+    save_figure_atomically(draw_ratings(names, result.ratings), tmp_path / "ratings.png")
     for name in ("payoff", "ratings"):
         assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"

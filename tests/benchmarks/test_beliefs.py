@@ -38,15 +38,15 @@ def test_a_summary_groups_decisions_by_the_cards_left() -> None:
         holds=[True, False],
         cards_left_then=[20, 90],
     )
-    found = summary(scores)
-    assert found["bits"] == pytest.approx(0.75)
-    bits = {name: group["bits"] for name, group in found["by_cards_left"].items()}
+    result = summary(scores)
+    assert result["bits"] == pytest.approx(0.75)
+    bits = {name: group["bits"] for name, group in result["by_cards_left"].items()}
     assert bits == {"none": 1.0, "1 to 20": 3.0, "21 to 40": -1.0, "more": 0.0}
-    errors = {name: group["calibration_error"] for name, group in found["by_cards_left"].items()}
+    errors = {name: group["calibration_error"] for name, group in result["by_cards_left"].items()}
     assert errors == {"none": 0.0, "1 to 20": 0.5, "21 to 40": 0.0, "more": 0.5}
-    uniform = found["by_cards_left"]["1 to 20"]["calibration_error_uniform"]
+    uniform = result["by_cards_left"]["1 to 20"]["calibration_error_uniform"]
     assert uniform == pytest.approx(0.9)
-    assert found["calibration_error"] == 0.0
-    assert found["calibration_error_uniform"] == pytest.approx(0.4)
-    assert found["brier"] == pytest.approx(0.25)
-    assert draw({"somebody": found}).axes[0].get_ylabel() == "bits over uniform redeals"
+    assert result["calibration_error"] == 0.0
+    assert result["calibration_error_uniform"] == pytest.approx(0.4)
+    assert result["brier"] == pytest.approx(0.25)
+    assert draw({"somebody": result}).axes[0].get_ylabel() == "bits over uniform redeals"

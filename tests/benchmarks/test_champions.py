@@ -37,15 +37,15 @@ def test_lines_of_other_tables_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     parker, dutch = ("parker", 4, 2), ("dutch", 3, 3)
     write_docs([line(parker, "arnold", 0.5), line(dutch, "arnold", 0.4)], champions.Args())
     write_docs([line(parker, "arnold", 0.6), line(parker, "greedy", 0.7)], champions.Args())
-    found = lines_of(json.loads((tmp_path / "champions.json").read_text(encoding="utf-8")))
-    shares = {(one.table, one.against): one.share for one in found}
+    result = lines_of(json.loads((tmp_path / "champions.json").read_text(encoding="utf-8")))
+    shares = {(one.table, one.against): one.share for one in result}
     assert shares == {
         ("dutch 3", "arnold"): 0.4,
         ("parker 4:2", "arnold"): 0.6,
         ("parker 4:2", "greedy"): 0.7,
     }
     assert (tmp_path / "champions.png").stat().st_size > 1000
-    assert markdown(found).splitlines() == [
+    assert markdown(result).splitlines() == [
         "| table | champion | even, % | against `arnold`, % | against `greedy`, % |",
         "| --- | --- | --: | --: | --: |",
         "| `dutch` 3 | `mine` | 33.3 | 40.0 (1.0) |  |",

@@ -68,8 +68,8 @@ def test_a_killed_run_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     assert not list(Path("killed/rounds").glob(".*.tmp"))
     assert main([*line, "whole"]) == 0
     for table in ("decisions", "rounds"):
-        found, wanted = (sorted(Path(name, table).iterdir()) for name in ("killed", "whole"))
-        assert [path.read_bytes() for path in found] == [path.read_bytes() for path in wanted]
+        result, wanted = (sorted(Path(name, table).iterdir()) for name in ("killed", "whole"))
+        assert [path.read_bytes() for path in result] == [path.read_bytes() for path in wanted]
     assert check("killed").rounds == (5, 5, 5, 5)
     capsys.readouterr()
 

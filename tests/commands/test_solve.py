@@ -51,13 +51,13 @@ def test_a_small_deck_is_solved_out_and_a_large_one_says_how_sure_its_value_is(
     assert "seat 0, which begins: +26.507937 points, between +26.5079" in text
     monkeypatch.setattr("millebornes_env.cli.solve.USUAL_UNTIL", {16_204: 1e-4})  # it has one more
     text = printed(capsys, "mini7")
-    found = re.search(r"begins: ([-+.\d]+) points, between ([-+.\d]+) and ([-+.\d]+); ", text)
-    assert found is not None
-    value, low, high = map(float, found.groups())
+    result = re.search(r"begins: ([-+.\d]+) points, between ([-+.\d]+) and ([-+.\d]+); ", text)
+    assert result is not None
+    value, low, high = map(float, result.groups())
     assert low <= value <= high
     assert low < 1670 / 63 < high
     assert high - low > 1
-    assert len(found[1]) == len("+24.0")  # no digits that are not sure
+    assert len(result[1]) == len("+24.0")  # no digits that are not sure
 
 
 def test_how_large_a_game_is(capsys: pytest.CaptureFixture[str]) -> None:

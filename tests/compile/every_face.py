@@ -114,26 +114,26 @@ def learning() -> Done:
         seats = observations["agent_selection"].copy()
         observations, rewards, terminations, _truncations, _infos = env.step(env.sample_actions())
         steps.append((seats, rewards.copy(), terminations.copy()))
-    found = transitions_of(*(np.stack(part) for part in zip(*steps, strict=True)))
-    return list(found._fields)
+    result = transitions_of(*(np.stack(part) for part in zip(*steps, strict=True)))
+    return list(result._fields)
 
 
 def opponents() -> Done:
     """The agents of the package, the trained network with its weights among them, against each other."""
-    found = []
+    result = []
     for edition, players, agent, opponent in (
         ("parker", 2, "champion", "strategist"),
         ("arc_en_ciel", 4, "bidder", "saver"),
     ):
         config = MatchConfig(edition=edition, players=players)
         (row,) = evaluate(agent, [opponent], config, deals=100)
-        found.append(f"{agent} wins {row.win_rate.mean:.2f} against {opponent}")
-        assert row.win_rate.mean > 1 / 2 / players, found[-1]
+        result.append(f"{agent} wins {row.win_rate.mean:.2f} against {opponent}")
+        assert row.win_rate.mean > 1 / 2 / players, result[-1]
     env = vector_env(4, seed=0)
     observations, _infos = env.reset()
     searching = agents.load("greedy+search", env)
     searching.act(observations["observation"], observations["action_mask"])
-    return found
+    return result
 
 
 FACES: tuple[Callable[[], Done], ...] = (vector, aec, one_learner, many_learners, text, learning, opponents)

@@ -200,14 +200,14 @@ def test_a_full_disk_keeps_nothing(
 def test_a_class_that_is_not_there_any_more_is_no_error(modules: Modules) -> None:
     """Somebody ran a game of their own, and now runs ours from another folder."""
     scores = modules.folder / "scores_of_test.py"
-    found = []
+    result = []
     for _ in range(2):
         total = modules.imported().total
-        found.append(total(importlib.import_module("scores_of_test").Scores(1, 2)))
+        result.append(total(importlib.import_module("scores_of_test").Scores(1, 2)))
         scores.rename(scores.with_suffix(".away"))
-        found.append(modules.imported().total((3, 4)))
+        result.append(modules.imported().total((3, 4)))
         scores.with_suffix(".away").rename(scores)
-    assert found == [3, 7, 3, 7]
+    assert result == [3, 7, 3, 7]
 
 
 @pytest.mark.parametrize(("messages", "lines"), [("1", 1), ("0", 0)])
@@ -337,11 +337,11 @@ def test_a_folder_that_the_user_has_linked_or_shares_with_a_group_is_used(
 def test_without_sources_there_is_a_digest_and_no_cache(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = source_digest()
+    result = source_digest()
     monkeypatch.setattr(compile_cache, "_PACKAGE", PACKAGE / "__init__.py" / "millebornes_env")
     assert chosen() is None
     assert len(source_digest()) == 16
-    assert source_digest() != found
+    assert source_digest() != result
 
 
 @pytest.mark.parametrize("content", [b"\xa7\r\r\n\0\0millebornes_env", None])

@@ -151,10 +151,10 @@ def test_arguments_of_other_types_go_to_the_kernel() -> None:
     expected = env.sample_actions()
     env.reset(seed=1)
     spread = np.zeros(16, np.int64)[::2]
-    found = env.games
-    found.sample((1, 0), spread)
+    result = env.games
+    result.sample((1, 0), spread)
     dense = np.zeros(8, np.int64)
-    found.sample((1, 0), dense)
+    result.sample((1, 0), dense)
     np.testing.assert_array_equal(spread, dense)
     assert expected.shape == spread.shape
 
@@ -171,8 +171,8 @@ def test_one_function_may_be_called_by_several_threads() -> None:
         chosen[number * 400 + 7] = 10_000
     with ThreadPoolExecutor(4) as pool:
         rest = (games.buffers, 0, 2_000, kernels.CHECK)
-        found = list(pool.map(lambda chosen: [check(*table, chosen, *rest) for _ in range(300)], actions))
-    assert found == [[number * 400 + 7] * 300 for number in range(4)]
+        result = list(pool.map(lambda chosen: [check(*table, chosen, *rest) for _ in range(300)], actions))
+    assert result == [[number * 400 + 7] * 300 for number in range(4)]
 
 
 # That it does the same -------------------------------------------------------------------------------------
@@ -249,8 +249,8 @@ def test_all_states_and_buffers_are_the_same(
 
 def assert_same(ours: VectorEnv, numbas: VectorEnv) -> None:
     assert ours.games.states.tobytes() == numbas.games.states.tobytes()
-    for name, found in ours.games.buffers._asdict().items():
-        assert found.tobytes() == getattr(numbas.games.buffers, name).tobytes(), name
+    for name, result in ours.games.buffers._asdict().items():
+        assert result.tobytes() == getattr(numbas.games.buffers, name).tobytes(), name
 
 
 @with_machine_code

@@ -100,9 +100,9 @@ compiled_only = pytest.mark.skipif(not IS_COMPILED, reason="is about the compile
 def test_numba_has_the_private_name(name: str, what_breaks: str) -> None:
     module, _, path = name.partition(":")
     try:
-        found: Any = importlib.import_module(module)
+        result: Any = importlib.import_module(module)
         for part in path.split("."):
-            found = getattr(found, part)
+            result = getattr(result, part)
     except (ImportError, AttributeError) as error:
         pytest.fail(f"Numba {numba.__version__} has no {name} ({error}): {what_breaks}")
 

@@ -116,8 +116,8 @@ def test_what_an_earlier_build_wrote_is_removed(tmp_path: Path) -> None:
     for names in (("old.bin", MODULE_FILE), ("new.bin", MODULE_FILE)):
         wasm.write_files(tmp_path, {name: name.encode() for name in names}, data)
         assert stale(tmp_path) == ""
-    found = {file.name for file in tmp_path.iterdir()}
-    assert found == {"mine.txt", "new.bin", MODULE_FILE, DATA_FILE}
+    result = {file.name for file in tmp_path.iterdir()}
+    assert result == {"mine.txt", "new.bin", MODULE_FILE, DATA_FILE}
 
 
 def test_a_changed_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,12 +137,12 @@ def test_a_changed_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return wasm.digest()
 
     try:
-        found = [digest_after("millebornes_env/games/millebornes/notes.txt")]
-        assert digest_after("millebornes_env/arena/match.py") == found[0]
-        found += [digest_after(file) for file in files]
+        result = [digest_after("millebornes_env/games/millebornes/notes.txt")]
+        assert digest_after("millebornes_env/arena/match.py") == result[0]
+        result += [digest_after(file) for file in files]
     finally:
         wasm.digest.cache_clear()
-    assert len(set(found)) == 4
+    assert len(set(result)) == 4
 
 
 # What a page knows -----------------------------------------------------------------------------------------
@@ -150,18 +150,18 @@ def test_a_changed_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_every_table_is_described(described: tuple[dict[str, Any], dict[str, bytes]]) -> None:
     data, weights = described
-    found = {
+    result = {
         (sheet["name"], table["players"], table["teams"]): table
         for sheet in data["editions"]
         for table in sheet["tables"]
     }
     minis = [(name, *table) for name in mini_decks() for table in edition(name).tables]
-    assert list(found) == [*TABLES, *minis]
-    for (name, players, teams), table in found.items():
+    assert list(result) == [*TABLES, *minis]
+    for (name, players, teams), table in result.items():
         assert table["values"] == list(edition(name).table(players, teams))
         assert set(table["agents"]) == set(agents_of(table_of(name, players, teams)))
         assert table["champion"] is not None
-    assert {f"{table['champion']}.bin" for table in found.values()} == set(weights)
+    assert {f"{table['champion']}.bin" for table in result.values()} == set(weights)
 
 
 @pytest.mark.parametrize("name", ["parker-2", "all-4-in-2"])
@@ -178,15 +178,15 @@ def test_weights_are_written_as_kernels_read_them(
     layers, content = data["champions"][name]["layers"], files[f"{name}.bin"]
     floats = np.frombuffer(content, "<f4", sum(biases + rows for biases, rows, _ in layers))
     numbers = np.frombuffer(content, np.int8, offset=floats.nbytes)
-    found, number, at = [], 0, 0
+    result, number, at = [], 0, 0
     for biases, rows, width in layers:
-        found += floats[at : at + biases].tolist()
+        result += floats[at : at + biases].tolist()
         for scale in floats[at + biases : at + biases + rows]:
-            found += (numbers[number : number + width] * scale).astype(np.float32).tolist()
+            result += (numbers[number : number + width] * scale).astype(np.float32).tolist()
             number += width
         at += biases + rows
     assert number == len(numbers)
-    assert found == weights_block(ChampionAgent(table_of(*sheet), which=name).layers).tolist()
+    assert result == weights_block(ChampionAgent(table_of(*sheet), which=name).layers).tolist()
 
 
 def test_the_words_of_actions_read_back(described: tuple[dict[str, Any], dict[str, bytes]]) -> None:

@@ -93,8 +93,8 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     packages = next(folder.glob("lib/python*/site-packages"))
     libraries = [path for path in sys.path if Path(path).name == "site-packages"]
     (packages / "libraries.pth").write_text("\n".join(libraries) + "\n")
-    found = run(python, "-c", "import millebornes_env; print(millebornes_env.__file__)", cwd=folder)
-    assert Path(found.strip()).is_relative_to(packages)
+    result = run(python, "-c", "import millebornes_env; print(millebornes_env.__file__)", cwd=folder)
+    assert Path(result.strip()).is_relative_to(packages)
     return python
 
 
@@ -198,8 +198,8 @@ def test_a_users_script_is_checked_by_mypy(installed: Path, tmp_path: Path) -> N
     script = shutil.copy(ROOT / "tests" / "compile" / "every_face.py", tmp_path)
     mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", installed]
     assert "no issues found" in run(*mypy, script, cwd=tmp_path)
-    found = run(*mypy, "slips.py", cwd=tmp_path, code=1).splitlines()
-    assert [line.partition(": error: ")[0] for line in found[:-1]] == [
+    result = run(*mypy, "slips.py", cwd=tmp_path, code=1).splitlines()
+    assert [line.partition(": error: ")[0] for line in result[:-1]] == [
         "slips.py:4",
         "slips.py:5",
         "slips.py:6",

@@ -18,11 +18,11 @@ COPIES = Rules._fields[Rules._fields.index("copies_of_25") :][:NUM_DISTANCES]
 
 def sums(rules: Rules) -> set[int]:
     """Return all sums of the distance cards that one team may play."""
-    found = {0}
+    result = {0}
     for card in range(NUM_DISTANCES):
         most = rules.max_200 if card == DISTANCE_200 else rules.deck[card]
-        found |= {km + int(KM[card]) * count for km in found for count in range(1, most + 1)}
-    return found
+        result |= {km + int(KM[card]) * count for km in result for count in range(1, most + 1)}
+    return result
 
 
 def test_a_trip_is_possible_if_cards_add_up_to_it() -> None:

@@ -99,17 +99,17 @@ def in_a_child(method: str, run: Callable[[int], Any], num_threads: int) -> Any:
 
 def children() -> dict[str, Any]:
     """A forked child plays before this process uses threads, others afterwards."""
-    found: dict[str, Any] = {"before threads": in_a_child("fork", with_a_new_one, 2)}
+    result: dict[str, Any] = {"before threads": in_a_child("fork", with_a_new_one, 2)}
     for num_threads in (1, 2):
         inherited[num_threads] = begun(num_threads)
-    found["here"] = [with_a_new_one(1)[0], with_a_new_one(2)[0], with_another_loop(1)[0]]
+    result["here"] = [with_a_new_one(1)[0], with_a_new_one(2)[0], with_another_loop(1)[0]]
     for num_threads in (1, 2):
-        found[f"new {num_threads}"] = in_a_child("fork", with_a_new_one, num_threads)
-        found[f"inherited {num_threads}"] = in_a_child("fork", with_the_inherited_one, num_threads)
-    found["another loop"] = in_a_child("fork", with_another_loop, 1)
-    found["spawned"] = in_a_child("spawn", all_in_one, 0)
-    found["here again"] = with_the_inherited_one(2)
-    return found
+        result[f"new {num_threads}"] = in_a_child("fork", with_a_new_one, num_threads)
+        result[f"inherited {num_threads}"] = in_a_child("fork", with_the_inherited_one, num_threads)
+    result["another loop"] = in_a_child("fork", with_another_loop, 1)
+    result["spawned"] = in_a_child("spawn", all_in_one, 0)
+    result["here again"] = with_the_inherited_one(2)
+    return result
 
 
 def _run_all(works: list[Callable[[], None]]) -> list[str]:

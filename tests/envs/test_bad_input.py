@@ -38,9 +38,9 @@ HUGE = 10**5000
 
 
 def all_errors() -> list[type]:
-    found = [value for value in vars(errors).values() if isinstance(value, type)]
-    assert len(found) > 10
-    return found
+    result = [value for value in vars(errors).values() if isinstance(value, type)]
+    assert len(result) > 10
+    return result
 
 
 def test_each_is_a_value_error_of_this_package() -> None:

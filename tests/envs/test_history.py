@@ -129,7 +129,7 @@ def test_who_could_claim_and_does_not_keeps_it_to_himself(answer: str) -> None:
 @pytest.mark.parametrize("compact", [False, True])
 def test_the_attacker_cannot_tell_whether_somebody_may_claim(compact: bool) -> None:
     """While the holder of the safety is asked, and where nobody holds it: the same keys."""
-    found = []
+    result = []
     for hand in ("right_of_way 50", "25 50"):
         env = vector_env(1, "parker", history=True)
         env.reset(seed=1)
@@ -138,8 +138,8 @@ def test_the_attacker_cannot_tell_whether_somebody_may_claim(compact: bool) -> N
         play = {name: action for action, name in env.legal_actions().items()}
         env.step([play["Stop against team 1"]])
         assert (env.games.states["phase"][0] == CLAIM) == ("right_of_way" in hand)
-        found.append([env.information_states(0, form=form, compact=compact) for form in ("bytes", "text")])
-    assert found[0] == found[1]
+        result.append([env.information_states(0, form=form, compact=compact) for form in ("bytes", "text")])
+    assert result[0] == result[1]
 
 
 def test_no_key_depends_on_what_is_hidden_from_the_seat() -> None:

@@ -32,8 +32,8 @@ def cards_shown(picture: str) -> list[str]:
     """The cards of a picture, in the order in which they are drawn."""
     root = ET.fromstring(picture)
     root.remove(root.find(f"{SVG}defs"))  # type: ignore[arg-type]
-    found = (use.get("href", "") for use in root.iter(f"{SVG}use"))
-    return [one.removeprefix("#card-") for one in found if one.startswith("#card-")]
+    result = (use.get("href", "") for use in root.iter(f"{SVG}use"))
+    return [one.removeprefix("#card-") for one in result if one.startswith("#card-")]
 
 
 def test_every_card_of_the_table_is_drawn() -> None:

@@ -37,8 +37,8 @@ def run(work: str, **environment: str) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 LAYERS = pytest.mark.parametrize("layer", ["default", pytest.param("workqueue", marks=pytest.mark.slow)])
@@ -71,13 +71,13 @@ def test_forked_children_play_the_same_games_on_one_thread_and_spawned_ones_on_a
 @LAYERS
 def test_two_python_threads_with_two_environments_or_one(layer: str) -> None:
     """The layer `workqueue` ends a process that asks for this; where it is all there is, one waits."""
-    found = run("two_python_threads", NUMBA_THREADING_LAYER=layer)
-    assert found["errors"] == []
-    assert found["totals"] == [found["alone"]] * 2
+    result = run("two_python_threads", NUMBA_THREADING_LAYER=layer)
+    assert result["errors"] == []
+    assert result["totals"] == [result["alone"]] * 2
     # One environment, which both step: the calls return, and its games stay whole.
-    assert found["steps"] == [50, 50]
-    assert found["problem"] is None
-    assert found["again"] == processes.total(processes.begun(1))
+    assert result["steps"] == [50, 50]
+    assert result["problem"] is None
+    assert result["again"] == processes.total(processes.begun(1))
 
 
 @compiled_only

@@ -96,8 +96,8 @@ LEARNER_PLAYS = [play_action(card.value, 0) for card in (Card.EXTRA_TANK, Card.S
 
 def section(games: VectorEnv, row: np.ndarray, name: str) -> list[int]:
     """The numbers of one section of an unscaled observation."""
-    (found,) = [one for one in games.observation_sections if one.name == name]
-    return [int(value) for value in row[found.start : found.stop]]
+    (result,) = [one for one in games.observation_sections if one.name == name]
+    return [int(value) for value in row[result.start : result.stop]]
 
 
 def unscaled(env: SB3VecEnv, row: np.ndarray) -> np.ndarray:

@@ -20,9 +20,9 @@ tables = pytest.mark.parametrize("players", TEAMS)
 
 
 def section(env: VectorEnv, name: str) -> slice:
-    found = [part for part in env.state_sections if part.name == name]
-    assert len(found) == 1
-    return slice(found[0].start, found[0].stop)
+    result = [part for part in env.state_sections if part.name == name]
+    assert len(result) == 1
+    return slice(result[0].start, result[0].stop)
 
 
 @pytest.mark.parametrize(

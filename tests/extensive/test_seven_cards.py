@@ -82,13 +82,13 @@ decks = pytest.mark.parametrize("deck", [FIVE.label, pytest.param("mini7", marks
 @decks
 def test_uniform_play_is_exploited_as_much_by_either_key(deck: str) -> None:
     """To rounding."""
-    form, found = form_of(deck), judge(solvable(deck), Uniform())
-    assert sum(map(len, form.decisions)) > sum(found.counts.infosets)
+    form, result = form_of(deck), judge(solvable(deck), Uniform())
+    assert sum(map(len, form.decisions)) > sum(result.counts.infosets)
     if deck == "mini7":
         assert tuple(map(len, form.decisions)) == (25_528, 28_697)
-        assert found.counts.infosets == (8_104, 7_226)
+        assert result.counts.infosets == (8_104, 7_226)
     for seat in (0, 1):
-        assert best_response_to_uniform(form, seat) == pytest.approx(found.best[seat], abs=1e-9)
+        assert best_response_to_uniform(form, seat) == pytest.approx(result.best[seat], abs=1e-9)
 
 
 @decks

@@ -44,12 +44,12 @@ def played(tree: Tree, generator: np.random.Generator) -> list[Node]:
 
 @pytest.mark.parametrize(("counts", "size"), [([3, 0, 2, 1], 1), ([3, 0, 2, 1], 3), ([1, 2], 3), ([4], 2)])
 def test_each_set_of_cards_is_as_probable_as_its_copies_make_it(counts: list[int], size: int) -> None:
-    found: dict[tuple[int, ...], Fraction] = {}
+    result: dict[tuple[int, ...], Fraction] = {}
 
     def draw(chosen: tuple[int, ...], probability: Fraction) -> None:
         if len(chosen) == size:
-            assert chosen not in found
-            found[chosen] = probability
+            assert chosen not in result
+            result[chosen] = probability
             return
         outcomes = next_of_set(counts, chosen, size)
         assert sum(Fraction(one.numerator, one.denominator) for one in outcomes) == 1
@@ -59,7 +59,7 @@ def test_each_set_of_cards_is_as_probable_as_its_copies_make_it(counts: list[int
     draw((), Fraction(1))
     cards = [card for card, copies in enumerate(counts) for _ in range(copies)]
     every = Counter(tuple(sorted(one)) for one in combinations(cards, size))
-    assert found == {one: Fraction(ways, every.total()) for one, ways in every.items()}
+    assert result == {one: Fraction(ways, every.total()) for one, ways in every.items()}
 
 
 def test_chance_draws_from_the_cards_that_nobody_has_drawn() -> None:
@@ -204,11 +204,11 @@ def test_resampling_draws_each_history_as_often_as_chance_does() -> None:
         waiting += [(one.child(a), probability * p) for a, p in zip(one.actions, chances, strict=True)]
     assert len(reach) > 1
     draws = 3_000
-    found = Counter(resample(node, generator).history() for _ in range(draws))
-    assert set(found) <= set(reach)
+    result = Counter(resample(node, generator).history() for _ in range(draws))
+    assert set(result) <= set(reach)
     for history, probability in reach.items():
         share = probability / sum(reach.values())
-        assert abs(found[history] / draws - share) < 5 * (share * (1 - share) / draws) ** 0.5
+        assert abs(result[history] / draws - share) < 5 * (share * (1 - share) / draws) ** 0.5
 
 
 def test_bad_arguments_are_told() -> None:

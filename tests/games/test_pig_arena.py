@@ -31,8 +31,8 @@ def hold_at(pig: ModuleType, monkeypatch: pytest.MonkeyPatch) -> type:
     block = next(block for block in examples() if "class HoldAt" in block)
     exec(block.partition("agents.register")[0], names)
     agents.register("hold_at", names["HoldAt"])
-    found: type = names["HoldAt"]
-    return found
+    result: type = names["HoldAt"]
+    return result
 
 
 def entry(pig: ModuleType, **parts: Any) -> Game:
@@ -97,10 +97,10 @@ def test_the_command_of_the_page_runs(
     (command,) = re.findall(r"^python -m millebornes_env arena (.*)$", page, re.MULTILINE)
     assert play_arena([*command.split(), "--deals", "6", "--out", "here"]) == 0
     assert "pig, 3 players, games" in capsys.readouterr().out
-    found = json.loads(Path("here/arena.json").read_text())
-    assert found["config"]["match"]["edition"] == "pig"
-    assert [entrant["name"] for entrant in found["entrants"]][2] == "random"
-    assert set(found["statistics"]) == {one.key for one in plain_counters.STATISTICS}
+    result = json.loads(Path("here/arena.json").read_text())
+    assert result["config"]["match"]["edition"] == "pig"
+    assert [entrant["name"] for entrant in result["entrants"]][2] == "random"
+    assert set(result["statistics"]) == {one.key for one in plain_counters.STATISTICS}
 
 
 def test_a_module_that_is_not_there_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,16 +18,16 @@ tables = each("sheet, players, teams", TABLES)
 
 def differences(path: Path) -> list[str]:
     """Return the differences between a file's rounds and the replayed ones."""
-    found = []
+    result = []
     for seed, lines in rounds_in(path.read_text(encoding="utf-8")):
         now = retraced(lines)
         for number, (recorded, is_now) in enumerate(zip(lines, now, strict=False)):
             if recorded != is_now:
-                found.append(f"{path.name}, seed {seed}, line {number}: {recorded!r} is now {is_now!r}")
+                result.append(f"{path.name}, seed {seed}, line {number}: {recorded!r} is now {is_now!r}")
                 break
         if len(lines) != len(now):
-            found.append(f"{path.name}, seed {seed}: {len(lines)} lines are now {len(now)}")
-    return found
+            result.append(f"{path.name}, seed {seed}: {len(lines)} lines are now {len(now)}")
+    return result
 
 
 @tables
@@ -63,7 +63,7 @@ def test_a_difference_would_be_seen(line: str, tmp_path: Path) -> None:
     """Each kind of line is compared: a changed one is named."""
     text = file_of(*TABLES[0]).read_text(encoding="utf-8")
     changed = tmp_path / "changed.txt"
-    before, found, after = text.rpartition(f"\n{line} ")
-    assert found
-    changed.write_text(f"{before}{found}9{after}", encoding="utf-8")
+    before, result, after = text.rpartition(f"\n{line} ")
+    assert result
+    changed.write_text(f"{before}{result}9{after}", encoding="utf-8")
     assert len(differences(changed)) == 1

@@ -248,11 +248,12 @@ def print_report(report: dict[str, Any]) -> None:
         table.add_row(*line, style="bold" if line is lines[-1] else "")
     Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
     for row in report["tables"]:
-        for found in row["found"]:
+        for result in row["found"]:
             print(
                 f"VIOLATION: {row['edition']}, {row['players']} players in {row['teams']} teams, "
-                f"seed {report['seed']}, game {found['game']}, step {found['step']}, seat {found['seat']}, "
-                f"action {found['action']}: {found['what']} (saved: {found['file']})"
+                f"seed {report['seed']}, game {result['game']}, step {result['step']}, "
+                f"seat {result['seat']}, action {result['action']}: {result['what']} "
+                f"(saved: {result['file']})"
             )
     left = "" if report["finished"] else "; stopped before the end"
     print(
@@ -293,11 +294,11 @@ def page(report: dict[str, Any], game: AuditedGame) -> str:
 def save_violations(report: dict[str, Any], tables: Sequence[Audited], out: Path) -> None:
     """Save the game before and after each violation that was noted, `STATE[2]`, and name the file."""
     for row, table in zip(report["tables"], tables, strict=True):
-        for number, found in enumerate(row["found"]):
+        for number, result in enumerate(row["found"]):
             name = f"violation_{row['edition']}_{row['players']}_{row['teams']}_{number}.npy"
             with replacing(out.with_name(name)) as draft, draft.open("wb") as file:
                 np.save(file, np.asarray(table.play.saved[2 * number : 2 * number + 2]).view(np.ndarray))
-            found["file"] = name
+            result["file"] = name
 
 
 def audit(args: Args) -> dict[str, Any]:

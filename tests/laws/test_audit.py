@@ -91,8 +91,8 @@ def test_a_violation_is_reported_and_the_rest_is_played(
     out = tmp_path / "audit.json"
     assert run_script(monkeypatch, "--steps", "6000", "--edition", "dutch", "--out", str(out)) == 1
     printed = capsys.readouterr().out
-    found = "VIOLATION: dutch, 3 players in 3 teams, seed 1, game 1, step 21, seat "
-    assert found in printed
+    result = "VIOLATION: dutch, 3 players in 3 teams, seed 1, game 1, step 21, seat "
+    assert result in printed
     assert "km is not the sum of the distance cards" in printed
     assert "4 violations in" in printed
     assert "violation_dutch_3_3_0.npy" in printed

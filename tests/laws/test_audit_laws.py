@@ -356,12 +356,12 @@ def test_every_law_can_be_broken(law: int) -> None:
     mutate, name, changes = LAWS[law]
     rules = table_of(name)
     moments, _ = walk(name, 3)
-    found = set()
+    result = set()
     for moment in moments:
         state = moment.copy()
         if mutate(state[0], rules):
             what = violation_in(state, rules._replace(**changes))
-            found.add(MESSAGES[what])
+            result.add(MESSAGES[what])
             if what == law:
                 assert violation_in(moment, rules) == NO_VIOLATION
                 violation = first_violation(np.concatenate([moment, state]), rules._replace(**changes))
@@ -372,7 +372,7 @@ def test_every_law_can_be_broken(law: int) -> None:
                 else:
                     assert violation == (1, MESSAGES[law].format(last_seat=2, size=sum(rules.deck)))
                 return
-    pytest.fail(f"only found: {found}")
+    pytest.fail(f"only found: {result}")
 
 
 def garbage() -> Iterator[npt.NDArray[Any]]:

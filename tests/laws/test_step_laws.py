@@ -97,11 +97,11 @@ def test_every_law_of_a_step_can_be_broken(law: int) -> None:
 def test_a_turn_after_the_last_can_be_found() -> None:
     """As play goes on where hands are played out, judged by the rules of a round that ends at once."""
     by = compiled_rules(table_of("dujardin_classic", when_pile_is_empty=1 - PLAY_OUT))
-    found = {
+    result = {
         judge_step(record(before)[0], record(after)[0], by, action, 1)
         for before, action, after in walk("dujardin_classic", 3)[1]
     }
-    assert {NO_VIOLATION, step_laws.ROUND_AFTER_LAST_TURN} == found
+    assert {NO_VIOLATION, step_laws.ROUND_AFTER_LAST_TURN} == result
 
 
 def test_every_law_of_a_decision_can_be_broken() -> None:

@@ -194,9 +194,9 @@ def test_a_text_is_refused(case: str) -> None:
 )
 def test_a_hazard_that_the_rules_allow_may_wait(lines: list[str]) -> None:
     """The same lines with another edition or another pile: the rulebook is asked, not a list of cards."""
-    found = read_position("\n".join([*lines, HAND, "hand 1: right_of_way", STOPPED]))
-    assert int(found.state[0].pending_hazard) == Card.STOP
-    assert read_position(str(found)) == found
+    result = read_position("\n".join([*lines, HAND, "hand 1: right_of_way", STOPPED]))
+    assert int(result.state[0].pending_hazard) == Card.STOP
+    assert read_position(str(result)) == result
 
 
 def test_a_hand_that_nothing_is_left_for() -> None:

@@ -147,7 +147,7 @@ EDITING: dict[str, Callable[..., str]] = {
 @cache
 def sources() -> list[str]:
     """Positions of every third table, claims and extensions and finished rounds among them."""
-    found = []
+    result = []
     for name, players, teams in TABLES[::3]:
         rules = edition(name).table(players, teams)
         left = {PLAY: 3, CLAIM: 3, EXTENSION: 1, ROUND_OVER: 1}
@@ -155,8 +155,8 @@ def sources() -> list[str]:
             phase = int(states[0].phase)
             if left[phase] and (phase != PLAY or moment % 20 == 10):
                 left[phase] -= 1
-                found.append(write_position(states, name, rules))
-    return found
+                result.append(write_position(states, name, rules))
+    return result
 
 
 def play_on(position: Position, choices: list[float]) -> None:
@@ -190,15 +190,15 @@ POSITIONS = given(st.integers(0, 10**6), EDITS, st.lists(st.floats(0, 1, exclude
 def read_or_refuse(source: int, edits: list[Edit], choices: list[float]) -> None:
     text = edited(sources()[source % len(sources())], edits)
     try:
-        found = read_position(text)
+        result = read_position(text)
     except NotationError as error:
         check_length(error)
         return
-    assert first_violation(found.state, found.rules) is None
-    again = read_position(str(found))
-    assert again == found
-    assert str(again) == str(found)
-    play_on(found, choices)
+    assert first_violation(result.state, result.rules) is None
+    again = read_position(str(result))
+    assert again == result
+    assert str(again) == str(result)
+    play_on(result, choices)
 
 
 test_a_position_with_other_words_reads_or_is_refused = settings(
@@ -221,15 +221,15 @@ def record_texts() -> list[str]:
 @given(st.integers(0, 2), EDITS)
 def test_a_record_with_other_words_plays_or_is_refused(source: int, edits: list[Edit]) -> None:
     try:
-        found = read_record(edited(record_texts()[source], edits))
-        assert read_record(str(found)) == found
-        moments = list(replay(found))
+        result = read_record(edited(record_texts()[source], edits))
+        assert read_record(str(result)) == result
+        moments = list(replay(result))
     except NotationError:
         return
-    assert len(moments) == len(found.plays) + 1
+    assert len(moments) == len(result.plays) + 1
     assert (
-        record_of(found.position, [play.action for play in found.plays if play.action >= 0]).plays
-        == found.plays
+        record_of(result.position, [play.action for play in result.plays if play.action >= 0]).plays
+        == result.plays
     )
 
 
@@ -334,12 +334,12 @@ def test_a_sheet_with_other_words_reads_or_is_refused(edits: list[Edit]) -> None
         path = Path(folder) / "sheet.toml"
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
         try:
-            found = Edition.load(path)
+            result = Edition.load(path)
         except EditionError as error:
             check_length(error, f"{path}: ")
             return
-    assert edition(found) == found
-    for players, teams in found.tables:
-        rules = found.table(players, teams)
-        text = write_position(next(games(rules, 1)), found, rules)
-        assert read_position(text, edition=found).rules == rules
+    assert edition(result) == result
+    for players, teams in result.tables:
+        rules = result.table(players, teams)
+        text = write_position(next(games(rules, 1)), result, rules)
+        assert read_position(text, edition=result).rules == rules

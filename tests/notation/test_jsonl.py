@@ -76,10 +76,10 @@ def test_a_damaged_line(tmp_path: Path, line: object, words: list[str]) -> None:
     path = tmp_path / "games.jsonl"
     bad = line if isinstance(line, str) else json.dumps(line) + "\n"
     path.write_text(json.dumps(GOOD) + "\n\n" + bad, encoding="utf-8")
-    found = read_jsonl(path)
-    assert next(found).plays == (Play(0, 13),)
+    result = read_jsonl(path)
+    assert next(result).plays == (Play(0, 13),)
     with pytest.raises(NotationError) as error:
-        next(found)
+        next(result)
     refused(error.value, f"{path}, line 3: ", *words)
     assert len(str(error.value)) < 1000
 

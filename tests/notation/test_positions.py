@@ -69,12 +69,12 @@ def test_every_byte_of_a_played_game_survives(name: str, players: int, teams: in
         if moment % 40 and states[0].phase == 0:
             continue
         text = write_position(states[0], played, rules)
-        found = read_position(text)
-        assert found.state.tobytes() == states.tobytes(), text
-        assert found.rules == rules
-        assert found.edition.label == name
-        assert found.has_key
-        assert str(found) == text
+        result = read_position(text)
+        assert result.state.tobytes() == states.tobytes(), text
+        assert result.rules == rules
+        assert result.edition.label == name
+        assert result.has_key
+        assert str(result) == text
         assert "opened" not in text, "how a pile began follows from its cards"
 
 
@@ -116,11 +116,11 @@ def test_what_only_a_hand_made_record_holds() -> None:
     text = write_position(table.state, "dutch", table.rules)
     assert "battle 0: repairs (opened by a roll)\n" in text
     assert "(top unknown)\n" in text
-    found = read_position(text)
-    assert found.state["opening"][0, 0] == 0
-    assert found.state["discard_top"][0] == -1
-    assert found.state["discard_pile"].sum() > 0
-    assert str(found) == text
+    result = read_position(text)
+    assert result.state["opening"][0, 0] == 0
+    assert result.state["discard_top"][0] == -1
+    assert result.state["discard_pile"].sum() > 0
+    assert str(result) == text
     assert (
         position("edition: dutch", "battle 0: repairs", "covered 0: accident", "hand 0: ...").state[
             "opening"
@@ -134,48 +134,48 @@ def test_without_the_key() -> None:
     states = next(games(rules, 1))
     text = write_position(states, "parker", rules, key=False)
     assert "key:" not in text
-    found = read_position(text)
-    assert not found.has_key
-    assert found.state["key"].tolist() == [[0, 0]]
-    assert str(found) == text
-    assert found == read_position(text)
-    assert hash(found) == hash(read_position(text))
-    assert found != read_position(text + "key: 0 0")
-    assert found != text
+    result = read_position(text)
+    assert not result.has_key
+    assert result.state["key"].tolist() == [[0, 0]]
+    assert str(result) == text
+    assert result == read_position(text)
+    assert hash(result) == hash(read_position(text))
+    assert result != read_position(text + "key: 0 0")
+    assert result != text
 
 
 # By hand ---------------------------------------------------------------------------------------------------
 
 
 def test_a_few_lines_are_enough() -> None:
-    found = position("hand 0: roll ...")
-    state = found.state[0]
-    assert first_violation(found.state, found.rules) is None
-    assert found.edition.name == "parker"
+    result = position("hand 0: roll ...")
+    state = result.state[0]
+    assert first_violation(result.state, result.rules) is None
+    assert result.edition.name == "parker"
     assert state.hand_count.tolist()[:2] == [7, 0]
     assert state.draw_pile == 101 - 7
     assert (int(state.seat), int(state.dealer), int(state.phase)) == (0, 1, 0)
-    assert found == position("hand 0: roll ...")
-    assert found != position("hand 0: roll ...", "key: 1 2")
+    assert result == position("hand 0: roll ...")
+    assert result != position("hand 0: roll ...", "key: 1 2")
 
 
 def test_lines_in_any_order_with_comments_capitals_and_blanks() -> None:
-    found = position(
+    result = position(
         "\ufeff# a position",
         "",
         "Hand 1:  2x Roll,3x25  # with a comment",
         "table: 3 players",
         "to act: seat 1\r",
     )
-    assert found.rules.teams == 3
-    state = found.state[0]
+    assert result.rules.teams == 3
+    state = result.state[0]
     assert int(state.seat) == 1
     assert state.hand[1, Card.ROLL] == 2
     assert state.hand[1, Card.DISTANCE_25] == 3
 
 
 def test_piles_say_what_follows_from_them() -> None:
-    found = position(
+    result = position(
         "battle 0: stop on roll",
         "speed 0: speed_limit",
         "distance 0: 2x25 100 200",
@@ -183,16 +183,16 @@ def test_piles_say_what_follows_from_them() -> None:
         "hand 0: right_of_way",
         "discard pile: 3x25 stop",
     )
-    state = found.state[0]
+    state = result.state[0]
     assert int(state.km[0]) == 350
     assert state.coup_fourre[0].tolist() == [0, 1, 0, 0]
     assert int(state.battle_below[0]) == Card.ROLL
     assert int(state.discard_top) == Card.STOP
     assert int(state.discard_pile[Card.DISTANCE_25]) == 3
     cards = state.hidden + state.discard_pile + state.tableau.sum(axis=0)
-    assert cards.tolist() == list(found.rules.deck)
+    assert cards.tolist() == list(result.rules.deck)
     assert int(state.draw_pile) == state.hidden.sum() - 1
-    assert str(read_position(str(found))) == str(found)
+    assert str(read_position(str(result))) == str(result)
 
 
 def test_a_stream_may_give_its_first_cards() -> None:

@@ -125,16 +125,16 @@ def test_a_game_survives_and_plays_again(name: str, players: int, teams: int) ->
     rounds = 2 if (players, teams) in {(2, 2), (4, 2)} else 1
     game, seen = played(name, players, teams, seed=players, rounds=rounds)
     text = write_record(game)
-    found = read_record(text)
-    assert found == game
-    assert str(found) == text
+    result = read_record(text)
+    assert result == game
+    assert str(result) == text
     assert game.result is not None
-    replayed = list(replay(found))
+    replayed = list(replay(result))
     assert len(replayed) == len(game.plays) + 1
     # A claim that is offered, and so on: every state between two decisions is the same.
     assert [states.tobytes() for states in replayed] == [states.tobytes() for states in seen]
     lines = text.splitlines()
-    assert all(lines[number - 1].startswith(("seat", "next")) for number in found.lines)
+    assert all(lines[number - 1].startswith(("seat", "next")) for number in result.lines)
 
 
 @each(
@@ -181,9 +181,9 @@ def test_parts_in_the_wrong_place() -> None:
     ],
 )
 def test_a_record_that_does_not_play(lines: list[str], words: list[str]) -> None:
-    found = record(*lines)
+    result = record(*lines)
     with pytest.raises(NotationError) as error:
-        list(replay(found))
+        list(replay(result))
     refused(error.value, *words)
 
 

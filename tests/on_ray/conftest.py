@@ -86,8 +86,8 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     """The process and all that it has started, and those that they have started."""
     family = [process.pid]
     for one in family:
-        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(one)], capture_output=True, check=False)
-        family += [int(number) for number in found.stdout.split()]
+        result = subprocess.run(["ps", "-o", "pid=", "--ppid", str(one)], capture_output=True, check=False)
+        family += [int(number) for number in result.stdout.split()]
     for one in family:
         with contextlib.suppress(ProcessLookupError):
             os.kill(one, signal.SIGKILL)
@@ -118,13 +118,13 @@ def cluster() -> Iterator[LocalCluster]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     try:
-        found = LocalCluster(folder / "ray", port)
+        result = LocalCluster(folder / "ray", port)
         try:
             for count in (1, 2):  # two that begin at the same time on one machine take each other's ports
-                found.add_node()
-                found.wait_for_nodes(count)
-            yield found
+                result.add_node()
+                result.wait_for_nodes(count)
+            yield result
         finally:
-            found.stop()
+            result.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

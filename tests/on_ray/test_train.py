@@ -53,12 +53,12 @@ def test_a_killed_worker_is_replaced_and_a_checkpoint_is_resumed(
     update = Learner.update
 
     def update_and_kill(learner: Learner, share: float) -> dict[str, float]:
-        found = learner.algorithm.env_runner_group.foreach_env_runner(
+        result = learner.algorithm.env_runner_group.foreach_env_runner(
             lambda _: os.getpid(), local_env_runner=False
         )
-        workers.append(set(found))
+        workers.append(set(result))
         if len(workers) == 2:
-            os.kill(found[0], signal.SIGKILL)
+            os.kill(result[0], signal.SIGKILL)
         if len(set.union(*workers)) == 3:  # another one is in the place of the killed one
             os.kill(os.getpid(), signal.SIGTERM)
         return update(learner, share)

@@ -72,12 +72,12 @@ def api_tests() -> Any:
     """OpenSpiel's API tests, as a module."""
     name = "open_spiel.integration_tests.api_test"
     if name not in sys.modules:
-        found = importlib.util.find_spec(name)
-        assert found is not None
-        assert found.loader is not None
-        module = importlib.util.module_from_spec(found)
+        result = importlib.util.find_spec(name)
+        assert result is not None
+        assert result.loader is not None
+        module = importlib.util.module_from_spec(result)
         sys.modules[name] = module
-        found.loader.exec_module(module)
+        result.loader.exec_module(module)
     return sys.modules[name]
 
 
@@ -189,19 +189,19 @@ def test_its_cfr_finds_the_value_that_ours_finds() -> None:
     ours = Solver(solvable(FIVE))
     ours.run(300)
     for key in ("full", "compact"):
-        found, exploitable = solved(pyspiel.load_game(FIVE_CARDS.replace("deck", f"key={key},deck")), 25)
+        result, exploitable = solved(pyspiel.load_game(FIVE_CARDS.replace("deck", f"key={key},deck")), 25)
         assert exploitable < 10.0
-        assert found == pytest.approx(ours.judge().value, abs=5.0)
+        assert result == pytest.approx(ours.judge().value, abs=5.0)
 
 
 def test_both_keys_have_the_same_best_responses() -> None:
     """By OpenSpiel's best responses, in Python and in C++, and by ours."""
-    found = [judge(solvable(FIVE), Uniform()).exploitability]
+    result = [judge(solvable(FIVE), Uniform()).exploitability]
     for key in ("full", "compact"):
         game = pyspiel.load_game(FIVE_CARDS.replace("deck", f"key={key},deck"))
-        found.append(pyspiel.exploitability(game, pyspiel.UniformRandomPolicy(game)))
-    found.append(exploitability.exploitability(five(), policies.UniformRandomPolicy(five())))
-    assert found == pytest.approx([found[0]] * 4, abs=1e-9)
+        result.append(pyspiel.exploitability(game, pyspiel.UniformRandomPolicy(game)))
+    result.append(exploitability.exploitability(five(), policies.UniformRandomPolicy(five())))
+    assert result == pytest.approx([result[0]] * 4, abs=1e-9)
 
 
 def test_outcome_and_external_sampling_run_on_it() -> None:

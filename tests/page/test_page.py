@@ -372,10 +372,10 @@ def test_agents_have_short_names(opened: Opened) -> None:
         "search:over=runs/first": "search:over=first",
         "a" * 11 + "x" * 50 + "b" * 12: "a" * 11 + "…" + "b" * 12,
     }
-    found = opened().evaluate(
+    result = opened().evaluate(
         "async (all) => all.map((await import('./table/names.js')).shortName)", [*names]
     )
-    assert found == [*names.values()]
+    assert result == [*names.values()]
 
 
 def test_page_and_python_draw_the_same(opened: Opened) -> None:
@@ -434,5 +434,5 @@ def test_no_accessibility_violations(opened: Opened) -> None:
 
 
 def violations(axe: Any, page: Any) -> list[str]:
-    found = axe.Axe().run(page).response["violations"]
-    return [f"{one['id']}: {[node['html'][:120] for node in one['nodes']]}" for one in found]
+    result = axe.Axe().run(page).response["violations"]
+    return [f"{one['id']}: {[node['html'][:120] for node in one['nodes']]}" for one in result]

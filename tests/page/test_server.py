@@ -140,8 +140,8 @@ def test_what_is_no_message(server: TableServer) -> None:
         (message("start", "three", edition="nope"), 200, "nope"),
         ('{"table": "one", "message": "play", "arguments": {"action": 1e999}}', 200, "action must be"),
     ):
-        found, answer = told(server, body)
-        assert found == status, body
+        result, answer = told(server, body)
+        assert result == status, body
         assert words in answer["error"], body
 
 

@@ -50,13 +50,17 @@ def test_all_answers_are_json(table: CardTable) -> None:
 
 
 def test_the_catalogue_has_every_table(table: CardTable) -> None:
-    found = table.catalogue()
+    result = table.catalogue()
     tables = [
-        (one["name"], size["players"], size["teams"]) for one in found["editions"] for size in one["tables"]
+        (one["name"], size["players"], size["teams"]) for one in result["editions"] for size in one["tables"]
     ]
-    minis = [one["name"] for one in found["editions"] if one["is_mini"]]
+    minis = [one["name"] for one in result["editions"] if one["is_mini"]]
     assert minis == list(mini_decks())
-    assert (len(found["editions"]) - len(minis), len(tables) - len(minis), len(found["cards"])) == (6, 28, 19)
+    assert (len(result["editions"]) - len(minis), len(tables) - len(minis), len(result["cards"])) == (
+        6,
+        28,
+        19,
+    )
     for edition, players, teams in tables:
         assert table.start(edition, players, teams)["players"] == players
         assert len(table.rules(edition, players, teams)) > 40

@@ -249,13 +249,13 @@ def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -
         with pytest.raises(ArenaError, match=reason):
             record(data, other, 40)
     manifest = data / "recording.json"
-    found = json.loads(manifest.read_text(encoding="utf-8"))
-    found["recording"]["agents"][0]["fingerprint"] = "0" * 16
-    manifest.write_text(json.dumps(found), encoding="utf-8")
+    result = json.loads(manifest.read_text(encoding="utf-8"))
+    result["recording"]["agents"][0]["fingerprint"] = "0" * 16
+    manifest.write_text(json.dumps(result), encoding="utf-8")
     with pytest.raises(ArenaError, match="greedy is a different agent now"):
         record(data, SMALL, 40)
-    found["recording"]["format_version"] = 99
-    manifest.write_text(json.dumps(found), encoding="utf-8")
+    result["recording"]["format_version"] = 99
+    manifest.write_text(json.dumps(result), encoding="utf-8")
     for read in (lambda: record(data, SMALL, 40), lambda: open_data(data), lambda: check(data)):
         with pytest.raises(
             ArenaError, match="it has version 99 of the format, and this release reads version 1"
@@ -325,9 +325,9 @@ def test_pandas_and_polars_read_it(written: Path) -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     decisions, _ = rows_of(open_data(written))
     wanted = np.array(decisions["observation"].to_pylist(), np.int8)
-    found = pandas.read_parquet(written / "decisions")
-    assert (np.stack(found["observation"]) == wanted).all()
-    assert found["action"].tolist() == decisions["action"].to_pylist()
+    result = pandas.read_parquet(written / "decisions")
+    assert (np.stack(result["observation"]) == wanted).all()
+    assert result["action"].tolist() == decisions["action"].to_pylist()
     frame = polars.read_parquet(written / "decisions" / "*.parquet")
     assert (frame["observation"].to_numpy() == wanted).all()
     assert frame["round"].n_unique() == 20

@@ -49,8 +49,8 @@ class Doubling:
         return {"found": part.seed * part.config["factor"]}
 
     def tables(self, records: Sequence[Record]) -> list[Table]:
-        found = over_seeds([record.result["found"] for record in records])
-        return [Table(("what", "found"), (("`all`", found.text(".2f")),))]
+        result = over_seeds([record.result["found"] for record in records])
+        return [Table(("what", "found"), (("`all`", result.text(".2f")),))]
 
     def draw(self, figure: Figure, records: Sequence[Record]) -> None:
         figure.add_subplot().plot([record.result["found"] for record in records])
@@ -165,8 +165,8 @@ def test_the_docs_get_figures_a_picture_and_the_block(capsys: pytest.CaptureFixt
 def test_an_interval_over_seeds_covers_the_mean_95_times_in_100() -> None:
     random = np.random.default_rng(1)
     covered = [
-        found.low <= 0 <= found.high  # type: ignore[operator]
-        for found in (over_seeds(random.normal(size=20)) for _ in range(200))
+        result.low <= 0 <= result.high  # type: ignore[operator]
+        for result in (over_seeds(random.normal(size=20)) for _ in range(200))
     ]
     assert 0.88 <= np.mean(covered) <= 0.98
     assert over_seeds([3.0]).low is None
@@ -220,7 +220,7 @@ def test_an_interval_over_tasks_draws_the_seeds_of_each_task() -> None:
     assert over_tasks([[1.0], [3.0]], np.mean) == (2.0, None, None)
     random, shifts = np.random.default_rng(2), np.array([[-3.0], [-1.0], [1.0], [3.0]])
     covered = [
-        found.low <= 0 <= found.high  # type: ignore[operator]
-        for found in (over_tasks(random.normal(size=(4, 10)) + shifts, np.mean) for _ in range(200))
+        result.low <= 0 <= result.high  # type: ignore[operator]
+        for result in (over_tasks(random.normal(size=(4, 10)) + shifts, np.mean) for _ in range(200))
     ]
     assert 0.88 <= np.mean(covered) <= 0.98

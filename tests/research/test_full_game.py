@@ -82,14 +82,14 @@ def test_tallies_of_parts_add_up() -> None:
 
 def test_holding_is_judged_against_plays_without_a_safety() -> None:
     champion = player("champion", "parker")
-    found = find_decisions(champion, safeties.may_lay_a_safety, 30, 30, 2)
-    hands = found.of(found.own, "hand")
+    result = find_decisions(champion, safeties.may_lay_a_safety, 30, 30, 2)
+    hands = result.of(result.own, "hand")
     assert (hands[:, DRIVING_ACE : RIGHT_OF_WAY + 1].sum(axis=1) > 0).all()
-    others = safeties.best_other_plays(champion, found.states)
+    others = safeties.best_other_plays(champion, result.states)
     assert not np.isin(others[others >= 0] % 19, range(DRIVING_ACE, RIGHT_OF_WAY + 1)).any()
-    held = (found.chosen < DRIVING_ACE) | (found.chosen > RIGHT_OF_WAY)
+    held = (result.chosen < DRIVING_ACE) | (result.chosen > RIGHT_OF_WAY)
     assert held.any()
-    assert (others[held] == found.chosen[held]).mean() > 0.9, (
+    assert (others[held] == result.chosen[held]).mean() > 0.9, (
         "the champion's own choice, unless it throws one away"
     )
 

@@ -22,7 +22,7 @@ def record(family: str, options: str, points: Sequence[float], ms: float | None,
 
 
 def test_naive_search_loses_points_and_sure_search_does_not() -> None:
-    found = {}
+    result = {}
     for family, text in ((NAIVE, "rollouts=4,z=0"), (SURE, "rollouts=4,z=4")):
         config = {
             "over": "greedy",
@@ -32,22 +32,22 @@ def test_naive_search_loses_points_and_sure_search_does_not() -> None:
             "rollouts": 4,
             "deals": 20,
         }
-        found[family] = Record(
+        result[family] = Record(
             Part("x", 1, config), measure(Part("x", 1, config), lambda share: None), 1.0, 1.0
         )
-    naive, sure = gains(list(found.values()))
+    naive, sure = gains(list(result.values()))
     assert naive.points.high is not None
     assert sure.points.low is not None
     assert naive.points.high < 0
     assert naive.points.high < sure.points.mean
     assert naive.ms is not None
     assert naive.ms > 0
-    assert found[NAIVE].result["playouts"] > 4
+    assert result[NAIVE].result["playouts"] > 4
 
 
 def test_seeds_are_taken_together_and_cheats_are_not_timed() -> None:
-    found = gains([record(NAIVE, "z=0", [0, 10], 1.0), record(NAIVE, "z=0", [20, 30], 3.0, 2)])
-    assert (found[0].deals, found[0].points.mean, found[0].ms) == (4, 15.0, 2.0)
+    result = gains([record(NAIVE, "z=0", [0, 10], 1.0), record(NAIVE, "z=0", [20, 30], 3.0, 2)])
+    assert (result[0].deals, result[0].points.mean, result[0].ms) == (4, 15.0, 2.0)
     cheat = record("sees all cards", "sees=all", [500, 600], None)
     assert tables([cheat])[0].rows[0][-1] == ""
     figure = new_figure(8.0, 4.5)

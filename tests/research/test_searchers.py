@@ -60,13 +60,13 @@ def exact(tree: Tree, weights: Weights, row: int, *, best: bool) -> dict[int, fl
     """Return the value of each action of seat 0, which then plays the weights or a best response."""
     gains, chances = continued(tree, 0, weights, best=best)
     seat, deck, at = tree.seats[0], tree.game.deck, int(tree.asked_index[row])
-    sequence, found = int(seat.operations.firsts[at]), {}
+    sequence, result = int(seat.operations.firsts[at]), {}
     for choice in range(2 * len(deck.cards) + 2):
         if (int(seat.choices[at]) >> choice) & 1:
             action = int(action_of(deck, int(tree.asked["phase"][row]), choice))
-            found[action] = float(gains[sequence] / chances[sequence])
+            result[action] = float(gains[sequence] / chances[sequence])
             sequence += 1
-    return {action: worth for action, worth in found.items() if not throws_safety_away(action)}
+    return {action: worth for action, worth in result.items() if not throws_safety_away(action)}
 
 
 def throws_safety_away(action: int) -> bool:
@@ -93,10 +93,10 @@ def test_epimc_knows_what_its_decisions_are_worth(tree: Tree, base: Weights, pli
 
 def test_ismcts_finds_the_choice_of_an_equilibrium_where_one_is_clear(tree: Tree) -> None:
     agent = searcher(Ismcts, BASE, DECK, rollouts=MANY)
-    found = solved(DECK)
+    result = solved(DECK)
     seen = 0
     for row in first_decisions(tree):
-        worth = exact(tree, found.weights, row, best=True)
+        worth = exact(tree, result.weights, row, best=True)
         second, first = sorted(worth, key=worth.__getitem__)[-2:]
         if worth[first] > worth[second] + 4 * NEAR:
             assert choice(agent, tree, row) == first

@@ -46,9 +46,9 @@ def test_bits_of_known_laws() -> None:
 def test_the_bias_is_taken_off_where_strata_are_many() -> None:
     rng = np.random.default_rng(2)
     told, about, given = (rng.integers(0, size, 3_000) for size in (8, 5, 150))
-    found = conditional_bits(told, about, given, 30, rng)
-    assert found.bias > 0.5
-    assert abs(found.bits) < 0.03
+    result = conditional_bits(told, about, given, 30, rng)
+    assert result.bias > 0.5
+    assert abs(result.bits) < 0.03
 
 
 def rows_of_play(rounds: int, agent: str = "random") -> dict[str, Any]:
@@ -125,10 +125,10 @@ def test_strength_is_no_loss_of_partners() -> None:
         ("b", "a", SEEN): 50 - 20 + noise[3],
         ("a", "a", PARTNER): 100 - 7 + noise[0],
     }
-    found = losses(points)
-    assert found["a with b"].mean == pytest.approx(20, abs=0.3)
-    assert found["a, not seeing the partner's"].mean == pytest.approx(7)
-    assert found["a, not seeing the partner's"].half_width == pytest.approx(0, abs=1e-9)
+    result = losses(points)
+    assert result["a with b"].mean == pytest.approx(20, abs=0.3)
+    assert result["a, not seeing the partner's"].mean == pytest.approx(7)
+    assert result["a, not seeing the partner's"].half_width == pytest.approx(0, abs=1e-9)
 
 
 def bits_record(seed: int, told: float) -> Record:
@@ -144,10 +144,10 @@ def pair_record(one: str, other: str, hides: str, points: list[float]) -> Record
 
 def test_seeds_are_taken_together_in_tables_and_picture() -> None:
     records = [bits_record(1, 0.02), bits_record(2, 0.04)]
-    found = told_by(records)["a", "discard"]
-    assert found["rows"] == 200
-    assert found["safeties"]["told"] == pytest.approx(0.03)
-    assert found["safeties"]["error"] == pytest.approx(0.003 / np.sqrt(2))
+    result = told_by(records)["a", "discard"]
+    assert result["rows"] == 200
+    assert result["safeties"]["told"] == pytest.approx(0.03)
+    assert result["safeties"]["error"] == pytest.approx(0.003 / np.sqrt(2))
     records += [pair_record("a", "a", SEEN, [10.0, 12.0]), pair_record("a", "a", PARTNER, [4.0, 6.0])]
     bits, points, lost = tables(records)
     assert bits.rows[0][3].startswith("+0.0300 ± 0.0042 (0.0100)")

@@ -38,9 +38,9 @@ def lays_first(found: Solved, *, lays: bool) -> Weights:
 
 @pytest.mark.parametrize(("lays", "held"), [(True, 0.0), (False, 1.0)])
 def test_a_safety_is_held_as_often_as_the_policy_says(mini7: Solved, lays: bool, held: float) -> None:
-    found = how_often_held(with_weights(mini7, lays_first(mini7, lays=lays)))
-    assert found["held"] == pytest.approx(held, abs=1e-9)
-    assert found["turns"] > 0.1
+    result = how_often_held(with_weights(mini7, lays_first(mini7, lays=lays)))
+    assert result["held"] == pytest.approx(held, abs=1e-9)
+    assert result["turns"] > 0.1
 
 
 def times_taken(found: Solved, choice: int) -> float:
@@ -88,10 +88,10 @@ def test_what_choices_win_is_the_value_of_the_game(mini7: Solved) -> None:
 
 def test_a_coup_fourre_is_worth_its_bonus_less_the_chance_of_a_later_one(mini7: Solved) -> None:
     weights = Uniform().weights(mini7.tree)
-    found = claims_against(mini7, weights)
-    assert found["sets"] == found["reached"] == 196
-    assert found["better"] == 0
-    assert 0 < found["least"] < found["mean"] < found["most"] == pytest.approx(300)
+    result = claims_against(mini7, weights)
+    assert result["sets"] == result["reached"] == 196
+    assert result["better"] == 0
+    assert 0 < result["least"] < result["mean"] < result["most"] == pytest.approx(300)
     game = solvable(NO_BONUS)
     nothing = Solved(Grower(game).whole(), weights, 0.0)
     without = claims_against(nothing, weights)

@@ -33,9 +33,9 @@ def measured() -> Record:
 
 
 def test_every_network_plays_every_edition_but_the_specialist_at_home(measured: Record) -> None:
-    played = {network: set(found["played"]) for network, found in measured.result.items()}
+    played = {network: set(result["played"]) for network, result in measured.result.items()}
     assert played == {"parker": {"dutch"}, "dutch": {"parker"}, ALL: set(TWO), ALL_LONGER: set(TWO)}
-    learned = {network: found["decisions"] for network, found in measured.result.items()}
+    learned = {network: result["decisions"] for network, result in measured.result.items()}
     assert learned[ALL_LONGER] >= 2 * SMALL["decisions"] > learned["parker"] >= SMALL["decisions"]
 
 
@@ -62,15 +62,15 @@ def test_elo_of_shares() -> None:
 
 
 def test_intervals_are_over_seeds_where_there_are_enough() -> None:
-    found = matrix([record(1, 0.4)])
-    assert found["a"]["a"].mean == 0
-    assert found["a"]["b"].half_width == pytest.approx(1.96 * 0.02 * 400 / 2.302585 / 0.24, rel=1e-3)
+    result = matrix([record(1, 0.4)])
+    assert result["a"]["a"].mean == 0
+    assert result["a"]["b"].half_width == pytest.approx(1.96 * 0.02 * 400 / 2.302585 / 0.24, rel=1e-3)
     spread = matrix([record(seed, share) for seed, share in enumerate((0.3, 0.4, 0.5))])["a"]["b"]
     assert spread.low is not None
     assert spread.high is not None
     assert elo(0.3, 1000) <= spread.low < spread.mean < spread.high <= 0
     alike = matrix([record(seed, 0.4) for seed in range(3)])["a"]["b"]
-    assert alike.half_width == pytest.approx(found["a"]["b"].half_width / np.sqrt(3))
+    assert alike.half_width == pytest.approx(result["a"]["b"].half_width / np.sqrt(3))
 
 
 def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -84,14 +84,16 @@ def record(cards: str, seed: int = 1) -> Record:
 
 
 def test_duplicate_deals_and_luck_save_rounds_and_leave_the_mean_alone() -> None:
-    found = {(way.cards, way.luck): way for way in ways([record(PLAIN), record(SAME_ORDER), record(STREAMS)])}
-    assert len(found) == 3 * len(LUCK)
-    plain = found[PLAIN, NOTHING]
-    for way in found.values():
+    result = {
+        (way.cards, way.luck): way for way in ways([record(PLAIN), record(SAME_ORDER), record(STREAMS)])
+    }
+    assert len(result) == 3 * len(LUCK)
+    plain = result[PLAIN, NOTHING]
+    for way in result.values():
         assert abs(way.mean - plain.mean) < 4 * np.hypot(way.error, plain.error)
-    assert found[STREAMS, NOTHING].rounds < 0.5 * plain.rounds
-    assert found[STREAMS, NOTHING].rounds < found[SAME_ORDER, NOTHING].rounds
-    assert found[SAME_ORDER, AIVAT].rounds < found[SAME_ORDER, NOTHING].rounds
+    assert result[STREAMS, NOTHING].rounds < 0.5 * plain.rounds
+    assert result[STREAMS, NOTHING].rounds < result[SAME_ORDER, NOTHING].rounds
+    assert result[SAME_ORDER, AIVAT].rounds < result[SAME_ORDER, NOTHING].rounds
     assert plain.rounds == pytest.approx(2 * 300 * (plain.error / PRECISION) ** 2)
 
 

@@ -98,11 +98,11 @@ NO_CHAPTER = ("test_edition_", "test_scenarios", "test_sheets", "test_rulebook_c
 
 def numbers(ranges: str) -> list[int]:
     """Return the numbers of a text such as "1-3 7"."""
-    found = []
+    result = []
     for part in ranges.split():
         first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
+        result += range(int(first), int(last or first) + 1)
+    return result
 
 
 @cache
@@ -129,8 +129,8 @@ def chapters() -> dict[str, str]:
 
 def citations(texts: Iterable[str]) -> list[tuple[str, int, int]]:
     """Return the source text, the first and the last line of each citation."""
-    found = [match for text in texts for match in CITATION.findall(text)]
-    return [(source, int(first), int(last or first)) for source, first, last in found]
+    result = [match for text in texts for match in CITATION.findall(text)]
+    return [(source, int(first), int(last or first)) for source, first, last in result]
 
 
 def rulings(texts: Iterable[str]) -> set[int]:
@@ -182,12 +182,12 @@ def test_every_test_of_a_chapter_has_a_source() -> None:
 
 
 def test_every_scenario_has_one_test_in_the_editions_that_it_names() -> None:
-    found = {}
+    result = {}
     for name, node in functions().items():
         if name.startswith("test_scenarios.test_scenario_"):
             columns = next(call for call in node.decorator_list if getattr(call.func, "id", "") == "columns")
-            found[int(name.split("_")[3])] = columns.args[0].value
-    assert found == SCENARIOS
+            result[int(name.split("_")[3])] = columns.args[0].value
+    assert result == SCENARIOS
     assert not SCENARIOS.keys() & OTHER_SCENARIOS.keys()
 
 

@@ -27,8 +27,8 @@ COLUMNS = {
 
 def columns(names: str) -> Callable[[Test], Test]:
     """Return a parameter `name` for each edition of these columns of the specification."""
-    found = dict.fromkeys(edition for column in names.split() for edition in COLUMNS[column])
-    return each("name", found)
+    result = dict.fromkeys(edition for column in names.split() for edition in COLUMNS[column])
+    return each("name", result)
 
 
 @columns("all")

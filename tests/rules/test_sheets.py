@@ -65,16 +65,16 @@ def test_a_source_names_a_line_a_section_or_a_ruling(name: str) -> None:
 @each("name", EDITIONS)
 def test_the_tables_of_a_sheet(name: str) -> None:
     """Each can be played, and players without teams means the first one with so many (rules 1.1)."""
-    found = edition(name)
-    assert set(found.tables) == TABLES[name]
-    assert found.players == tuple(sorted({players for players, _ in TABLES[name]}))
+    result = edition(name)
+    assert set(result.tables) == TABLES[name]
+    assert result.players == tuple(sorted({players for players, _ in TABLES[name]}))
     for players, teams in TABLES[name]:
-        rules = found.table(players, teams)
+        rules = result.table(players, teams)
         assert (rules.players, rules.teams) == (players, teams)
         assert Position(players=players, edition=name, teams=teams, dealt=True).deck.total() == sum(
             rules.deck
         )
-    assert found.table(4).teams == (4 if name in ("dujardin", "dujardin_2014") else 2)
+    assert result.table(4).teams == (4 if name in ("dujardin", "dujardin_2014") else 2)
 
 
 # What is yes or a second choice in each sheet, by the profiles of rules 1.7; all other choices are 0.
@@ -147,18 +147,18 @@ HAND_LIMIT = 'hand_limit = { value = 6, source = "004:5" }'
 
 def test_a_copied_sheet_plays_as_the_original(sheet: Callable[..., Path]) -> None:
     """A path ending in .toml is an edition, as text and as a path."""
-    for found in (edition(sheet()), edition(str(sheet()))):
-        assert found == edition("parker")
+    for result in (edition(sheet()), edition(str(sheet()))):
+        assert result == edition("parker")
 
 
 def test_a_sheet_with_one_change_plays_by_it(sheet: Callable[..., Path]) -> None:
     """This is what adding an edition without touching code means."""
     file = sheet((MAX_200, 'max_200 = { value = 3, source = "our house" }'), ('"parker"', '"our_house"'))
-    found = edition(file)
-    assert isinstance(found, Edition)
-    assert (found.name, found.label, found.sources["max_200"]) == ("our_house", "our_house", "our house")
+    result = edition(file)
+    assert isinstance(result, Edition)
+    assert (result.name, result.label, result.sources["max_200"]) == ("our_house", "our_house", "our house")
     for players, teams in TABLES["parker"]:
-        assert found.table(players, teams) == edition("parker").table(players, teams)._replace(max_200=3)
+        assert result.table(players, teams) == edition("parker").table(players, teams)._replace(max_200=3)
     position = Position("battle 0: roll", players=4, edition=str(file)).km(0, 400, two_hundreds=2)
     assert position.hand(0, "200").can("play 200")
     assert not position.km(0, 600, two_hundreds=3).can("play 200")
@@ -239,8 +239,8 @@ def test_a_byte_order_mark_is_no_part_of_a_sheet(sheet: Callable[..., Path]) -> 
 
 def test_texts_of_several_lines_become_one(sheet: Callable[..., Path]) -> None:
     """They stand in tables and in the headline of a description."""
-    found = edition(sheet(('title = "Parker', 'title = "Our\\nown\\tParker')))
-    assert found.title.startswith("Our own Parker")
+    result = edition(sheet(('title = "Parker', 'title = "Our\\nown\\tParker')))
+    assert result.title.startswith("Our own Parker")
 
 
 # Overriding a sheet ---------------------------------------------------------------------------------------

@@ -191,7 +191,7 @@ def value_by_linear_program(trees: Sequence[Node]) -> float:
     pays: dict[tuple[int, int], float] = defaultdict(float)
     for root in trees:
         note_sequences(root, [0, 0], 1.0 / len(trees), sequences, decisions, pays)
-    return solve_sequence_form([len(found) for found in sequences], decisions, pays)
+    return solve_sequence_form([len(result) for result in sequences], decisions, pays)
 
 
 def solve_sequence_form(
@@ -213,7 +213,7 @@ def solve_sequence_form(
     # max over x of min over y: x'Ay with Ey = e, so max of e'q with E'q <= A'x, Fx = f
     rows, free = flows[1].shape[0], np.zeros(flows[1].shape[0])
     free[0] = -1.0
-    found = linprog(
+    result = linprog(
         np.concatenate([np.zeros(sizes[0]), free]),
         A_ub=hstack([-matrix.T.tocsr(), flows[1].T.tocsr()], format="csr"),
         b_ub=np.zeros(sizes[1]),
@@ -222,8 +222,8 @@ def solve_sequence_form(
         bounds=[(0, None)] * sizes[0] + [(None, None)] * rows,
         method="highs",
     )
-    assert found.success, found.message
-    return -float(found.fun)
+    assert result.success, result.message
+    return -float(result.fun)
 
 
 def flow_of(size: int, decisions: dict[Any, tuple[int, list[int]]]) -> Any:

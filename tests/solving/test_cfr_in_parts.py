@@ -95,8 +95,8 @@ def test_after_a_checkpoint_that_is_damaged_the_solver_is_as_new(tmp_path: Path)
     solver, new = (SolverInParts(solvable(SMALL)) for _ in range(2))
     solver.run(3)
     solver.save(path)
-    with np.load(path) as found:
-        arrays: dict[str, Any] = {name: found[name] for name in found.files}
+    with np.load(path) as result:
+        arrays: dict[str, Any] = {name: result[name] for name in result.files}
     arrays["average_1"] = arrays["average_1"] * np.nan
     np.savez(path, **arrays)
     with pytest.raises(SolvingError, match="average_1 holds what is no number"):

@@ -18,12 +18,12 @@ SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
 def test_it_comes_to_the_value_of_the_game() -> None:
     game = solvable(SMALL)
     sampler = Sampler(game, seed=3)
-    found = []
+    result = []
     for traversals in (100, 1_000, 10_000):
         sampler.run(traversals)
-        found.append(sampler.judge().exploitability)
-    assert judge(game, Uniform()).exploitability > found[0] > found[1] > found[2]
-    assert found[2] < 5
+        result.append(sampler.judge().exploitability)
+    assert judge(game, Uniform()).exploitability > result[0] > result[1] > result[2]
+    assert result[2] < 5
     solver = Solver(game)
     solver.run(200)
     assert sampler.judge().value == pytest.approx(solver.judge().value, abs=5)

@@ -49,7 +49,7 @@ def value_by_linear_program(tree: Tree) -> float:
     own, other = flow(tree.seats[0]), flow(tree.seats[1])
     goal = np.zeros(shape[0] + other.shape[0])
     goal[shape[0]] = -1.0
-    found = linprog(
+    result = linprog(
         goal,
         A_ub=hstack([-pays.T, other.T], format="csr"),
         b_ub=np.zeros(shape[1]),
@@ -58,8 +58,8 @@ def value_by_linear_program(tree: Tree) -> float:
         bounds=[(0, None)] * shape[0] + [(None, None)] * other.shape[0],
         method="highs",
     )
-    assert found.success, found.message
-    return -float(found.fun)
+    assert result.success, result.message
+    return -float(result.fun)
 
 
 def solved(game: str, nash_conv: float) -> Solver:
@@ -75,10 +75,10 @@ def test_seven_cards_by_linear_program_and_by_cfr() -> None:
     """To 1e-6; the value is a fraction that can be written down."""
     solver = solved("mini7-v0", 1e-6)
     assert solver.iteration <= 1000  # 16,000 with policies weighed by the square of the iteration
-    found = solver.judge()
-    assert found.value == pytest.approx(value_by_linear_program(solver.tree), abs=1e-6)
-    assert found.value == pytest.approx(VALUE_OF_7, abs=1e-6)
-    assert -found.best[1] <= found.value <= found.best[0]
+    result = solver.judge()
+    assert result.value == pytest.approx(value_by_linear_program(solver.tree), abs=1e-6)
+    assert result.value == pytest.approx(VALUE_OF_7, abs=1e-6)
+    assert -result.best[1] <= result.value <= result.best[0]
 
 
 @pytest.mark.slow
@@ -123,11 +123,11 @@ def test_a_game_walked_in_parts_is_the_same_game(threads: int) -> None:
 def test_agents_are_judged(spec: str) -> None:
     """Somebody can gain something against each, and nobody more than the payoffs allow."""
     game = solvable("mini7")
-    found = judge(game, policy_of(spec, game))
-    assert found.name == ("uniform" if spec == "random" else spec)
-    assert 1 < found.nash_conv < found.counts.payoff_range
-    assert found.best[0] >= VALUE_OF_7 - 1e-6
-    assert -found.best[1] <= VALUE_OF_7 + 1e-6
+    result = judge(game, policy_of(spec, game))
+    assert result.name == ("uniform" if spec == "random" else spec)
+    assert 1 < result.nash_conv < result.counts.payoff_range
+    assert result.best[0] >= VALUE_OF_7 - 1e-6
+    assert -result.best[1] <= VALUE_OF_7 + 1e-6
 
 
 def test_an_agent_is_asked_about_games_that_can_be() -> None:
@@ -191,8 +191,8 @@ def test_probabilities_of_float32_are_judged_as_what_they_are_rounded_from() -> 
         weights = np.where(masks != 0, np.exp(logits), np.float32(0))
         return weights / weights.sum(axis=1, keepdims=True)
 
-    found = judge(solvable(SMALL), AskedPolicy("network", ask))
-    assert 0 < found.exploitability < judge(solvable(SMALL), Uniform()).exploitability * 2
+    result = judge(solvable(SMALL), AskedPolicy("network", ask))
+    assert 0 < result.exploitability < judge(solvable(SMALL), Uniform()).exploitability * 2
 
 
 def test_a_table_that_is_none_is_refused() -> None:

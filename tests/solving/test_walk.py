@@ -81,8 +81,8 @@ def test_random_play_is_worth_what_the_oracle_says(deck: str) -> None:
 @pytest.mark.parametrize("deck", DECKS)
 def test_a_policy_that_is_asked_is_worth_what_the_oracle_says(deck: str) -> None:
     """In parts and by two threads; each information set is asked about as the seat sees it."""
-    found = judge(solvable(deck), AskedPolicy("liked", liked), threads=2)
-    check_judgement(deck, found, naive_trees(deck, True))
+    result = judge(solvable(deck), AskedPolicy("liked", liked), threads=2)
+    check_judgement(deck, result, naive_trees(deck, True))
 
 
 @pytest.mark.parametrize("deck", DECKS)
@@ -116,10 +116,10 @@ def test_the_value_is_that_of_the_sequence_form(deck: str) -> None:
     """CFR+ on merged histories and a linear program on all of them, with perfect recall, to 1e-6."""
     solver = Solver(solvable(deck))
     solver.run(3000, lambda done: done.iteration % 100 == 0 and done.judge().nash_conv < 1e-6)
-    found = solver.judge()
+    result = solver.judge()
     value = naive.value_by_linear_program(naive_trees(deck, False))
-    assert -found.best[1] - 1e-6 <= value <= found.best[0] + 1e-6
-    assert found.value == pytest.approx(value, abs=1e-6)
+    assert -result.best[1] - 1e-6 <= value <= result.best[0] + 1e-6
+    assert result.value == pytest.approx(value, abs=1e-6)
 
 
 @pytest.mark.slow

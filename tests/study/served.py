@@ -111,9 +111,9 @@ class Page:
         """Send a message and return the answer."""
         self._last += 1
         self.tell({"type": kind, "id": self._last, **entries})
-        while (found := self.next("answer", "refused"))["id"] not in (None, self._last):
+        while (result := self.next("answer", "refused"))["id"] not in (None, self._last):
             pass
-        return found
+        return result
 
     def play(self, place: int = 0, ms: int = 1) -> dict[str, Any]:
         """Make one of the decisions that are legal."""

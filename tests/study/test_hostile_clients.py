@@ -51,8 +51,8 @@ def is_closed() -> Any:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A study of many; each test takes participants of its own."""
-    with served(tmp_path_factory.mktemp("hostile") / "study", PEOPLE) as found:
-        yield found
+    with served(tmp_path_factory.mktemp("hostile") / "study", PEOPLE) as result:
+        yield result
 
 
 def asked_for(place: Served, path: str = "/", **headers: str) -> tuple[int, bytes, Any]:

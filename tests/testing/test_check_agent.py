@@ -127,10 +127,10 @@ FAULTS = [
 
 @pytest.mark.parametrize(("agent", "message"), FAULTS, ids=[agent.__name__ for agent, _ in FAULTS])
 def test_a_fault_is_found_and_named(agent: Any, message: str) -> None:
-    with pytest.raises(ConformanceError, match=message) as found:
+    with pytest.raises(ConformanceError, match=message) as result:
         check_agent(agent, **QUICK)
-    assert isinstance(found.value, AssertionError)
-    assert isinstance(found.value, MilleBornesError)
+    assert isinstance(result.value, AssertionError)
+    assert isinstance(result.value, MilleBornesError)
 
 
 def test_every_table_of_an_edition_is_tried() -> None:

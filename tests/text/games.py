@@ -43,9 +43,9 @@ def played(
 def views() -> tuple[View, ...]:
     """One of each table and stage of the game, and the rare ones."""
     rng = np.random.default_rng(1)
-    found = []
+    result = []
     for name, players, teams in TABLES:
         for seed in range(2):
             env, history = played(name, players, teams, seed, int(rng.integers(5, 60)))
-            found.append(see(situation(env), history))
-    return (*found, *(see(read_position(text)) for text in RARE))
+            result.append(see(situation(env), history))
+    return (*result, *(see(read_position(text)) for text in RARE))

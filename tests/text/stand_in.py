@@ -109,11 +109,11 @@ class Env:
 
 def modules() -> dict[str, types.ModuleType]:
     """Return the modules that stand in for `textarena` and its registration."""
-    found = {
+    result = {
         name: types.ModuleType(name)
         for name in ("textarena", "textarena.envs", "textarena.envs.registration")
     }
-    top, registration = found["textarena"], found["textarena.envs.registration"]
+    top, registration = result["textarena"], result["textarena.envs.registration"]
     for one in (ObservationType, State, TwoPlayerState, FFAMultiPlayerState, Env):
         setattr(top, one.__name__, one)
     top.wrappers = types.SimpleNamespace(LLMObservationWrapper=object)  # type: ignore[attr-defined]
@@ -125,4 +125,4 @@ def modules() -> dict[str, types.ModuleType]:
 
     registration.ENV_REGISTRY = registry  # type: ignore[attr-defined]
     registration.register_with_versions = register_with_versions  # type: ignore[attr-defined]
-    return found
+    return result

@@ -48,8 +48,8 @@ def asked(view: dict[str, Any], answers: list[str], tries: int = 3) -> tuple[int
 def test_kaggles_loop_gets_a_legal_action() -> None:
     for view in views()[:20]:
         action, name = next(iter(legal_moves(view).items()))
-        found, prompts = asked(view, ["Hm.", '{"move": "fly"}', json.dumps({"move": name.upper()})])
-        assert found == action
+        result, prompts = asked(view, ["Hm.", '{"move": "fly"}', json.dumps({"move": name.upper()})])
+        assert result == action
         assert "It ended:\nHm.\n" in prompts[1]
         assert "Your move was: fly\n" in prompts[2]
         assert "YOUR LEGAL MOVES" not in prompts[0]
@@ -84,8 +84,8 @@ def test_what_is_no_text_is_unreadable_and_ends_no_match() -> None:
     """Chat interfaces give None for an empty or refused answer."""
     observation = kaggle.observation(views()[0], 0)
     for response in (None, "", 5, b"{}", ["25 km"], {"move": "25 km"}):
-        found = kaggle.parse_response(response, None, observation=observation)  # type: ignore[arg-type]
-        assert found == kaggle.ParseResult(None, None)
+        result = kaggle.parse_response(response, None, observation=observation)  # type: ignore[arg-type]
+        assert result == kaggle.ParseResult(None, None)
     again = kaggle.make_prompt(observation, [], previous_response="", previous_action=None)
     assert "Your answer cannot be read" in again
     assert asked(views()[0], [None, "", "25"])[1][2] == again  # type: ignore[list-item]
@@ -101,8 +101,8 @@ IS_INSTALLED = importlib.util.find_spec("textarena") is not None
 def textarena(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     name = "millebornes_env.play.language.textarena"
     if request.param == "stand-in":
-        for module, found in stand_in.modules().items():
-            monkeypatch.setitem(sys.modules, module, found)
+        for module, result in stand_in.modules().items():
+            monkeypatch.setitem(sys.modules, module, result)
     monkeypatch.delitem(sys.modules, name, raising=False)
     yield importlib.import_module(name)
     sys.modules.pop(name, None)

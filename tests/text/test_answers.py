@@ -25,11 +25,11 @@ SEVERAL = see(
 
 def test_sloppy_but_clear_answers_are_read() -> None:
     answers = made(1000, sloppy_answer, seed=1)
-    found = [parse(text, view).action for view, (text, _) in answers]
-    wrong = [text for action, (_, (text, meant)) in zip(found, answers, strict=True) if action != meant]
+    result = [parse(text, view).action for view, (text, _) in answers]
+    wrong = [text for action, (_, (text, meant)) in zip(result, answers, strict=True) if action != meant]
     assert len(wrong) <= 10, wrong
     meant = [meant for _, (_, meant) in answers]
-    guessed = [action for action, right in zip(found, meant, strict=True) if action not in (right, None)]
+    guessed = [action for action, right in zip(result, meant, strict=True) if action not in (right, None)]
     assert not guessed, "one was read as another move"
 
 
@@ -61,8 +61,8 @@ READ = [
 
 
 def test_what_is_read() -> None:
-    found = {text: (parse(text, VIEW).move, parse(text, VIEW).reason) for text, _ in READ}
-    assert found == {text: (move, "") for text, move in READ}
+    result = {text: (parse(text, VIEW).move, parse(text, VIEW).reason) for text, _ in READ}
+    assert result == {text: (move, "") for text, move in READ}
     assert VIEW["moves"][str(parse("25 km", VIEW).action)] == "25 km"
 
 

@@ -20,11 +20,11 @@ FLIPPED = (
 
 def sheets() -> list[Edition]:
     """All editions, and two that differ much with one rule of those above the other way."""
-    found = [edition(name) for name in editions()]
+    result = [edition(name) for name in editions()]
     for sheet in (edition("parker"), edition("dujardin")):
-        found += [sheet.replace(**{field: 1 - getattr(sheet.table(2), field)}) for field in FLIPPED]
-        found.append(sheet.replace(hazard_opens_pile=1, roll_after_remedy=1, opening_remedy_starts=1))
-    return found
+        result += [sheet.replace(**{field: 1 - getattr(sheet.table(2), field)}) for field in FLIPPED]
+        result.append(sheet.replace(hazard_opens_pile=1, roll_after_remedy=1, opening_remedy_starts=1))
+    return result
 
 
 class Claim(NamedTuple):
@@ -171,7 +171,7 @@ def test_a_claim_holds_where_it_is_made_and_only_there(claim: Claim) -> None:
     assert any(claim.sentence in text for _, text in asked), "no sheet makes this claim"
     for sheet, text in asked:
         stands = claim.sentence in text
-        found = is_allowed(claim, sheet)
-        assert found == (claim.is_allowed == stands), (
+        result = is_allowed(claim, sheet)
+        assert result == (claim.is_allowed == stands), (
             f"{sheet.label}: {claim.sentence!r} stands there: {stands}"
         )

@@ -41,10 +41,10 @@ def test_the_mean_of_policies_is_played(
     folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert command(monkeypatch, *folders, "--out", tmp_path / "mean") == 0
-    found = load_file(tmp_path / "mean" / "policy.safetensors")
+    result = load_file(tmp_path / "mean" / "policy.safetensors")
     ours = [load_file(folder / "policy.safetensors") for folder in folders]
-    assert found.keys() == ours[0].keys()
-    for name, value in found.items():
+    assert result.keys() == ours[0].keys()
+    for name, value in result.items():
         assert value == pytest.approx(sum(one[name] for one in ours) / 3, rel=1e-6, abs=1e-7)
     env = vector_env(4, seed=1)
     observations, _ = env.reset()
@@ -69,12 +69,12 @@ def test_the_mean_of_the_last_snapshots_of_a_run(tmp_path: Path, monkeypatch: py
     progress, tensors = read_tensors(run, CHECKPOINT_KIND)
     assert progress["pool"] >= 3
     assert command(monkeypatch, run, "--snapshots", "2", "--out", tmp_path / "mean") == 0
-    found = load_file(tmp_path / "mean" / "policy.safetensors")
+    result = load_file(tmp_path / "mean" / "policy.safetensors")
     trainer = Trainer(short(run))
     last = [progress["pool"] - 2, progress["pool"] - 1]
     weights = np.mean([tensors[f"pool.{number}.layers.0.weight"].numpy() for number in last], axis=0)
     scale = trainer.network.scale.numpy()
-    assert found["layers.0.weight"] == pytest.approx(weights * scale, rel=1e-5, abs=1e-7)
+    assert result["layers.0.weight"] == pytest.approx(weights * scale, rel=1e-5, abs=1e-7)
 
 
 @each(

@@ -49,7 +49,7 @@ def test_training_shows_what_search_reads() -> None:
     Where a searcher cannot tell in which order several plays came, it takes the first reading.
     """
     names = ("strategist", "arnold")
-    found = played_rounds(config(), names, (0, 1), 2)
+    result = played_rounds(config(), names, (0, 1), 2)
     table = config().table()
     players = [agents.make(name, table, 1) for name in names]
     watchers = [agents.make("strategist+search:belief=network", table, 1) for _ in range(2)]
@@ -70,13 +70,13 @@ def test_training_shows_what_search_reads() -> None:
         loops.apply_actions(batch, rules, settings_of(config()), actions)
     compared = 0
     for one, moments in read.items():
-        rows = np.flatnonzero(found.rounds == one)
+        rows = np.flatnonzero(result.rounds == one)
         assert len(rows) == len(moments)
         for row, (events, now, unseen) in zip(rows, moments, strict=True):
-            start = found.starts[one]
-            assert np.array_equal(found.events[start : start + found.seen[row]], events)
-            assert np.array_equal(found.now[row], now)
-            assert np.array_equal(found.unseen[row], unseen)
+            start = result.starts[one]
+            assert np.array_equal(result.events[start : start + result.seen[row]], events)
+            assert np.array_equal(result.now[row], now)
+            assert np.array_equal(result.unseen[row], unseen)
             compared += len(events)
     assert compared > 1_000
 
@@ -98,13 +98,13 @@ def test_the_loss_is_the_exact_logarithm() -> None:
 
 
 def test_forgotten_plays_take_their_decisions_with_them() -> None:
-    found = collect(config(), ("greedy",), 500, 5, deals=4)
-    whole = [chosen for _, chosen in minibatches(found, 4, None)]
-    assert sorted(np.concatenate(whole).tolist()) == list(range(found.decisions))
-    for some, chosen in minibatches(found, 4, np.random.default_rng(1), 1.0):
+    result = collect(config(), ("greedy",), 500, 5, deals=4)
+    whole = [chosen for _, chosen in minibatches(result, 4, None)]
+    assert sorted(np.concatenate(whole).tolist()) == list(range(result.decisions))
+    for some, chosen in minibatches(result, 4, np.random.default_rng(1), 1.0):
         assert len(chosen) == len(some.seen)
         assert int(some.seen.min()) >= 0
-        assert (some.seen.numpy() <= found.seen[chosen]).all()
+        assert (some.seen.numpy() <= result.seen[chosen]).all()
 
 
 def test_it_learns_and_does_so_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,9 +96,9 @@ def test_a_finished_run_is_known_by_its_options(tmp_path: Path) -> None:
     assert decisions_of(run) == 0
     finish(run, 50.0)
     assert decisions_of(run) == 1000
-    found = result_of(run)
-    assert found is not None
-    assert found["points_per_round"] == 50.0
+    result = result_of(run)
+    assert result is not None
+    assert result["points_per_round"] == 50.0
     finish(run, 50.0, total_timesteps=2000)
     with pytest.raises(
         RunError, match="its total_timesteps is 2000, in the list it is 1000; give other --runs"

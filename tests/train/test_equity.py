@@ -42,8 +42,8 @@ def test_the_table_is_that_of_matches_played_by_the_law(law: np.ndarray, table: 
             gain, loss = law[rng.integers(len(law))]
             own, other = own + int(gain), other + int(loss)
         won.append(0.5 if own == other else float(own > other))
-    found = equity(table, np.array([start[0]]), np.array([start[1]]))[0]
-    assert found == pytest.approx(np.mean(won), abs=4 * 0.5 / np.sqrt(len(won)))
+    result = equity(table, np.array([start[0]]), np.array([start[1]]))[0]
+    assert result == pytest.approx(np.mean(won), abs=4 * 0.5 / np.sqrt(len(won)))
 
 
 def test_a_fixed_gain_decides_a_match_at_once() -> None:

@@ -102,27 +102,27 @@ def test_in_a_branch_the_drawn_card_and_one_of_the_pile_have_changed_places(tabl
 def test_a_network_is_shown_each_branch_as_it_is(table: Any) -> None:
     """The places before the draw and those that the card moves add up to all that `list_positions` lists."""
     config = MatchConfig(*table, episode="round", seed=5)
-    _, _, copies, found = branched(config, np.random.default_rng(3).random((2000, 4)))
+    _, _, copies, result = branched(config, np.random.default_rng(3).random((2000, 4)))
     rules, size = config.rules, num_inputs(config.rules.players, config.rules.teams)
     listed = np.zeros((copies.size, widest(rules)), np.int16)
     list_positions(for_kernels(copies.reshape(-1).view(np.recarray)), compiled_rules(config), listed)
     for number, ones in enumerate(listed):
         draw, own = divmod(number, copies.shape[1])
-        counted = np.bincount(found.ones[draw], minlength=size)
-        np.add.at(counted, found.moves[draw, own], [-1, 1, -1, 1])
+        counted = np.bincount(result.ones[draw], minlength=size)
+        np.add.at(counted, result.moves[draw, own], [-1, 1, -1, 1])
         expected = np.bincount(ones, minlength=size)
         assert (counted[1:] == expected[1:]).all()
 
 
 def test_the_model_values_branches_as_the_arena_values_games() -> None:
     config = MatchConfig("parker", 2, episode="round", seed=6)
-    _, _, copies, found = branched(config, np.random.default_rng(4).random((2000, 4)))
+    _, _, copies, result = branched(config, np.random.default_rng(4).random((2000, 4)))
     layers = random_layers(2, 2)
     network, model = value_network(layers), LuckValue(num_inputs(2, 2), 8, 4)
     model.take(layers)
     values = np.zeros(copies.size, np.float32)
     write_values(for_kernels(copies.reshape(-1).view(np.recarray)), compiled_rules(config), network, values)
-    ones, moves = (torch.from_numpy(part.astype(np.int32)) for part in found[:2])
+    ones, moves = (torch.from_numpy(part.astype(np.int32)) for part in result[:2])
     with torch.no_grad():
         np.testing.assert_allclose(model(ones, moves).numpy().reshape(-1), values, rtol=1e-3, atol=1e-4)
 
@@ -156,14 +156,14 @@ def test_a_branch_that_keeps_its_card_comes_to_what_its_game_comes_to(
         teams = batch.role_of.shape[1]
         seats = batch.states["seat"][games].astype(np.int64)
         seen.append((batch, games, batch.role_of[games, seats % teams]))
-        found = really(self, batch, games, decks)
+        result = really(self, batch, games, decks)
         for number, game in enumerate(games):
             gone = decks[number][decks[number] != batch.states["deck"][game]]
             hand = batch.states["hand"][game, seats[number]]
             places = [place_held(teams, 0, int(card), int(hand[card])) for card in gone]
-            assert found[2][number, 0, 1] in places, "a card that was drawn"
+            assert result[2][number, 0, 1] in places, "a card that was drawn"
             two_at_once += len(gone) == 2
-        return found
+        return result
 
     monkeypatch.setattr(luck_games._Games, "_branched", branched)
     config = MatchConfig(*table, episode="round", seed=7)
@@ -190,27 +190,27 @@ def constant_network(value: float) -> ValueNetwork:
 def test_after_some_draws_the_network_says_what_a_branch_comes_to(horizon: int, share: float) -> None:
     """Mostly it is the other seat that draws the third card, and the value is taken from the own side."""
     config = MatchConfig("parker", 2, episode="round", seed=8)
-    found = collect(config, ("strategist", "arnold"), constant_network(0.125), 2000, Plan(3, 0.3, horizon))
-    assert found.lead.shape == (2000, 3)
-    assert found.moves.shape == (2000, 3, MOVED)
-    is_valued = np.abs(found.lead) == 0.125
+    result = collect(config, ("strategist", "arnold"), constant_network(0.125), 2000, Plan(3, 0.3, horizon))
+    assert result.lead.shape == (2000, 3)
+    assert result.moves.shape == (2000, 3, MOVED)
+    is_valued = np.abs(result.lead) == 0.125
     assert is_valued.mean() > 0.9
-    own = found.lead[is_valued] > 0
+    own = result.lead[is_valued] > 0
     assert own.mean() == pytest.approx(share, abs=0.1)
-    ended = 1000 * found.lead[~is_valued]
+    ended = 1000 * result.lead[~is_valued]
     np.testing.assert_allclose(ended, 5 * np.round(ended / 5), atol=1e-3)
     assert ended.std() > 100
 
 
 def test_without_a_horizon_branches_are_played_to_the_end() -> None:
     config = MatchConfig("parker", 4, 2, episode="round", seed=9)
-    found = collect(config, ("greedy", "holder"), None, 500, Plan(2, 0.3, 8))
+    result = collect(config, ("greedy", "holder"), None, 500, Plan(2, 0.3, 8))
     again = collect(config, ("greedy", "holder"), None, 500, Plan(2, 0.3, 8))
-    assert all((one == other).all() for one, other in zip(found, again, strict=True))
-    assert (np.abs(found.lead) > 0.125).mean() > 0.5
+    assert all((one == other).all() for one, other in zip(result, again, strict=True))
+    assert (np.abs(result.lead) > 0.125).mean() > 0.5
 
 
 def test_branches_of_a_draw_are_far_more_alike_than_games_are() -> None:
     config = MatchConfig("parker", 2, episode="round", seed=10)
-    found = collect(config, ("strategist", "arnold"), None, 4000, Plan(4, 0.2, 0))
-    assert found.lead.var(axis=1, ddof=1).mean() < 0.25 * found.lead.var()
+    result = collect(config, ("strategist", "arnold"), None, 4000, Plan(4, 0.2, 0))
+    assert result.lead.var(axis=1, ddof=1).mean() < 0.25 * result.lead.var()

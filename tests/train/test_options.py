@@ -72,8 +72,8 @@ def test_every_option_has_its_sentence(
         name = field.name.replace("_", "-")
         option = rf" --{name}( [^ ]+|, --no-{name}) "
         pattern = {"agent": " AGENT ", "folders": r" FOLDER \.\.\. "}.get(name, option)
-        found = re.search(pattern + r"(?!\(|--)\w+", words)
-        assert found, f"--{name} is not explained"
+        result = re.search(pattern + r"(?!\(|--)\w+", words)
+        assert result, f"--{name} is not explained"
 
 
 # The run folder ---------------------------------------------------------------------------------------------

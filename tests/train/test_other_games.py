@@ -137,8 +137,8 @@ def test_the_features_of_the_race_say_what_the_observation_says(padded: int) -> 
     written = np.full((len(rows), size + more), 99, np.int8)
     features.write_rows(for_kernels(env.game.module().rules_array(env.rules))[0], spec, rows, written)
     assert (written[:, :size] == rows).all()
-    for row, found in zip(rows.astype(int), written[:, size:].astype(int), strict=True):
-        assert found.tolist() == [*of_the_table(row, seats), *of_the_seats(row, seats)]
+    for row, result in zip(rows.astype(int), written[:, size:].astype(int), strict=True):
+        assert result.tolist() == [*of_the_table(row, seats), *of_the_seats(row, seats)]
     assert len({tuple(row) for row in written[:, size:]}) > 100
 
 
@@ -167,11 +167,11 @@ def of_the_seats(row: np.ndarray, seats: int) -> list[int]:
     shown: list[int] = []
     for place in range(seats):
         at = [part_of(offset, seats, place) for offset in OFFSETS]
-        found = dict(zip(OFFSETS._fields, at, strict=True))
-        shown += [row[found["servants"] + (square + ahead) % length] for ahead in range(1, 13)]
-        shown += [int(row[found["place"]] == number) for number in range(1, 7)]
-        shown += [int(row[found["energy"]] >= enough) for enough in (2, 5, 10, 20, 35)]
-        rainbow, green = row[found["jerseys"]], row[found["jerseys"] + 1]
+        result = dict(zip(OFFSETS._fields, at, strict=True))
+        shown += [row[result["servants"] + (square + ahead) % length] for ahead in range(1, 13)]
+        shown += [int(row[result["place"]] == number) for number in range(1, 7)]
+        shown += [int(row[result["energy"]] >= enough) for enough in (2, 5, 10, 20, 35)]
+        rainbow, green = row[result["jerseys"]], row[result["jerseys"] + 1]
         shown += [int(rainbow >= 1), int(rainbow >= 2), int(green >= 1), int(green >= 2)]
     return shown
 

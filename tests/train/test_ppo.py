@@ -70,9 +70,9 @@ def test_actions_are_drawn_as_often_as_the_policy_says() -> None:
     expected = masked_log_softmax(torch.from_numpy(logits), mask).exp().numpy()
     for row in range(6):
         actions = many.actions[row * times : (row + 1) * times]
-        found = np.bincount(actions, minlength=ACTIONS) / times
-        assert found[mask[row] == 0].sum() == 0
-        assert np.abs(found - expected[row]).max() < 4.5 * 0.5 / np.sqrt(times)
+        result = np.bincount(actions, minlength=ACTIONS) / times
+        assert result[mask[row] == 0].sum() == 0
+        assert np.abs(result - expected[row]).max() < 4.5 * 0.5 / np.sqrt(times)
 
 
 def test_probabilities_and_values_are_those_of_the_logits() -> None:
@@ -106,7 +106,7 @@ def test_huge_logits_give_numbers(highest: float) -> None:
 def advantages_by_the_book(rollout: Rollout, game: int, gamma: float, lam: float) -> dict[int, float]:
     """Equation 16 of Schulman et al. (2016), summed for each decision: sums of (gamma lambda)^l delta."""
     steps = len(rollout.dones)
-    found = {}
+    result = {}
     for seat in range(rollout.rewards.shape[2]):
         own = [step for step in range(steps) if rollout.seats[step, game] == seat]
         deltas = []  # of each own decision: (delta, whether the episode ended before the next one)
@@ -130,8 +130,8 @@ def advantages_by_the_book(rollout: Rollout, game: int, gamma: float, lam: float
                 if delta[1]:
                     break
             if deltas[number] is not None:
-                found[step] = total
-    return found
+                result[step] = total
+    return result
 
 
 @settings(max_examples=60, deadline=None)

@@ -35,18 +35,18 @@ def coefs() -> LossCoefs:
 def network(hidden: tuple[int, ...], seed: int = 1) -> Perceptron:
     torch.manual_seed(seed)
     scale = np.linspace(0.02, 1.0, INPUTS).astype(np.float32)
-    found = Perceptron(scale, hidden, ACTIONS + 1)
+    result = Perceptron(scale, hidden, ACTIONS + 1)
     with torch.no_grad():
-        for layer in found.linears:
+        for layer in result.linears:
             layer.bias.uniform_(-0.3, 0.3)
-    return found
+    return result
 
 
 def rollout(seed: int = 1) -> Rollout:
     """Rows of which a third is not 0, one of them all 0; one to all actions are legal."""
     rng = np.random.default_rng(seed)
-    found = new_rollout(1, ROWS, INPUTS, ACTIONS, 2)
-    flat = Rollout._make(array.reshape(ROWS, *array.shape[2:]) for array in found)
+    result = new_rollout(1, ROWS, INPUTS, ACTIONS, 2)
+    flat = Rollout._make(array.reshape(ROWS, *array.shape[2:]) for array in result)
     flat.observations[:] = rng.integers(-3, 20, (ROWS, INPUTS)) * (rng.random((ROWS, INPUTS)) < 0.35)
     flat.observations[5] = 0
     flat.masks[:] = rng.random((ROWS, ACTIONS)) < 0.4
@@ -96,13 +96,13 @@ def sparse_backend(
 def pair(hidden: tuple[int, ...], threads: int = 1) -> Pair:
     networks = network(hidden), network(hidden)
     ours, theirs = (torch.optim.Adam(one.parameters(), 1e-3, eps=1e-5) for one in networks)
-    found = Pair(
+    result = Pair(
         Learner(networks[0], ours, sparse_backend(networks[0], threads, ours)),
         Learner(networks[1], theirs, TorchBackend(networks[1], torch.float32, theirs)),
     )
-    for learner in found:
+    for learner in result:
         learner.backend.begin()
-    return found
+    return result
 
 
 def gradient_by_layer(learner: Learner) -> list[torch.Tensor]:
@@ -127,11 +127,11 @@ def test_gradients_are_those_of_autograd(hidden: tuple[int, ...]) -> None:
     ours, theirs = (learner.gradient(SOME) for learner in both)
     assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-6)
     assert 0.1 < ours[CLIPPED] < 0.9, "some rows are clipped, not all"
-    for found, parameter in zip(gradient_by_layer(both.sparse), both.dense.backend.gradients, strict=True):
+    for result, parameter in zip(gradient_by_layer(both.sparse), both.dense.backend.gradients, strict=True):
         assert parameter.grad is not None
         largest = float(parameter.grad.abs().max())
         assert largest > 0
-        assert float((found - parameter.grad).abs().max()) < 2e-5 * largest
+        assert float((result - parameter.grad).abs().max()) < 2e-5 * largest
 
 
 # Adam -------------------------------------------------------------------------------------------------------
@@ -191,15 +191,15 @@ def test_what_was_learned_lies_in_network_and_optimizer() -> None:
 
 @pytest.mark.parametrize("hidden", DEPTHS)
 def test_choices_are_those_of_the_dense_network(hidden: tuple[int, ...]) -> None:
-    flat, found = rollout(), []
+    flat, result = rollout(), []
     one, other = network(hidden), network(hidden)
     for policy in (
         Policy(one, sparse_backend(one, 2), 2),
         Policy(other, TorchBackend(other, torch.float32), 2),
     ):
         policy.load()
-        found.append(policy.act(flat.observations, flat.masks, (5, 6)))
-    ours, theirs = found
+        result.append(policy.act(flat.observations, flat.masks, (5, 6)))
+    ours, theirs = result
     assert ours.values == pytest.approx(theirs.values, rel=1e-4, abs=1e-4)
     same = ours.actions == theirs.actions
     assert same.mean() > 0.99, "but for draws that rounding decides"

@@ -45,9 +45,9 @@ def pair() -> tuple[Workers, Workers]:
 
 
 def parameter(*gradient: float) -> nn.Parameter:
-    found = nn.Parameter(torch.zeros(len(gradient)))
-    found.grad = torch.tensor(gradient)
-    return found
+    result = nn.Parameter(torch.zeros(len(gradient)))
+    result.grad = torch.tensor(gradient)
+    return result
 
 
 # Exchanges --------------------------------------------------------------------------------------------------
@@ -162,12 +162,12 @@ THREADS = Path("/proc/self/task")
 
 def threads_of_gloo() -> set[str]:
     """The numbers of gloo's threads in this process. One that ends just now may be listed or not."""
-    found = set()
+    result = set()
     for thread in THREADS.iterdir():
         with contextlib.suppress(OSError):  # it has ended since it was listed
             if "gloo" in (thread / "comm").read_text():
-                found.add(thread.name)
-    return found
+                result.add(thread.name)
+    return result
 
 
 def have_ended(threads: set[str]) -> bool:

@@ -81,8 +81,8 @@ class Host:
 
     def function(self, name: str) -> int:
         """The address of an agent's function, for `choose_each`."""
-        found: Any = self._exports[ADDRESS_OF + name]
-        return int(found(self._store))
+        result: Any = self._exports[ADDRESS_OF + name]
+        return int(result(self._store))
 
     def kernel(self, name: str) -> Callable[..., Any]:
         """A kernel, called as Numba's is."""

@@ -123,8 +123,8 @@ def test_the_champion_decides_as_natively(where: Any, host: Host) -> None:
     table = table_of(*where)
     agent = ChampionAgent(table)
     chosen = decided_here(agent, games)
-    found = decided_there(host, page_kernels.NETWORK, host.champion_options(table), games)
-    np.testing.assert_array_equal(found, chosen)
+    result = decided_there(host, page_kernels.NETWORK, host.champion_options(table), games)
+    np.testing.assert_array_equal(result, chosen)
 
 
 @pytest.mark.parametrize(
@@ -147,16 +147,16 @@ def ends(name: str, count: int) -> Any:
     games = Batch(rulebook, 200, edition(name).table(2), trace.SETTINGS)
     games.seed(5)
     games.start()
-    actions, found, left = np.zeros(200, np.int64), [], np.arange(200) % 8
+    actions, result, left = np.zeros(200, np.int64), [], np.arange(200) % 8
     for turn in range(200):
         masks = games.buffers.action_mask
         is_end = (games.states["draw_pile"] == 0) & (masks.sum(axis=1) > 1)
-        found.append(games.states[is_end & (left == 0)].copy())
+        result.append(games.states[is_end & (left == 0)].copy())
         left -= is_end
         games.sample((turn, 6), actions)
         actions[~masks.any(axis=1)] = -1
         games.step(actions)
-    states = np.concatenate(found)
+    states = np.concatenate(result)
     assert len(states) >= count
     return for_kernels(states[:: len(states) // count][:count].copy())
 
@@ -250,7 +250,7 @@ def test_overridden_rules_prefer_the_champion_that_they_prefer_here(host: Host) 
     drawn = np.random.default_rng(3).choice([*pairs, *others], 200)
     asked = [(name, 2, 2, change) for name in editions() for change in (*deciding, *pairs)]
     asked += [(*TABLES[place % len(TABLES)], change) for place, change in enumerate(drawn)]
-    preferred, found = host.kernel("preferred_champion"), set()
+    preferred, result = host.kernel("preferred_champion"), set()
     for name, players, teams, change in asked:
         where = table_of(name, players, teams)
         try:
@@ -260,8 +260,8 @@ def test_overridden_rules_prefer_the_champion_that_they_prefer_here(host: Host) 
         record = host.copy(rulebook.rules_array(rules).view(np.ndarray))[0]
         told = told_of(host, (name, players, teams))["champions_if_changed"][preferred(record)]
         assert told == champion_for(replace(where, edition=f"{name}+{change}", rules=rules))
-        found.add(told)
-    assert {"all-2", "parker-2", "all-3", "dutch-6-in-2"} <= found
+        result.add(told)
+    assert {"all-2", "parker-2", "all-3", "dutch-6-in-2"} <= result
 
 
 def test_the_champion_thinks_what_it_thinks_here(host: Host) -> None:

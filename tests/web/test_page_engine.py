@@ -42,13 +42,13 @@ def ask(*asked: tuple[str, Any]) -> list[Any]:
         ["node", SCRIPT, WEB, FOLDER], input=json.dumps(asked), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    found: list[Any] = json.loads(done.stdout)
-    return found
+    result: list[Any] = json.loads(done.stdout)
+    return result
 
 
 def answers(*calls: list[Any]) -> list[Any]:
-    found: list[Any] = ask(("answers", calls))[0]
-    return found
+    result: list[Any] = ask(("answers", calls))[0]
+    return result
 
 
 # Games and their texts -------------------------------------------------------------------------------------
@@ -67,8 +67,8 @@ def test_every_position_of_the_golden_games_is_written_as_by_python() -> None:
         file = trace.file_of(edition(name), players, teams)
         texts += [golden_record(lines) for _, lines in trace.rounds_in(file.read_text(encoding="utf-8"))]
     assert len(texts) >= 2 * len(TABLES)
-    found = ask(*[("positions", {"text": text}) for text in texts])
-    for text, positions in zip(texts, found, strict=True):
+    result = ask(*[("positions", {"text": text}) for text in texts])
+    for text, positions in zip(texts, result, strict=True):
         record = read_record(text)
         sheet, rules = record.position.edition, record.position.rules
         expected = [write_position(one[0], sheet, rules, checked=False) for one in replay(record)]
@@ -88,8 +88,8 @@ def test_what_agents_play_in_the_page_is_a_game() -> None:
     """Python's rulebook plays the record again, and its agents would have chosen the same."""
     played = [("parker", "round"), ("dutch", "round"), ("dutch", "match")]
     starts = [{"edition": name, "players": 2, "seed": 3, "episode": episode} for name, episode in played]
-    found = ask(*[("played", {"start": start, "agents": ["strategist", "champion"]}) for start in starts])
-    for start, one in zip(starts, found, strict=True):
+    result = ask(*[("played", {"start": start, "agents": ["strategist", "champion"]}) for start in starts])
+    for start, one in zip(starts, result, strict=True):
         record = read_record(one["text"])
         *_, end = replay(record)
         totals = [side["score"] for side in one["position"]["sides"]]
@@ -154,11 +154,11 @@ def test_ends_of_rounds_are_played_exactly() -> None:
     ]
     asked = [("answers", [["load", {"text": text}], *ask_search]) for text in texts]
     compared = ("answers", [["load", {"text": texts[0]}], ["think", {"agent": "strategist", "search": True}]])
-    *found, (_, thought) = ask(*asked, compared)
+    *result, (_, thought) = ask(*asked, compared)
     search = registry.make("greedy+search", table_of("parker", 2, 2))
     chosen = search.act_on(states, states["seat"].astype(np.int32), np.arange(len(states)))  # type: ignore[attr-defined]
-    assert [one[1]["action"] for one in found] == [one[2]["action"] for one in found] == chosen.tolist()
-    assert all(one[2]["ms"] < 60_000 for one in found)
+    assert [one[1]["action"] for one in result] == [one[2]["action"] for one in result] == chosen.tolist()
+    assert all(one[2]["ms"] < 60_000 for one in result)
     assert len(thought["search"]) > 2
 
 
@@ -214,12 +214,12 @@ def test_a_damaged_text_is_refused_and_the_game_goes_on() -> None:
 
 def test_the_catalogue_has_what_there_is() -> None:
     catalogue, rules = answers(["catalogue"], ["rules", "dutch", 6, 2])
-    found = {
+    result = {
         (sheet["name"], table["players"], table["teams"])
         for sheet in catalogue["editions"]
         for table in sheet["tables"]
     }
-    assert found == {*TABLES, *((name, *table) for name in mini_decks() for table in edition(name).tables)}
+    assert result == {*TABLES, *((name, *table) for name in mini_decks() for table in edition(name).tables)}
     assert [one["name"] for one in catalogue["editions"] if one["is_mini"]] == list(mini_decks())
     assert {one["name"] for one in catalogue["agents"]} == {*agents_of(table_of("parker", 2, 2)), "champion"}
     champion = next(one for one in catalogue["agents"] if one["name"] == "champion")
@@ -241,9 +241,9 @@ def test_hidden_hands_are_as_probable_as_in_python(where: Any) -> None:
         calls.append(["play", table.choose("strategist")["action"]])
         table.play(calls[-1][1])
     *_, thought = answers(*calls, ["think", {"agent": "strategist", "belief": True}])
-    found = table.think("strategist", belief=True)["belief"]
-    assert [one["seat"] for one in thought["belief"]] == [one["seat"] for one in found]
-    for there, here in zip(thought["belief"], found, strict=True):
+    result = table.think("strategist", belief=True)["belief"]
+    assert [one["seat"] for one in thought["belief"]] == [one["seat"] for one in result]
+    for there, here in zip(thought["belief"], result, strict=True):
         np.testing.assert_allclose(there["p"], here["p"], atol=0.0002)
 
 
@@ -288,7 +288,7 @@ def test_hands_are_shown_to_who_holds_them() -> None:
 
 
 def test_refusals_say_what_to_do() -> None:
-    found = answers(
+    result = answers(
         ["position"],
         ["start", {"edition": "parker", "episode": "season"}],
         ["start", {"edition": "parker", "seed": -1}],
@@ -300,7 +300,7 @@ def test_refusals_say_what_to_do() -> None:
         ["goto", 5],
         ["play", 99],
     )
-    said = [one.get("error") for one in found]
+    said = [one.get("error") for one in result]
     assert said[4] is said[5] is None
     for number, words in {
         0: "No game has been started",
@@ -313,4 +313,4 @@ def test_refusals_say_what_to_do() -> None:
         9: "there is no action 99",
     }.items():
         assert words in said[number]
-    assert all(one["name"] == "EngineError" for one in found if "error" in one)
+    assert all(one["name"] == "EngineError" for one in result if "error" in one)

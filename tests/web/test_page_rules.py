@@ -52,8 +52,8 @@ def test_rules_that_make_no_game_are_refused_in_the_words_of_python() -> None:
         "parker+copies_of_25=106",
         "mini7-v0+copies_of_100=0+copies_of_50=0+copies_of_25=3",
     ]
-    found = answers(*(["start", {"edition": label}] for label in labels))
-    for label, one in zip(labels, found, strict=True):
+    result = answers(*(["start", {"edition": label}] for label in labels))
+    for label, one in zip(labels, result, strict=True):
         with pytest.raises(EditionError) as refused:
             edition(label).table(2)
         problem = str(refused.value).removeprefix("at the table of 2 players, ")
@@ -120,11 +120,11 @@ def test_a_sheet_may_have_a_plus_in_its_name() -> None:
     done = subprocess.run(
         ["node", "--input-type=module", "-e", program], capture_output=True, text=True, check=True
     )
-    found, again = json.loads(done.stdout)
-    assert [(one["name"], one["changes"]) for one in found] == [
+    result, again = json.loads(done.stdout)
+    assert [(one["name"], one["changes"]) for one in result] == [
         *[("a+b=2", {}), ("a+b=2", {"goal": 7}), ("a", {"goal": 7}), ("a", {}), ("c", {})]
     ]
-    assert [bool(one["problem"]) for one in found] == [False, False, False, True, True]
+    assert [bool(one["problem"]) for one in result] == [False, False, False, True, True]
     assert again == "a+b=1+goal=7"
 
 

@@ -229,8 +229,8 @@ class Race:
 
     def cards(self, seat: int) -> dict[str, int]:
         """Return the jersey cards that the seat has."""
-        found = zip(SET_NAMES, self.state.jerseys[seat], strict=True)
-        return {name: int(cards) for name, cards in found if cards}
+        result = zip(SET_NAMES, self.state.jerseys[seat], strict=True)
+        return {name: int(cards) for name, cards in result if cards}
 
     def polka_dots(self, seat: int) -> int:
         return int(plain(jerseys.polka_dots)(self.state, seat))

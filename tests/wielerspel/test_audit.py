@@ -296,8 +296,8 @@ def bytes_of_all_kinds() -> Iterable[np.ndarray]:
 
 def test_whatever_stands_in_a_record_the_audit_answers() -> None:
     rules = auction().rules
-    found = 0
+    result = 0
     for states in bytes_of_all_kinds():
         for number in range(len(states)):
-            found += first_violation(states[number : number + 1], rules) is not None
-    assert 2500 < found < 2000 + len(POSITIONS) * 200
+            result += first_violation(states[number : number + 1], rules) is not None
+    assert 2500 < result < 2000 + len(POSITIONS) * 200

@@ -86,8 +86,8 @@ def test_a_broken_law_of_a_step_is_found(name: str, action: int, change: Change)
     """The step is to another race, which differs by no more than the law forbids."""
     race, later = auction(), auction()
     change(later.state)
-    found = judge_step(race.states[0], later.states[0], race.record, action)
-    assert ALL_MESSAGES[found] == ALL_MESSAGES[getattr(race_laws, name)]
+    result = judge_step(race.states[0], later.states[0], race.record, action)
+    assert ALL_MESSAGES[result] == ALL_MESSAGES[getattr(race_laws, name)]
 
 
 @each("words", ["pass", "bid 4", "retire"])
@@ -136,15 +136,15 @@ def test_a_seat_without_a_choice_is_found() -> None:
     play, race = played()
     assert is_a_choice(play.mask)
     play.states["energy"][0, 3], play.states["retired"][0, 3], play.states["off_board"][0, 3] = 0, 5, 1
-    found = judge_decision(play.states[0], race.record, play.mask, play.row, play.high)
-    assert found == race_laws.NO_CHOICE
+    result = judge_decision(play.states[0], race.record, play.mask, play.row, play.high)
+    assert result == race_laws.NO_CHOICE
 
 
 def test_a_number_out_of_bounds_is_found() -> None:
     play, race = played()
     play.high[:] = 0
-    found = judge_decision(play.states[0], race.record, play.mask, play.row, play.high)
-    assert found == race_laws.OBSERVATION_OUT_OF_BOUNDS
+    result = judge_decision(play.states[0], race.record, play.mask, play.row, play.high)
+    assert result == race_laws.OBSERVATION_OUT_OF_BOUNDS
 
 
 def test_what_the_hidden_cards_would_change_is_found() -> None:

@@ -191,9 +191,9 @@ class Workers:
                 self.tell(Order.CHECKPOINT)
             for name, rows in own.items():
                 sent = rows.contiguous().view(torch.uint8)  # gloo does not know all types
-                found = [torch.empty_like(sent) for _ in range(self.count)]
-                self._do("allgather", [found], [sent])
-                everywhere[name] = torch.cat(found).view(rows.dtype)
+                result = [torch.empty_like(sent) for _ in range(self.count)]
+                self._do("allgather", [result], [sent])
+                everywhere[name] = torch.cat(result).view(rows.dtype)
         return everywhere
 
     def own(self, rows: Tensor) -> Tensor:
@@ -213,12 +213,12 @@ class Workers:
 
     def received(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return the tensors and JSON values of a checkpoint, by name, as sent by process 0."""
-        found = []
+        result = []
         for _ in range(2):
             content = torch.zeros(int(self._number_of_0(0.0)), dtype=torch.uint8)
             self._do("broadcast", content, 0)
-            found.append(content.numpy().tobytes())
-        return load(found[0]), json.loads(found[1])
+            result.append(content.numpy().tobytes())
+        return load(result[0]), json.loads(result[1])
 
     def _number_of_0(self, number: float) -> float:
         if self._group is None:

@@ -242,16 +242,16 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
     console = Console()
     start = time.process_time()
     with console.status("playing"):
-        found = collect(args.config, args.names, args.decisions, args.seed)
+        result = collect(args.config, args.names, args.decisions, args.seed)
         held_out = collect(args.config, args.names, args.test_decisions, agent_seed(args.seed, _SEED_OF_TEST))
     played = time.process_time() - start
     console.print(
-        f"{found.decisions:,} decisions of {len(found.opponents):,} rounds, played in {played:.0f} s of "
+        f"{result.decisions:,} decisions of {len(result.opponents):,} rounds, played in {played:.0f} s of "
         "processor time"
     )
     model = new_model(args)
     with Progress(console=console) as progress:
-        epochs = learn(model, found, args, progress)
+        epochs = learn(model, result, args, progress)
     take_rounded(model)
     bits = measured(model, held_out, args)
     spent = time.process_time() - start

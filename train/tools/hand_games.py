@@ -120,10 +120,10 @@ def read_game(
         if place + 1 < len(actions) and int(states[place + 1].phase) == CLAIM:
             is_parried = 1 if int(actions[place + 1]) == CLAIM_COUP_FOURRE else 0
         before = states[place : place + 1]
-        found = write_events(
+        result = write_events(
             before, rules, viewer, int(actions[place]), is_parried, room.played, room.actions, 0
         )
-        for event in range(found):
+        for event in range(result):
             room.games[0] = room.played[event]
             write_event(room.games[0], rules, int(room.actions[event]), room.events[events])
             room.event_rounds[events] = rounds - 1
@@ -154,14 +154,14 @@ def played_rounds(config: MatchConfig, names: Sequence[str], roles: tuple[int, i
         games.apply_actions()
     record, chosen = np.stack(states_of, axis=1), np.stack(actions_of, axis=1)
     room = new_room(int(lengths.max()))
-    found = []
+    result = []
     for game, length in enumerate(lengths.tolist()):
         states = for_kernels(record[game, :length].view(np.recarray))
         for viewer in range(2):
             counts = read_game(states, chosen[game, :length], rules, viewer, room)
             opponent = roles[int(batch.role_of[game, 1 - viewer])]
-            found.append(_of_room(room, counts, opponent, game % deals))
-    return joined(found)
+            result.append(_of_room(room, counts, opponent, game % deals))
+    return joined(result)
 
 
 def _of_room(room: Room, counts: tuple[int, int, int], opponent: int, deal: int) -> Rounds:
@@ -216,7 +216,7 @@ def collect(config: MatchConfig, names: Sequence[str], decisions: int, seed: int
         seed: of the deals.
         deals: that are played at a time, at most.
     """
-    found: list[Rounds] = []
+    result: list[Rounds] = []
     lineups, turn, count = lineups_of(names), 0, 0
     deals = max(1, min(deals, decisions // (_DECISIONS_OF_A_DEAL * len(lineups))))  # all lineups play
     while count < decisions:
@@ -230,7 +230,7 @@ def collect(config: MatchConfig, names: Sequence[str], decisions: int, seed: int
         )
         some = max(1, deals // _ROUNDS_OF_A_MATCH) if matches else deals
         one = played_rounds(here, names, lineups[turn % len(lineups)], some)
-        found.append(one._replace(deals=one.deals + turn * deals))
-        count += found[-1].decisions
+        result.append(one._replace(deals=one.deals + turn * deals))
+        count += result[-1].decisions
         turn += 1
-    return joined(found)
+    return joined(result)

@@ -98,15 +98,15 @@ def collect(
         draws: N.
         plan: how they are branched.
     """
-    lineups, found, count = lineups_of(names, config.rules.teams), list[Branches](), 0
+    lineups, result, count = lineups_of(names, config.rules.teams), list[Branches](), 0
     turn = config.seed % len(lineups)
     while count < draws:
         here = replace(config, seed=agent_seed(config.seed, turn))
-        found += _Games(here, lineups[turn % len(lineups)], network, plan).played(_DEALS_AT_ONCE)
-        count = sum(len(one.lead) for one in found)
+        result += _Games(here, lineups[turn % len(lineups)], network, plan).played(_DEALS_AT_ONCE)
+        count = sum(len(one.lead) for one in result)
         turn += 1
     chosen = np.random.default_rng(config.seed).permutation(count)[:draws]  # of all parts of the rounds
-    return Branches(*(np.concatenate(parts)[chosen] for parts in zip(*found, strict=True)))
+    return Branches(*(np.concatenate(parts)[chosen] for parts in zip(*result, strict=True)))
 
 
 class _Games:
@@ -131,7 +131,7 @@ class _Games:
         games_played = SteppedGames(batch, self._roles, self._config)
         games_played.begin()
         waiting: list[tuple[Batch, Int16Array, Int16Array]] = []
-        found: list[Branches] = []
+        result: list[Branches] = []
         while batch.live.any():
             decks = batch.states["deck"].copy()
             self._decide(games_played)
@@ -140,9 +140,9 @@ class _Games:
             if len(games):
                 waiting.append(self._branched(batch, games, decks[games]))
             if sum(len(one[0].states) for one in waiting) >= _COPIES_AT_ONCE or not batch.live.any():
-                found += self._came_to(waiting)
+                result += self._came_to(waiting)
                 waiting = []
-        return found
+        return result
 
     def _decide(self, games: SteppedGames) -> None:
         """Carry out one decision in all games that go on."""
@@ -211,9 +211,9 @@ class _Games:
             if self._network is None or self._plan.horizon == 0 or not due.any():
                 continue
             games = np.flatnonzero(due)
-            found = np.zeros(len(games), np.float32)
-            write_values(copies.states[games], self._rules, self._network, found)
-            values[games] = np.where(self._deciding_roles(copies, games) == own[games], found, -found)
+            result = np.zeros(len(games), np.float32)
+            write_values(copies.states[games], self._rules, self._network, result)
+            values[games] = np.where(self._deciding_roles(copies, games) == own[games], result, -result)
             is_valued[games] = True
             copies.live[games] = False
         points = copies.points[places, own]
@@ -257,15 +257,15 @@ def branch(
         moves: int16[N, K, MOVED], overwritten: what the card of the branch moves.
     """
     undrawn = stack_array(np.int8, NUM_CARD_TYPES)
-    found = stack_array(np.int32, MOST_ONES)
+    result = stack_array(np.int32, MOST_ONES)
     places = stack_array(np.int32, DECK_SIZE)
     for game in range(len(states)):
         state, card = states[game], int(drawn[game])
         for other in range(NUM_CARD_TYPES):
             undrawn[other] = 1 if other == card else 0
-        count = list_ones(state, rules, undrawn, 0, found)
+        count = list_ones(state, rules, undrawn, 0, result)
         for number in range(min(count, ones.shape[1])):
-            ones[game, number] = found[number]
+            ones[game, number] = result[number]
         left = list_undrawn(state, places)
         for number in range(chances.shape[1]):
             first = number % left

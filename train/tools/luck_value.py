@@ -229,16 +229,16 @@ def fit(args: Args) -> Layers:
         start = time.perf_counter()
         config = replace(args.config, seed=agent_seed(args.seed, stage))
         network = None if layers is None else value_network(layers)
-        found = collect(config, args.names, network, args.draws, args.plan)
+        result = collect(config, args.names, network, args.draws, args.plan)
         played = time.perf_counter()
-        foretold = learner.learn(found, stage)
+        foretold = learner.learn(result, stage)
         layers = model.layers()
         # whoever stops it has that much
         FILES.save(args.out, in_half_precision(arrays_of(layers)), description(args, layers, stage + 1))
         print(
-            f"stage {stage + 1} of {args.stages}: {len(found.lead):,} draws, standard deviation between "
-            f"branches {POINTS_OF_VALUE * found.lead.std(axis=1).mean():,.0f} points, {100 * foretold:.1f} % "
-            f"of the variance foretold; {played - start:.0f} s of play, "
+            f"stage {stage + 1} of {args.stages}: {len(result.lead):,} draws, standard deviation between "
+            f"branches {POINTS_OF_VALUE * result.lead.std(axis=1).mean():,.0f} points, "
+            f"{100 * foretold:.1f} % of the variance foretold; {played - start:.0f} s of play, "
             f"{time.perf_counter() - played:.0f} s of learning",
             flush=True,
         )

@@ -161,8 +161,8 @@ class SelfPlay:
         Those whose episode goes on for more than `num_steps` steps of its game may be left out, those of
         longer than twice that are: `left_out` counts them.
         """
-        half, found = len(self._dones) // 2, 0
-        while found < count:
+        half, result = len(self._dones) // 2, 0
+        while result < count:
             self._play(half, 2 * half)
             returns, known = returns_of(self._rewards, self._seats, self._dones)
             kept = known[:half]
@@ -171,7 +171,7 @@ class SelfPlay:
             yield Decisions(self._units[:half][kept], returns[:half][kept], games[kept])
             if not kept.any():
                 raise ValueError(f"no episode is over after --num-steps {half}: give more")
-            found += int(kept.sum())
+            result += int(kept.sum())
             for kind in (self._units, self._seats, self._rewards, self._dones):
                 kind[:half] = kind[half:]
 
@@ -380,7 +380,7 @@ def refit(args: Args) -> list[str]:
     tensors, head = with_head(policy, args.folder, head)
     heads = ({} if old is None else {"before": old}) | {"after": head}
     test = SelfPlay(args, (args.seed + _SEED_OF_TEST) % 2**64)
-    found = both_measured(test.decisions(args.test_decisions), heads)
+    result = both_measured(test.decisions(args.test_decisions), heads)
     description = policy.description | {"value": play.reward}
     description["value_fitted"] = {
         "by": "train.tools.refit_value",
@@ -390,15 +390,15 @@ def refit(args: Args) -> list[str]:
         "decisions": count,
         "ridge": args.ridge,
         "seed": args.seed,
-        "explained_variance": {name: round(one.explained, 5) for name, one in found.items()},
-        "mean_squared_error": {name: round(one.squared_error, 6) for name, one in found.items()},
+        "explained_variance": {name: round(one.explained, 5) for name, one in result.items()},
+        "mean_squared_error": {name: round(one.squared_error, 6) for name, one in result.items()},
     }
     weight, bias = policy.layers[-1]
     rows = np.concatenate([weight[: description["num_actions"]], head.weight[np.newaxis]])
     layers = [*policy.layers[:-1], (rows, np.append(bias[: len(rows) - 1], head.bias))]
     check_layers(layers, description, args.out / WEIGHTS_FILE)
     FILES.save(args.out, tensors, description)
-    lines = lines_of(found, {"before": policy.value, "after": play.reward})
+    lines = lines_of(result, {"before": policy.value, "after": play.reward})
     if play.left_out:
         share = play.left_out / (play.left_out + count)
         lines.append(

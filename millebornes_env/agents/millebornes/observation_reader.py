@@ -134,14 +134,14 @@ def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules
     """
     if not is_in_range(row, bounds):
         return OUT_OF_RANGE
-    found = oddity_of_decision(row, starts, rules)
-    if found == NO_ODDITY:
-        found = oddity_of_cards(row, starts, rules)
-    if found == NO_ODDITY:
-        found = oddity_of_trip(row, starts, rules)
-    if found == NO_ODDITY and is_to_decide(row, starts) and not has_a_choice(row, starts, rules):
+    result = oddity_of_decision(row, starts, rules)
+    if result == NO_ODDITY:
+        result = oddity_of_cards(row, starts, rules)
+    if result == NO_ODDITY:
+        result = oddity_of_trip(row, starts, rules)
+    if result == NO_ODDITY and is_to_decide(row, starts) and not has_a_choice(row, starts, rules):
         return NO_CHOICE
-    return found
+    return result
 
 
 @rule

@@ -133,10 +133,10 @@ def _checked_game(description: dict[str, Any], table: Table, folder: Path) -> st
     Raises:
         UnknownAgentError: it is another one.
     """
-    found = game_of_policy(description)
-    if found != table.game:
+    result = game_of_policy(description)
+    if result != table.game:
         raise UnknownAgentError(
-            f"the policy in {str(folder)!r} plays {shown(found)}, not {table.game!r}: play it at the table "
+            f"the policy in {str(folder)!r} plays {shown(result)}, not {table.game!r}: play it at the table "
             "that it was trained for, or train another"
         )
     return table.game

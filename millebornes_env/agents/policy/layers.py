@@ -47,13 +47,13 @@ def gather_active(
     """
     count = 0
     for first in range(0, size, UNITS_AT_ONCE):
-        found = set_of_numbers(numbers, first, UNITS_AT_ONCE)
-        while found != 0:
-            place = first + lowest_in(found)
+        result = set_of_numbers(numbers, first, UNITS_AT_ONCE)
+        while result != 0:
+            place = first + lowest_in(result)
             indices[from_front(count)] = place
             values[from_front(count)] = numbers[from_front(place)]
             count += 1
-            found &= found - 1
+            result &= result - 1
     for more in range(ROWS_AT_ONCE):
         indices[from_front(count + more)] = 0
         values[from_front(count + more)] = _ZERO

@@ -45,12 +45,12 @@ def rounded(layers: Layers, levels: int = MOST_LEVELS) -> list[RoundedLayer]:
     """
     if not 1 <= levels <= MOST_LEVELS:
         raise ValueError(f"levels is {levels}; it may be 1 to {MOST_LEVELS}, the largest integer of a weight")
-    found = []
+    result = []
     for number, (weight, bias) in enumerate(layers):
         across = 1 if number == len(layers) - 1 else 0
         largest = np.abs(weight).max(axis=across, keepdims=True, initial=0.0)
         scale = (largest / levels).astype(np.float32)
         divisor = np.where(scale > 0.0, scale, 1.0)
         numbers = np.clip(np.rint(weight / divisor), -levels, levels).astype(np.int8)
-        found.append(RoundedLayer(numbers, scale, bias.astype(np.float32)))
-    return found
+        result.append(RoundedLayer(numbers, scale, bias.astype(np.float32)))
+    return result

@@ -310,14 +310,14 @@ def number_held(posterior: Posterior, component: int, card: int, left: int, shar
     later = posterior.sums[component, card + 1]
     unseen = int(posterior.unseen[card])
     place = share * posterior.sums[component, card, left]
-    ways, found = 1.0, 0
+    ways, result = 1.0, 0
     for held in range(min(unseen, left) + 1):
         if held > 0:
             ways = ways * (unseen - held + 1) / held
         if later[left - held] == 0.0:
             continue
-        found = held
+        result = held
         place -= ways * exp(posterior.logs[component, card, min(held, LEVELS)]) * later[left - held]
         if place < 0.0:
             break
-    return found
+    return result

@@ -162,13 +162,13 @@ def least_square(
     state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, laps: float, options: Int64Array
 ) -> int:
     """The seat's square that is worth least; NO_SQUARE: it holds none."""
-    found, least = NO_SQUARE, 0.0
+    result, least = NO_SQUARE, 0.0
     for square in range(int(rules.length)):
         if int(state.owner[square]) == seat:
             worth = worth_of_square(state, rules, stakes, values, square, laps, options)
-            if found == NO_SQUARE or worth < least:
-                found, least = square, worth
-    return found
+            if result == NO_SQUARE or worth < least:
+                result, least = square, worth
+    return result
 
 
 @rule

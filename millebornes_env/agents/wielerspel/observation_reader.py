@@ -119,16 +119,16 @@ def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules
     """
     if not is_in_range(row, bounds):
         return OUT_OF_RANGE
-    found = oddity_of_decision(row, starts, rules)
-    if found == NO_ODDITY:
-        found = oddity_of_order(row, starts, rules)
-    if found == NO_ODDITY:
-        found = oddity_of_board(row, starts, rules)
-    if found == NO_ODDITY:
-        found = oddity_of_line(row, starts, rules)
-    if found == NO_ODDITY and not has_a_choice(row, starts, rules):
+    result = oddity_of_decision(row, starts, rules)
+    if result == NO_ODDITY:
+        result = oddity_of_order(row, starts, rules)
+    if result == NO_ODDITY:
+        result = oddity_of_board(row, starts, rules)
+    if result == NO_ODDITY:
+        result = oddity_of_line(row, starts, rules)
+    if result == NO_ODDITY and not has_a_choice(row, starts, rules):
         return NO_CHOICE
-    return found
+    return result
 
 
 @rule

@@ -135,13 +135,13 @@ def number_on(rules: Rules, square: int) -> int:
 @seldom
 def square_of_least_number(state: State, rules: Rules, seat: int) -> int:
     """The seat's square with the lowest number, the first of several (003:194); NO_SQUARE: it holds none."""
-    found = NO_SQUARE
+    result = NO_SQUARE
     for square in range(int(rules.length)):
         if int(state.owner[square]) == seat and (
-            found == NO_SQUARE or number_on(rules, square) < number_on(rules, found)
+            result == NO_SQUARE or number_on(rules, square) < number_on(rules, result)
         ):
-            found = square
-    return found
+            result = square
+    return result
 
 
 @rule

@@ -160,12 +160,12 @@ def _make_private(base: Path, writers: int, *, may_be_link: bool) -> None:
     base.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         base.mkdir(mode=0o700)
-    own, found = base.lstat(), base.stat() if may_be_link else base.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    own, result = base.lstat(), base.stat() if may_be_link else base.lstat()
+    if not stat.S_ISDIR(result.st_mode):
         raise PermissionError(f"{base} is not a folder")
     if hasattr(os, "getuid"):
-        users = {own.st_uid, found.st_uid}  # who owns a link can make it point to somewhere else
-        if users != {os.getuid()} or found.st_mode & writers:
+        users = {own.st_uid, result.st_uid}  # who owns a link can make it point to somewhere else
+        if users != {os.getuid()} or result.st_mode & writers:
             raise PermissionError(f"others can write to {base}")
 
 
@@ -216,14 +216,14 @@ def cache_folder_of(*module_names: str) -> Path | None:
         A folder that can be written to, or None: there is none, or the functions come from no file that can
         be read (a notebook's cells, a zip file), so that nothing says when they have changed.
     """
-    found: frozenset[Path] = frozenset()
+    result: frozenset[Path] = frozenset()
     for name in module_names:
         if getattr(sys.modules.get(name), "__file__", None) is None:
             return None
-        found = sources_on_top(name, found)
-    if any(file.suffix != ".py" for file in found):  # byte code
+        result = sources_on_top(name, result)
+    if any(file.suffix != ".py" for file in result):  # byte code
         return None
-    return _cache_folder(found)
+    return _cache_folder(result)
 
 
 def cache_folder_for(function: Any) -> Path | None:

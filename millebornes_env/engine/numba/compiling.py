@@ -224,8 +224,8 @@ def plain(function: Callable[P, R]) -> Callable[P, R]:
     if not isinstance(python, python_types.FunctionType):  # it is plain already
         return function
     loads = [load for load in dis.get_instructions(python) if load.opname == "LOAD_GLOBAL"]  # no attributes
-    found = {load.argval: python.__globals__.get(load.argval) for load in loads}
-    used = {name: plain(value) for name, value in found.items() if hasattr(value, "py_func")}
+    result = {load.argval: python.__globals__.get(load.argval) for load in loads}
+    used = {name: plain(value) for name, value in result.items() if hasattr(value, "py_func")}
     names = python.__globals__ | used
     return python_types.FunctionType(
         python.__code__, names, python.__name__, python.__defaults__, python.__closure__

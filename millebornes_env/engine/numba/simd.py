@@ -102,7 +102,7 @@ def _compile_set_of(typing: Any, numbers: Any, first: Any, count: Any) -> Any:
     bits, word = _ir.IntType(width), _ir.IntType(64)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        found = context.get_constant(types.int64, 0)
+        result = context.get_constant(types.int64, 0)
         for place in places:
             shift = context.get_constant(types.int64, place)
             source = _first_of(context, builder, numbers, arguments[0], builder.add(arguments[1], shift))
@@ -111,8 +111,8 @@ def _compile_set_of(typing: Any, numbers: Any, first: Any, count: Any) -> Any:
             compare = builder.icmp_signed if numbers.dtype == types.int8 else builder.fcmp_unordered
             is_in = compare("!=", read, _ir.Constant(vector, [0] * width))
             piece = builder.zext(builder.bitcast(is_in, bits), word)
-            found = builder.or_(found, builder.shl(piece, shift))
-        return found
+            result = builder.or_(result, builder.shl(piece, shift))
+        return result
 
     return types.int64(numbers, types.int64, count), generate
 

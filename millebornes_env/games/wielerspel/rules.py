@@ -196,8 +196,8 @@ def rules_array(rules: Rules) -> npt.NDArray[np.void]:
             record[name][0, : len(value)] = value
         else:
             record[name] = value
-    found: npt.NDArray[np.void] = record.view(np.recarray)
-    return found
+    result: npt.NDArray[np.void] = record.view(np.recarray)
+    return result
 
 
 def validated(rules: Rules) -> Rules:

@@ -211,13 +211,13 @@ class Reader:
             lying = [(where, counts[card]) for where, counts in self._laid if counts[card]]
             total, copies = sum(count for _, count in lying), self.rules.deck[card]
             if total > copies:
-                found = ", ".join(
+                result = ", ".join(
                     f"{count} in {where.label!r}" + (f" (line {where.number})" if where.number else "")
                     for where, count in lying
                 )
                 raise line.refused(
                     f"too many of a card: {total} {CARD_WORDS[card]}, and the deck of this table has "
-                    f"{copies}. They lie: {found}"
+                    f"{copies}. They lie: {result}"
                 )
 
     def _read_team(self, team: int) -> None:
@@ -302,17 +302,17 @@ class Reader:
         line = self.lines.get("pending")
         if line is None:
             return
-        found = re.fullmatch(r"(\S+) by seat (\S+) against team (\S+)", line.words.lower())
-        if found is None:
+        result = re.fullmatch(r"(\S+) by seat (\S+) against team (\S+)", line.words.lower())
+        if result is None:
             raise line.refused("a hazard that waits reads 'stop by seat 0 against team 1'")
-        cards = cards_named(line, found[1])
+        cards = cards_named(line, result[1])
         if len(cards) != 1 or not is_hazard(cards[0]):
-            raise line.refused(f"{shown(found[1])} is not one hazard")
+            raise line.refused(f"{shown(result[1])} is not one hazard")
         self._lay(line, cards)
         state = self._state
         state.pending_hazard = cards[0]
-        state.attacker = seat_of(line, found[2], self.rules)
-        state.pending_team = team_named(line, found[3], self.rules)
+        state.attacker = seat_of(line, result[2], self.rules)
+        state.pending_team = team_named(line, result[3], self.rules)
         if int(state.attacker) % self.rules.teams == int(state.pending_team):
             raise line.refused(f"seat {state.attacker} is of team {state.pending_team} itself")
         if state.tableau[state.pending_team, safety_against(cards[0])]:
@@ -330,27 +330,27 @@ class Reader:
             state.seat = asked[0] if asked else int(state.pending_team)
         if line is None:
             return
-        found = re.fullmatch(
+        result = re.fullmatch(
             r"seat (?P<seat>\S+?)(?:, *(?P<phase>.+))?|(?P<over>round over)(?:, *last seat (?P<last>\S+))?",
             line.words.lower(),
         )
-        if found is None:
+        if result is None:
             raise line.refused(
                 "it reads 'seat 0, play' (or claim, or extension), or 'round over, last seat 0'"
             )
-        if found["over"]:
+        if result["over"]:
             state.phase = ROUND_OVER
-            state.seat = seat_of(line, found["last"] or "0", self.rules)
+            state.seat = seat_of(line, result["last"] or "0", self.rules)
             return
-        state.seat = seat_of(line, found["seat"], self.rules)
-        if found["phase"]:
+        state.seat = seat_of(line, result["seat"], self.rules)
+        if result["phase"]:
             asked_for = PHASE_NAMES[:ROUND_OVER]
-            if found["phase"] not in asked_for:
-                hint = closest(found["phase"], asked_for)
+            if result["phase"] not in asked_for:
+                hint = closest(result["phase"], asked_for)
                 raise line.refused(
-                    f"a seat is to play, claim or extension, not {shown(found['phase'])}.{hint}"
+                    f"a seat is to play, claim or extension, not {shown(result['phase'])}.{hint}"
                 )
-            state.phase = PHASE_NAMES.index(found["phase"])
+            state.phase = PHASE_NAMES.index(result["phase"])
 
     def _read_discard_pile(self) -> None:
         line = self.lines.get("discard pile")
@@ -409,15 +409,17 @@ class Reader:
             raise line.refused("the score sheet is filled in at the end: write 'to act: round over'")
         seen = set()
         for item in line.words.lower().split(","):
-            found = re.fullmatch(r"\s*(\S+)\s+(\S+)\s*", item)
-            if found is None:
+            result = re.fullmatch(r"\s*(\S+)\s+(\S+)\s*", item)
+            if result is None:
                 raise line.refused(
                     f"{shown(item.strip())} is no item; they read 'distance 700, safeties 100'"
                 )
-            if found[1] not in SCORE_LINES or found[1] in seen:
-                twice = found[1] in seen
-                hint = " It is there twice." if twice else closest(found[1], SCORE_LINES)
-                raise line.refused(f"{shown(found[1])} is none of {', '.join(SCORE_LINES)}, once each.{hint}")
-            seen.add(found[1])
-            points = number_of(line, found[2], found[1], 0, MOST_POINTS)
-            self._state.score_sheet[line.place, SCORE_LINES.index(found[1])] = points
+            if result[1] not in SCORE_LINES or result[1] in seen:
+                twice = result[1] in seen
+                hint = " It is there twice." if twice else closest(result[1], SCORE_LINES)
+                raise line.refused(
+                    f"{shown(result[1])} is none of {', '.join(SCORE_LINES)}, once each.{hint}"
+                )
+            seen.add(result[1])
+            points = number_of(line, result[2], result[1], 0, MOST_POINTS)
+            self._state.score_sheet[line.place, SCORE_LINES.index(result[1])] = points

@@ -62,10 +62,10 @@ def read_position(
     """
     lines = []
     for number, line in text_lines(text, "a position"):
-        found = named_line(number, line)
-        if found.name in (PLAYS, RESULT):
-            raise found.refused("this text is the record of a game, not a position alone: use read_record")
-        lines.append(found)
+        result = named_line(number, line)
+        if result.name in (PLAYS, RESULT):
+            raise result.refused("this text is the record of a game, not a position alone: use read_record")
+        lines.append(result)
     return position_of_lines(lines, edition, players, teams)
 
 
@@ -73,12 +73,12 @@ def position_of_lines(
     lines: Iterable[Line], edition: str | Edition, players: int, teams: int | None
 ) -> Position:
     """`read_position` for lines that have been taken apart already."""
-    found = by_key(lines)
+    result = by_key(lines)
     edition, rules = read_table(
-        found.get("edition"), found.get("table"), find_edition(edition), players, teams
+        result.get("edition"), result.get("table"), find_edition(edition), players, teams
     )
-    state = Reader(found.values(), rules).read()
-    return Position(edition, rules, state, "key" in found)
+    state = Reader(result.values(), rules).read()
+    return Position(edition, rules, state, "key" in result)
 
 
 # Writing ---------------------------------------------------------------------------------------------------

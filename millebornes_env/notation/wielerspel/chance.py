@@ -19,23 +19,23 @@ def chance(state: State, rules: Rules, action: int | None) -> list[str]:
     if action is None:
         now = fallen(state)
         return _between(Fallen(now.turn, 0, NO_CARD, 0), now, rules)
-    found: list[str] = []
+    result: list[str] = []
     before = fallen(state)
     for _ in course(state, rules, action):
         now = fallen(state)
-        found += _between(before, now, rules)
+        result += _between(before, now, rules)
         before = now
-    return found
+    return result
 
 
 def _between(before: Fallen, now: Fallen, rules: Rules) -> list[str]:
     if now.turn != before.turn:
         before = Fallen(now.turn, 0, NO_CARD, 0)
-    found = []
+    result = []
     if now.white != before.white:
-        found.append(f"white {now.white}")
+        result.append(f"white {now.white}")
     if now.card != before.card:
-        found.append(f"card {card_words(rules)[now.card]}")
+        result.append(f"card {card_words(rules)[now.card]}")
     if now.yellow != before.yellow:
-        found.append(f"yellow {now.yellow}")
-    return found
+        result.append(f"yellow {now.yellow}")
+    return result

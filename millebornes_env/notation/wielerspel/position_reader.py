@@ -125,10 +125,10 @@ class RaceReader:
         return [number_of(line, word, f"seat {seat}'s", 0, highest) for seat, word in enumerate(words)]
 
     def _matched(self, line: Line, pattern: re.Pattern[str], words: str, example: str) -> re.Match[str]:
-        found = pattern.fullmatch(" ".join(words.lower().split()))
-        if found is None:
+        result = pattern.fullmatch(" ".join(words.lower().split()))
+        if result is None:
             raise line.refused(f"it reads {example}")
-        return found
+        return result
 
     # The race ----------------------------------------------------------------------------------------------
 
@@ -167,9 +167,9 @@ class RaceReader:
         state, line = self._state, self.lines.get("away")
         if line is not None:
             words, remark = without_remark(line)
-            found = self._matched(line, _AWAY, words, "'away: seat 1, lead 7'")
-            state.escaped = seat_of(line, found["seat"], self.rules)
-            state.lead = number_of(line, found["lead"], "the lead", 1, MAX_INNER_TRACK + FACES)
+            result = self._matched(line, _AWAY, words, "'away: seat 1, lead 7'")
+            state.escaped = seat_of(line, result["seat"], self.rules)
+            state.lead = number_of(line, result["lead"], "the lead", 1, MAX_INNER_TRACK + FACES)
             state.highest_lead = state.lead
             is_over = "to act" in self.lines and "over" in self.lines["to act"].words.lower()
             if int(state.lead) > self.rules.inner_track and not is_over:
@@ -178,9 +178,9 @@ class RaceReader:
                     f"'ending: inner track, won by seat {int(state.escaped)}'"
                 )
             if remark:
-                found = self._matched(line, _HIGHEST, remark, "'away: seat 1, lead 7 (highest 9)'")
+                result = self._matched(line, _HIGHEST, remark, "'away: seat 1, lead 7 (highest 9)'")
                 most = MAX_INNER_TRACK + FACES
-                state.highest_lead = number_of(line, found["lead"], "the lead", int(state.lead), most)
+                state.highest_lead = number_of(line, result["lead"], "the lead", int(state.lead), most)
         riding = [int(seat) for seat in state.peloton[: self.rules.players] if seat != state.escaped]
         line = self.lines.get("peloton")
         if line is not None:
@@ -296,9 +296,9 @@ class RaceReader:
         state, rules = self._state, self.rules
         line = self.lines.get("rolled")
         if line is not None:
-            found = self._matched(line, _BY_SEAT, line.words, "'rolled: 4 by seat 1'")
-            state.white = number_of(line, found["number"], "the white die", 1, FACES)
-            state.roller = seat_of(line, found["seat"], rules)
+            result = self._matched(line, _BY_SEAT, line.words, "'rolled: 4 by seat 1'")
+            state.white = number_of(line, result["number"], "the white die", 1, FACES)
+            state.roller = seat_of(line, result["seat"], rules)
         if "card" in self.lines:
             state.card = card_of(self.lines["card"], self.lines["card"].words.lower(), rules)
         state.yellow = self._number("yellow", 1, FACES, 0)
@@ -314,9 +314,9 @@ class RaceReader:
             state.holder = NO_SEAT if word == NOTHING else seat_of(line, word, rules)
         line = self.lines.get("bid")
         if line is not None:
-            found = self._matched(line, _BY_SEAT, line.words, "'bid: 7 by seat 2'")
-            state.highest_bid = number_of(line, found["number"], "the bid", 1, rules.max_energy)
-            state.highest_bidder = seat_of(line, found["seat"], rules)
+            result = self._matched(line, _BY_SEAT, line.words, "'bid: 7 by seat 2'")
+            state.highest_bid = number_of(line, result["number"], "the bid", 1, rules.max_energy)
+            state.highest_bidder = seat_of(line, result["seat"], rules)
         self._read_queue()
 
     def _read_to_act(self) -> None:
@@ -330,14 +330,14 @@ class RaceReader:
             return
         names = PHASE_NAMES[RIDING + 1 : RACE_OVER]
         example = f"'to act: seat 1, bid' ({', '.join(names)}); or 'to act: race over'"
-        found = self._matched(line, _TO_ACT, words, example)
-        if found["phase"] not in names:
+        result = self._matched(line, _TO_ACT, words, example)
+        if result["phase"] not in names:
             raise line.refused(
-                f"{shown(found['phase'])} is no decision; they are {', '.join(names)}."
-                + closest(found["phase"], names)
+                f"{shown(result['phase'])} is no decision; they are {', '.join(names)}."
+                + closest(result["phase"], names)
             )
-        state.seat = seat_of(line, found["seat"], self.rules)
-        state.phase = PHASE_NAMES.index(found["phase"])
+        state.seat = seat_of(line, result["seat"], self.rules)
+        state.phase = PHASE_NAMES.index(result["phase"])
 
     def _read_stage(self) -> int | None:
         """Read the stage of the turn, if the line of the decision gives it."""
@@ -358,15 +358,15 @@ class RaceReader:
         if line is None:
             return
         example = "'ending: jerseys, won by seat 2'"
-        found = self._matched(line, _ENDING, line.words, example)
-        if found["how"] not in ENDINGS:
+        result = self._matched(line, _ENDING, line.words, example)
+        if result["how"] not in ENDINGS:
             raise line.refused(
-                f"{shown(found['how'])} is no end of a race; they are {', '.join(ENDINGS)}."
-                + closest(found["how"], ENDINGS)
+                f"{shown(result['how'])} is no end of a race; they are {', '.join(ENDINGS)}."
+                + closest(result["how"], ENDINGS)
             )
-        state.ending = ENDINGS[found["how"]]
-        if found["seat"] is not None:
-            state.winner = seat_of(line, found["seat"], self.rules)
+        state.ending = ENDINGS[result["how"]]
+        if result["seat"] is not None:
+            state.winner = seat_of(line, result["seat"], self.rules)
 
     def _read_queue(self) -> None:
         state, line = self._state, self.lines.get("queue")
@@ -376,9 +376,9 @@ class RaceReader:
             parts = [part.split() for part in line.words.replace(",", " ").split("|")]
             if len(parts) not in (2, 3):
                 raise line.refused("it reads '1 0 | 2 3': who has had the turn, a bar, who has not")
-            found = [[seat_of(line, word, self.rules) for word in part] for part in parts]
-            seats = [seat for part in found for seat in part]
-            following, end = len(found[0]), len(found[0]) + len(found[1])
+            result = [[seat_of(line, word, self.rules) for word in part] for part in parts]
+            seats = [seat for part in result for seat in part]
+            following, end = len(result[0]), len(result[0]) + len(result[1])
             if len(seats) > len(state.queue) or len(set(seats[:end])) < end:
                 raise line.refused("each seat stands there once")
         state.queue[:] = NO_SEAT

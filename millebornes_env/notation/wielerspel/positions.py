@@ -65,11 +65,11 @@ def read_position(
 
 def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: int | None) -> Position:
     """`read_position` for lines that have been taken apart already."""
-    found = by_key(lines)
+    result = by_key(lines)
     sheet, rules = read_table(
-        found.get("edition"), found.get("table"), _sheet_of_a_race(edition), players, teams
+        result.get("edition"), result.get("table"), _sheet_of_a_race(edition), players, teams
     )
-    return Position(sheet, rules, RaceReader(found, rules).read(), "key" in found)
+    return Position(sheet, rules, RaceReader(result, rules).read(), "key" in result)
 
 
 def _sheet_of_a_race(edition: Any) -> Edition:

@@ -69,18 +69,18 @@ def parse(text: str, view: View) -> Answer:
     said, problem = after_reasoning(text)
     if problem:
         return _unreadable(problem, text)
-    found = find_move(said)
-    is_bare = found is None and _is_bare(said)
-    if found is None:
-        found = Found(said.strip()) if is_bare else Found(None, (), NO_OBJECT)
-    if found.move is None:
-        return _unreadable(found.problem, text)
+    result = find_move(said)
+    is_bare = result is None and _is_bare(said)
+    if result is None:
+        result = Found(said.strip()) if is_bare else Found(None, (), NO_OBJECT)
+    if result.move is None:
+        return _unreadable(result.problem, text)
     names = _names_of(words, words.rules_of(view))
-    actions, contradiction = names.meant_by(found.move, found.details)
+    actions, contradiction = names.meant_by(result.move, result.details)
     if is_bare and not actions:
         return _unreadable(NO_OBJECT, text)
     legal = [action for action in actions if str(action) in view["moves"]]
-    move = shortened(found.move)
+    move = shortened(result.move)
     if len(legal) == 1:
         return Answer(legal[0], view["moves"][str(legal[0])], move, "", text)
     if contradiction is not None and view["moves"]:
@@ -123,24 +123,24 @@ class _Names:
         """Find the actions that a move may mean, and the detail that contradicts it if there are none."""
         own = [detail for detail in details if _is_own(detail)]
         telling = [detail for detail in details if not (detail in own or self._is_nothing(detail.text))]
-        found = self._meant_with(move, telling)
-        bare = self._of_key(self._key(move)) if telling and not found else []
+        result = self._meant_with(move, telling)
+        bare = self._of_key(self._key(move)) if telling and not result else []
         if bare:
             odd = (one for one in telling if not any(self._agrees(action, one.text) for action in bare))
             return [], next(odd, telling[0])
-        fitting = [action for action in found if not self._has_target(action)] if own else found
-        return fitting, own[0] if found and not fitting else None
+        fitting = [action for action in result if not self._has_target(action)] if own else result
+        return fitting, own[0] if result and not fitting else None
 
     def _meant_with(self, move: str, details: Sequence[Detail]) -> list[int]:
         """Find the actions named by the move and some of its details that agree with all others."""
-        found: set[int] = set()
+        result: set[int] = set()
         for used in itertools.product((False, True), repeat=len(details)):
             texts = [detail.text for detail, is_used in zip(details, used, strict=True) if is_used]
             others = [detail.text for detail, is_used in zip(details, used, strict=True) if not is_used]
             for text in _orders(move, texts):
                 named = self._of_key(self._key(text))
-                found.update(one for one in named if all(self._agrees(one, other) for other in others))
-        return sorted(found)
+                result.update(one for one in named if all(self._agrees(one, other) for other in others))
+        return sorted(result)
 
     def _is_nothing(self, detail: str) -> bool:
         """Return True if a detail says nothing: "none", "n/a", "no target", "-", "the card"."""
@@ -162,8 +162,8 @@ class _Names:
         if key in self._actions:
             return sorted(self._actions[key])
         close = [known for known in self._actions if _is_misspelt(key, known)]
-        found = [self._actions[known] for known in close]
-        return sorted(found[0]) if found and all(one == found[0] for one in found) else []
+        result = [self._actions[known] for known in close]
+        return sorted(result[0]) if result and all(one == result[0] for one in result) else []
 
     def _normal(self, text: str) -> list[str]:
         tokens = _replaced(_tokens(text), self._synonyms)
@@ -228,19 +228,19 @@ def _tokens(text: str) -> list[str]:
 def _replaced(tokens: list[str], synonyms: Mapping[tuple[str, ...], tuple[str, ...]]) -> list[str]:
     """Replace synonyms in the tokens, the longest first."""
     longest = max(map(len, synonyms), default=0)
-    found: list[str] = []
+    result: list[str] = []
     place = 0
     while place < len(tokens):
         for length in range(min(longest, len(tokens) - place), 0, -1):
             means = synonyms.get(tuple(tokens[place : place + length]))
             if means is not None:
-                found += means
+                result += means
                 place += length
                 break
         else:
-            found.append(tokens[place])
+            result.append(tokens[place])
             place += 1
-    return found
+    return result
 
 
 def _is_misspelt(written: str, name: str) -> bool:

@@ -92,17 +92,17 @@ def _objects(text: str) -> Iterator[_Piece]:
     open_at: list[int] = []
     quoted = False
     place = 0
-    while found := (_IN_QUOTES if quoted else _IN_OBJECT if open_at else _OUTSIDE).search(text, place):
-        letter, place = found[0], found.end()
+    while result := (_IN_QUOTES if quoted else _IN_OBJECT if open_at else _OUTSIDE).search(text, place):
+        letter, place = result[0], result.end()
         if letter == '"' and open_at:
             quoted = not quoted
         elif letter == "{":
-            open_at.append(found.start())
+            open_at.append(result.start())
         elif letter == "}" and open_at:
             start = open_at.pop()
             while closed and closed[-1][0] > start:
                 closed.pop()  # inside of this one
-            closed.append((start, found.end()))
+            closed.append((start, result.end()))
     for start, end in closed:
         yield _Piece(text[start:end], True)
     end = closed[-1][1] if closed else 0

@@ -124,10 +124,10 @@ def _other_names(action: int, names: Names) -> tuple[str, ...]:
     name, target = CARD_NAMES[card], target_team(names.teams, 0, opponent_of(action))
     targets = [names.team(target).replace(" and ", " ")]
     targets += [names.seat(place) for place in range(target, names.players, names.teams)]
-    found = [f"{name} against {one}" for one in targets] + [f"{name} {one}" for one in targets]
+    result = [f"{name} against {one}" for one in targets] + [f"{name} {one}" for one in targets]
     if names.teams == len(("own", "other")):
-        found += [name, f"{name} against opponent", f"{name} against opponents"]
-    return tuple(found)
+        result += [name, f"{name} against opponent", f"{name} against opponents"]
+    return tuple(result)
 
 
 def line_of_play(rules: Rules, place: int, action: int) -> str | None:

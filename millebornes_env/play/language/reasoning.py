@@ -82,8 +82,8 @@ def _without_specials(text: str, start: int) -> str:
     while start < end:
         if text[start].isspace():
             start += 1
-        elif found := _SPECIAL.match(text, start, end):
-            start = found.end()
+        elif result := _SPECIAL.match(text, start, end):
+            start = result.end()
         else:
             break
     while start < end:
@@ -99,18 +99,18 @@ def _without_specials(text: str, start: int) -> str:
 def _marks(text: str) -> Iterator[_Mark]:
     """Yield all marks of reasoning, in any order."""
     yield from _tags(text)
-    for found in _CHANNEL.finditer(text):
-        name = found["name"].casefold()
+    for result in _CHANNEL.finditer(text):
+        name = result["name"].casefold()
         is_begin = bool(_WORDS.fullmatch(name))
         is_named = is_begin or name in ("final", "answer", "response")
-        end = found.end() if is_named else found.start("name")
-        yield _Mark(found.start(), end, is_begin, text[found.start() : end])
-    for found in _FENCE.finditer(text):
-        if not _has(found["name"], _WORDS):
+        end = result.end() if is_named else result.start("name")
+        yield _Mark(result.start(), end, is_begin, text[result.start() : end])
+    for result in _FENCE.finditer(text):
+        if not _has(result["name"], _WORDS):
             continue
-        end = text.find(f"\n{found['fence']}", found.end())
-        place = len(text) if end < 0 else end + 1 + len(found["fence"])
-        yield _Mark(found.start(), place, end < 0, found[0].strip())
+        end = text.find(f"\n{result['fence']}", result.end())
+        place = len(text) if end < 0 else end + 1 + len(result["fence"])
+        yield _Mark(result.start(), place, end < 0, result[0].strip())
     for begin, end_of in _SENTENCES:
         begins, ends = list(begin.finditer(text)), list(end_of.finditer(text))
         for is_begin, all_found in ((True, begins), (False, ends)):
@@ -120,18 +120,18 @@ def _marks(text: str) -> Iterator[_Mark]:
 def _tags(text: str) -> Iterator[_Mark]:
     """Yield the marks in brackets; `<details type="reasoning">` ends with `</details>`."""
     names: set[str] = set()
-    for found in _TAG.finditer(text):
-        name = found["name"].casefold()
-        is_end = "/" in found["before"] or bool(found["after"]) or _has(found["name"], _END_WORDS)
-        is_reasoning = _has(found["name"], _WORDS)
-        rest = (found["rest"] or "").strip()
+    for result in _TAG.finditer(text):
+        name = result["name"].casefold()
+        is_end = "/" in result["before"] or bool(result["after"]) or _has(result["name"], _END_WORDS)
+        is_reasoning = _has(result["name"], _WORDS)
+        rest = (result["rest"] or "").strip()
         if not is_reasoning and not is_end and "=" in rest and _has(rest, _WORDS):
             names.add(name)
             is_reasoning = True
-        elif rest and found["bracket"] == "[":
+        elif rest and result["bracket"] == "[":
             continue  # prose in brackets
         if is_reasoning or (is_end and name in names):
-            yield _Mark(found.start(), found.end(), not is_end, found[0])
+            yield _Mark(result.start(), result.end(), not is_end, result[0])
 
 
 def _has(name: str, words: re.Pattern[str]) -> bool:

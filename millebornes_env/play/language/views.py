@@ -123,14 +123,14 @@ def situation(env: Any, game: int = 0) -> Situation:
         states = vector.get_states()
         history = vector.history
         plays = tuple(history.plays(int(game))) if history is not None and 0 <= game < len(history) else ()
-        found = Situation(vector.edition, vector.rules, states[game : game + 1], plays)
+        result = Situation(vector.edition, vector.rules, states[game : game + 1], plays)
     except (AttributeError, TypeError):
         raise PlayError(
             f"a situation is that of an environment of millebornes_env, not of {shown(env)}"
         ) from None
-    if len(found.state) != 1:
+    if len(result.state) != 1:
         raise PlayError(f"there is no game {shown(game)}; the environment has {len(states)}, counted from 0")
-    return found
+    return result
 
 
 def words_of(game: Game) -> Words:
@@ -139,8 +139,8 @@ def words_of(game: Game) -> Words:
     Raises:
         OptionError: it has no words.
     """
-    found: Words = game.hook("play.words", "millebornes_env.play.language")
-    return found
+    result: Words = game.hook("play.words", "millebornes_env.play.language")
+    return result
 
 
 def see(

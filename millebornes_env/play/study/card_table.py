@@ -34,8 +34,8 @@ class StudyTable(CardTable):
 
     def choices(self) -> list[dict[str, Any]]:
         """List the legal actions of the seat to act: `action`, `notation`, `words` and more."""
-        found: list[dict[str, Any]] = self.position()["legal"]
-        return found
+        result: list[dict[str, Any]] = self.position()["legal"]
+        return result
 
     def is_hidden_from(self, seat: int) -> bool:
         """Return True if the decision must be hidden from a seat: another seat's answer to a hazard."""

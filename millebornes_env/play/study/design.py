@@ -211,10 +211,10 @@ def intro_of(path: Path) -> str:
 
 def _check_same(there: Study, asked: Mapping[str, Any], seed: int | None) -> None:
     for name, wanted in asked.items():
-        found = getattr(there.design, name)
-        if wanted != found:
+        result = getattr(there.design, name)
+        if wanted != result:
             raise PlayError(
-                f"{there.folder}: this study has {name} {shown(found)}, not {shown(wanted)}: leave the "
+                f"{there.folder}: this study has {name} {shown(result)}, not {shown(wanted)}: leave the "
                 "option out to resume it, or choose another folder"
             )
     if seed not in (None, there.seed):
@@ -257,17 +257,17 @@ def _read(folder: Path) -> Study | None:
             raise PlayError(f"{folder} holds something else than a study: choose an empty or a new folder")
         return None
     try:
-        found = json.loads(path.read_bytes())
+        result = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         raise PlayError(f"{path} is damaged: it is not JSON") from None
-    version = found.get("format") if isinstance(found, dict) else None
+    version = result.get("format") if isinstance(result, dict) else None
     if version != FORMAT:
         raise PlayError(f"{path} is of format {shown(version)}; this version of the package reads {FORMAT}")
     try:
-        design = Design(**found["design"] | {"seats": tuple(found["design"]["seats"])})
-        people = [Participant(**one) for one in found["participants"]]
+        design = Design(**result["design"] | {"seats": tuple(result["design"]["seats"])})
+        people = [Participant(**one) for one in result["participants"]]
         return Study(
-            folder, str(found["study"]), design, int(found["seed"]), {one.token: one for one in people}
+            folder, str(result["study"]), design, int(result["seed"]), {one.token: one for one in people}
         )
     except (KeyError, TypeError, ValueError) as error:
         raise PlayError(f"{path} is damaged ({type(error).__name__}: {error})") from None

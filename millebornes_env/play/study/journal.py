@@ -98,7 +98,7 @@ def parsed(content: bytes, path: Path) -> list[dict[str, Any]]:
     Raises:
         JournalError: a line is not JSON, or no object.
     """
-    found = []
+    result = []
     for number, line in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), 1):
         try:
             entry = json.loads(line)
@@ -109,8 +109,8 @@ def parsed(content: bytes, path: Path) -> list[dict[str, Any]]:
                 f"{path}: line {number} is damaged; repair it, or move the file away: its session then "
                 "starts again"
             )
-        found.append(entry)
-    return found
+        result.append(entry)
+    return result
 
 
 __all__ = ["FORMAT", "Journal", "now", "parsed"]

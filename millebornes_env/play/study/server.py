@@ -156,8 +156,8 @@ class StudyServer:
 
     def _participant(self, token: str) -> Participant | None:
         """Return the participant with this token, in a time that reveals nothing about the tokens."""
-        found = self._study.participants.get(token)
-        return found if found and secrets.compare_digest(found.token.encode(), token.encode()) else None
+        result = self._study.participants.get(token)
+        return result if result and secrets.compare_digest(result.token.encode(), token.encode()) else None
 
     async def _let_in(self, socket: WebSocket, who: Participant) -> None:
         """Send a participant the current game; a page that was opened before is closed.

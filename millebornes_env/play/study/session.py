@@ -338,10 +338,15 @@ def new_table(design: Design) -> StudyTable:
 def _shown(design: Design) -> dict[str, Any]:
     """Return the data that all participants share: cards, edition, rules."""
     table, name = new_table(design), find_edition(design.edition).name
-    found = table.catalogue()
+    result = table.catalogue()
     # Positions go by the sheet's name, and so does the catalogue; one of a file it calls as the design does.
-    sheets = [one | {"name": name} for one in found["editions"] if one["name"] in (name, design.edition)]
-    catalogue = {"version": found["version"], "editions": sheets[-1:], "agents": [], "cards": found["cards"]}
+    sheets = [one | {"name": name} for one in result["editions"] if one["name"] in (name, design.edition)]
+    catalogue = {
+        "version": result["version"],
+        "editions": sheets[-1:],
+        "agents": [],
+        "cards": result["cards"],
+    }
     return {"catalogue": catalogue, "rules": table.rules(design.edition, design.players, design.teams)}
 
 

@@ -59,17 +59,17 @@ def opinion(
             f"{agent.name} plays by rules of thumb, and cannot say how good a play is; the champion can, "
             "and 'strategist' where there is none"
         )
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "agent": agent.name,
         "seat": int(env.agent_selection[0]),
         **_worth(policy, observations["observation"]),
         "probabilities": _probabilities(policy, observations),
     }
     if with_search:
-        found["search"] = _searched(env, policy)
+        result["search"] = _searched(env, policy)
     if plays is not None:
-        found["belief"] = belief_about_hands(env, plays)
-    return found
+        result["belief"] = belief_about_hands(env, plays)
+    return result
 
 
 def _probabilities(policy: PolicyAgent | StrategistAgent, observations: Observations) -> list[dict[str, Any]]:

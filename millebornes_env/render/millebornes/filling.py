@@ -116,9 +116,9 @@ def _fill_one(element: ET.Element, values: Values) -> None:
 
 def symbols() -> ET.Element:
     """The element `defs` with all cards."""
-    found = ET.fromstring(_text_of("cards.svg")).find(f"{_SVG}defs")
-    assert found is not None, "cards.svg has no defs"
-    return found
+    result = ET.fromstring(_text_of("cards.svg")).find(f"{_SVG}defs")
+    assert result is not None, "cards.svg has no defs"
+    return result
 
 
 def element(tag: str, text: str = "", **attributes: str | int | float) -> ET.Element:

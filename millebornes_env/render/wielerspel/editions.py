@@ -53,8 +53,8 @@ def comparison(names: Iterable[str] | None = None) -> str:
     rows = [["", *(sheet.label for sheet in sheets)], ["players", *map(_players, sheets)]]
     rows += [[name, *(_value(sheet, name) for sheet in sheets)] for name in OVERRIDABLE]
     counts = [_counts(sheet) for sheet in sheets]
-    for name in dict.fromkeys(name for found in counts for name in found):
-        rows.append([name, *(str(found.get(name, 0)) for found in counts)])
+    for name in dict.fromkeys(name for result in counts for name in result):
+        rows.append([name, *(str(result.get(name, 0)) for result in counts)])
     return "\n".join([*lines, "", *markdown(rows)])
 
 
@@ -91,11 +91,11 @@ def _deck(sheet: Edition) -> Iterable[Row]:
 
 def _counts(sheet: Edition) -> dict[str, int]:
     """Count the squares and cards of each kind on a board."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for place in sheet.rules.board:
         name = f"squares: {name_of_kind(place.kind)}"
-        found[name] = found.get(name, 0) + 1
+        result[name] = result.get(name, 0) + 1
     for card in sheet.rules.deck:
         name = f"cards: {name_of_kind(card.kind)}"
-        found[name] = found.get(name, 0) + card.copies
-    return found
+        result[name] = result.get(name, 0) + card.copies
+    return result

@@ -203,9 +203,9 @@ def names_of_squares(rules: Rules) -> list[str]:
 def _roads(board: tuple[Place, ...]) -> Sequence[str]:
     """The rules carry no roads, which change nothing: a sheet of the package with this board has them."""
     for name in editions():
-        found = edition(name)
-        if found.rules.board == board:
-            return found.roads
+        result = edition(name)
+        if result.rules.board == board:
+            return result.roads
     return [""] * len(board)
 
 

@@ -74,17 +74,17 @@ def follow(state: State, deck: Deck, memory: Int64Array) -> int:
 def drawn_choice(plan: Plan, place: int, draw: int) -> int:
     """Sample one of the choices by its probability; `draw` is a random word."""
     left = draw / float(1 << BITS_OF_A_DRAW)
-    found, sequence = -1, plan.firsts[place]
+    result, sequence = -1, plan.firsts[place]
     for choice in range(BITS_OF_A_DRAW):
         if (plan.choices[place] >> choice) & 1:
             weight = plan.weights[sequence]
             sequence += 1
             if weight > 0.0:
-                found = choice
+                result = choice
                 if left < weight:
-                    return found
+                    return result
                 left -= weight
-    return found
+    return result
 
 
 @rule

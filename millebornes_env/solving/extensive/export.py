@@ -101,15 +101,15 @@ def guessed_nodes(tree: Tree) -> float:
     large paths dominate the mean; the median is smaller, so that the size is seldom overestimated.
     """
     generator = np.random.default_rng(0)
-    found = []
+    result = []
     for _ in range(_WAYS):
         node, level, nodes = tree.root, 1.0, 1.0
         while node.actions:
             level *= len(node.actions)
             nodes += level
             node = node.child(int(generator.choice(node.actions)))
-        found.append(nodes)
-    return float(np.median(found))
+        result.append(nodes)
+    return float(np.median(result))
 
 
 def _too_large(tree: Tree, most_nodes: int, guess: str = "") -> str:

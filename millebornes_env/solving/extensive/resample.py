@@ -59,9 +59,9 @@ def resample(node: Node, generator: np.random.Generator, most_tries: int = MOST_
         raise OptionError("nobody is to act there: resample where a seat is to act")
     steps = _steps(node)
     for _ in range(most_tries):
-        found = _replayed(node, seat, _redrawn(node, seat, steps, generator))
-        if found is not None and found.public == node.public and found.seen[seat] == node.seen[seat]:
-            return found
+        result = _replayed(node, seat, _redrawn(node, seat, steps, generator))
+        if result is not None and result.public == node.public and result.seen[seat] == node.seen[seat]:
+            return result
     raise StateError(
         f"none of {most_tries:,} histories agrees with what player_{seat} knows: give more tries"
     )
@@ -145,24 +145,24 @@ def _redealt(node: Node, seat: int, generator: np.random.Generator) -> dict[int,
 
 def _replayed(node: Node, seat: int, steps: list[Shown]) -> Node | None:
     """Return the node that the steps lead to; None if the rules do not allow them."""
-    found, place = node.tree.root, 0
+    result, place = node.tree.root, 0
     try:
         while place < len(steps):
-            step, spot = steps[place], found.spot
+            step, spot = steps[place], result.spot
             if isinstance(spot, Deal) and (step.seat, step.action) == (spot.draw.seat, None):
                 for card in step.cards:
-                    found = found.child(card)
+                    result = result.child(card)
                 place += 1
-            elif step.seat == found.player and step.action in found.actions:
-                found = found.child(step.action)
+            elif step.seat == result.player and step.action in result.actions:
+                result = result.child(step.action)
                 place += 1
             else:
-                found = found.child(_unseen_action(found, seat))
-        while found.player not in {seat, OVER}:
-            found = found.child(_unseen_action(found, seat))
+                result = result.child(_unseen_action(result, seat))
+        while result.player not in {seat, OVER}:
+            result = result.child(_unseen_action(result, seat))
     except IllegalActionError:
         return None
-    return found
+    return result
 
 
 def _unseen_action(node: Node, seat: int) -> int:

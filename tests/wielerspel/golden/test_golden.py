@@ -11,16 +11,16 @@ tables = pytest.mark.parametrize("table", TABLES, ids=[table.name for table in T
 
 def differences(table: Table, text: str) -> list[str]:
     """List the differences between the races of a file and their replays."""
-    found = []
+    result = []
     for seed, lines in races_in(text):
         now = retraced(table, seed, lines)
         for number, (recorded, is_now) in enumerate(zip(lines, now, strict=False)):
             if recorded != is_now:
-                found.append(f"{table.name}, seed {seed}, line {number}: {recorded!r} is now {is_now!r}")
+                result.append(f"{table.name}, seed {seed}, line {number}: {recorded!r} is now {is_now!r}")
                 break
         if len(lines) != len(now):
-            found.append(f"{table.name}, seed {seed}: {len(lines)} lines are now {len(now)}")
-    return found
+            result.append(f"{table.name}, seed {seed}: {len(lines)} lines are now {len(now)}")
+    return result
 
 
 def text_of(table: Table) -> str:
@@ -52,13 +52,13 @@ def test_no_file_is_of_a_table_that_there_is_not() -> None:
 @pytest.mark.parametrize("line", ["  legal", "  sees", "  record", "  rewards", "  winner", "  energy"])
 def test_a_difference_would_be_seen(line: str) -> None:
     """Each kind of line is compared: a changed one is named."""
-    before, found, after = text_of(TABLES[0]).rpartition(f"\n{line} ")
-    assert found
-    assert len(differences(TABLES[0], f"{before}{found}9{after}")) == 1
+    before, result, after = text_of(TABLES[0]).rpartition(f"\n{line} ")
+    assert result
+    assert len(differences(TABLES[0], f"{before}{result}9{after}")) == 1
 
 
 def test_a_play_that_is_not_legal_any_more_is_named() -> None:
-    before, found, after = text_of(TABLES[0]).rpartition(", bid: ")
-    assert found
+    before, result, after = text_of(TABLES[0]).rpartition(", bid: ")
+    assert result
     changed = f"{before}, bid: keep\n{after.partition(chr(10))[2]}"
     assert "cannot be played any more" in differences(TABLES[0], changed)[0]

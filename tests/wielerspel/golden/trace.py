@@ -178,9 +178,9 @@ def retraced(table: Table, seed: int, lines: list[str]) -> list[str]:
     def choose(games: Batch) -> int:
         return ACTIONS[next(plays)]
 
-    found: list[str] = []
+    result: list[str] = []
     try:
-        found.extend(trace(begun(table, seed), choose))
+        result.extend(trace(begun(table, seed), choose))
     except (AssertionError, RuntimeError) as error:
-        found.append(f"cannot be played any more: {error!r}")
-    return found
+        result.append(f"cannot be played any more: {error!r}")
+    return result

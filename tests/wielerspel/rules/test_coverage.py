@@ -33,11 +33,11 @@ NOT_IN_A_TEST = {15: "the proposed board: the sheet cites it", 16: "the proposed
 
 def numbers(ranges: str) -> list[int]:
     """Return the numbers of a text such as "1-3 7"."""
-    found = []
+    result = []
     for part in ranges.split():
         first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
+        result += range(int(first), int(last or first) + 1)
+    return result
 
 
 @cache
@@ -53,8 +53,8 @@ def docstrings() -> dict[str, str]:
 
 def cited_lines(text: str) -> set[int]:
     """The lines of 003 that a text cites: the first and the last of each citation, and those between."""
-    found = CITATION.findall(text)
-    return {line for first, last in found for line in range(int(first), int(last or first) + 1)}
+    result = CITATION.findall(text)
+    return {line for first, last in result for line in range(int(first), int(last or first) + 1)}
 
 
 def test_every_rule_line_is_cited() -> None:
@@ -86,5 +86,5 @@ def test_every_ruling_is_cited() -> None:
 
 def test_every_ruling_stands_in_the_docs() -> None:
     rulings = (HERE.parents[2] / "docs/rulings.md").read_text(encoding="utf-8")
-    found = [int(number) for number in re.findall(r"^\| W(\d+) \|", rulings, re.MULTILINE)]
-    assert found == list(range(1, LAST_RULING + 1))
+    result = [int(number) for number in re.findall(r"^\| W(\d+) \|", rulings, re.MULTILINE)]
+    assert result == list(range(1, LAST_RULING + 1))

@@ -162,11 +162,11 @@ def copies_in_slots(rules: RulesRecord, memory: Int16Array, card: int, first: in
 @rule
 def slot_of(rules: RulesRecord, memory: Int16Array, card: int) -> int:
     """The last slot that holds the card (0, if none does)."""
-    found = 0
+    result = 0
     for slot in range(num_slots(rules)):
         if card_in(memory, slot) == card:
-            found = slot
-    return found
+            result = slot
+    return result
 
 
 @rule

@@ -71,37 +71,37 @@ _MOST_POINTS_IN_PLAY: Final = 12_000
 @rule
 def field_violation(state: State, rules: RulesRecord) -> int:
     """The first field that holds what it cannot, or NO_VIOLATION."""
-    found = require(NO_VIOLATION, SEAT_OUT_OF_RANGE, is_between(int(state.seat), 0, rules.players - 1))
-    found = require(found, DEALER_OUT_OF_RANGE, is_between(int(state.dealer), 0, rules.players - 1))
-    found = require(found, PHASE_OUT_OF_RANGE, is_between(int(state.phase), PLAY, ROUND_OVER))
-    found = require(
-        found, UNKNOWN_EXTENSION_TEAM, is_between(int(state.extension_team), NO_TEAM, rules.teams - 1)
+    result = require(NO_VIOLATION, SEAT_OUT_OF_RANGE, is_between(int(state.seat), 0, rules.players - 1))
+    result = require(result, DEALER_OUT_OF_RANGE, is_between(int(state.dealer), 0, rules.players - 1))
+    result = require(result, PHASE_OUT_OF_RANGE, is_between(int(state.phase), PLAY, ROUND_OVER))
+    result = require(
+        result, UNKNOWN_EXTENSION_TEAM, is_between(int(state.extension_team), NO_TEAM, rules.teams - 1)
     )
-    found = require(found, UNKNOWN_WINNER, is_between(int(state.winner), NO_TEAM, rules.teams - 1))
-    found = require(
-        found, UNKNOWN_PENDING_TEAM, is_between(int(state.pending_team), NO_TEAM, rules.teams - 1)
+    result = require(result, UNKNOWN_WINNER, is_between(int(state.winner), NO_TEAM, rules.teams - 1))
+    result = require(
+        result, UNKNOWN_PENDING_TEAM, is_between(int(state.pending_team), NO_TEAM, rules.teams - 1)
     )
-    found = require(found, UNKNOWN_ATTACKER, is_between(int(state.attacker), NO_SEAT, rules.players - 1))
-    found = require(found, UNKNOWN_PENDING_HAZARD, pending_hazard_is_a_hazard(state))
-    found = require(found, UNKNOWN_TARGET, target_is_the_tables(state, rules))
-    found = require(found, KEY_OUT_OF_RANGE, key_is_two_words(state))
-    found = require(found, STREAM_OUTSIDE_DECK, streams_lie_in_the_deck(state, rules))
-    found = require(found, UNKNOWN_CARD_IN_DECK, all_are_between(state.deck, NO_CARD, RIGHT_OF_WAY))
-    found = require(
-        found, UNKNOWN_CARD_IN_DISCARD_TOP, is_between(int(state.discard_top), NO_CARD, RIGHT_OF_WAY)
+    result = require(result, UNKNOWN_ATTACKER, is_between(int(state.attacker), NO_SEAT, rules.players - 1))
+    result = require(result, UNKNOWN_PENDING_HAZARD, pending_hazard_is_a_hazard(state))
+    result = require(result, UNKNOWN_TARGET, target_is_the_tables(state, rules))
+    result = require(result, KEY_OUT_OF_RANGE, key_is_two_words(state))
+    result = require(result, STREAM_OUTSIDE_DECK, streams_lie_in_the_deck(state, rules))
+    result = require(result, UNKNOWN_CARD_IN_DECK, all_are_between(state.deck, NO_CARD, RIGHT_OF_WAY))
+    result = require(
+        result, UNKNOWN_CARD_IN_DISCARD_TOP, is_between(int(state.discard_top), NO_CARD, RIGHT_OF_WAY)
     )
     for seat in range(rules.players):
-        found = require(found, NEGATIVE_COUNT_IN_HAND, none_is_negative(state.hand[seat]))
-        found = require(
-            found, HAND_COUNT_TOO_LARGE, int(state.hand_count[seat]) <= most_cards_of(state, rules, seat)
+        result = require(result, NEGATIVE_COUNT_IN_HAND, none_is_negative(state.hand[seat]))
+        result = require(
+            result, HAND_COUNT_TOO_LARGE, int(state.hand_count[seat]) <= most_cards_of(state, rules, seat)
         )
     for team in range(rules.teams):
-        found = require(found, NEGATIVE_COUNT_IN_TABLEAU, none_is_negative(state.tableau[team]))
-        found = require(found, SCORE_OUT_OF_RANGE, score_can_be_added_to(state, team))
-        found = pile_field_violation(state, team, found)
-    found = require(found, NEGATIVE_COUNT_IN_DISCARD_PILE, none_is_negative(state.discard_pile))
-    found = require(found, NEGATIVE_COUNT_IN_HIDDEN, none_is_negative(state.hidden))
-    return require(found, UNUSED_FIELD_NOT_ZERO, the_rest_of_the_record_is_blank(state, rules))
+        result = require(result, NEGATIVE_COUNT_IN_TABLEAU, none_is_negative(state.tableau[team]))
+        result = require(result, SCORE_OUT_OF_RANGE, score_can_be_added_to(state, team))
+        result = pile_field_violation(state, team, result)
+    result = require(result, NEGATIVE_COUNT_IN_DISCARD_PILE, none_is_negative(state.discard_pile))
+    result = require(result, NEGATIVE_COUNT_IN_HIDDEN, none_is_negative(state.hidden))
+    return require(result, UNUSED_FIELD_NOT_ZERO, the_rest_of_the_record_is_blank(state, rules))
 
 
 @rule

@@ -92,35 +92,35 @@ def violation_of(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
     Returns:
         One of `violations`.
     """
-    found = soundness_violation(state, rules, scratch)
-    return reachability_violation(state, rules) if found == NO_VIOLATION else found
+    result = soundness_violation(state, rules, scratch)
+    return reachability_violation(state, rules) if result == NO_VIOLATION else result
 
 
 @rule
 def reachability_violation(state: State, rules: RulesRecord) -> int:
     """The first law of this file that the record breaks, or NO_VIOLATION; it must be sound."""
     played_out = are_hands_played_out(state, rules)
-    found = require(NO_VIOLATION, STREAM_OUTSIDE_ITS_PART, streams_lie_in_their_parts(state, rules))
-    found = require(found, DRAWN_CARD_IN_DECK, deck_is_blank_where_drawn(state))
-    found = require(found, WRONG_DISCARD_TOP, discard_top_tells_an_empty_pile(state))
+    result = require(NO_VIOLATION, STREAM_OUTSIDE_ITS_PART, streams_lie_in_their_parts(state, rules))
+    result = require(result, DRAWN_CARD_IN_DECK, deck_is_blank_where_drawn(state))
+    result = require(result, WRONG_DISCARD_TOP, discard_top_tells_an_empty_pile(state))
     if int(state.draw_pile) > 0:
-        found = require(found, WRONG_HAND_SIZE, hands_are_full(state, rules))
+        result = require(result, WRONG_HAND_SIZE, hands_are_full(state, rules))
     else:
-        found = require(found, HAND_TOO_LARGE_WITHOUT_PILE, hands_are_no_larger(state, rules))
-        found = require(found, HAND_SHRANK, played_out or only_the_last_turn_shrinks_hands(state, rules))
+        result = require(result, HAND_TOO_LARGE_WITHOUT_PILE, hands_are_no_larger(state, rules))
+        result = require(result, HAND_SHRANK, played_out or only_the_last_turn_shrinks_hands(state, rules))
     for team in range(rules.teams):
-        found = played_pile_violation(state, rules, team, found)
-    found = require(found, EXTENSION_BEFORE_TRIP, caller_has_completed_the_short_trip(state, rules))
-    found = require(found, ROUND_OVER_TOO_EARLY, round_ends_for_want_of_cards(state, rules, played_out))
-    found = require(found, TRIP_WITHOUT_WINNER, completed_trip_wins(state, rules))
+        result = played_pile_violation(state, rules, team, result)
+    result = require(result, EXTENSION_BEFORE_TRIP, caller_has_completed_the_short_trip(state, rules))
+    result = require(result, ROUND_OVER_TOO_EARLY, round_ends_for_want_of_cards(state, rules, played_out))
+    result = require(result, TRIP_WITHOUT_WINNER, completed_trip_wins(state, rules))
     if int(state.phase) == ROUND_OVER:
-        found = require(found, WRONG_SCORE_SHEET, score_sheet_adds_up(state, rules))
+        result = require(result, WRONG_SCORE_SHEET, score_sheet_adds_up(state, rules))
     else:
-        found = require(found, SCORE_SHEET_TOO_EARLY, score_sheet_is_empty(state, rules))
-        found = require(
-            found, MATCH_IS_DECIDED, rules.count_points == 0 or leading_past_goal(state, rules) == NO_TEAM
+        result = require(result, SCORE_SHEET_TOO_EARLY, score_sheet_is_empty(state, rules))
+        result = require(
+            result, MATCH_IS_DECIDED, rules.count_points == 0 or leading_past_goal(state, rules) == NO_TEAM
         )
-    return require(found, POINTS_NOT_COUNTED, points_are_counted(state, rules))
+    return require(result, POINTS_NOT_COUNTED, points_are_counted(state, rules))
 
 
 @rule

@@ -120,13 +120,13 @@ def soundness_violation(state: State, rules: RulesRecord, scratch: Int64Array) -
     Returns:
         One of `violations`.
     """
-    found = field_violation(state, rules)
-    if found != NO_VIOLATION:
-        return found
-    found = card_violation(state, rules, scratch)
+    result = field_violation(state, rules)
+    if result != NO_VIOLATION:
+        return result
+    result = card_violation(state, rules, scratch)
     for team in range(rules.teams):
-        found = pile_violation(state, rules, team, found)
-    return decision_violation(state, rules, found)
+        result = pile_violation(state, rules, team, result)
+    return decision_violation(state, rules, result)
 
 
 # Cards ----------------------------------------------------------------------------------------------------
@@ -136,14 +136,14 @@ def soundness_violation(state: State, rules: RulesRecord, scratch: Int64Array) -
 def card_violation(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
     """The laws of the cards. `scratch` counts cards by id + 1, and at 0 the places without one."""
     count_cards_to_come(state, rules, scratch)
-    found = require(NO_VIOLATION, STREAMS_OVERLAP, streams_are_apart(state, rules))
-    found = require(found, EMPTY_SLOT_IN_STREAM, scratch[0] == 0)
-    found = require(found, WRONG_DRAW_PILE, pile_is_what_is_left(state, rules))
+    result = require(NO_VIOLATION, STREAMS_OVERLAP, streams_are_apart(state, rules))
+    result = require(result, EMPTY_SLOT_IN_STREAM, scratch[0] == 0)
+    result = require(result, WRONG_DRAW_PILE, pile_is_what_is_left(state, rules))
     add_hands(state, rules, scratch)
-    found = require(found, WRONG_HIDDEN, hidden_is_what_lies_face_down(state, scratch))
-    found = require(found, WRONG_DECK, cards_are_those_of_the_table(state, rules, scratch))
-    found = require(found, WRONG_HAND_COUNT, hand_counts_are_right(state, rules))
-    return require(found, DISCARD_TOP_NOT_IN_PILE, discard_top_lies_there(state))
+    result = require(result, WRONG_HIDDEN, hidden_is_what_lies_face_down(state, scratch))
+    result = require(result, WRONG_DECK, cards_are_those_of_the_table(state, rules, scratch))
+    result = require(result, WRONG_HAND_COUNT, hand_counts_are_right(state, rules))
+    return require(result, DISCARD_TOP_NOT_IN_PILE, discard_top_lies_there(state))
 
 
 @rule
@@ -198,11 +198,11 @@ def cards_are_those_of_the_table(state: State, rules: RulesRecord, counts: Int64
     """No card was lost, doubled or changed: each type is there as often as in the deck (rules 0.2)."""
     difference = 0
     for card in range(NUM_CARD_TYPES):
-        found = int(counts[card + 1]) + int(state.discard_pile[card])
+        result = int(counts[card + 1]) + int(state.discard_pile[card])
         for team in range(rules.teams):
-            found += int(state.tableau[team, card])
-        found += 1 if card == int(state.pending_hazard) else 0
-        difference |= found ^ card_count(rules, card)
+            result += int(state.tableau[team, card])
+        result += 1 if card == int(state.pending_hazard) else 0
+        difference |= result ^ card_count(rules, card)
     return difference == 0
 
 

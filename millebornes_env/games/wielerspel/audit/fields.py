@@ -65,14 +65,14 @@ _WORD: Final = 2**32
 @rule
 def field_violation(state: State, rules: Rules) -> int:
     """The first field that holds what it cannot, or NO_VIOLATION."""
-    found = decision_field_violation(state, rules, NO_VIOLATION)
-    found = seat_field_violation(state, rules, found)
-    found = track_field_violation(state, rules, found)
-    found = turn_field_violation(state, rules, found)
+    result = decision_field_violation(state, rules, NO_VIOLATION)
+    result = seat_field_violation(state, rules, result)
+    result = track_field_violation(state, rules, result)
+    result = turn_field_violation(state, rules, result)
     for seat in range(rules.players):
-        found = team_field_violation(state, rules, seat, found)
-    found = require(found, JERSEYS_OUT_OF_RANGE, all_are_between(state.stacks, 0, rules.jersey_cards))
-    return require(found, UNUSED_FIELD_NOT_BLANK, the_rest_of_the_record_is_blank(state, rules))
+        result = team_field_violation(state, rules, seat, result)
+    result = require(result, JERSEYS_OUT_OF_RANGE, all_are_between(state.stacks, 0, rules.jersey_cards))
+    return require(result, UNUSED_FIELD_NOT_BLANK, the_rest_of_the_record_is_blank(state, rules))
 
 
 @rule

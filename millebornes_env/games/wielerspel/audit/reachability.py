@@ -69,25 +69,25 @@ def violation_of(state: State, rules: Rules) -> int:
         state: one record of `STATE`, at a decision or after the end; any bytes may stand in it.
         rules: the table's rules.
     """
-    found = soundness_violation(state, rules)
-    if found != NO_VIOLATION:
-        return found
+    result = soundness_violation(state, rules)
+    if result != NO_VIOLATION:
+        return result
     return reachability_violation(state, rules)
 
 
 @rule
 def reachability_violation(state: State, rules: Rules) -> int:
     """The first law of this file that the record breaks, or NO_VIOLATION; it must be sound."""
-    found = require(NO_VIOLATION, RACE_GOES_ON_AFTER_WIN, is_over_if_won(state, rules))
-    found = require(found, ROLLED_TOO_EARLY, has_rolled(state) or nothing_is_rolled(state))
-    found = require(found, NOT_ROLLED, not has_rolled(state) or all_is_rolled(state))
-    found = require(found, DICE_ARE_NOT_THE_KEYS, dice_are_the_keys(state))
-    found = require(found, WRONG_LINE, line_is_right(state))
-    found = require(found, DRAWN_CARD_IN_DECK, drawn_cards_are_gone(state))
-    found = require(found, WRONG_DECK, deck_is_whole(state, rules))
-    found = require(found, FORCED_RETIREMENT_DRAWN, forced_retirements_are_left(state, rules))
-    found = require(found, TOO_MANY_SHUFFLES, int(state.shuffles) <= 2 * (int(state.turn) + 1))
-    return require(found, TOO_MANY_ESCAPE_POINTS, escape_points_are_few(state, rules))
+    result = require(NO_VIOLATION, RACE_GOES_ON_AFTER_WIN, is_over_if_won(state, rules))
+    result = require(result, ROLLED_TOO_EARLY, has_rolled(state) or nothing_is_rolled(state))
+    result = require(result, NOT_ROLLED, not has_rolled(state) or all_is_rolled(state))
+    result = require(result, DICE_ARE_NOT_THE_KEYS, dice_are_the_keys(state))
+    result = require(result, WRONG_LINE, line_is_right(state))
+    result = require(result, DRAWN_CARD_IN_DECK, drawn_cards_are_gone(state))
+    result = require(result, WRONG_DECK, deck_is_whole(state, rules))
+    result = require(result, FORCED_RETIREMENT_DRAWN, forced_retirements_are_left(state, rules))
+    result = require(result, TOO_MANY_SHUFFLES, int(state.shuffles) <= 2 * (int(state.turn) + 1))
+    return require(result, TOO_MANY_ESCAPE_POINTS, escape_points_are_few(state, rules))
 
 
 @rule

@@ -115,13 +115,13 @@ def soundness_violation(state: State, rules: Rules) -> int:
 
     Reads nothing out of bounds, whatever the record.
     """
-    found = field_violation(state, rules)
-    if found != NO_VIOLATION:
-        return found
-    found = team_violation(state, rules)
-    found = track_violation(state, rules, found)
-    found = decision_violation(state, rules, found)
-    return end_violation(state, rules, found)
+    result = field_violation(state, rules)
+    if result != NO_VIOLATION:
+        return result
+    result = team_violation(state, rules)
+    result = track_violation(state, rules, result)
+    result = decision_violation(state, rules, result)
+    return end_violation(state, rules, result)
 
 
 # Teams -----------------------------------------------------------------------------------------------------
@@ -130,15 +130,15 @@ def soundness_violation(state: State, rules: Rules) -> int:
 @rule
 def team_violation(state: State, rules: Rules) -> int:
     """003:172, no servant is lost or comes back; 003:178, who has left the race has nothing."""
-    found = NO_VIOLATION
+    result = NO_VIOLATION
     for seat in range(rules.players):
         on_board = servants_on_board(state, rules, seat)
         servants = int(state.off_board[seat]) + on_board + int(state.retired[seat])
-        found = require(found, SERVANTS_NOT_CONSERVED, servants == rules.servants)
+        result = require(result, SERVANTS_NOT_CONSERVED, servants == rules.servants)
         is_out = int(state.out[seat]) == 1
         has_left = int(state.energy[seat]) == 0 and int(state.retired[seat]) == rules.servants
-        found = require(found, OUT_WITH_SOMETHING_LEFT, has_left or not is_out)
-    return found
+        result = require(result, OUT_WITH_SOMETHING_LEFT, has_left or not is_out)
+    return result
 
 
 # Both tracks, jerseys, cards -------------------------------------------------------------------------------

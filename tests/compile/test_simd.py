@@ -1,4 +1,4 @@
-"""`at_once`: what is written sixteen numbers at a time is what NumPy's slices would write."""
+"""`simd`: what is written sixteen numbers at a time is what NumPy's slices would write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env.engine.numba import simd as at_once
+from millebornes_env.engine.numba import simd
 from millebornes_env.engine.numba.compiling import kernel
 from millebornes_env.engine.numba.simd import (
     copy_numbers,
@@ -38,13 +38,13 @@ def kernels_of(count: int) -> list[tuple[Callable[..., Any], Callable[..., Any]]
         write_set(row, at, set_of_numbers(numbers, first, count), count)
 
     def plain_copy(row: Any, at: int, numbers: Any, first: int, less: Any) -> None:
-        at_once._plain_copy(row, at, numbers, first, count)
+        simd._plain_copy(row, at, numbers, first, count)
 
     def plain_subtract(row: Any, at: int, numbers: Any, first: int, less: Any) -> None:
-        at_once._plain_subtract(row, at, numbers, first, less, 1, count)
+        simd._plain_subtract(row, at, numbers, first, less, 1, count)
 
     def plain_write(row: Any, at: int, numbers: Any, first: int, less: Any) -> None:
-        at_once._plain_write_set(row, at, at_once._plain_set_of(numbers, first, count), count)
+        simd._plain_write_set(row, at, simd._plain_set_of(numbers, first, count), count)
 
     return [(copy, plain_copy), (subtract, plain_subtract), (write, plain_write)]
 
@@ -55,10 +55,10 @@ def test_rows_are_written_as_numpy_writes_them(count: int) -> None:
     for compiled, plain in kernels_of(count):
         numbers, less = rng.integers(-3, 4, (2, ROOM), np.int8)
         for at, first in ((0, 0), (3, 7), (ROOM - count, ROOM - count)):
-            found, wanted = np.full((2, ROOM), 9, np.int8)
-            compiled(found, at, numbers, first, less)
+            result, wanted = np.full((2, ROOM), 9, np.int8)
+            compiled(result, at, numbers, first, less)
             plain(wanted, at, numbers, first, less)
-            assert found.tolist() == wanted.tolist()
+            assert result.tolist() == wanted.tolist()
 
 
 def test_a_row_may_be_copied_onto_itself() -> None:
@@ -82,4 +82,4 @@ def test_the_lowest_bit_and_the_number_of_bits(members: int) -> None:
     in_binary = f"{members:b}"
     lowest = len(in_binary) - 1 - in_binary.rindex("1")
     assert asked(members) == 100 * lowest + in_binary.count("1")
-    assert (at_once._plain_lowest(members), at_once._plain_size(members)) == (lowest, in_binary.count("1"))
+    assert (simd._plain_lowest(members), simd._plain_size(members)) == (lowest, in_binary.count("1"))
