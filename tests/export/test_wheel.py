@@ -129,7 +129,7 @@ def test_nothing_is_compiled_for_everyday_use(installed: Path, tmp_path: Path) -
 
 def test_every_face_away_from_the_checkout(with_arena: Path, tmp_path: Path) -> None:
     """In an environment that pip has made: both games, and the champion against the strategist."""
-    script = shutil.copy(ROOT / "tests" / "compile" / "every_face.py", tmp_path)
+    script = shutil.copy(ROOT / "tests" / "export" / "every_face.py", tmp_path)
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     lines = run(with_arena / "python", script, cwd=tmp_path, **cache).splitlines()
     assert [line.partition(":")[0] for line in lines] == [*FACES, "machine code", "package"]
@@ -141,7 +141,7 @@ def test_every_face_away_from_the_checkout(with_arena: Path, tmp_path: Path) -> 
 def test_the_face_for_stable_baselines3(installed: Path, tmp_path: Path) -> None:
     """With the libraries of this environment, since PyTorch is large."""
     pytest.importorskip("stable_baselines3")
-    script = shutil.copy(ROOT / "tests" / "compile" / "every_face.py", tmp_path)
+    script = shutil.copy(ROOT / "tests" / "export" / "every_face.py", tmp_path)
     printed = run(installed, script, "--sb3", cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert "sb3: SB3VecEnv" in printed
 
@@ -195,7 +195,7 @@ def test_rule_based_agents_need_no_extra(bare: Path, tmp_path: Path) -> None:
 def test_a_users_script_is_checked_by_mypy(installed: Path, tmp_path: Path) -> None:
     """The types come with the package: a script that uses it rightly passes, slips are found."""
     (tmp_path / "slips.py").write_text(SLIPS, encoding="utf-8")
-    script = shutil.copy(ROOT / "tests" / "compile" / "every_face.py", tmp_path)
+    script = shutil.copy(ROOT / "tests" / "export" / "every_face.py", tmp_path)
     mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", installed]
     assert "no issues found" in run(*mypy, script, cwd=tmp_path)
     result = run(*mypy, "slips.py", cwd=tmp_path, code=1).splitlines()

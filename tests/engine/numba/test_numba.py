@@ -15,7 +15,7 @@ import pytest
 from millebornes_env.engine.numba.compiling import IS_COMPILED
 from tests.each import each
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+ROOT: Final = Path(__file__).resolve().parents[3]
 FILES: Final = (
     *(
         f"millebornes_env/engine/numba/{name}.py"

@@ -19,8 +19,8 @@ from millebornes_env.envs.single_agent.opponents import specs_by_place
 from millebornes_env.errors import AgentError, OptionError, ResetNeededError, UnknownAgentError
 from millebornes_env.games.registry import GAMES
 from tests.each import each
-from tests.games.conftest import examples
 from tests.envs.single_agent.support import PARKER, RACE, Asked, Lowest, table
+from tests.games.conftest import examples
 
 
 def make_vec(**options: Any) -> Any:

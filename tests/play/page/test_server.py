@@ -17,8 +17,8 @@ import pytest
 from millebornes_env.play.command import main
 from millebornes_env.play.web.server import HOST, MOST_BYTES, TOKEN_HEADER, TableServer
 from millebornes_env.play.web.table import CardTable
-from tests.play.page.conftest import running
 from tests.patience import SECONDS_OF_A_HANG
+from tests.play.page.conftest import running
 
 
 @pytest.fixture(scope="module")

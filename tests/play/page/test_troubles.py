@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from millebornes_env.play.web.server import PAGE
-from tests.play.page.test_page import RECORD, Opened, deal, load, play_once, record_of, settled, until
 from tests.patience import SECONDS_OF_A_HANG
+from tests.play.page.test_page import RECORD, Opened, deal, load, play_once, record_of, settled, until
 
 KEPT = "JSON.parse(localStorage.getItem('millebornes.game')).text"
 NO_ENGINE = """

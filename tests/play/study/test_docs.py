@@ -11,7 +11,7 @@ import pytest
 from millebornes_env.play.study.design import open_study
 from millebornes_env.play.study.session import Session
 
-PAGE = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "studies.md").read_text(encoding="utf-8")
 
 
 def played(folder: Path, **design: Any) -> None:

@@ -29,7 +29,7 @@ from millebornes_env.solving.extensive.export import export  # noqa: E402
 from millebornes_env.solving.values import Uniform, judge  # noqa: E402
 from tests.solving.extensive.test_tree import FIVE  # noqa: E402
 
-PAGE = Path(__file__).parents[2] / "docs" / "openspiel.md"
+PAGE = Path(__file__).parents[3] / "docs" / "openspiel.md"
 FIVE_CARDS = "python_mille_bornes(edition=mini7,deck=2x50 roll stop right_of_way,rules=hand_limit:1)"
 FOUR_CARDS = "python_mille_bornes(edition=mini7,deck=50 roll stop right_of_way,rules=hand_limit:1 target:50)"
 NO_SAFETY = "python_mille_bornes(edition=mini8,deck=2x50 roll stop,rules=hand_limit:1)"
