@@ -18,7 +18,6 @@ from gymnasium.vector import AutoresetMode
 from millebornes_env._util.arguments import checked_seed, flag
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env.engine.batch import NO_GAME, Batch, new_buffers
-from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import SKIP, Buffers, key_of_seed
 from millebornes_env.engine.layout import Section
 from millebornes_env.engine.rulebook import StateArray
@@ -317,14 +316,10 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             ResetNeededError: before the first `reset`.
         """
         self._check_ready("sample_actions")
-        if out is None:
-            out = target = np.zeros(self.num_envs, np.int64)
-        else:
-            target = arrays.checked_output("out", out, self._actions_like)
-        key_0, key_1 = self._sampling_key
+        target = None if out is None else arrays.checked_output("out", out, self._actions_like)
         self._samples_drawn += 1
-        self.games.sample((key_0, random_word(key_1, key_0, self._samples_drawn)), target)
-        return out
+        sampled = self.games.sample(self._sampling_key, self._samples_drawn, target)
+        return sampled if out is None else out
 
     @alone
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
