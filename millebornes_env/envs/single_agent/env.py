@@ -193,12 +193,11 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     def _info(self, over: bool = False) -> dict[str, Any]:
         games, learners = self.games, self.games.learners
-        scores = learners.final_score[0]
         return {
             MASK: games.buffers.action_mask[0].copy(),
             "seat": int(learners.each["seat"][0]),
             "won": float(learners.each["won"][0]) if over else math.nan,
-            "final_score": scores.copy() if over else np.zeros_like(scores),
+            "final_score": learners.final_score[0].copy() if over else np.zeros(games.vector.teams, np.int16),
             "illegal_action": over and bool(learners.each["illegal"][0]),
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -21,6 +21,7 @@ from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.batch import GAMES_WORTH_A_THREAD
 from millebornes_env.engine.kernels import NO_GAME, SKIP, Settings
 from millebornes_env.engine.numba.compiling import for_kernels, plain
+from millebornes_env.engine.numba.machine_code import prepare
 from millebornes_env.envs import options as check
 from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.single_agent.kernels import (
@@ -163,6 +164,7 @@ class LearnerGames:
         by_place = specs_by_place(opponent, self._partner, self.vector.rules, self._view)
         self.opponents = Opponents(by_place, Table.of(self.vector), self._seating)
         self.learners.memories[:] = 0
+        vars(self).pop("_run_task", None)  # which was prepared for the agents before
 
     def _view(self, rows: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Observation:
         """Return observations as the learner sees them."""
@@ -187,9 +189,25 @@ class LearnerGames:
         self._rules = for_kernels(games.rulebook.rules_array(self.vector.rules))[0]
         self._settings = self.vector.settings
         self._settings_of_answers = self._settings._replace(punish_illegal=0)
+        self._actions = np.zeros(self.vector.num_envs, np.int64)
+
+    @functools.cached_property
+    def _run_task(self) -> Callable[[int], int]:
+        return prepare(
+            self._play_on,
+            self._states,
+            self._rules,
+            self._settings,
+            self.opponents.others,
+            self.learners,
+            self.buffers,
+            self._actions,
+            0,
+            self.vector.num_envs,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
-        bound = ("buffers", "_play_on", "_states", "_rules")
+        bound = ("buffers", "_play_on", "_states", "_rules", "_run_task")
         return {name: value for name, value in vars(self).items() if name not in bound}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
@@ -283,6 +301,9 @@ class LearnerGames:
     def _run(self, actions: npt.NDArray[np.int64], settings: Settings, task: int) -> int:
         """Run the compiled loop over all games; return the first stopped game, or NO_GAME."""
         games = self.vector.num_envs
+        if self._threads == 1 and settings is self._settings:
+            self._actions[...] = actions
+            return self._run_task(task)
         if self._threads == 1:
             return self._loop(self.learners, settings, actions, 0, games, task)
         if task == LEARNERS_STEP:  # no game is stepped before all actions are found legal
