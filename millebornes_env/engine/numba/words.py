@@ -126,7 +126,7 @@ def _llvm_types(kinds: tuple[Any, ...]) -> list[str]:
 
 def _parameter_of(kind: Any) -> list[Any]:
     if isinstance(kind, types.Array):
-        if kind.layout != "C" or not kind.aligned:
+        if kind.layout != "C" or not (kind.aligned or isinstance(kind.dtype, types.Record)):
             raise UnknownTypeError(f"an array must be C-contiguous and aligned, not {kind}")
         return ["array", as_dtype(kind.dtype).str, kind.ndim, kind.mutable]
     if isinstance(kind, types.Record):
