@@ -207,7 +207,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._steps = 0
         self._skip_agent_selection = None
         self._was_reset = True
-        self.agent_selection = self._agent_to_act()
+        self._agent_selection = self._agent_to_act()
         if self.render_mode == "human":
             self.render()
 
@@ -228,9 +228,9 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._check_agents()
         agent = self.agent_selection
         # Tianshou's PettingZooEnv hands itself over here.
-        is_shown = isinstance(observe, AECEnv) or flag("observe", observe)
+        is_shown = observe is True or isinstance(observe, AECEnv) or flag("observe", observe)
         return (
-            self.observe(agent) if is_shown else None,
+            self._observe(agent) if is_shown else None,
             self._cumulative_rewards[agent],
             self.terminations[agent],
             self.truncations[agent],
@@ -247,9 +247,11 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             ClosedError: the environment was closed.
         """
         self._check_reset()
-        agent = self._known(agent)
+        return self._observe(self._known(agent))
+
+    def _observe(self, agent: str) -> Observation:
         buffers = self._buffers
-        if agent == self.agent_selection and not self._is_over(agent):
+        if agent == self._agent_selection and not self._is_over(agent):
             return {
                 "observation": buffers.observation[0].copy(),
                 "action_mask": buffers.action_mask[0].copy(),
@@ -285,13 +287,14 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             return
         self._apply_action(action)
         self._cumulative_rewards[agent] = 0.0
-        earned = self._buffers.rewards[0].tolist()
+        buffers = self._buffers
+        earned = buffers.rewards[0].tolist()
         self.rewards = dict(zip(self.agents, earned, strict=True))
         if any(earned):
             self._accumulate_rewards()
-        self.agent_selection = self._agent_to_act()
+        self._agent_selection = self._agent_to_act()
         self._steps += 1
-        if self._buffers.terminations[0]:
+        if buffers.terminations[0]:
             self._end()
         elif self._steps == self._max_cycles:
             self.truncations = dict.fromkeys(self.agents, True)
@@ -329,8 +332,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             raise ResetNeededError("the episode is over for all agents: call reset()")
 
     def _check_reset(self) -> None:
-        self.vector._check_open()
-        if not self._was_reset:
+        if self.vector.closed or not self._was_reset:
+            self.vector._check_open()
             raise ResetNeededError("the environment was not reset: call reset() first")
 
     @alone

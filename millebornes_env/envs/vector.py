@@ -442,8 +442,8 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         self.closed = True
 
     def _check_ready(self, method: str) -> None:
-        self._check_open()
-        if not self._was_reset:
+        if self.closed or not self._was_reset:
+            self._check_open()
             raise ResetNeededError(f"{method}() was called before reset(): call reset() first")
 
     def _check_open(self) -> None:
