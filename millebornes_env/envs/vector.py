@@ -292,14 +292,13 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         """
         self._check_ready("step")
         checked = arrays.checked_actions(actions, self.num_envs)
-        before = None if self.history is None else self.games.states.copy()
         illegal = self.games.step(checked)
         if illegal != NO_GAME:
             state, action = self.games.states[illegal], int(np.asarray(actions)[illegal])
             names = self.possible_agents
             raise illegal_action_error(self.games.rulebook, state, self.rules, names, action, illegal)
-        if before is not None and self.history is not None:
-            self.history.record(before, self.games, checked)
+        if self.history is not None:
+            self.history.record(self.games, checked)
         return self._step
 
     @alone
@@ -405,7 +404,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         self.games.states[:] = checked
         self.games.write_decisions()
         if kept is not None:
-            self.history = kept
+            self.history = kept.copy_for(self.games)
         elif self.history is not None:
             self.history.begin(self.games, np.ones(self.num_envs, np.bool_), is_dealt=False)
         self._was_reset = True
@@ -421,7 +420,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         copied = object.__new__(type(self))
         vars(copied).update(vars(self))
         copied.games = self.games.clone()
-        copied.history = None if self.history is None else self.history.copy()
+        copied.history = None if self.history is None else self.history.copy_for(copied.games)
         copied.metadata = dict(self.metadata)
         for space in ("single_observation_space", "single_action_space", "observation_space", "action_space"):
             setattr(copied, space, copy.deepcopy(getattr(self, space)))
@@ -436,6 +435,8 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)
         self._bind_buffers()
+        if self.history is not None:
+            self.history.remember(self.games)
 
     def close(self) -> None:
         """Close the environment; later calls raise `ClosedError`."""
