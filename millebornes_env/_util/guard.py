@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
-from millebornes_env.errors import ConcurrentCallError
+from millebornes_env.errors import CallError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,11 +46,11 @@ class Guard:
     def __reduce__(self) -> tuple[type[Guard], tuple[bool, str]]:
         return Guard, (self.reentrant, self.kind)
 
-    def refusal(self, name: str) -> ConcurrentCallError:
+    def refusal(self, name: str) -> CallError:
         """Build the error of a method that was called during another call."""
         article = "an" if self.kind[0] in "aeiou" else "a"
         more = f" ({_MORE[self.kind]})" if self.kind in _MORE else ""
-        return ConcurrentCallError(
+        return CallError(
             f"{name}() was called while another call of this {self.kind} was under way, on another thread or "
             f"from a callback: give each thread {article} {self.kind} of its own{more}, or let one finish "
             "before the other begins"
@@ -71,7 +71,7 @@ def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Sel
     """Let the method run only while no other thread is inside a method of the same object.
 
     Raises:
-        ConcurrentCallError: (the method, when it is called) another one is; neither is disturbed.
+        CallError: (the method, when it is called) another one is; neither is disturbed.
     """
     name = method.__name__
 

@@ -17,7 +17,7 @@ from millebornes_env.agents.champion import champions_of, who_plays
 from millebornes_env.agents.options import defaults_of, ranges_of
 from millebornes_env.agents.protocol import game_of
 from millebornes_env.agents.registry import AGENTS
-from millebornes_env.errors import UnknownAgentError, shown
+from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.registry import GAMES
 from millebornes_env.solving.equilibrium.agent import FOLDER as SOLVED
 
@@ -31,14 +31,12 @@ def listing(names: Sequence[str]) -> str:
     """Describe some agents; without names, describe all, and how to specify others.
 
     Raises:
-        UnknownAgentError: there is no such agent.
+        AgentError: there is no such agent.
     """
     for name in names:
         if name not in AGENTS:
             known = ", ".join(AGENTS)
-            raise UnknownAgentError(
-                f"there is no agent {shown(name)}.{closest(name, AGENTS)} There are: {known}"
-            )
+            raise AgentError(f"there is no agent {shown(name)}.{closest(name, AGENTS)} There are: {known}")
     width = max(map(len, AGENTS))
     lines = []
     for name in names or AGENTS:

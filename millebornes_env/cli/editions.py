@@ -104,7 +104,7 @@ def with_its_game(name: str) -> str:
 def _in_a_file(name: str) -> str:
     from millebornes_env.agents.own_classes import module_of_file  # noqa: PLC0415
     from millebornes_env.agents.specs import split_class  # noqa: PLC0415
-    from millebornes_env.errors import UnknownAgentError  # noqa: PLC0415 - only for a game of a user's
+    from millebornes_env.errors import AgentError  # noqa: PLC0415 - only for a game of a user's
 
     result = split_class(name)
     if result is None:
@@ -113,7 +113,7 @@ def _in_a_file(name: str) -> str:
         )
     try:
         module_of_file(result.source)
-    except UnknownAgentError as error:
+    except AgentError as error:
         raise GameError(f"edition is {shown(name)}: {sentence(error)}") from error
     if not result.name:
         own = [sheet for one in GAMES.values() for sheet in one.shipped if not _is_ours(one.name)]

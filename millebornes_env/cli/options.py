@@ -76,7 +76,7 @@ def match_config(args: MatchArgs, specs: Sequence[str], *, plain: bool = False) 
         plain: as in `MatchConfig`.
 
     Raises:
-        UnknownAgentError: the run folder is missing or damaged.
+        AgentError: the run folder is missing or damaged.
         ValueError: there is no such table, or an option has an invalid value.
     """
     table = table_of(args, specs)
@@ -101,7 +101,7 @@ def table_of(args: TableArgs, specs: Sequence[str]) -> TableSpec:
 
     Raises:
         GameError: the sheet belongs to a user's game that could not be imported.
-        UnknownAgentError: the run folder is missing or damaged.
+        AgentError: the run folder is missing or damaged.
     """
     folder = next(filter(None, map(run_folder, specs)), None)
     trained = {} if folder is None else read_description(folder)

@@ -15,7 +15,7 @@ from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.arena.dealing import dealt_batch
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.stepping import SteppedGames
-from millebornes_env.errors import AgentError, ConcurrentCallError
+from millebornes_env.errors import AgentError, CallError
 
 SPECS = {
     "greedy": "parker",
@@ -94,7 +94,7 @@ def test_a_second_thread_is_refused_and_disturbs_nothing() -> None:
         assert held.wait(60)
         try:
             call()
-        except ConcurrentCallError as error:
+        except CallError as error:
             if "another thread" not in str(error) or "environment" in str(error):
                 wrong.append(f"{name}: {error}")
         else:

@@ -14,7 +14,7 @@ from millebornes_env import vector_env
 from millebornes_env._util.network_files import restored
 from millebornes_env.agents import load
 from millebornes_env.agents.policy.rounding import rounded
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from tests.agents.policies import network, network_for, write_run
 from train.tools import round_weights
 
@@ -95,7 +95,7 @@ def test_rounded_weights_that_are_damaged(
     save_file(
         {key: value for key, value in tensors.items() if value is not None}, small / "policy.safetensors"
     )
-    with pytest.raises(UnknownAgentError, match=words):
+    with pytest.raises(AgentError, match=words):
         load(small, vector_env(1))
 
 

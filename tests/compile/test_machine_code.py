@@ -21,7 +21,7 @@ from millebornes_env.engine.kernels import kernels_of
 from millebornes_env.engine.numba import machine_code
 from millebornes_env.engine.numba.cache import source_digest
 from millebornes_env.engine.numba.compiling import IS_BOUNDS_CHECKED, IS_COMPILED
-from millebornes_env.engine.numba.machine_code import _loaded, _OtherTypeError, _parameter
+from millebornes_env.engine.numba.machine_code import _loaded, _parameter
 from millebornes_env.games.millebornes import rulebook
 from millebornes_env.games.millebornes.audit import first_violation
 from tests.each import each
@@ -129,7 +129,7 @@ TUPLE = ("tuple", [["int"], ["tuple", [["int"], ["int"]]], ["int"]])
 )
 def test_what_the_machine_code_was_not_made_for_is_refused(argument: Any, parameter: Any) -> None:
     """The address of a record that owns its bytes would be that of a copy."""
-    with pytest.raises(_OtherTypeError):
+    with pytest.raises(NotImplementedError):
         words_of(argument, *parameter)
 
 

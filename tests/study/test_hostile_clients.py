@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from millebornes_env.errors import MessageError
+from millebornes_env.errors import PlayError
 from millebornes_env.play.study.design import Study, open_study
 from millebornes_env.play.study.messages import MOST_BYTES, Allowance, read_message
 from millebornes_env.play.study.session import Session
@@ -103,7 +103,7 @@ def test_messages_that_make_none() -> None:
     ]
     for sent, words in table:
         text = sent if sent is None or isinstance(sent, str) else json.dumps(sent)
-        with pytest.raises(MessageError) as caught:
+        with pytest.raises(PlayError) as caught:
             read_message(text)
         assert words in str(caught.value)
         assert len(str(caught.value)) < 300
@@ -127,7 +127,7 @@ def test_nonsense_is_answered_and_then_put_out(place: Served) -> None:
             page.tell("{")
         assert page.closing() == (
             REFUSED,
-            "too many messages that make no sense; the last one: a message is a JSON object",
+            "too many invalid messages; the last one: a message is a JSON object",
         )
     plays_well(place, 0)
 

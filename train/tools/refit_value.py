@@ -35,7 +35,7 @@ from millebornes_env.agents.policy.files import (
 from millebornes_env.agents.policy.rounding import MOST_LEVELS, rounded
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.options import USUAL
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from train.common.games import BoolArray, Float32Array, Float64Array, Int8Array, ManyGames, new_rollout
 from train.common.options import Args as SelfPlayArgs
 from train.common.options import check, check_amounts, check_counts, parse_options
@@ -131,7 +131,7 @@ class SelfPlay:
         """Begin the games.
 
         Raises:
-            UnknownAgentError: there is no policy, or one that does not see games as `train.selfplay` shows
+            AgentError: there is no policy, or one that does not see games as `train.selfplay` shows
                 them.
             ValueError: an option cannot be.
         """
@@ -140,7 +140,7 @@ class SelfPlay:
         self._games = ManyGames(args.num_envs, options.table_options)
         self.policy = policy_at(args.folder, self._games.tables[0])
         if self.policy.input_spec != self._games.input_spec:
-            raise UnknownAgentError(
+            raise AgentError(
                 f"the policy in {str(args.folder)!r} sees games in another way than train.selfplay shows "
                 "them: its value cannot be fitted here"
             )
@@ -370,7 +370,7 @@ def refit(args: Args) -> list[str]:
         Lines that say how well both heads foretell the reward.
 
     Raises:
-        UnknownAgentError: there is no policy, or one whose games cannot be played here.
+        AgentError: there is no policy, or one whose games cannot be played here.
         ValueError: an option cannot be.
         OSError: it could not be written.
     """

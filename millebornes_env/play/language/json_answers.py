@@ -115,10 +115,6 @@ class _Twice(NamedTuple):
     key: str
 
 
-class _TwiceError(ValueError):
-    pass
-
-
 def _read(text: str) -> dict[str, Any] | _Twice | None:
     """Read an object; single quotes, bare keys, trailing commas and comments without a move are allowed."""
     if len(text) > _LONGEST:
@@ -131,8 +127,8 @@ def _read(text: str) -> dict[str, Any] | _Twice | None:
     for written in (text, _BARE_KEY.sub(r'\1"\2"\3', text)):
         try:
             found = json.loads(written, strict=False, object_pairs_hook=_without_doubles)
-        except _TwiceError as error:
-            return _Twice(str(error))
+        except KeyError as error:  # the key that is there twice
+            return _Twice(error.args[0])
         except (ValueError, RecursionError):
             found = _literal(written)
             if isinstance(found, _Twice):
@@ -146,7 +142,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [_key(name) for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:
-            raise _TwiceError(name)
+            raise KeyError(name)
     return dict(pairs)
 
 

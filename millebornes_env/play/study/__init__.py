@@ -4,7 +4,7 @@
 a page only receives its seat's view. `read_study` and `transitions` read DIR back, without an extra.
 """
 
-from millebornes_env.errors import JournalError, MessageError, PlayError
+from millebornes_env.errors import JournalError, PlayError
 from millebornes_env.play.study.reading import StudyGame, read_study, transitions
 
-__all__ = ["JournalError", "MessageError", "PlayError", "StudyGame", "read_study", "transitions"]
+__all__ = ["JournalError", "PlayError", "StudyGame", "read_study", "transitions"]

@@ -17,7 +17,7 @@ import json
 import time
 from typing import Any, Final
 
-from millebornes_env.errors import MessageError, shown
+from millebornes_env.errors import PlayError, shown
 
 MOST_BYTES: Final = 4096
 """Size limit of a message; the longest of a page has about 100 bytes."""
@@ -41,28 +41,28 @@ def read_message(text: object) -> dict[str, Any]:
         text: the text of the message; None for a frame of bytes.
 
     Raises:
-        MessageError: it is not a valid message.
+        PlayError: it is not a valid message.
     """
     if not isinstance(text, str):
-        raise MessageError("a message is text, not bytes")
+        raise PlayError("a message is text, not bytes")
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
-        raise MessageError("a message is a JSON object") from None
+        raise PlayError("a message is a JSON object") from None
     if not isinstance(message, dict):
-        raise MessageError("a message is a JSON object")
+        raise PlayError("a message is a JSON object")
     kind = message.get("type")
     shape = _SHAPES.get(kind) if isinstance(kind, str) else None
     if shape is None:
-        raise MessageError(f"there is no message {shown(kind)}; they are {', '.join(_SHAPES)}")
+        raise PlayError(f"there is no message {shown(kind)}; they are {', '.join(_SHAPES)}")
     for name in message:
         if name != "type" and name not in shape:
-            raise MessageError(f"{kind}: there is no entry {shown(name)}; there are {', '.join(shape)}")
+            raise PlayError(f"{kind}: there is no entry {shown(name)}; there are {', '.join(shape)}")
     for name, wanted in shape.items():
         if name not in message:
-            raise MessageError(f"{kind}: the entry {name!r} is missing")
+            raise PlayError(f"{kind}: the entry {name!r} is missing")
         if not _is(message[name], wanted):
-            raise MessageError(f"{kind}: the entry {name!r} is {shown(message[name])}; it must be a {wanted}")
+            raise PlayError(f"{kind}: the entry {name!r} is {shown(message[name])}; it must be a {wanted}")
     return message
 
 

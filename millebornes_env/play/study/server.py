@@ -18,12 +18,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from starlette.exceptions import WebSocketException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from millebornes_env.errors import JournalError, MessageError, MilleBornesError
+from millebornes_env.errors import JournalError, MilleBornesError, PlayError
 from millebornes_env.play.study.design import Participant, Study
 from millebornes_env.play.study.messages import Allowance, read_message
 from millebornes_env.play.study.session import Session
@@ -62,10 +63,6 @@ class Limits:
     to_read: float = 10
     strangers: int = 128
     sessions: int = 256
-
-
-class _PutOutError(Exception):
-    """A connection is closed with this message."""
 
 
 class StudyServer:
@@ -115,8 +112,8 @@ class StudyServer:
             await self._serve(socket, who)
         except WebSocketDisconnect:
             pass  # the page has gone, or does not read
-        except _PutOutError as error:
-            await _refuse(socket, str(error))
+        except WebSocketException as error:
+            await _refuse(socket, error.reason)
         except Exception:
             _log.exception("a page of the study failed")
             await _refuse(
@@ -133,7 +130,7 @@ class StudyServer:
         """Return the participant who has opened the connection.
 
         Raises:
-            _PutOutError: it is not a participant, or is too slow.
+            WebSocketException: it is not a participant, or is too slow.
         """
         self._strangers[id(socket)] = socket
         while len(self._strangers) > self._limits.strangers:
@@ -143,14 +140,14 @@ class StudyServer:
             async with asyncio.timeout(self._limits.to_join):
                 message = read_message(await _text(socket))
         except TimeoutError:
-            raise _PutOutError("nothing came: open the link again") from None
-        except MessageError as error:
-            raise _PutOutError(str(error)) from None
+            raise _rejection("nothing came: open the link again") from None
+        except PlayError as error:
+            raise _rejection(str(error)) from None
         if message["type"] != "join":
-            raise _PutOutError("the first message is join")
+            raise _rejection("the first message is join")
         who = self._participant(message["token"])
         if who is None:
-            raise _PutOutError("This link is of no participant of this study: ask for another one.")
+            raise _rejection("This link is of no participant of this study: ask for another one.")
         self._strangers.pop(id(socket), None)
         return who
 
@@ -163,7 +160,7 @@ class StudyServer:
         """Send a participant the current game; a page that was opened before is closed.
 
         Raises:
-            _PutOutError: too many pages were opened, or the session's file cannot be read or written.
+            WebSocketException: too many pages were opened, or the session's file cannot be read or written.
         """
         self._count(who)
         self._joining[id(socket)] = who.session
@@ -180,7 +177,7 @@ class StudyServer:
             self._pages[who.token] = socket
         except JournalError as error:
             _log.error("%s", error)
-            raise _PutOutError(_UNWRITTEN) from None
+            raise _rejection(_UNWRITTEN) from None
         finally:
             del self._joining[id(socket)]
         await self._tell(who.session)
@@ -189,7 +186,7 @@ class StudyServer:
         """Answer a participant's messages.
 
         Raises:
-            _PutOutError: there are too many, or too many invalid ones.
+            WebSocketException: there are too many, or too many invalid ones.
             WebSocketDisconnect: the page has gone.
         """
         left = self._limits.nonsense
@@ -198,19 +195,18 @@ class StudyServer:
             self._count(who)
             try:
                 message = read_message(text)
-                await self._answer(socket, who, message)
-            except MessageError as error:
+                if message["type"] == "join":
+                    raise PlayError("this page has joined already")
+            except PlayError as error:
                 left -= 1
                 if left <= 0:
-                    raise _PutOutError(
-                        f"too many messages that make no sense; the last one: {error}"
-                    ) from None
+                    raise _rejection(f"too many invalid messages; the last one: {error}") from None
                 await self._send(socket, {"type": "refused", "id": None, "error": str(error)})
+            else:
+                await self._answer(socket, who, message)
 
     async def _answer(self, socket: WebSocket, who: Participant, message: dict[str, Any]) -> None:
         """Answer a message; errors of the table are answers, too."""
-        if message["type"] == "join":
-            raise MessageError("this page has joined already")
         answer: dict[str, Any] = {"type": "answer", "id": message["id"]}
         try:
             answer["result"] = await self._in_session(who, _asked(who.seat, message))
@@ -226,12 +222,12 @@ class StudyServer:
         """Count a message.
 
         Raises:
-            _PutOutError: there are too many.
+            WebSocketException: there are too many.
         """
         if who.token not in self._allowances:
             self._allowances[who.token] = Allowance(self._limits.at_once, self._limits.each_second)
         if not self._allowances[who.token].takes():
-            raise _PutOutError("too many messages: wait a minute, then reload this page")
+            raise _rejection("too many messages: wait a minute, then reload this page")
 
     # Sessions ----------------------------------------------------------------------------------------------
 
@@ -279,6 +275,11 @@ class StudyServer:
             raise WebSocketDisconnect(REFUSED) from None
         except RuntimeError:  # Starlette's, where the connection was closed by us
             raise WebSocketDisconnect(REFUSED) from None
+
+
+def _rejection(reason: str) -> WebSocketException:
+    """Return the error that closes a connection with this message."""
+    return WebSocketException(REFUSED, reason)
 
 
 def _asked(seat: int, message: dict[str, Any]) -> Callable[[Session], Any]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from millebornes_env._util.versions import __version__
-from millebornes_env.errors import JournalError, MessageError, MilleBornesError
+from millebornes_env.errors import JournalError, MilleBornesError, PlayError
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game
 from millebornes_env.play.study.design import Design, Study, session_name
@@ -112,11 +112,11 @@ class Session:
         """Mark a seat as ready for the next game, which is dealt as soon as all are.
 
         Raises:
-            MessageError: that game cannot begin now.
+            PlayError: that game cannot begin now.
             JournalError: writing failed; nothing was dealt.
         """
         if number != self.game + 1 or not self._is_over or number >= self._design.games:
-            raise MessageError(f"game {number} cannot begin now")
+            raise PlayError(f"game {number} cannot begin now")
         if seat not in self._ready:
             self._note("ready", seat)
         self._ready.add(seat)
@@ -146,17 +146,17 @@ class Session:
             took_ms: duration by the page's clock.
 
         Raises:
-            MessageError: it is not the seat's turn, the decision was made already, or it is not legal.
+            PlayError: it is not the seat's turn, the decision was made already, or it is not legal.
             JournalError: writing failed; the decision was not made.
         """
         table = self._playing()
         if table.to_act != seat:
-            raise MessageError("it is not your turn")
+            raise PlayError("it is not your turn")
         if decision != self._made[seat]:
-            raise MessageError("that decision was made already")
+            raise PlayError("that decision was made already")
         chosen = next((one for one in table.choices() if one["action"] == action), None)
         if chosen is None:
-            raise MessageError("the rules do not allow that now")
+            raise PlayError("the rules do not allow that now")
         waited = None if self._asked_at is None else round(1000 * (time.monotonic() - self._asked_at))
         is_known = took_ms is not None and waited is not None and took_ms <= waited
         times = {
@@ -171,12 +171,12 @@ class Session:
         """Deal the next round of the match.
 
         Raises:
-            MessageError: there is no round to deal now.
+            PlayError: there is no round to deal now.
             JournalError: writing failed; nothing was dealt.
         """
         table = self._playing()
         if not table.can_go_on:
-            raise MessageError("no round is to be dealt now")
+            raise PlayError("no round is to be dealt now")
         self._write("next_round", game=self.game, participant=self.people[seat])
         table.next_round()
         self._show_all()
@@ -186,12 +186,11 @@ class Session:
         """Return the reason why the seat to act cannot play a card there.
 
         Raises:
-            MessageError: it is not that seat's turn.
-            PlayError: there is no such card or team.
+            PlayError: it is not that seat's turn, or there is no such card or team.
         """
         table = self._playing()
         if table.to_act != seat:
-            raise MessageError("it is not your turn")
+            raise PlayError("it is not your turn")
         return table.why_not(card, target_team)
 
     def joined(self, seat: int, *, has_left: bool = False) -> None:
@@ -204,7 +203,7 @@ class Session:
 
     def _playing(self) -> StudyTable:
         if self._table is None or self._is_over:
-            raise MessageError("no game is being played")
+            raise PlayError("no game is being played")
         return self._table
 
     def _go_on(self) -> None:
@@ -308,14 +307,14 @@ class Session:
     def _read(self, line: dict[str, Any]) -> None:
         kind = line["line"]
         if line["session"] != self.name or line["study"] != self._study.name:
-            raise MessageError(f"it is of session {line['session']} of study {line['study']}")
+            raise PlayError(f"it is of session {line['session']} of study {line['study']}")
         if kind == "deal":
             table = new_table(self._design)
             table.load(line["record"], self._design.episode)
             self._sit_down(table, line["game"])
         elif kind == "decision":
             if self._playing().to_act != line["seat"]:
-                raise MessageError(f"it is not the turn of seat {line['seat']}")
+                raise PlayError(f"it is not the turn of seat {line['seat']}")
             self._apply(line["action"], line["seat"])
         elif kind == "next_round":
             self._playing().next_round()

@@ -44,14 +44,6 @@ _FOLDER = Path(__file__).parent
 _SWITCH = "MILLEBORNES_MACHINE_CODE"
 
 
-class MachineCodeError(RuntimeError):
-    """A function of the wheel's machine code failed, which none should; what it writes is unfinished."""
-
-
-class _OtherTypeError(TypeError):
-    """An argument is not of the type that the machine code was made for."""
-
-
 class _Library(NamedTuple):
     functions: Any  # the shared object
     kernels: dict[str, Any]  # as in kernels.json
@@ -169,14 +161,14 @@ class _MachineKernel:
             self._write(arguments)
             status = self._function(self._address)
             if status != 0:
-                raise MachineCodeError(
+                raise RuntimeError(
                     f"{self._kernel.__name__} failed with status {status} in the machine code of the wheel; "
                     f"{_SWITCH}=0 lets Numba compile it instead, which says more"
                 )
             if self._result_words == 1:
                 return self._words[0]
             return tuple(self._words[: self._result_words])
-        except _OtherTypeError:
+        except NotImplementedError:
             return self._kernel(*arguments)
         finally:
             self._in_use.release()
@@ -185,10 +177,10 @@ class _MachineKernel:
         """Write the words of all arguments that are not kept.
 
         Raises:
-            _OtherTypeError: one of them is of another type.
+            NotImplementedError: the machine code was not made for the type of one of them.
         """
         if len(arguments) != len(self._parameters):
-            raise _OtherTypeError
+            raise NotImplementedError
         kept = self._kept
         for number, argument in enumerate(arguments):
             if argument is not kept[number]:
@@ -222,9 +214,9 @@ class _Record:
 
     def write(self, argument: Any, words: array[int]) -> None:
         if not isinstance(argument, np.void) or argument.itemsize != self.num_bytes:
-            raise _OtherTypeError
+            raise NotImplementedError
         if argument.flags.owndata:  # no view of an array: the address would be that of a copy
-            raise _OtherTypeError
+            raise NotImplementedError
         words[self.place] = argument.__array_interface__["data"][0]
 
 
@@ -241,9 +233,9 @@ class _Array:
 
     def write(self, argument: Any, words: array[int]) -> None:
         if not isinstance(argument, np.ndarray):
-            raise _OtherTypeError
+            raise NotImplementedError
         if argument.dtype != self.dtype and (not self.is_kept or argument.dtype.str != self.dtype.str):
-            raise _OtherTypeError
+            raise NotImplementedError
         flags = argument.flags
         if flags.carray and argument.size:
             # Five times as fast as asking for __array_interface__.
@@ -251,10 +243,10 @@ class _Array:
         elif flags.c_contiguous and flags.aligned and (flags.writeable or not self.is_written):
             words[self.place + 4] = argument.__array_interface__["data"][0]
         else:
-            raise _OtherTypeError
+            raise NotImplementedError
         if argument.shape != self._shape:
             if argument.ndim != self.dimensions:
-                raise _OtherTypeError
+                raise NotImplementedError
             self._shape = argument.shape
             words[self.place + 2] = argument.size
             words[self.place + 3] = argument.itemsize
@@ -275,7 +267,7 @@ class _Tuple:
 
     def write(self, argument: Any, words: array[int]) -> None:
         if not isinstance(argument, tuple) or len(argument) != len(self.members):
-            raise _OtherTypeError
+            raise NotImplementedError
         for member, value in zip(self.members, argument, strict=True):
             member.write(value, words)
 
