@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from millebornes_env._util.command_line import complain, program, run_command, sentence
+from millebornes_env._util.command_line import print_error, program, run_command, sentence
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.texts import text_of_file
 from millebornes_env._util.versions import __version__
@@ -113,9 +113,9 @@ def play(name: str, arguments: Sequence[str]) -> int:
     except ModuleNotFoundError as error:
         if str(error.name).startswith("millebornes_env"):
             raise
-        return complain(sentence(MissingExtraError.of(f"the command {name}", error, EXTRAS[name])))
+        return print_error(sentence(MissingExtraError.of(f"the command {name}", error, EXTRAS[name])))
     except KeyboardInterrupt as stop:  # while NumPy, Numba and others are imported
-        return complain("interrupted", exit_code_of(stop))
+        return print_error("interrupted", exit_code_of(stop))
     return int(command.main(arguments))
 
 

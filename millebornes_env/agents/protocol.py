@@ -111,8 +111,8 @@ def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., A
     @functools.wraps(act)
     def call(self: BaseAgent, observations: Any, action_masks: Any = None, slot_ids: Any = None) -> Any:
         guard = self._guard
-        if not guard.take(False):
-            raise guard.refusal("act")
+        if not guard.acquire(False):
+            raise guard.error("act")
         try:
             if isinstance(observations, np.ndarray):
                 is_one = observations.ndim == 1
@@ -124,7 +124,7 @@ def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., A
             slots = slot_ids if slot_ids is None else np.asarray(slot_ids).reshape(-1)
             return int(act(self, np.asarray(observations)[np.newaxis], masks, slots)[0])
         finally:
-            guard.give_back()
+            guard.release()
 
     return call
 

@@ -21,7 +21,7 @@ from typing import Annotated, Final
 
 import tyro
 
-from millebornes_env._util.command_line import complain, run_command, warn
+from millebornes_env._util.command_line import print_error, run_command, warn
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.texts import named
 from millebornes_env.arena.analysis import Analysis, analyse_tournament
@@ -103,7 +103,7 @@ def _command(arguments: Sequence[str] | None) -> int:
         try:
             tournament = opened(entrants, config, folder, args.fresh)
         except OSError as error:
-            return complain(_not_written(error))
+            return print_error(_not_written(error))
     return _play(args, tournament, folder)
 
 
@@ -138,7 +138,7 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
             play(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
         _print_if_played(tournament, args.anchor)
-        return complain(
+        return print_error(
             f"stopped; what was played is in {folder}: give the same command again to go on",
             exit_code_of(stop),
         )
@@ -146,12 +146,12 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
         _print_if_played(tournament, args.anchor)
         raise
     except OSError as error:
-        return complain(_not_written(error))
+        return print_error(_not_written(error))
     analysis = analyse_tournament(tournament, args.anchor)
     try:
         written, no_pictures = save_report(tournament, analysis, folder, asdict(tournament.config))
     except OSError as error:
-        return complain(_not_written(error))
+        return print_error(_not_written(error))
     finally:
         _print(analysis, tournament.config.match)
     for path in written:

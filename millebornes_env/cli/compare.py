@@ -16,7 +16,7 @@ from typing import Annotated
 
 import tyro
 
-from millebornes_env._util.command_line import complain, one_line, run_command
+from millebornes_env._util.command_line import one_line, print_error, run_command
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.texts import named
 from millebornes_env.arena.evaluation import Result, compare, few_deals_warning, save_results
@@ -90,7 +90,7 @@ def _command(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt as stop:
         if result is not None:
             _print(result)
-        return complain("stopped; the rest of the deals was not played", exit_code_of(stop))
+        return print_error("stopped; the rest of the deals was not played", exit_code_of(stop))
     assert result is not None, "two deals or more were played"
     _print(result)
     if args.out is not None:

@@ -23,7 +23,7 @@ from typing import Annotated, Final
 import tyro
 
 from millebornes_env import agents
-from millebornes_env._util.command_line import complain, run_command, say, sentence, warn
+from millebornes_env._util.command_line import print_error, run_command, say, sentence, warn
 from millebornes_env._util.files import save_picture
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env.agents.protocol import sees_hidden_cards
@@ -108,16 +108,16 @@ def _command(arguments: Sequence[str] | None) -> int:
                 results.append(evaluate_one(agent_spec, opponent, config, deals, on_progress=on_progress))
     except KeyboardInterrupt as stop:
         _print(results)
-        return complain("stopped; no file was written", exit_code_of(stop))
+        return print_error("stopped; no file was written", exit_code_of(stop))
     except MilleBornesError as error:
         _print(results)
-        return complain(sentence(error))
+        return print_error(sentence(error))
     written, no_results, no_picture = _write(_stem(args.out, agent_spec, config), results, deals)
     _print(results)  # after the files: standard output may be full
     for path in written:
         print(f"wrote {path}")
     warn(no_picture)
-    return complain(no_results) if no_results else 0
+    return print_error(no_results) if no_results else 0
 
 
 def _agent_of(args: Args) -> str:

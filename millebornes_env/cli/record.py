@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from millebornes_env._util.command_line import complain, run_command
+from millebornes_env._util.command_line import print_error, run_command
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env.arena.recording import RecordedData, Recording, check, record
 from millebornes_env.arena.recording.folder import MANIFEST, command_line
@@ -110,7 +110,7 @@ def _command(arguments: Sequence[str] | None) -> int:
         has_files = (args.out / MANIFEST).exists()
         goes_on = "written files are complete; give the same command again to go on"
         message = f"stopped; {goes_on if has_files else f'there is no recording in {args.out}'}"
-        return complain(message, exit_code_of(stop))
+        return print_error(message, exit_code_of(stop))
     print(_summary(data))
     print(f"wrote {args.out}")
     return 0

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from millebornes_env._util.command_line import complain, program, run_command, sentence
+from millebornes_env._util.command_line import print_error, program, run_command, sentence
 from millebornes_env.errors import MissingExtraError, OptionError, shown
 
 PACKAGE: Final = "train"
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"there is no training script {shown(given[0])}; the scripts are: {', '.join(scripts)}"
             )
     except OptionError as error:
-        return complain(sentence(error))
+        return print_error(sentence(error))
     return run(root, given[0], given[1:])
 
 
@@ -82,7 +82,7 @@ def run(root: Path, script: str, arguments: Sequence[str]) -> int:
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] in {PACKAGE, "millebornes_env"}:
             raise
-        return complain(sentence(MissingExtraError.of(f"train {script}", error, EXTRA)))
+        return print_error(sentence(MissingExtraError.of(f"train {script}", error, EXTRA)))
     return int(module.main())
 
 

@@ -25,7 +25,7 @@ from typing import Any, Final, TextIO
 import numpy as np
 
 from millebornes_env import agents
-from millebornes_env._util.command_line import complain, run_command
+from millebornes_env._util.command_line import print_error, run_command
 from millebornes_env._util.signals import Stopped, exit_code_of
 from millebornes_env._util.texts import named, shortened
 from millebornes_env.agents.protocol import Agent, sees_hidden_cards
@@ -126,7 +126,7 @@ def _command(
     if not is_on_terminal and game_of(table.edition).has("play.table"):
         return _in_the_browser(args, table)
     if is_input_closed:
-        return complain("standard input is closed: nobody can answer")
+        return print_error("standard input is closed: nobody can answer")
     return _on_the_terminal(args, table, source, sink)
 
 

@@ -84,10 +84,10 @@ def test_a_second_thread_is_refused_and_disturbs_nothing() -> None:
         held, done = threading.Event(), threading.Event()
 
         def hold(guard: Any = owner._guard, held: Any = held, done: Any = done) -> None:
-            guard.take(False)
+            guard.acquire(False)
             held.set()
             done.wait(60)
-            guard.give_back()
+            guard.release()
 
         other = threading.Thread(target=hold)
         other.start()

@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from millebornes_env import vector_env
-from millebornes_env._util.network_files import restored
+from millebornes_env._util.network_files import dequantize
 from millebornes_env.agents import load
 from millebornes_env.agents.policy.rounding import rounded
 from millebornes_env.errors import AgentError
@@ -37,7 +37,7 @@ def test_a_weight_becomes_the_nearest_multiple_of_its_scale(levels: int) -> None
     layers[0][0][:, 3] = 0.0  # an input that is never there
     layers[0][0][:, 4] *= 1000.0  # another one that is small where it is
     for (weight, bias), layer, across in zip(layers, rounded(layers, levels), (0, 1), strict=True):
-        played = restored(layer.numbers, layer.scale)
+        played = dequantize(layer.numbers, layer.scale)
         assert layer.scale.shape == ((1, 30) if across == 0 else (5, 1))
         assert np.abs(layer.numbers).max() == levels
         assert (np.abs(played - weight) <= 0.501 * layer.scale).all()

@@ -113,7 +113,7 @@ def test_pictures_that_cannot_be_drawn_cost_nothing_else(
     assert "wrote here/ratings.png" in printed.out
     assert "payoff.png" not in printed.out
     assert printed.err.splitlines() == [
-        "warning: no picture here/payoff.png: drawing it failed (ValueError: no colours)"
+        "warning: no picture here/payoff.png: plotting it failed (ValueError: no colours)"
     ]
 
 

@@ -137,7 +137,7 @@ def test_a_picture_that_cannot_be_drawn_costs_nothing_else(
     assert "win rate" in printed.out
     assert printed.out.endswith(f"wrote {tmp_path / 'found'}.json\n")
     path = tmp_path / "found.png"
-    assert printed.err == f"warning: no picture {path}: drawing it failed (RuntimeError: no font at all)\n"
+    assert printed.err == f"warning: no picture {path}: plotting it failed (RuntimeError: no font at all)\n"
     monkeypatch.setattr("millebornes_env.arena.evaluation.new_figure", millebornes_env._util.files.new_figure)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(arguments) == 0

@@ -23,7 +23,7 @@ import tyro
 
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import check_writable
-from millebornes_env._util.network_files import restored
+from millebornes_env._util.network_files import dequantize
 from millebornes_env.agents.policy.agent import ACTIVATIONS, PolicyAgent
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
@@ -289,7 +289,7 @@ def with_head(policy: PolicyAgent, folder: Path, head: Head) -> tuple[dict[str, 
         (own,) = rounded([(row, np.array([head.bias]))], int(policy.description.get("levels", MOST_LEVELS)))
         tensors[f"{name}.scale"] = np.concatenate([scale[:actions], own.scale])
         tensors[f"{name}.weight"] = np.concatenate([weight[:actions], own.numbers])
-        head = head._replace(weight=restored(own.numbers, own.scale)[0])
+        head = head._replace(weight=dequantize(own.numbers, own.scale)[0])
     else:  # in float32, as they are played
         tensors.pop(f"{name}.scale", None)
         tensors[f"{name}.weight"] = np.concatenate([policy.layers[-1][0][:actions], row])

@@ -20,7 +20,7 @@ import tyro
 
 from millebornes_env import vector_env
 from millebornes_env._util.command_line import run_command
-from millebornes_env._util.network_files import restored
+from millebornes_env._util.network_files import dequantize
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
@@ -79,7 +79,7 @@ def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
     for number, layer in enumerate(layers):
         name = f"layers.{number}"
         tensors |= {f"{name}.weight": layer.numbers, f"{name}.scale": layer.scale, f"{name}.bias": layer.bias}
-    played = [(restored(layer.numbers, layer.scale), layer.bias) for layer in layers]
+    played = [(dequantize(layer.numbers, layer.scale), layer.bias) for layer in layers]
     check_layers(played, description, out / WEIGHTS_FILE)
     description |= {"format": ROUNDED_FORMAT, "levels": levels}
     FILES.save(out, tensors, description)

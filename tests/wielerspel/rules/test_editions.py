@@ -221,7 +221,7 @@ def test_an_own_sheet_can_be_read(tmp_path: Path) -> None:
         ),
         ("least = 2", "least = 1", "players: 1 to 6; least and most must be 2 to 6"),
         ("title = ", "title = 3 #", "the entry 'title' is missing, or no text"),
-        ("name = ", "name ", "this is no TOML"),
+        ("name = ", "name ", "this is not TOML"),
         ('name = "mine"', 'name = "my race"', "the name 'my race' is none for an edition"),
     ],
 )
