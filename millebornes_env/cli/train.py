@@ -1,9 +1,9 @@
-"""Run a training script of the checkout.
+"""Run a training script of the repository.
 
     millebornes train                 # lists the scripts
     millebornes train selfplay --run-dir runs/first --minutes 5
 
-That is `python -m train.selfplay ...`, from any folder. The wheel holds no training scripts.
+This runs `python -m train.selfplay ...` from any folder. The wheel contains no training scripts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the script and its arguments; None: those of the process.
 
     Returns:
-        The script's exit code; 2 if there is no such script, no checkout, or a library is missing.
+        The script's exit code; 2 if the script, the checkout or a library is missing.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     root = Path(__file__).parents[2]

@@ -104,7 +104,7 @@ def test_what_cannot_be_written_has_been_printed(tmp_path: Path, capsys: pytest.
     assert "win rate" in printed.out
     assert printed.err.splitlines() == [
         f"warning: could not write the picture {out}.png (File exists)",
-        f"error: could not write {out}.json (File exists); choose another place with --out",
+        f"error: could not write {out}.json (File exists); choose another path with --out",
     ]
 
 
