@@ -62,7 +62,7 @@ HOOKS: Final = {
     "play.words": "words for language models",
     "play.session": "way to be played on the terminal",
     "play.table": "table in the browser",
-    "play.study": "table for studies with people",
+    "play.study": "table for studies",
 }
 """Optional parts of a game, as room and name, in words for messages; docs/add_a_game.md describes each."""
 

@@ -1,9 +1,9 @@
-"""The messages that a page may send to a study; anything else is refused.
+"""The messages that a page may send to a study; anything else is an error.
 
 A message is a JSON object with exactly these entries:
 
-    {"type": "join", "token": "..."}                                 first, and once
-    {"type": "begin", "id": 1, "game": 0}                            ready for that game
+    {"type": "join", "token": "..."}                                 the first message
+    {"type": "begin", "id": 1, "game": 0}                            ready for this game
     {"type": "play", "id": 2, "decision": 0, "action": 13, "ms": 810}
     {"type": "next_round", "id": 3}
     {"type": "why_not", "id": 4, "card": 3, "target_team": 1}
@@ -79,13 +79,13 @@ def _is(value: object, wanted: str) -> bool:
 class Allowance:
     """A limit on the rate of messages (a token bucket)."""
 
-    def __init__(self, at_once: int, each_second: float, clock: Any = time.monotonic) -> None:
-        """Allow `at_once` messages at once, and `each_second` per second after that."""
-        self._most, self._rate, self._clock = at_once, each_second, clock
-        self._left, self._at = float(at_once), clock()
+    def __init__(self, burst: int, per_second: float, clock: Any = time.monotonic) -> None:
+        """Allow a burst of messages, and `per_second` messages per second after that."""
+        self._most, self._rate, self._clock = burst, per_second, clock
+        self._left, self._at = float(burst), clock()
 
     def takes(self) -> bool:
-        """Count one more message and return True, or return False if it is not allowed."""
+        """Count a message and return True, or return False if it is not allowed."""
         now = self._clock()
         self._left = min(self._most, self._left + (now - self._at) * self._rate)
         self._at = now
