@@ -148,7 +148,7 @@ def test_who_could_not_draw_is_not_told_that_it_has_drawn() -> None:
 def test_a_damaged_view_is_refused() -> None:
     view = see(read_position(RARE[0]))
     for name, value, message in (
-        ("format", "x", "a view is what text.see returns"),
+        ("format", "x", "a view must come from play.language.see"),
         ("format_version", 2, "the view is of version 2"),
         (
             "rules",
