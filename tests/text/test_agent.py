@@ -67,5 +67,5 @@ def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(OptionError, match="has no words for language models"):
         LanguageModelAgent(MatchConfig("arc_en_ciel").table(), call=str)
     agent = LanguageModelAgent(CONFIG.table(), call=str)
-    with pytest.raises(AgentError, match="asked about games, not about observations"):
+    with pytest.raises(AgentError, match="needs game states, not observations"):
         agent.act(np.zeros((1, 1), np.int8), np.ones((1, 1), np.int8))
