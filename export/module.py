@@ -21,7 +21,6 @@ from export.platforms import ExportError
 from millebornes_env.engine.numba.machine_code import NUMBA_PREFIX, PREFIX
 from millebornes_env.engine.numba.words import (
     Convention,
-    UnknownTypeError,
     convention_of,
     declaration,
     function_text,
@@ -136,7 +135,7 @@ def _compiled(
     own_name, result = compiled.fndesc.llvm_func_name, compiled.fndesc.restype
     try:
         convention = convention_of(taken, result)
-    except UnknownTypeError as problem:
+    except NotImplementedError as problem:
         raise ExportError(f"{name}: {problem}") from None
     kernel = f'@"{own_name}"'
     function = function_text(PREFIX + name, kernel, taken, result) + declaration(kernel, taken)

@@ -933,7 +933,7 @@ def follow(args: Args, workers: Workers) -> None:
 
     Raises:
         ValueError: as in `train`.
-        WorkerError: another process has ended.
+        RunError: another process has ended.
     """
     check(args)
     workers.share_of_games(args.num_envs)

@@ -507,7 +507,7 @@ class HistoryMixin:
         Raises:
             OptionError: the environment keeps no history; a seat that the table does not have; another form;
                 a tensor of a game that began at a position.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         history = self._kept("information_states")
         one_of("form", form, FORMS)
@@ -526,7 +526,7 @@ class HistoryMixin:
 
         Raises:
             OptionError: the environment keeps no history, or there is no such game.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         history = self._kept("public_events")
         seen = history.seen(checked_index("game", game, self.num_envs), None)

@@ -28,7 +28,7 @@ from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.in_words import DescribeMixin
 from millebornes_env.envs.rendering import HUMAN, RenderMixin, modes_of
 from millebornes_env.envs.spaces import batched, spaces_of_one
-from millebornes_env.errors import ClosedError, OptionError, ResetNeededError
+from millebornes_env.errors import CallError, OptionError
 from millebornes_env.games.registry import Game, Sheet
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
@@ -58,7 +58,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     returns are overwritten by the next call**, so copy what you keep.
 
     One environment serves one Python thread at a time: a call that comes while another is under way raises
-    `ConcurrentCallError`. `num_threads` shares the games of one environment among threads of its own; in a
+    `CallError`. `num_threads` shares the games of one environment among threads of its own; in a
     process that was forked after that, it is taken as 1, with a warning: start processes with "spawn"
     (docs/threads.md).
 
@@ -241,7 +241,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             OptionError: the seed is not one; an unknown option, a mask of the wrong shape, or positions that
                 are not the table's; or positions were given, but the game has no text notation.
             NotationError: a text is not a valid position.
-            ClosedError: the environment was closed.
+            CallError: after `close`.
         """
         self._check_open()
         begun = check.reset_options(options, self.num_envs, check.Table(self.game, self.edition, self.rules))
@@ -254,7 +254,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             if seed is None:
                 seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         if not self._was_reset and not begun.chosen.all():
-            raise ResetNeededError("the first reset begins all games: call reset() without a reset_mask")
+            raise CallError("the first reset begins all games: call reset() without a reset_mask")
         if seed is not None:
             self.games.seed(seed)
             self._sampling_key = key_of_seed(seed)
@@ -285,10 +285,8 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             ActionError: the actions are not N integers.
             IllegalActionError: an action that the rules do not allow (or `ActionError`, one that names
                 no play); no game has been stepped.
-            ResetNeededError: before the first `reset`, or (autoreset disabled) in a game that has ended.
-            ClosedError: the environment was closed.
-            ConcurrentCallError: another thread is inside a call of this environment (as all methods that
-                read or change the games).
+            CallError: before the first `reset`, after `close`, in a game that has ended (autoreset disabled),
+                or during another call of this environment (as all methods that read or change the games).
         """
         self._check_ready("step")
         checked = arrays.checked_actions(actions, self.num_envs)
@@ -312,7 +310,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
         Raises:
             OptionError: `out` is no such array.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("sample_actions")
         target = None if out is None else arrays.checked_output("out", out, self._actions_like)
@@ -332,7 +330,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
         Raises:
             OptionError: a seat that the table does not have.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("observe")
         observation = np.zeros_like(self.games.buffers.observation)
@@ -356,7 +354,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
         Raises:
             OptionError: a seat that the table does not have; or the seed is not one.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("determinize")
         checked = arrays.checked_seats(seats, self.num_envs, self.players)
@@ -370,7 +368,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             int8[N, K], seen from the seat that decides; `state_sections` is the layout.
 
         Raises:
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("state")
         return self.games.full_states()
@@ -396,7 +394,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             StateError: not such an array, or a record that no game of this table can be in.
             OptionError: the game has no audit to check them with; or a history of other games, or where the
                 environment keeps none.
-            ClosedError: the environment was closed.
+            CallError: after `close`.
         """
         self._check_open()
         checked = arrays.checked_states(states, self.num_envs, self.game, self.rules, self.settings)
@@ -439,17 +437,17 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             self.history.remember(self.games)
 
     def close(self) -> None:
-        """Close the environment; later calls raise `ClosedError`."""
+        """Close the environment; later calls raise `CallError`."""
         self.closed = True
 
     def _check_ready(self, method: str) -> None:
         if self.closed or not self._was_reset:
             self._check_open()
-            raise ResetNeededError(f"{method}() was called before reset(): call reset() first")
+            raise CallError(f"{method}() was called before reset(): call reset() first")
 
     def _check_open(self) -> None:
         if self.closed:
-            raise ClosedError("the environment was closed: make a new one")
+            raise CallError("the environment was closed: make a new one")
 
 
 vector_env = VectorEnv

@@ -23,7 +23,7 @@ from millebornes_env.engine.numba import machine_code
 from millebornes_env.engine.numba.cache import source_digest
 from millebornes_env.engine.numba.compiling import IS_BOUNDS_CHECKED, IS_COMPILED, kernel
 from millebornes_env.engine.numba.machine_code import _loaded
-from millebornes_env.engine.numba.words import UnknownTypeError, write
+from millebornes_env.engine.numba.words import write
 from millebornes_env.games.millebornes import rulebook
 from millebornes_env.games.millebornes.audit import first_violation
 from tests.each import each
@@ -131,7 +131,7 @@ TUPLE = ("tuple", [["int"], ["tuple", [["int"], ["int"]]], ["int"]])
 )
 def test_what_the_machine_code_was_not_made_for_is_refused(argument: Any, parameter: Any) -> None:
     """The address of a record that owns its bytes would be that of a copy."""
-    with pytest.raises(UnknownTypeError):
+    with pytest.raises(NotImplementedError):
         words_of(argument, *parameter)
 
 

@@ -18,7 +18,7 @@ from millebornes_env.engine.numba import machine_code
 from millebornes_env.engine.numba.cache import cache_folder_of
 from millebornes_env.engine.numba.compiling import IS_COMPILED, plain
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.errors import ActionError, GameError, IllegalActionError, ResetNeededError
+from millebornes_env.errors import ActionError, CallError, GameError, IllegalActionError
 from millebornes_env.games.millebornes import rulebook as millebornes
 from tests.each import each
 from tests.engine import dice_race
@@ -134,7 +134,7 @@ def test_an_illegal_action_changes_nothing_and_is_told_in_the_games_words() -> N
     assert isinstance(no_play, ActionError)
     assert str(no_play) == f"{seat}: there is no action 2; ids go from 0 to 1"
     state.over = 1
-    assert isinstance(illegal_action_error(dice_race, state, rules, names, 0, 4), ResetNeededError)
+    assert isinstance(illegal_action_error(dice_race, state, rules, names, 0, 4), CallError)
 
 
 def test_a_punished_action_breaks_the_race_off() -> None:

@@ -49,7 +49,7 @@ class LibraryOptions(TrainingOptions):
         """Refuse a run folder with a policy of another table.
 
         Raises:
-            UnknownAgentError: the message says what differs.
+            AgentError: the message says what differs.
         """
         if (self.run_dir / DESCRIPTION_FILE).exists():
             check_description(read_description(self.run_dir), self.table(), self.run_dir)

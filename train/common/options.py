@@ -122,7 +122,7 @@ class TrainingOptions:
         """The game of the rule sheets.
 
         Raises:
-            UnknownEditionError: there is no such sheet.
+            EditionError: there is no such sheet.
             ValueError: they are of several games.
         """
         names = {name: find_edition(name).game for name in self.sheets}

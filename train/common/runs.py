@@ -22,7 +22,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 from torch import Tensor
 
-from millebornes_env._util.command_line import complain, run_command, sentence
+from millebornes_env._util.command_line import print_error, run_command, sentence
 from millebornes_env._util.files import write_json_atomically
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.versions import versions
@@ -406,7 +406,7 @@ def run_training(
                 end = "go on from the last checkpoint with the same command and --resume"
             else:
                 end = f"there is no checkpoint in {str(folder)!r}, so --resume would begin again"
-            return complain(f"stopped; {end}", exit_code_of(stop))
+            return print_error(f"stopped; {end}", exit_code_of(stop))
 
     return run_command(parsed_and_trained, prints=False)
 
@@ -429,8 +429,8 @@ def _exit_code(command: Callable[[], str | None]) -> int:
     try:
         problem = command()
     except LossError as error:
-        return complain(sentence(error), LOSS_NOT_FINITE)
-    return 0 if problem is None else complain(problem)
+        return print_error(sentence(error), LOSS_NOT_FINITE)
+    return 0 if problem is None else print_error(problem)
 
 
 # The progress bar -------------------------------------------------------------------------------------------

@@ -29,10 +29,6 @@ _BITS_OF_A_PROCESS: Final = 48  # of a seed: where the number of the process is 
 _OF_A_LAUNCHER: Final = "WORLD_SIZE"
 
 
-class WorkerError(RunError):
-    """Another process of this run has ended or cannot be reached."""
-
-
 class Order(IntEnum):
     """The commands of process 0 to the others."""
 
@@ -47,7 +43,7 @@ class Workers:
     """The processes of a run, seen from one of them. By itself, a process is the only one.
 
     Every method but `seed` and the attributes is called by all processes at the same time, and fails with
-    `WorkerError` where another one has ended.
+    `RunError` where another one has ended.
 
     Attributes:
         rank: the number of this process, from 0.
@@ -61,6 +57,7 @@ class Workers:
             group: PyTorch's group of the processes; None: there are no others.
         """
         self._group = group
+        self._is_broken = False  # an exchange has failed
         self.rank = 0 if group is None else group.rank()
         self.count = 1 if group is None else group.size()
 
@@ -111,8 +108,8 @@ class Workers:
         try:
             yield
         except (LossError, RunError, Stopped) as error:
-            if not isinstance(error, WorkerError) and not getattr(error, "half_done", False):
-                with contextlib.suppress(WorkerError):
+            if not self._is_broken and not getattr(error, "half_done", False):
+                with contextlib.suppress(RunError):
                     self.tell(Order.END)
             raise
         self.tell(Order.END)
@@ -231,13 +228,14 @@ class Workers:
         """Carry out an exchange of the group, by name, and wait for it.
 
         Raises:
-            WorkerError: another process has ended.
+            RunError: another process has ended.
         """
         try:
             getattr(self._group, exchange)(*arguments).wait()
         except RuntimeError as error:
+            self._is_broken = True
             reason = str(error).partition("\n")[0]
-            raise WorkerError(
+            raise RunError(
                 f"another process of this run has ended or cannot be reached ({reason}): "
                 "start all processes again, with --resume if the run folder holds a checkpoint"
             ) from None
@@ -252,7 +250,7 @@ def joined() -> Iterator[Workers]:
     """The processes that `torchrun` has started with this one; this one alone without `torchrun`.
 
     Raises:
-        WorkerError: the others cannot be reached.
+        RunError: the others cannot be reached.
     """
     by_torchrun = distributed.is_available() and distributed.is_torchelastic_launched()
     if not by_torchrun or int(os.environ.get(_OF_A_LAUNCHER, "1")) == 1:
@@ -261,7 +259,7 @@ def joined() -> Iterator[Workers]:
     try:
         distributed.init_process_group("gloo")
     except (RuntimeError, ValueError) as error:
-        raise WorkerError(f"the other processes of torchrun cannot be reached: {error}") from None
+        raise RunError(f"the other processes of torchrun cannot be reached: {error}") from None
     workers = Workers(distributed.group.WORLD)
     try:
         yield workers
@@ -281,4 +279,4 @@ def signals_ignored() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-__all__ = ["ALONE", "Order", "WorkerError", "Workers", "joined", "signals_ignored"]
+__all__ = ["ALONE", "Order", "Workers", "joined", "signals_ignored"]

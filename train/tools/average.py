@@ -59,7 +59,7 @@ def average_policies(folders: Sequence[Path], out: Path) -> None:
 
     Raises:
         ValueError: too few, or one is of another table, network or input than the first.
-        UnknownAgentError: a folder holds no policy, or a damaged one.
+        AgentError: a folder holds no policy, or a damaged one.
         OSError: it could not be written.
     """
     if len(folders) < 2:

@@ -264,7 +264,7 @@ def new_model(args: Args) -> HandModel:
     """The network to begin with.
 
     Raises:
-        UnknownAgentError: the one to go on from is missing, damaged, or of another table.
+        AgentError: the one to go on from is missing, damaged, or of another table.
     """
     if args.start is None:
         return HandModel(args.units, args.memory, args.hidden, args.components)

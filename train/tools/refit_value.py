@@ -23,7 +23,7 @@ import tyro
 
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import check_writable
-from millebornes_env._util.network_files import restored
+from millebornes_env._util.network_files import dequantize
 from millebornes_env.agents.policy.agent import ACTIVATIONS, PolicyAgent
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
@@ -35,7 +35,7 @@ from millebornes_env.agents.policy.files import (
 from millebornes_env.agents.policy.rounding import MOST_LEVELS, rounded
 from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.options import USUAL
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from train.common.games import BoolArray, Float32Array, Float64Array, Int8Array, ManyGames, new_rollout
 from train.common.options import Args as SelfPlayArgs
 from train.common.options import check, check_amounts, check_counts, parse_options
@@ -131,7 +131,7 @@ class SelfPlay:
         """Begin the games.
 
         Raises:
-            UnknownAgentError: there is no policy, or one that does not see games as `train.selfplay` shows
+            AgentError: there is no policy, or one that does not see games as `train.selfplay` shows
                 them.
             ValueError: an option cannot be.
         """
@@ -140,7 +140,7 @@ class SelfPlay:
         self._games = ManyGames(args.num_envs, options.table_options)
         self.policy = policy_at(args.folder, self._games.tables[0])
         if self.policy.input_spec != self._games.input_spec:
-            raise UnknownAgentError(
+            raise AgentError(
                 f"the policy in {str(args.folder)!r} sees games in another way than train.selfplay shows "
                 "them: its value cannot be fitted here"
             )
@@ -289,7 +289,7 @@ def with_head(policy: PolicyAgent, folder: Path, head: Head) -> tuple[dict[str, 
         (own,) = rounded([(row, np.array([head.bias]))], int(policy.description.get("levels", MOST_LEVELS)))
         tensors[f"{name}.scale"] = np.concatenate([scale[:actions], own.scale])
         tensors[f"{name}.weight"] = np.concatenate([weight[:actions], own.numbers])
-        head = head._replace(weight=restored(own.numbers, own.scale)[0])
+        head = head._replace(weight=dequantize(own.numbers, own.scale)[0])
     else:  # in float32, as they are played
         tensors.pop(f"{name}.scale", None)
         tensors[f"{name}.weight"] = np.concatenate([policy.layers[-1][0][:actions], row])
@@ -370,7 +370,7 @@ def refit(args: Args) -> list[str]:
         Lines that say how well both heads foretell the reward.
 
     Raises:
-        UnknownAgentError: there is no policy, or one whose games cannot be played here.
+        AgentError: there is no policy, or one whose games cannot be played here.
         ValueError: an option cannot be.
         OSError: it could not be written.
     """

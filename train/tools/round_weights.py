@@ -20,7 +20,7 @@ import tyro
 
 from millebornes_env import vector_env
 from millebornes_env._util.command_line import run_command
-from millebornes_env._util.network_files import restored
+from millebornes_env._util.network_files import dequantize
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
@@ -34,7 +34,7 @@ from millebornes_env.agents.policy.rounding import MOST_LEVELS, rounded
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from train.common.options import check_counts, parse_options
 
 _GAMES = 256
@@ -68,7 +68,7 @@ def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
         levels: the largest integer, 1 to MOST_LEVELS.
 
     Raises:
-        UnknownAgentError: there is no policy, or a damaged one.
+        AgentError: there is no policy, or a damaged one.
         ValueError: there are no such levels, or no such table.
         OSError: it could not be written.
     """
@@ -79,7 +79,7 @@ def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
     for number, layer in enumerate(layers):
         name = f"layers.{number}"
         tensors |= {f"{name}.weight": layer.numbers, f"{name}.scale": layer.scale, f"{name}.bias": layer.bias}
-    played = [(restored(layer.numbers, layer.scale), layer.bias) for layer in layers]
+    played = [(dequantize(layer.numbers, layer.scale), layer.bias) for layer in layers]
     check_layers(played, description, out / WEIGHTS_FILE)
     description |= {"format": ROUNDED_FORMAT, "levels": levels}
     FILES.save(out, tensors, description)
@@ -89,13 +89,11 @@ def _config(description: dict[str, Any], folder: Path, edition: int, seed: int =
     """A table of the policy, by the number of the edition among those that it was trained on.
 
     Raises:
-        UnknownAgentError: the description names none.
+        AgentError: the description names none.
     """
     editions = description.get("editions")
     if not (isinstance(editions, list) and editions):
-        raise UnknownAgentError(
-            f"{str(folder / DESCRIPTION_FILE)!r} names no edition: restore it, or train again"
-        )
+        raise AgentError(f"{str(folder / DESCRIPTION_FILE)!r} names no edition: restore it, or train again")
     return MatchConfig(
         str(editions[edition]), description.get("players", 2), description.get("teams"), seed=seed
     )
@@ -111,7 +109,7 @@ def changed_decisions(first: Path, second: Path, config: MatchConfig, decisions:
         decisions: that are compared at least, of those with two legal actions or more.
 
     Raises:
-        UnknownAgentError: a folder holds no policy for the table.
+        AgentError: a folder holds no policy for the table.
     """
     env = vector_env(_GAMES, config.edition, players=config.players, teams=config.teams, seed=config.seed)
     policies = [PolicyAgent(Table.of(env), folder=str(folder)) for folder in (first, second)]

@@ -51,7 +51,7 @@ from millebornes_env.engine.kernels import key_of_seed, named_for
 from millebornes_env.engine.numba.compiling import address_of, call_at, for_kernels, kernel, rule_of_rules
 from millebornes_env.engine.numba.machine_code import prepare
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
-from millebornes_env.errors import AgentError, UnknownAgentError
+from millebornes_env.errors import AgentError
 from millebornes_env.games.registry import game as find_game
 
 Number = TypeVar("Number", bound=np.generic)
@@ -394,13 +394,13 @@ class CompiledAgent(BaseAgent):
                 agent also plays where observations do not show them.
 
         Raises:
-            UnknownAgentError: too many options, or one that is no whole number.
+            AgentError: there are too many options, or one is not a whole number; or the table's observations
+                lack what the agent needs.
             OptionError: the seed is invalid.
-            AgentError: the table's observations do not show what the agent counts on.
         """
         settings = checked_options(self.name, options)
         if settings.ndim != 1 or len(settings) > MAX_OPTIONS:
-            raise UnknownAgentError(f"{self.name!r} has {settings.size} options; at most {MAX_OPTIONS} fit")
+            raise AgentError(f"{self.name!r} has {settings.size} options; at most {MAX_OPTIONS} fit")
         rulebook: Any = table.rulebook
         self.table = table
         self.options = np.zeros(MAX_OPTIONS, np.int64)

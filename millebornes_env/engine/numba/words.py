@@ -43,10 +43,6 @@ define i32 @{name}(ptr %words) {{
 """
 
 
-class UnknownTypeError(TypeError):
-    """An argument or a result does not fit into words, or is of another type than the function takes."""
-
-
 class Convention(NamedTuple):
     """The calling convention of a function of words.
 
@@ -78,7 +74,7 @@ def convention_of(kinds: tuple[Any, ...], result: Any) -> Convention:
     """Return the calling convention for a kernel of these Numba types.
 
     Raises:
-        UnknownTypeError: one of them does not fit into words.
+        NotImplementedError: one of them does not fit into words.
     """
     result_words = _words_of_result(result)
     count = result_words
@@ -127,14 +123,16 @@ def _llvm_types(kinds: tuple[Any, ...]) -> list[str]:
 def _parameter_of(kind: Any) -> list[Any]:
     if isinstance(kind, types.Array):
         if kind.layout != "C" or not (kind.aligned or isinstance(kind.dtype, types.Record)):
-            raise UnknownTypeError(f"an array must be C-contiguous and aligned, not {kind}")
+            raise NotImplementedError(f"an array must be C-contiguous and aligned, not {kind}")
         return ["array", as_dtype(kind.dtype).str, kind.ndim, kind.mutable]
     if isinstance(kind, types.Record):
         return ["record", kind.size]
     if isinstance(kind, types.BaseTuple):
         return ["tuple", [_parameter_of(member) for member in kind.types]]
     if kind != types.int64:
-        raise UnknownTypeError(f"an argument is {kind}; known are int64, records, arrays and tuples of those")
+        raise NotImplementedError(
+            f"an argument is {kind}; known are int64, records, arrays and tuples of those"
+        )
     return ["int"]
 
 
@@ -144,7 +142,7 @@ def _words_of_result(kind: Any) -> int:
         return 1
     if isinstance(kind, types.UniTuple) and kind.dtype == types.int64:
         return int(kind.count)
-    raise UnknownTypeError(f"the result is {kind}; known are None, int64 and tuples of int64")
+    raise NotImplementedError(f"the result is {kind}; known are None, int64 and tuples of int64")
 
 
 @functools.cache
@@ -156,7 +154,7 @@ def function_of(kernel: Any, kinds: tuple[Any, ...]) -> Function:
         kinds: Numba's types of the arguments.
 
     Raises:
-        UnknownTypeError: a type does not fit into words.
+        NotImplementedError: a type does not fit into words.
     """
     kernel.compile(kinds)
     compiled = kernel.overloads[kinds]
@@ -188,11 +186,11 @@ def prepared(name: str, function: Function, arguments: tuple[Any, ...]) -> Calla
         A function of the other arguments, which are whole numbers. One thread at a time may call it.
 
     Raises:
-        UnknownTypeError: an argument is of another type than the function takes.
+        NotImplementedError: an argument is of another type than the function takes.
     """
     (call, (parameters, places, result_words, size)), given = function, len(arguments)
     if given > len(parameters):
-        raise UnknownTypeError(f"{name} takes {len(parameters)} arguments, not {given}")
+        raise NotImplementedError(f"{name} takes {len(parameters)} arguments, not {given}")
     words = array("q", bytes(8 * size))
     address, first, missing = words.buffer_info()[0], [*places, size][given], len(parameters) - given
     for argument, place, parameter in zip(arguments, places, parameters, strict=False):
@@ -223,7 +221,7 @@ def write(argument: Any, words: array[int], place: int, parameter: list[Any]) ->
         parameter: its type, as in `Convention.parameters`.
 
     Raises:
-        UnknownTypeError: it is of another type.
+        NotImplementedError: it is of another type.
     """
     kind, *details = parameter
     if kind == "int":
@@ -238,7 +236,7 @@ def write(argument: Any, words: array[int], place: int, parameter: list[Any]) ->
         return place + len(numbers)
     (members,) = details
     if not isinstance(argument, tuple) or len(argument) != len(members):
-        raise UnknownTypeError(f"expected a tuple of {len(members)}, got {type(argument).__name__}")
+        raise NotImplementedError(f"expected a tuple of {len(members)}, got {type(argument).__name__}")
     for value, member in zip(argument, members, strict=True):
         place = write(value, words, place, member)
     return place
@@ -247,7 +245,7 @@ def write(argument: Any, words: array[int], place: int, parameter: list[Any]) ->
 def _address_of_record(record: Any, num_bytes: int) -> int:
     is_known = isinstance(record, np.void) and record.itemsize == num_bytes
     if not is_known or record.flags.owndata:  # the address of its own data would be that of a copy
-        raise UnknownTypeError(
+        raise NotImplementedError(
             f"expected a record of {num_bytes} bytes in an array, got {type(record).__name__}"
         )
     return int(record.__array_interface__["data"][0])
@@ -256,10 +254,10 @@ def _address_of_record(record: Any, num_bytes: int) -> int:
 def _words_of_array(given: Any, dtype: str, dimensions: int, is_written: bool) -> array[int]:
     is_known = isinstance(given, np.ndarray) and given.ndim == dimensions
     if not is_known or given.dtype.str != dtype:
-        raise UnknownTypeError(f"expected an array of {dtype} with {dimensions} dimensions")
+        raise NotImplementedError(f"expected an array of {dtype} with {dimensions} dimensions")
     flags = given.flags
     if not (flags.c_contiguous and flags.aligned and (flags.writeable or not is_written)):
-        raise UnknownTypeError(
+        raise NotImplementedError(
             "an array is not C-contiguous, aligned and, if the kernel writes to it, writeable"
         )
     address = given.__array_interface__["data"][0]

@@ -41,7 +41,7 @@ from millebornes_env.envs.single_agent.kernels import (
 )
 from millebornes_env.envs.single_agent.opponents import Given, Opponents, specs_by_place
 from millebornes_env.envs.vector import VectorEnv
-from millebornes_env.errors import ActionError, AgentError, OptionError, ResetNeededError, shown
+from millebornes_env.errors import ActionError, AgentError, CallError, OptionError, shown
 from millebornes_env.games.registry import Sheet
 
 MASK = "action_mask"
@@ -230,7 +230,7 @@ class LearnerGames:
         begins = seed
         chosen = np.asarray(options.get("reset_mask", True))
         if self.vector._was_reset and self._why_reset and chosen.dtype == np.bool_ and not chosen.all():
-            raise ResetNeededError(f"{self._why_reset}: call reset() without a reset_mask first")
+            raise CallError(f"{self._why_reset}: call reset() without a reset_mask first")
         if seed is None and not self.vector._was_reset:
             begins = self.vector._next_seed = int(random().integers(2**63))
         self.vector.reset(seed=seed, options=options)
@@ -251,8 +251,7 @@ class LearnerGames:
         Raises:
             IllegalActionError: (or `ActionError`) an illegal action; no game has been stepped.
             AgentError: an agent failed.
-            ResetNeededError: before the first reset, after a failure, or in an episode that is over.
-            ClosedError: the environment was closed.
+            CallError: before the first reset, after a failure, in an episode that is over, or after `close`.
         """
         self.check_ready()
         self._play(actions, LEARNERS_STEP)
@@ -261,12 +260,11 @@ class LearnerGames:
         """Raise unless every game waits for its learner.
 
         Raises:
-            ResetNeededError: before the first reset, or after a failure.
-            ClosedError: the environment was closed.
+            CallError: before the first reset, after a failure, or after `close`.
         """
         if self.vector.closed or self._why_reset:
             self.vector._check_open()
-            raise ResetNeededError(f"{self._why_reset}: call reset() first")
+            raise CallError(f"{self._why_reset}: call reset() first")
 
     def without_negative(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the actions without negative ones: every learner that is asked must act.
@@ -378,7 +376,7 @@ class LearnerGames:
             if plain(rulebook.is_round_over)(state):
                 which = "the episode has ended" if number is None else f"the episode of game {game} has ended"
                 how = "reset()" if number is None else 'reset(options={"reset_mask": ...})'
-                raise ResetNeededError(f"{which}: call {how} first")
+                raise CallError(f"{which}: call {how} first")
             raise illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
         self._why_reset = _FAILED
         if kind == NO_TURN:

@@ -163,7 +163,7 @@ class Opponents:
             others: `fixed_seat` and `restarts` of `Others`.
 
         Raises:
-            UnknownAgentError: there is no such agent, or it does not play this game.
+            AgentError: there is no such agent, or it does not play this game.
             MilleBornesError: whatever else `agents.make` refuses.
         """
         self._table = table

@@ -27,7 +27,7 @@ from numba.core import types
 
 from millebornes_env.engine.numba.cache import source_digest
 from millebornes_env.engine.numba.compiling import IS_BOUNDS_CHECKED, IS_COMPILED
-from millebornes_env.engine.numba.words import Convention, Function, UnknownTypeError, function_of, prepared
+from millebornes_env.engine.numba.words import Convention, Function, function_of, prepared
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -101,7 +101,7 @@ def prepare(kernel: Callable[..., R], *arguments: Any) -> Callable[..., R]:
             function = function_of(kernel, (*map(_numba.typeof, arguments), *[types.int64] * count))
         if function is not None:
             return prepared(kernel.__name__, function, arguments)
-    except UnknownTypeError:
+    except NotImplementedError:
         pass
     return partial(kernel, *arguments)
 
@@ -110,7 +110,7 @@ def _call(kernel: Callable[..., R], function: Function, *arguments: Any) -> R:
     """Call the machine code with the arguments, or the kernel if it takes others."""
     try:
         call = prepared(kernel.__name__, function, arguments)
-    except UnknownTypeError:
+    except NotImplementedError:
         return kernel(*arguments)
     return cast("R", call())
 
