@@ -213,7 +213,7 @@ def test_minutes_are_minutes_of_training(
 
 
 def test_warming_up_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = {"oracle": True, "magnet": 0.1, "reward": "equity", "num_envs": 600, "num_steps": 8}
+    options = {"oracle": True, "magnet": 0.1, "reward": "win_prob", "num_envs": 600, "num_steps": 8}
     train(short(tmp_path / "warm", **options))
     monkeypatch.setattr(Trainer, "warm_up", lambda _: None)
     train(short(tmp_path / "cold", **options))

@@ -25,7 +25,7 @@ from millebornes_env.errors import shown
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as game_named
-from train.common.games import EQUITY, MATCH, POINTS, TableOptions
+from train.common.games import MATCH, POINTS, WIN_PROB, TableOptions
 from train.common.memory import check_address_space
 
 Options = TypeVar("Options")
@@ -302,8 +302,8 @@ class Args(TrainingOptions):
     edition: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """rule sheet; repeat it for several, "all" for those of Mille Bornes (default: parker)"""
     reward: str = USUAL
-    """reward: points, the lead in a round in thousands; win; equity, of a match; usual: points, if there are
-    any"""
+    """reward: points (lead in a round, in thousands), win, or win_prob (change of the match-win probability);
+    usual: points, if there are any"""
     features: bool = True
     """show the network the features of the game too, if it has any (Mille Bornes:
     agents/policy/features.py)"""
@@ -347,10 +347,10 @@ class Args(TrainingOptions):
 
     @property
     def rewards(self) -> tuple[str, ...]:
-        """The rewards of the game, and equity if rounds add up to a match by points."""
+        """The rewards of the game, and `WIN_PROB` if rounds add up to a match by points."""
         game = self.game.module()
-        has_equity = POINTS in game.REWARDS and MATCH in game.EPISODES
-        return (*game.REWARDS, EQUITY) if has_equity else tuple(game.REWARDS)
+        has_win_prob = POINTS in game.REWARDS and MATCH in game.EPISODES
+        return (*game.REWARDS, WIN_PROB) if has_win_prob else tuple(game.REWARDS)
 
     @property
     def has_features(self) -> bool:
@@ -389,8 +389,8 @@ def check(args: Args) -> None:
             f"--learner sparse does not know {reason}, which only PyTorch computes: give --learner torch, or "
             "leave out one of the two"
         )
-    if args.chosen_reward == EQUITY and args.chosen_episode != MATCH:
-        raise ValueError("--reward equity is the change of match-win probability: it needs --episode match")
+    if args.chosen_reward == WIN_PROB and args.chosen_episode != MATCH:
+        raise ValueError("--reward win_prob needs --episode match")
     if len(args.sheets) > 1 and not args.observe_rules:
         raise ValueError("several editions need --observe-rules, or the network cannot tell them apart")
 

@@ -1,12 +1,12 @@
 """Fit the value head of a policy to another reward, and leave its play as it is, bit for bit.
 
-    python -m train.tools.refit_value runs/equity --reward points --out runs/both
+    python -m train.tools.refit_value runs/win_prob --reward points --out runs/both
     python -m train.tools.refit_value runs/first --out runs/refitted --decisions 1_000_000
 
-Who trained for match equity plays for the match, but its value head no longer tells the points of a round,
-which search judges by. The policy plays itself, and its value is fitted anew to what the episodes brought: by
-ridge regression on the units of the last hidden layer. Only the value's own row of the last layer changes,
-which no logit depends on. Both heads are then measured on other games.
+A policy trained for match-win probability plays for the match, but its value head no longer predicts the
+points of a round, which search uses. The policy plays against itself, and its value is fitted to the outcomes
+of the episodes by ridge regression on the units of the last hidden layer. Only the value's own row of the
+last layer changes, which no logit depends on. Both heads are then measured on other games.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Args:
     out: Path
     """folder that the policy with its new value is written to; it must not hold a policy yet"""
     reward: str = USUAL
-    """what the value foretells, as in train.selfplay: points, win, equity; usual: points, if there are any"""
+    """reward that the value predicts: points, win, win_prob; usual: points, if the game has any"""
     episode: str = USUAL
     """what is played: match (its score shows), round, race ...; usual: the longest that the game has"""
     mode: Literal["best", "sample"] = "best"
