@@ -166,9 +166,9 @@ def test_what_a_value_explains() -> None:
         (["run", "--out", "run"], "already holds a policy: choose another --out"),
         (["nowhere", "--out", "new"], "there is no run folder"),
         (["run", "--out", "new", "--reward", "money"], "--reward is 'money'"),
-        (["run", "--out", "new", "--reward", "win_prob", "--episode", "round"], "it needs --episode match"),
-        (["run", "--out", "new", "--num-envs", "2", "--num-steps", "8"], "no episode is over after"),
-        (["blind", "--out", "new"], "sees games in another way than train.selfplay shows them"),
+        (["run", "--out", "new", "--reward", "win_prob", "--episode", "round"], "needs --episode match"),
+        (["run", "--out", "new", "--num-envs", "2", "--num-steps", "8"], "no episode ended within"),
+        (["blind", "--out", "new"], "has other inputs than a policy of train.selfplay"),
     ],
 )
 def test_what_cannot_be_fitted(

@@ -181,7 +181,7 @@ def test_a_checkpoint_of_another_format_is_refused(run: Path, tmp_path: Path) ->
     folder = tmp_path / "old"
     folder.mkdir()
     save_file(weights(run), folder / CHECKPOINT_FILE, {"progress": json.dumps({"format": 1})})
-    with pytest.raises(RunError, match=r"an unknown kind.*goes on with 'train.selfplay 2' only"):
+    with pytest.raises(RunError, match=r"an unknown kind.*resumes 'train.selfplay 2' only"):
         train(short(folder, resume=True))
 
 
@@ -221,8 +221,11 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
         (("--reward", "win_prob", "--episode", "round"), "--episode match"),
         (("--ent-coeff", "0.1"), "--ent-coef"),
         (("--wandb-project", "x"), "pip install wandb"),
-        (("--learner", "sparse", "--oracle"), "--learner sparse does not know --oracle, which only PyTorch"),
-        (("--learner", "sparse", "--precision", "bfloat16"), "sparse does not know --precision bfloat16"),
+        (
+            ("--learner", "sparse", "--oracle"),
+            "--learner sparse does not support --oracle, which needs PyTorch",
+        ),
+        (("--learner", "sparse", "--precision", "bfloat16"), "sparse does not support --precision bfloat16"),
     ],
 )
 def test_wrong_options_are_told_in_words(

@@ -121,8 +121,8 @@ class TableGames:
 
     Attributes:
         env: the environment.
-        table: the table as agents are given it.
-        rules: its rules as kernels take them.
+        table: the table in the form that agents take.
+        rules: its rules in the form that kernels take.
     """
 
     def __init__(self, edition: str, number: int, games: int, options: TableOptions) -> None:
@@ -130,12 +130,12 @@ class TableGames:
 
         Args:
             edition: the rule sheet.
-            number: number of the table, so that each has deals of its own.
+            number: index of the table; each has its own deals.
             games: number of games, N.
             options: options of all tables.
 
         Raises:
-            MilleBornesError: there is no such table, or its game lacks something that the options need.
+            MilleBornesError: there is no such table, or its game does not support an option.
             RunError: the reward is `WIN_PROB`, which is not defined at this table.
         """
         self.env: VectorEnv = vector_env(
@@ -331,7 +331,7 @@ class ManyGames:
 
     @property
     def tables(self) -> list[Table]:
-        """The tables as agents are given them."""
+        """The tables in the form that agents take."""
         return [part.table for part, _ in self.parts]
 
     @property
@@ -351,7 +351,7 @@ class ManyGames:
 
     @property
     def input_spec(self) -> InputSpec:
-        """The input of a network: the sections of the observation, and if there are features."""
+        """Input of a network: the sections of the observation, and whether features follow."""
         return InputSpec(self.parts[0][0].env.observation_spec, self.features)
 
     @property
@@ -383,7 +383,7 @@ class ManyGames:
         """Continue from the games that `save` returned.
 
         Raises:
-            StateError: they are not games of these tables.
+            StateError: the bytes are not games of these tables.
         """
         record = self.parts[0][0].states.dtype
         states = np.frombuffer(np.ascontiguousarray(saved).tobytes(), record)
@@ -391,13 +391,12 @@ class ManyGames:
             part.load_states(states[games].copy())
 
 
-# The rows of the oracle critic
-# -------------------------------------------------------------------------------
+# The rows of the oracle critic -----------------------------------------------------------------------------
 
-# A critic is needed only while learning, so it may see what no player does: luck explains most of the value
-# of a round, and is no merit of its actions. A row shows the observation of the deciding seat, all other
-# hands, and how soon each type of card comes in each seat's stream: 100 for the next card, a tenth less for
-# each card before it.
+# The critic is needed for training only, so it may see hidden information: luck explains most of the value of
+# a round, and is not due to its actions. A row holds the observation of the deciding seat, all other hands,
+# and how soon each type of card comes in each seat's stream: 100 for the next card, a tenth less for each
+# card before it.
 
 
 def streams_in(env: VectorEnv) -> int:
@@ -410,8 +409,8 @@ def streams_in(env: VectorEnv) -> int:
         if section.name == STREAMS:
             return section.start
     raise RunError(
-        f"--oracle shows a critic all hands and the cards that each seat will draw; the game "
-        f"{env.game.name!r} has none: leave it out"
+        f"--oracle is a critic that sees all hands and the cards that each seat will draw; the game "
+        f"{env.game.name!r} has neither: leave it out"
     )
 
 
