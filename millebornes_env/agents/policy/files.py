@@ -14,7 +14,7 @@ A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.
     activation          "relu" or "tanh", after every layer but the last
     num_layers          how many layers there are
     value               null, or what the last layer's last row says, behind those of the actions: "points"
-                        (the seat's lead in thousands of points from here on), "win", "equity" ...
+                        (the seat's lead in thousands of points from here on), "win", "win_prob" ...
 
 In files of format 3 a weight may be of 8-bit integers (int8), with `layers.0.scale` beside it
 (`_util.network_files`; `python -m train.tools.round_weights` writes such files).
