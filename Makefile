@@ -23,10 +23,10 @@ COMMA := ,
 WORKS_WITH := .venv-works-with
 
 # Lanes: `make test` runs the first three. What a lane of its own tests (page, study, ...) is tested by nothing else.
-RULES := tests/rules tests/oracle tests/notation tests/engine tests/golden $(addprefix tests/wielerspel/,rules oracle golden)
-CORE := tests/agents tests/arena tests/commands tests/compile tests/envs tests/extensive tests/games tests/golden \
-	tests/hostile tests/laws tests/recording tests/single_agent tests/solving tests/testing tests/text tests/wielerspel/golden \
-	$(wildcard tests/wielerspel/test_*.py) tests/test_package.py tests/test_rollout.py tests/test_rulings.py
+RULES := tests/rules tests/oracle tests/notation tests/engine tests/golden --ignore=tests/engine/numba
+CORE := tests/agents tests/arena tests/cli tests/engine/numba tests/envs tests/export tests/games tests/golden tests/hostile \
+	tests/laws tests/play/language tests/play/terminal tests/render tests/solving tests/testing tests/test_package.py \
+	tests/test_rulings.py
 TRAIN_TESTS := tests/train tests/research tests/benchmarks tests/test_docs.py tests/test_notebooks.py tests/test_website.py
 
 # Byte code is kept even if the environment says otherwise: each process would parse and rewrite all tests anew.
@@ -61,25 +61,25 @@ test-train: $(VENV)/.installed-dev ## ... of trainers, research, notebooks and d
 extras: test-page test-study test-web test-wheel test-openspiel test-torchrun test-bounds site ## all other lanes but test-ray
 
 test-page: $(VENV)/.installed-dev web ## play the page in Chromium
-	$(TEST) $(ONE_RETRY) tests/page $(PYTEST_FLAGS)
+	$(TEST) $(ONE_RETRY) tests/play/page $(PYTEST_FLAGS)
 
 test-study: $(VENV)/.installed-dev ## studies: the server, its WebSockets, its journal
-	$(TEST) $(ONE_RETRY) tests/study $(PYTEST_FLAGS)
+	$(TEST) $(ONE_RETRY) tests/play/study $(PYTEST_FLAGS)
 
 test-torchrun: $(VENV)/.installed-dev ## training by several processes
 	$(TEST) $(ONE_RETRY) -m torchrun tests/train $(PYTEST_FLAGS)
 
 test-bounds: $(VENV)/.installed-dev ## the golden games with every index checked
-	NUMBA_BOUNDSCHECK=1 $(TEST) $(ONE_RETRY) tests/golden tests/wielerspel/golden $(PYTEST_FLAGS)
+	NUMBA_BOUNDSCHECK=1 $(TEST) $(ONE_RETRY) tests/golden $(PYTEST_FLAGS)
 
 test-web: $(VENV)/.installed-dev web ## replay the golden games in WebAssembly, and compare agents and champions with those of this machine
-	$(TEST) $(ONE_RETRY) -m "web and not slow" tests/web $(PYTEST_FLAGS)
+	$(TEST) $(ONE_RETRY) -m "web and not slow" tests/play/web $(PYTEST_FLAGS)
 
 test-wheel: $(VENV)/.installed-dev ## build the wheel, install it where nothing else is, and test it there
-	$(TEST) $(ONE_RETRY) -m "wheel and not slow" tests/compile/test_wheel.py $(PYTEST_FLAGS)
+	$(TEST) $(ONE_RETRY) -m "wheel and not slow" tests/export/test_wheel.py $(PYTEST_FLAGS)
 
 test-openspiel: $(VENV)/.installed-dev ## the OpenSpiel game, with OpenSpiel's own tests
-	$(TEST) $(ONE_RETRY) -m "openspiel and not slow" tests/openspiel $(PYTEST_FLAGS)
+	$(TEST) $(ONE_RETRY) -m "openspiel and not slow" tests/solving/openspiel $(PYTEST_FLAGS)
 
 test-ray: $(RAY_VENV)/.installed ## RLlib and clusters, in an environment of their own
 	$(RAY_VENV)/bin/python -m pytest -m ray tests/on_ray $(PYTEST_FLAGS)

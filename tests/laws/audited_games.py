@@ -11,7 +11,7 @@ from millebornes_env import edition
 from millebornes_env.games.millebornes.editions import editions
 from millebornes_env.games.wielerspel.editions import edition as race_sheet
 from millebornes_env.testing.millebornes import random_play as random_rounds
-from tests.wielerspel import random_play as random_races
+from tests.laws.wielerspel import random_play as random_races
 
 RACES = (
     "arc_en_ciel",
@@ -71,8 +71,8 @@ GAMES = {
         page="audit_race",
         title="The audit of the race",
         about="The laws: [audit](../millebornes_env/games/wielerspel/audit/violations.py) for a record, "
-        "[step_laws.py](../tests/wielerspel/step_laws.py) for a decision and a step; the players: "
-        "[random_play.py](../tests/wielerspel/random_play.py). In one race of three all play any legal "
+        "[step_laws.py](../tests/laws/wielerspel/step_laws.py) for a decision and a step; the players: "
+        "[random_play.py](../tests/laws/wielerspel/random_play.py). In one race of three all play any legal "
         "action, in one all play soberly, in one each seat has a style of its own.",
     ),
 }

@@ -32,7 +32,7 @@ from millebornes_env.notation import (
 )
 from tests.each import each
 from tests.games.conftest import _games_and_agents_as_they_were, pig, pig_file  # noqa: F401 - fixtures
-from tests.wielerspel.players import decisions, sober, step, wild
+from tests.race_players import decisions, sober, step, wild
 
 SHEET = edition("arc_en_ciel")
 

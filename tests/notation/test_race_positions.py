@@ -23,7 +23,7 @@ from millebornes_env.games.wielerspel.state import PHASE_NAMES, RACE_OVER, STATE
 from millebornes_env.notation import Position, read_position, write_position
 from millebornes_env.notation.wielerspel.words import LINE_NAMES
 from tests.each import each
-from tests.wielerspel.players import decisions, legal_actions, sober, step, wild
+from tests.race_players import decisions, legal_actions, sober, step, wild
 
 SHEET = edition("arc_en_ciel")
 HUNGRY = SHEET.replace(energy=20, max_energy=20, servants=3, retirement_energy=4, target_rainbows=2)

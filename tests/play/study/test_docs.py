@@ -1,0 +1,36 @@
+"""The instructions of docs/studies.md work."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from millebornes_env.play.study.design import open_study
+from millebornes_env.play.study.session import Session
+
+PAGE = (Path(__file__).parents[3] / "docs" / "studies.md").read_text(encoding="utf-8")
+
+
+def played(folder: Path, **design: Any) -> None:
+    """A study in which the first participant has played a game."""
+    session = Session(open_study(folder, {"against": "greedy"} | design, 2, 1), 0)
+    session.begin(0, 0)
+    while (news := session.news(0)) and not news["over"]:
+        session.play(0, news["decision"], news["steps"][-1]["legal"][0]["action"], 0)
+
+
+def test_the_example_reads_a_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pandas")
+    played(tmp_path / "pilot")
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    exec(compile(block, "docs/studies.md", "exec"), {})
+    said = capsys.readouterr().out
+    assert re.search(r"s0001 0 \[\d+, \d+\] \d+ decisions", said)
+    assert re.search(r"as the champion: \d+ %", said)
+    assert "plays:\nseat" in said
