@@ -13,7 +13,7 @@ EVALUATE := -m millebornes_env evaluate --run-dir $(RUN_DIR)
 BENCH := -m benchmarks.throughput
 BENCH_TRAINING := -m benchmarks.training
 
-SOURCES := millebornes_env train benchmarks research docs export website tests
+SOURCES := millebornes_env train benchmarks research docs export tests
 LONGEST_FILE := 1000 # reconsider at 800; train/selfplay.py is longer, to be read from top to bottom
 
 VENV := .venv
@@ -122,7 +122,7 @@ notebook: $(VENV)/.installed-dev ## run every notebook from top to bottom and ke
 	$(PY) tests/test_notebooks.py
 
 site: web ## build the documentation site into build/site
-	$(PY) -m website.stage build/site-pages
+	$(PY) -m docs.site.stage build/site-pages
 	$(PY) -m sphinx -W --keep-going -q -b html build/site-pages build/site
 	@echo "wrote build/site/index.html"
 

@@ -19,7 +19,7 @@ export async function speed(engine, { games, steps }, now) {
   const given = [states, rules, [0, 0, SAME_STEP, OBSERVATION_SPEC, 0], actions, buffers, 0, games];
   actions.view.fill(1n);
   kernels.prepare("millebornes_step_range", [...given, BEGIN])();
-  const sample = kernels.prepare("sample_range", [mask, 0, 5, actions, scratch, 0, games], [1]);
+  const sample = kernels.prepare("sample_range", [mask, actions, scratch, 0, games, 0, 5, 0], [7]);
   const step = kernels.prepare("millebornes_step_range", [...given, CHECK_AND_STEP]);
   const begun = now();
   for (let turn = 0; turn < steps; turn++) {

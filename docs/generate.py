@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+from docs.site import rulings
 from millebornes_env import Edition, edition, editions, vector_env
 from millebornes_env.engine.layout import Section
 from millebornes_env.games.millebornes.actions import action_name, num_actions
@@ -21,7 +23,6 @@ from millebornes_env.render.millebornes.editions import (
     table_name,
     tables_row,
 )
-from website import rulings
 
 FOLDER = Path(__file__).parent
 
@@ -220,7 +221,7 @@ def editions_page() -> str:
     ]
     for game in GAMES.values():
         for name in game.sheet_names:
-            sheet = game.sheet(name)
+            sheet: Any = game.sheet(name)  # a rule sheet has more than a `Sheet` must have
             lines += ["", f"## `{name}`", "", f"{sheet.title.rstrip('.')}.", ""]
             lines += ["| players | teams | observation | actions | full state |", "|--:|--:|--:|--:|--:|"]
             for players, teams in getattr(sheet, "tables", [(seats, seats) for seats in sheet.players]):

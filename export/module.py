@@ -1,17 +1,7 @@
 """Export of kernels as one LLVM module of plain functions, which needs neither Python nor Numba.
 
-For each kernel the module has one function, `int32 NAME(int64 *words)`: the caller writes the arguments into
-`words`, an array of 64-bit words, and reads the result from its first words. The function returns 0, or
-another number if the kernel raised. The module also has the kernel itself, as Numba calls it
-(`engine.numba.compiling.call_at`).
-`Kernel` describes the words of each argument:
-
-| argument | words |
-|---|---|
-| a whole number | itself |
-| a record | its address |
-| an array | 0, 0, number of elements, size of one, address, its shape, its strides in bytes |
-| a tuple | its members, one after the other |
+For each kernel the module has its function of words (`engine.numba.words`) and the kernel itself, as Numba
+calls it (`engine.numba.compiling.call_at`).
 
 The module is text that is independent of the platform: `platforms` adds the triple and the data layout.
 """
@@ -26,25 +16,18 @@ from typing import Any, NamedTuple
 import llvmlite.binding as llvm
 import numba
 import numba.core.codegen
-import numba.core.types
-from numba.np.numpy_support import as_dtype
 
 from export.platforms import ExportError
 from millebornes_env.engine.numba.machine_code import NUMBA_PREFIX, PREFIX
+from millebornes_env.engine.numba.words import (
+    Convention,
+    convention_of,
+    declaration,
+    function_text,
+)
 
 _numba: Any = numba  # it has no type hints worth the name
-types: Any = numba.core.types
 codegen: Any = numba.core.codegen
-
-_FUNCTION = """
-define i32 @{name}(ptr %words) {{
-  %exception = alloca ptr
-{loads}
-  %status = call i32 @{kernel}(ptr %words, ptr %exception{arguments}) noinline
-  ret i32 %status
-}}
-declare i32 @{kernel}({parameters})
-"""
 
 # The only function of the C library that LLVM calls by itself. As text it needs no C compiler and no libc.
 # It is hidden so that it does not replace another one; the optimiser removes only internal functions.
@@ -71,28 +54,11 @@ Example = tuple[Callable[..., Any], tuple[Any, ...]] | tuple[Callable[..., Any],
 """A kernel, arguments of the types that it takes, and its name if that is not the function's."""
 
 
-class Kernel(NamedTuple):
-    """The calling convention of a kernel's function.
-
-    Attributes:
-        parameters: the type of each argument: `["int"]`, `["record", bytes]`, `["tuple", members]` or
-            `["array", dtype, dimensions, is written]` with NumPy's `dtype.str`.
-        places: index of the first word of each argument.
-        result_words: number of words of the result, which come first.
-        words: number of all words.
-    """
-
-    parameters: list[list[Any]]
-    places: list[int]
-    result_words: int
-    words: int
-
-
 class Module(NamedTuple):
     """An LLVM module as text, and the calling convention of each kernel by name."""
 
     text: str
-    kernels: dict[str, Kernel]
+    kernels: dict[str, Convention]
 
 
 def module_of(examples: Iterable[Example]) -> Module:
@@ -155,7 +121,7 @@ def _before_machine_code() -> Iterator[dict[Any, str]]:
 
 def _compiled(
     name: str, dispatcher: Any, arguments: tuple[Any, ...], kept: dict[Any, str]
-) -> tuple[Kernel, str, str, str]:
+) -> tuple[Convention, str, str, str]:
     """Compile a kernel; return its calling convention, its LLVM name, its module and that of its function."""
     taken = tuple(_numba.typeof(argument) for argument in arguments)
     dispatcher.compile(taken)
@@ -166,71 +132,14 @@ def _compiled(
             f"{name} was compiled before, or came from Numba's cache, which holds no LLVM: export in a new "
             "process with an empty cache"
         )
-    own_name = compiled.fndesc.llvm_func_name
-    parameters = [_parameter(name, kind) for kind in taken]
-    result_words = _words_of_result(name, types.unliteral(compiled.fndesc.restype))
-    words: list[str] = []
-    places = []
-    for kind in taken:
-        places.append(result_words + len(words))
-        words += _kinds_of_words(name, (kind,))
-    kernel = Kernel(parameters, places, result_words, result_words + len(words))
-    return kernel, own_name, _without_platform(text), _function(name, own_name, words, result_words)
-
-
-def _function(name: str, kernel: str, kinds: list[str], first: int) -> str:
-    loads = []
-    for place, kind in enumerate(kinds):
-        loads.append(f"  %at{place} = getelementptr i64, ptr %words, i64 {first + place}")
-        loaded = f"%a{place}" if kind == "i64" else f"%w{place}"
-        loads.append(f"  {loaded} = load i64, ptr %at{place}")
-        if kind == "ptr":
-            loads.append(f"  %a{place} = inttoptr i64 %w{place} to ptr")
-    return _FUNCTION.format(
-        name=PREFIX + name,
-        kernel=f'"{kernel}"',
-        loads="\n".join(loads),
-        arguments="".join(f", {kind} %a{place}" for place, kind in enumerate(kinds)),
-        parameters=", ".join(["ptr", "ptr", *kinds]),
-    )
-
-
-def _kinds_of_words(name: str, kinds: tuple[Any, ...]) -> list[str]:
-    """Return the LLVM type of each word that a kernel takes."""
-    words = []
-    for kind in kinds:
-        if isinstance(kind, types.Array):
-            words += ["ptr", "ptr", "i64", "i64", "ptr", *["i64"] * (2 * kind.ndim)]
-        elif isinstance(kind, types.Record):
-            words.append("ptr")
-        elif isinstance(kind, types.BaseTuple):
-            words += _kinds_of_words(name, tuple(kind.types))
-        else:
-            words.append("i64")
-    return words
-
-
-def _parameter(name: str, kind: Any) -> list[Any]:
-    """Describe an argument's type as the loader checks it."""
-    if isinstance(kind, types.Array):
-        if kind.layout != "C" or not kind.aligned:
-            raise ExportError(f"{name} takes {kind}; an array must be C-contiguous and aligned")
-        return ["array", as_dtype(kind.dtype).str, kind.ndim, kind.mutable]
-    if isinstance(kind, types.Record):
-        return ["record", kind.size]
-    if isinstance(kind, types.BaseTuple):
-        return ["tuple", [_parameter(name, member) for member in kind.types]]
-    if kind != types.int64:
-        raise ExportError(f"{name} takes {kind}; known are int64, records, arrays and tuples of those")
-    return ["int"]
-
-
-def _words_of_result(name: str, kind: Any) -> int:
-    if kind in (types.none, types.int64):
-        return 1
-    if isinstance(kind, types.UniTuple) and kind.dtype == types.int64:
-        return int(kind.count)
-    raise ExportError(f"{name} returns {kind}; known are None, int64 and tuples of int64")
+    own_name, result = compiled.fndesc.llvm_func_name, compiled.fndesc.restype
+    try:
+        convention = convention_of(taken, result)
+    except NotImplementedError as problem:
+        raise ExportError(f"{name}: {problem}") from None
+    kernel = f'@"{own_name}"'
+    function = function_text(PREFIX + name, kernel, taken, result) + declaration(kernel, taken)
+    return convention, own_name, _without_platform(text), function
 
 
 def _without_platform(text: str) -> str:

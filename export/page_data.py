@@ -38,7 +38,7 @@ from millebornes_env.engine.kernels import (
     STEP,
     Settings,
 )
-from millebornes_env.errors import AgentError, UnknownAgentError
+from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes import rulebook
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -290,7 +290,7 @@ def _table(sheet: Edition, players: int, teams: int) -> dict[str, Any]:
 def _champion_of(table: Table, preferred: str | None = None) -> str | None:
     try:
         return champion_for(table, preferred=preferred)
-    except (UnknownAgentError, AgentError):
+    except AgentError:
         return None
 
 

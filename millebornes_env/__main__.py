@@ -1,4 +1,4 @@
-"""The command line: `python -m millebornes_env COMMAND`, or `millebornes COMMAND` if installed."""
+"""Play, measure and train agents: `python -m millebornes_env COMMAND`, or `millebornes COMMAND`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from millebornes_env._util.command_line import complain, program, run_command, sentence
+from millebornes_env._util.command_line import print_error, program, run_command, sentence
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.texts import text_of_file
 from millebornes_env._util.versions import __version__
@@ -22,21 +22,21 @@ from millebornes_env.errors import MissingExtraError, NotationError
 from millebornes_env.games.registry import Game, edition, game
 
 PLAYING: Final = {
-    "play": "play against agents: at a table in the browser, or on the terminal",
-    "evaluate": "let an agent play against others, and print its win rates",
-    "compare": "say which of two agents is better, by how much, and how sure that is",
-    "arena": "let agents play each other, and rate them",
-    "record": "record games as data, with a row for each decision",
-    "leaderboard": "play the project's leaderboard again",
-    "train": "train an agent with a script of the checkout",
-    "solve": "solve a mini deck, or judge agents exactly on it",
+    "play": "play against agents in the browser or on the terminal",
+    "evaluate": "measure the win rates of an agent against others",
+    "compare": "test which of two agents is better, and by how much",
+    "arena": "play a tournament between agents, and rate them",
+    "record": "record games as Parquet files with a row for each decision",
+    "leaderboard": "play and write the project's leaderboard",
+    "train": "train an agent with a script of the repository",
+    "solve": "solve a mini deck, or measure the exploitability of agents on it",
 }
-"""Commands that parse their own options: `play.command`, the others in files of `cli`."""
+"""Commands that parse their own options: `play.command`, and files of `cli`."""
 
 EXTRAS: Final = {
     name: {"record": "data", "train": "train", "solve": ""}.get(name, "arena") for name in PLAYING
 }
-"""The extra that each command requires; "": none."""
+"""Extra that each command requires, or ""."""
 
 
 def list_agents(names: Sequence[str]) -> None:
@@ -61,12 +61,12 @@ def replay_games(file: Path, edition_name: str) -> None:
         rules, sheet = record.position.rules, record.position.edition
         played = game(sheet.game)
         print(f"game {number}: {sheet.label}, {len(record.plays)} plays, all legal")
-        print(drawing(played, end, rules))
+        print(end_table(played, end, rules))
         print()
 
 
-def drawing(played: Game, end: StateArray, rules: Any) -> str:
-    """Return the table at the end of a game, with the game's description of its end if it is over."""
+def end_table(played: Game, end: StateArray, rules: Any) -> str:
+    """Render the table at the end of a game, with the game's description of the result if it is over."""
     rulebook, state = played.module(), end[0]
     is_over = bool(plain(rulebook.is_round_over)(state))
     draw = played.find_hook("render.draw")
@@ -85,14 +85,18 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"millebornes-env {__version__}")
     commands = top.add_subparsers(dest="command", required=True)
     editions.add_to(commands)
-    games = commands.add_parser("replay", help="check a recorded game, and show its end")
-    games.add_argument("file", type=Path, help="a record as in docs/notation.md, or many (.jsonl)")
+    games = commands.add_parser("replay", help="check a recorded game, and print the final table")
     games.add_argument(
-        "--edition", default="parker", help="edition for files that do not name one; or a sheet (.toml)"
+        "file", type=Path, help="file with one record (docs/notation.md), or with many (.jsonl)"
+    )
+    games.add_argument(
+        "--edition",
+        default="parker",
+        help="edition, or rule sheet (.toml), of files that name none (default: %(default)s)",
     )
     games.set_defaults(run=lambda arguments: replay_games(arguments.file, arguments.edition))
-    named = commands.add_parser("agents", help="list the agents, their options and their tables")
-    named.add_argument("names", nargs="*", metavar="AGENT", help="only these")
+    named = commands.add_parser("agents", help="list the agents with their options and tables")
+    named.add_argument("names", nargs="*", metavar="AGENT", help="agents to list (default: all)")
     named.set_defaults(run=lambda arguments: list_agents(arguments.names))
     export.add_to(commands)
     for name, what in PLAYING.items():
@@ -113,9 +117,9 @@ def play(name: str, arguments: Sequence[str]) -> int:
     except ModuleNotFoundError as error:
         if str(error.name).startswith("millebornes_env"):
             raise
-        return complain(sentence(MissingExtraError.of(f"the command {name}", error, EXTRAS[name])))
+        return print_error(sentence(MissingExtraError.of(f"the command {name}", error, EXTRAS[name])))
     except KeyboardInterrupt as stop:  # while NumPy, Numba and others are imported
-        return complain("interrupted", exit_code_of(stop))
+        return print_error("interrupted", exit_code_of(stop))
     return int(command.main(arguments))
 
 
@@ -139,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _look_in_the_current_folder() -> None:
-    """Let the console script import modules of the current folder, as `python -m` does (unless with -P)."""
+    """Let the console script import modules from the current folder, as `python -m` does without -P."""
     with contextlib.suppress(OSError):  # the folder was removed
         here = os.getcwd()
         if not sys.flags.safe_path and here not in sys.path and "" not in sys.path:

@@ -1,6 +1,6 @@
 """All exceptions of the package: one for each kind of mistake, all of them `ValueError`.
 
-Every message says what was wrong, where (which game, seat, play) and what to do about it.
+Each message says what was wrong, where (game, seat, action) and how to correct it.
 """
 
 from __future__ import annotations
@@ -9,44 +9,36 @@ import reprlib
 
 
 class MilleBornesError(ValueError):
-    """The common base: `except MilleBornesError` catches every complaint of this package."""
+    """Base class of all errors of this package."""
 
 
 class EditionError(MilleBornesError):
-    """A rule sheet, or a change of its rules, makes no game; the message names file, entry or rule."""
-
-
-class UnknownEditionError(EditionError):
-    """No edition of that name; the message lists the editions there are."""
-
-
-class PlayersError(MilleBornesError):
-    """The edition has no table for that number of seats; the message lists those it has."""
+    """An unknown or invalid rule sheet, or an override that is not possible; the message names the entry."""
 
 
 class GameError(MilleBornesError):
-    """No such game, or one that cannot be registered or lacks a part of its rulebook."""
+    """An unknown game, or one that cannot be registered or lacks a part of its rulebook."""
 
 
 class OptionError(MilleBornesError, TypeError):
-    """An argument or option that is unknown, has an impossible value, or needs what the game lacks.
+    """An unknown argument or option, or an invalid value, such as a number of players without a table.
 
-    It is a `TypeError` as well: libraries that try an option (Stable-Baselines3 `render_mode`, TorchRL
-    `frameskip`) go on without it after one, as after an unexpected keyword argument.
+    It is also a `TypeError`: libraries that try an option (Stable-Baselines3 `render_mode`, TorchRL
+    `frameskip`) then go on without it, as after an unexpected keyword argument.
     """
 
 
 class MissingExtraError(ModuleNotFoundError, OptionError):
-    """A library of an extra is not installed; the message says what needs it, and what pip is to install."""
+    """A library of an optional extra is not installed; the message names the extra to install."""
 
     @classmethod
     def of(cls, what: str, missing: ModuleNotFoundError, extra: str) -> MissingExtraError:
-        """The complaint.
+        """Build the error from the import error.
 
         Args:
-            what: needs the library, such as "the command arena".
-            missing: what Python raised.
-            extra: that brings the library.
+            what: the feature that needs the library, such as "the command arena".
+            missing: the error that Python raised.
+            extra: name of the extra that installs the library.
         """
         return cls(
             f"{what} needs {missing.name}, which is not installed: pip install 'millebornes-env[{extra}]'",
@@ -55,57 +47,46 @@ class MissingExtraError(ModuleNotFoundError, OptionError):
 
 
 class IllegalActionError(MilleBornesError):
-    """A play that the rules do not allow now; the message names the game, the seat and the play."""
+    """An action that the rules do not allow now; the message names the game, the seat and the action."""
 
 
 class ActionError(MilleBornesError):
-    """The actions have the wrong shape or type, or name no play at this table."""
+    """Actions of the wrong shape or type, or ids outside the action space."""
 
 
-class ArenaError(MilleBornesError):
-    """A match, tournament or recording that cannot be played, kept or read; the message says why."""
+class CallError(MilleBornesError):
+    """A method was called at the wrong time: before `reset`, after `close`, or during another call.
 
-
-class ResetNeededError(MilleBornesError):
-    """`step` was called before `reset`, or after a game ended that only `reset` can restart."""
-
-
-class ClosedError(MilleBornesError):
-    """The environment was used after `close`."""
-
-
-class ConcurrentCallError(MilleBornesError):
-    """An environment or an agent was called during another call of it, on another thread for example."""
+    `step` also needs a `reset` after an episode that does not restart by itself. The other call may be on
+    another thread.
+    """
 
 
 class StateError(MilleBornesError):
-    """An array that was given as game states is not one: wrong dtype, version, shape or contents."""
+    """An array that is not a valid batch of game states: wrong dtype, version, shape or contents."""
 
 
 class ConformanceError(MilleBornesError, AssertionError):
-    """An agent, sheet or environment fails a check of `millebornes_env.testing`.
-
-    The message says what is wrong, where (which table, game, seat, play) and what to do about it.
-    """
+    """An agent, sheet or environment fails a check of `millebornes_env.testing`."""
 
 
 class NotationError(MilleBornesError):
-    """A text is no position or no game; the message names the line or the play, and what is wrong."""
+    """A text that is not a valid position or game; the message names the line or the play."""
 
 
 class AgentError(MilleBornesError):
-    """An agent was asked about something that is not of its table, raised, or gave no legal action.
+    """An unknown agent or option, or an agent that cannot play, raised, or returned no legal action.
 
-    The message says which agent, what was wrong and where; the agent is as it was before the call.
+    After a failed call, the agent is as it was before the call.
     """
 
 
-class UnknownAgentError(AgentError):
-    """No such agent or option, or a run folder that cannot be played; the message says what there is."""
-
-
 class AgentFaultError(MilleBornesError):
-    """An agent raised, or chose what it must not, while the arena played; the message says when."""
+    """An agent raised or returned an invalid action during a match; the message says when."""
+
+
+class ArenaError(MilleBornesError):
+    """A match, tournament or recording that cannot be played, written or read."""
 
 
 class SolvingError(MilleBornesError):
@@ -113,15 +94,11 @@ class SolvingError(MilleBornesError):
 
 
 class PlayError(MilleBornesError):
-    """A table, server, study or view that cannot be made or asked; the message says why."""
+    """A table, server, study, message or view that is invalid or cannot be made."""
 
 
 class JournalError(PlayError):
-    """The journal of a study's session cannot be written."""
-
-
-class MessageError(PlayError):
-    """A message from a page that no page of this server sends."""
+    """The journal of a study's session is damaged, or cannot be read or written."""
 
 
 # How a message shows what was given -----------------------------------------------------------------------

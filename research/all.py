@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from millebornes_env._util.command_line import complain, run_command, sentence
+from millebornes_env._util.command_line import print_error, run_command, sentence
 from millebornes_env.cli.console import read_options
 from millebornes_env.errors import MilleBornesError, shown
 from research.frame import STOPPED, Question, answer
@@ -70,7 +70,7 @@ def ask(args: Args) -> int:
             answer(question, question.options(**given))
         except (MilleBornesError, OSError, ValueError, ModuleNotFoundError) as error:
             failed += 1
-            complain(f"{name}: {sentence(error)}")
+            print_error(f"{name}: {sentence(error)}")
     return failed
 
 

@@ -53,7 +53,7 @@ def solved(deck: str) -> Solved:
 
     Raises:
         SolvingError: it cannot be solved.
-        UnknownEditionError: there is no such sheet.
+        EditionError: there is no such sheet.
     """
     game = solvable(deck)
     path = FOLDER / f"{game.name}.npz"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import millebornes_env
-from millebornes_env.errors import GameError, UnknownEditionError
+from millebornes_env.errors import EditionError, GameError
 from millebornes_env.games.millebornes.rules import RULES, Rules
 from millebornes_env.games.millebornes.state import STATE, State
 from tests.patience import SECONDS_OF_A_HANG
@@ -75,7 +75,7 @@ def test_the_sheets_of_all_games_are_found_by_their_names() -> None:
     assert millebornes_env.editions(None) == (*millebornes_env.editions(), "arc_en_ciel")
     with pytest.raises(GameError, match="there is no game 'chess'; the games are: millebornes"):
         millebornes_env.editions("chess")
-    with pytest.raises(UnknownEditionError, match="Of other games: arc_en_ciel"):
+    with pytest.raises(EditionError, match="Of other games: arc_en_ciel"):
         millebornes_env.edition("ducth")
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from docs.site.rulings import Shown, rulings, shown
 from millebornes_env.play.web.table import CardTable
 from tests.each import each
-from website.rulings import Shown, rulings, shown
 
 
 def reached(one: Shown, edition: str) -> tuple[str, dict[str, Any]]:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from docs.site import positions, stage
+from docs.site.rulings import shown
 from tests.each import each
 from tests.patience import SECONDS_OF_A_HANG
-from website import positions, stage
-from website.rulings import shown
 
 
 def test_every_page_of_the_docs_is_in_a_section() -> None:
@@ -58,7 +58,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     rulings = (site / "docs" / "rulings_positions.html").read_text(encoding="utf-8")
     assert rulings.count('<figure class="position">') == sum(map(len, shown().values()))
     contributing = (site / "CONTRIBUTING.html").read_text(encoding="utf-8")
-    assert "website/stage.py" in contributing
+    assert "docs/site/stage.py" in contributing
     assert 'stage.py"' not in contributing, "a link to code that the site does not have"
     for page in site.rglob("*.html"):  # what axe-core objects to, as the theme writes it
         text = page.read_text(encoding="utf-8")

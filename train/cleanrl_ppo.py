@@ -2,9 +2,9 @@
 
     python -m train.cleanrl_ppo
 
-One network plays all seats and learns from every decision of each. What differs from CleanRL's ppo.py:
+One network plays all seats and learns from every decision of each. Differences from CleanRL's ppo.py:
 
-* illegal actions get no probability (`masked`);
+* illegal actions get probability 0 (`masked`);
 * a transition leads from a seat's decision to the same seat's next one (`millebornes_env.envs.rollout`); the
   last decision of each seat in a rollout has no successor yet and is left out of the loss.
 
@@ -44,49 +44,49 @@ class Args:
     players: int = 2
     """seats at the table"""
     reward: str = "points"
-    """what seats are paid by: "points" or "win" """
+    """reward: points or win"""
     seed: int = 1
-    """of the games, the network and the samples"""
+    """seed of the games, the network and the sampled actions"""
     seconds: float = 40.0
-    """time to learn, compiling not counted; the learning rate falls to 0 by then"""
+    """time budget, compiling excluded; the learning rate decays to 0"""
     total_timesteps: int | None = None
-    """decisions to learn from, instead of a time"""
+    """decisions to learn from, instead of a time budget"""
     num_envs: int = 256
-    """games that are played at the same time"""
+    """number of parallel games"""
     num_steps: int = 32
-    """decisions in each game between two updates"""
+    """steps of each game in a rollout"""
     num_minibatches: int = 8
-    """an epoch is divided into so many"""
+    """minibatches per epoch"""
     update_epochs: int = 4
-    """how often a rollout is learned from"""
+    """epochs per rollout"""
     learning_rate: float = 1e-3
-    """of Adam, at the beginning"""
+    """initial learning rate of Adam"""
     hidden: int = 128
     """units in each of the two hidden layers"""
     gamma: float = 1.0
-    """discount from a seat's decision to its next one"""
+    """discount factor, per decision of the seat"""
     gae_lambda: float = 0.95
-    """of generalised advantage estimation"""
+    """lambda of generalized advantage estimation"""
     clip_coef: float = 0.2
-    """how far a probability may move in one update"""
+    """clip range of PPO"""
     ent_coef: float = 0.02
-    """what entropy is worth"""
+    """entropy coefficient of the loss"""
     vf_coef: float = 0.5
-    """what the critic's error counts"""
+    """value function coefficient of the loss"""
     max_grad_norm: float = 0.5
-    """longer gradients are shortened"""
+    """gradient-norm clipping threshold"""
     eval_opponent: str = "random"
-    """who is played against at the end"""
+    """opponent in the evaluation at the end"""
     eval_matches: int = 500
-    """of them, every deal from each team's place; 0: none"""
+    """matches of the evaluation, every deal in all rotations of the teams; 0: none"""
     threads: int = 2
-    """of PyTorch and of the environment"""
+    """threads of PyTorch and of the environment"""
     out: Path | None = None
-    """file for the weights, written at the end (safetensors); None: they are not kept"""
+    """file for the final weights (safetensors); None: they are not saved"""
 
 
 def masked(logits: Tensor, mask: Tensor) -> torch.distributions.Categorical:
-    """The policy over legal actions."""
+    """Return the policy over legal actions."""
     return torch.distributions.Categorical(
         logits=logits.masked_fill(mask == 0, torch.finfo(logits.dtype).min), validate_args=False
     )
@@ -96,7 +96,7 @@ class Agent(nn.Module):
     """Actor and critic, two hidden layers each."""
 
     def __init__(self, env: VectorEnv, hidden: int) -> None:
-        """Random weights; observations are divided by their largest values."""
+        """Create random weights; observations are divided by their largest values."""
         super().__init__()
         highs = np.concatenate([np.full(one.size, max(one.high, 1)) for one in env.observation_sections])
         self.scale: Tensor
@@ -107,28 +107,28 @@ class Agent(nn.Module):
     @staticmethod
     def _layers(inputs: int, hidden: int, outputs: int, gain: float) -> nn.Sequential:
         layers = [nn.Linear(inputs, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, outputs)]
-        for layer, its_gain in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
-            nn.init.orthogonal_(layer.weight, its_gain)
+        for layer, layer_gain in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
+            nn.init.orthogonal_(layer.weight, layer_gain)
             nn.init.zeros_(layer.bias)
         return nn.Sequential(layers[0], nn.Tanh(), layers[1], nn.Tanh(), layers[2])
 
     def forward(self, observations: Tensor, masks: Tensor) -> tuple[torch.distributions.Categorical, Tensor]:
-        """Policy and values of int8[B, D] observations and int8[B, A] masks."""
+        """Return policy and values of int8[B, D] observations and int8[B, A] masks."""
         scaled = observations.float() * self.scale
         return masked(self.actor(scaled), masks), self.critic(scaled).squeeze(-1)
 
 
 class Player:
-    """The network as an agent of `millebornes_env`, to be evaluated."""
+    """The network as an agent of `millebornes_env`, for evaluation."""
 
     name = "cleanrl_ppo"
 
     def __init__(self, agent: Agent) -> None:
-        """Plays what is most probable."""
+        """Play greedily."""
         self._agent = agent
 
     def act(self, observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
-        """The most probable actions; see `agents.Agent`."""
+        """Return the most probable actions; see `agents.Agent`."""
         with torch.no_grad():
             policy, _ = self._agent(torch.from_numpy(observations), torch.from_numpy(action_masks))
         chosen: npt.NDArray[Any] = policy.logits.argmax(dim=1).numpy()
@@ -136,10 +136,10 @@ class Player:
 
 
 class Rollout:
-    """T steps of N games: what is learned from."""
+    """T steps of N games."""
 
     def __init__(self, env: VectorEnv, steps: int) -> None:
-        """Room for the steps."""
+        """Allocate the steps."""
         shape, buffers = (steps, env.num_envs), env.games.buffers
         self.observations = np.zeros((*shape, buffers.observation.shape[1]), np.int8)
         self.masks = np.zeros((*shape, buffers.action_mask.shape[1]), np.int8)
@@ -151,7 +151,7 @@ class Rollout:
         self.terminations = np.zeros(shape, np.bool_)
 
     def collect(self, env: VectorEnv, agent: Agent) -> None:
-        """Play on from where the games are; `step` overwrites its arrays, so all is copied."""
+        """Continue the games; arrays are copied, because `step` overwrites its buffers."""
         buffers = env.games.buffers
         for step in range(len(self.seats)):
             self.observations[step], self.masks[step] = buffers.observation, buffers.action_mask
@@ -167,7 +167,7 @@ class Rollout:
 
 
 def update(agent: Agent, optimizer: torch.optim.Optimizer, rollout: Rollout, args: Args) -> dict[str, float]:
-    """Learn from a rollout; what the losses were in the last minibatch."""
+    """Learn from a rollout; return the losses of the last minibatch."""
     transitions = transitions_of(rollout.seats, rollout.rewards, rollout.terminations)
     advantages, returns = advantages_of(
         transitions, rollout.values, gamma=args.gamma, gae_lambda=args.gae_lambda
@@ -204,7 +204,7 @@ def update(agent: Agent, optimizer: torch.optim.Optimizer, rollout: Rollout, arg
 
 
 def train(args: Args) -> Agent:
-    """Learn until the time or the decisions are used up.
+    """Train until the budget is spent.
 
     Raises:
         MilleBornesError: there is no such table.
@@ -223,21 +223,21 @@ def train(args: Args) -> Agent:
     agent = Agent(env, args.hidden)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     rollout = Rollout(env, args.num_steps)
-    started, decisions, done = time.perf_counter(), 0, 0.0
+    start, decisions, done = time.perf_counter(), 0, 0.0
     while done < 1.0:
         optimizer.param_groups[0]["lr"] = (1.0 - done) * args.learning_rate
         rollout.collect(env, agent)
         losses = update(agent, optimizer, rollout, args)
         decisions += rollout.seats.size
-        seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - start
         done = seconds / args.seconds if args.total_timesteps is None else decisions / args.total_timesteps
-        told = ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
-        print(f"{decisions:,} decisions, {seconds:.0f} s ({decisions / seconds:,.0f}/s): {told}", flush=True)
+        text = ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
+        print(f"{decisions:,} decisions, {seconds:.0f} s ({decisions / seconds:,.0f}/s): {text}", flush=True)
     return agent
 
 
 def evaluate(agent: Agent, args: Args) -> float:
-    """The share of matches won against the opponent, every deal from each team's place."""
+    """Return the share of matches won against the opponent, every deal in all rotations of the teams."""
     config = MatchConfig(args.edition, args.players, seed=args.seed, threads=args.threads)
     deals = -(-args.eval_matches // config.rules.teams)
     outcome = play([Player(agent), args.eval_opponent], config, deals)
@@ -245,10 +245,10 @@ def evaluate(agent: Agent, args: Args) -> float:
 
 
 def check(args: Args) -> None:
-    """Refuse what cannot be, before anything is learned.
+    """Check the options.
 
     Raises:
-        OptionError: a number that is too small.
+        OptionError: a number is too small.
         MilleBornesError: there is no such table, or no such opponent.
     """
     counts = ("num_envs", "num_steps", "num_minibatches", "update_epochs", "hidden", "threads")
@@ -259,14 +259,15 @@ def check(args: Args) -> None:
         raise OptionError("seconds and total_timesteps must be above 0")
     if args.num_envs * args.num_steps < args.num_minibatches:
         raise OptionError(
-            f"a rollout of {args.num_envs * args.num_steps} has no {args.num_minibatches} minibatches"
+            f"a rollout has {args.num_envs * args.num_steps} decisions; num_minibatches is "
+            f"{args.num_minibatches}"
         )
     config = MatchConfig(args.edition, args.players, seed=args.seed, threads=args.threads)
     make(args.eval_opponent, config.table())
 
 
 def main() -> int:
-    """Train, and play against the opponent; the exit code."""
+    """Run the command line; return the exit status."""
 
     def command() -> None:
         args = tyro.cli(Args, prog="python -m train.cleanrl_ppo", description=__doc__)

@@ -2,12 +2,11 @@
 
     python -m train.maskable_ppo --run-dir runs/first --minutes 5
 
-One seat of each game learns; the current policy plays the others (`SB3VecEnv`). The run
-folder can be played at once: `python -m millebornes_env evaluate --run-dir runs/first`. docs/training.md
-explains the logged metrics.
+One seat of each game learns; the current policy plays the others (`SB3VecEnv`). Evaluate the run folder with
+`python -m millebornes_env evaluate --run-dir runs/first`. docs/training.md explains the logged metrics.
 """
 
-# Where is what:
+# Overview:
 #
 #   the loop, the loss, the network           Stable-Baselines3 and sb3-contrib; make_model() below
 #   transitions of the learning seat          millebornes_env/envs/sb3.py  SB3VecEnv
@@ -40,7 +39,7 @@ from train.common.runs import Run, run_training
 
 CHECKPOINT_KIND: Final = "train.maskable_ppo 4"
 ACTIVATIONS: Final = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
-_STEPS_BETWEEN_LOOKS: Final = 16  # at the progress bar
+_PROGRESS_STEPS: Final = 16  # steps between updates of the progress bar
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Args(LibraryOptions):
 
 
 def self_play_policy(model: MaskablePPO, table: Table) -> Callable[..., npt.NDArray[np.int64]]:
-    """The policy as it stands, which samples its actions: what plays the seats that do not learn."""
+    """Return a function that samples actions of the current policy, for the seats that do not learn."""
     scale = torch.from_numpy(observation_scale(table))
 
     def act(observations: npt.NDArray[np.int8], action_masks: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
@@ -75,7 +74,7 @@ def self_play_policy(model: MaskablePPO, table: Table) -> Callable[..., npt.NDAr
 
 
 class Learner(LibraryLearner):
-    """MaskablePPO as a run keeps it.
+    """MaskablePPO as a learner of a run.
 
     Attributes:
         model: the learner of sb3-contrib.
@@ -84,7 +83,7 @@ class Learner(LibraryLearner):
     trained_by = "train.maskable_ppo"
 
     def __init__(self, model: MaskablePPO, table: Table, activation: str) -> None:
-        """Nothing is learned yet."""
+        """Wrap an untrained model."""
         policy = model.policy
         actor = [policy.mlp_extractor.policy_net, policy.action_net]
         super().__init__(policy, policy.optimizer, actor, table, activation)
@@ -101,7 +100,7 @@ class Learner(LibraryLearner):
         return tensors, {**progress, "updates": int(self.model._n_updates)}
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Go on from what `checkpoint` returned.
+        """Continue from the result of `checkpoint`.
 
         Raises:
             KeyError, TypeError, RuntimeError, ValueError: it is of another network.
@@ -112,10 +111,10 @@ class Learner(LibraryLearner):
 
 
 class RunCallback(BaseCallback):
-    """Tells the run when a rollout begins, sets what follows a schedule, and ends the training."""
+    """Notifies the run of each rollout, sets the entropy coefficient, and ends the training."""
 
     def __init__(self, run: Run, learner: Learner, stops: Stops) -> None:
-        """Watch a run that has begun."""
+        """Attach to a run after its `begin`."""
         super().__init__()
         self.run = run
         self.learner = learner
@@ -138,14 +137,14 @@ class RunCallback(BaseCallback):
         self.learner.check_loss(self.logger.name_to_value.get("train/loss", 0.0))
 
     def _on_step(self) -> bool:
-        if self.n_calls % _STEPS_BETWEEN_LOOKS == 0:
+        if self.n_calls % _PROGRESS_STEPS == 0:
             self.run.show_progress()
         is_over = self.run.args.minutes > 0 and self.run.share >= 1.0
         return not is_over and not self.stops.is_waiting
 
 
 class RunOutput(KVWriter):
-    """Hands what Stable-Baselines3 logs to the run."""
+    """Forwards the log of Stable-Baselines3 to the run."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -153,15 +152,15 @@ class RunOutput(KVWriter):
     def write(
         self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0
     ) -> None:
-        """Write what is a number."""
+        """Write the numbers among the values."""
         self.run.add_scalars(numbers(key_values))
 
     def close(self) -> None:
-        """Nothing: the run closes its files."""
+        """Do nothing; the run closes its files."""
 
 
 def make_model(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> MaskablePPO:
-    """MaskablePPO with the options of the run; `share` says how much of it is done, 0 to 1."""
+    """Create MaskablePPO with the options of a run; `share` returns its completed share, 0 to 1."""
     model = MaskablePPO(
         "MlpPolicy",
         env,
@@ -187,7 +186,7 @@ def make_model(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> Maskab
 
 
 def check(args: Args) -> None:
-    """Refuse options that cannot be.
+    """Check the options.
 
     Raises:
         ValueError: the message names the option.
@@ -210,8 +209,8 @@ def new_env(args: Args) -> SB3VecEnv:
     )
 
 
-def warmed_up(args: Args) -> Learner:
-    """A learner in small that has done everything once, to be thrown away: now all of it is compiled."""
+def warm_up(args: Args) -> Learner:
+    """Compile everything by training a small learner once; return that learner."""
     few = min(args.num_envs, 4)
     small = replace(args, num_envs=few, num_steps=4, batch_size=4 * few, num_epochs=1)
     learner = new_learner(small, new_env(small), lambda: 0.0)
@@ -227,13 +226,13 @@ def new_learner(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> Learn
 
 
 def train(args: Args) -> Run:
-    """Train, or go on training, until the budget is spent or a signal says to stop.
+    """Train, or resume training, until the budget is spent or a signal stops the run.
 
     Raises:
-        RunError: the folder cannot be used as asked.
-        ValueError: the table or another option is wrong.
+        RunError: the folder cannot be used.
+        ValueError: the table or another option is invalid.
         LossError: a loss became NaN or infinite.
-        Stopped: by Ctrl-C, SIGTERM or SIGHUP; a checkpoint was written.
+        Stopped: a signal (Ctrl-C, SIGTERM or SIGHUP); a checkpoint was written.
     """
     check(args)
     torch.set_num_threads(args.threads)
@@ -241,7 +240,7 @@ def train(args: Args) -> Run:
     env = new_env(args)
     with Stops() as stops, Run(args, CHECKPOINT_KIND, "MaskablePPO") as run:
         args.check_folder()
-        run.warm_up(warmed_up(args))
+        run.warm_up(warm_up(args))
         learner = new_learner(args, env, lambda: run.share)
         learner.model.set_logger(Logger(None, [RunOutput(run)]))
         run.begin(learner)
@@ -254,7 +253,7 @@ def train(args: Args) -> Run:
 
 
 def _train(run: Run, learner: Learner, stops: Stops) -> None:
-    """Rollouts and updates until the budget is spent; a signal ends a rollout, but not an update."""
+    """Train until the budget is spent; a signal ends a rollout, but not an update."""
     left = run.args.total_timesteps - learner.decisions if run.args.minutes == 0 else sys.maxsize
     with stops.deferred():
         learner.model.learn(left, RunCallback(run, learner, stops), reset_num_timesteps=False)
@@ -262,7 +261,7 @@ def _train(run: Run, learner: Learner, stops: Stops) -> None:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_training(Args, __doc__, lambda args: train(args).problem, lambda args: args.run_dir)
 
 

@@ -4,11 +4,11 @@
     python -m train.rllib --run-dir runs/rllib --minutes 5 --cluster auto --workers 8
 
 One policy plays all seats and learns from its decisions. The loop, the loss, the network with its action mask
-and the workers are RLlib's; `RLlibEnv` shows it the game. The run folder can be played at once:
-`python -m millebornes_env evaluate --run-dir runs/rllib`. docs/rllib.md explains it.
+and the workers are RLlib's; `RLlibEnv` is the environment. Evaluate the run folder with
+`python -m millebornes_env evaluate --run-dir runs/rllib`. See docs/rllib.md.
 
-The checkpoint is a safetensors file, as those of all trainers. RLlib's own (`Algorithm.save_to_path`) are
-pickles, which can run any code when they are read: nothing here reads or writes one.
+The checkpoint is a safetensors file, as for all trainers. RLlib's own checkpoints (`Algorithm.save_to_path`)
+are pickles, which can run any code when they are read, and are not used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from train.common.options import check_amounts, check_training, linear_schedule
 from train.common.runs import Run, run_training
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # Ray's modules warn of each other
+    warnings.simplefilter("ignore")  # Ray's modules emit deprecation warnings about each other
     for name in ("ray", "ray.rllib"):
         logging.getLogger(name).setLevel(logging.ERROR)
     from ray.rllib.algorithms.algorithm import Algorithm
@@ -51,14 +51,14 @@ class Args(LibraryOptions):
     free: ClassVar[frozenset[str]] = LibraryOptions.free | {"workers", "cluster"}
 
     num_envs: int = 64
-    """games played at once, by all workers together"""
+    """number of parallel games, of all workers together"""
     num_steps: int = 32
     batch_size: int = 256
     num_epochs: int = 6
     workers: int = 0
-    """processes that play (RLlib's env runners), one CPU each; 0: the learner plays itself"""
+    """processes that play (RLlib's env runners), one CPU each; 0: the learner's process plays"""
     cluster: str = ""
-    """address of a Ray cluster, such as auto or 10.0.0.1:6379 (default: a Ray of its own, on this machine)"""
+    """address of a Ray cluster, such as auto or 10.0.0.1:6379 (default: start Ray on this machine)"""
 
 
 def algorithm_config(args: Args) -> PPOConfig:
@@ -92,16 +92,16 @@ def algorithm_config(args: Args) -> PPOConfig:
 
 
 class Learner(LibraryLearner):
-    """PPO of RLlib as a run keeps it.
+    """PPO of RLlib as a learner of a run.
 
     Attributes:
-        algorithm: RLlib's.
+        algorithm: the algorithm of RLlib.
     """
 
     trained_by = "train.rllib"
 
     def __init__(self, algorithm: Algorithm, args: Args) -> None:
-        """Nothing is learned yet."""
+        """Wrap an untrained algorithm."""
         (learner,) = algorithm.learner_group.foreach_learner(lambda learner: learner)
         self._learner: Any = learner.get()
         ((_, optimizer),) = self._learner.get_optimizers_for_module(_MAIN)
@@ -112,13 +112,13 @@ class Learner(LibraryLearner):
         self._args = args
 
     def update(self, share: float) -> dict[str, float]:
-        """Play, and learn from it.
+        """Play a rollout and learn from it.
 
         Args:
-            share: how much of the run is done, 0 to 1, which the schedules follow.
+            share: completed share of the run, 0 to 1, for the schedules.
 
         Returns:
-            RLlib's statistics of the update.
+            Statistics of the update from RLlib.
 
         Raises:
             LossError: the loss became NaN or infinite.
@@ -135,7 +135,7 @@ class Learner(LibraryLearner):
         return {f"train/{name}": value for name, value in numbers(found).items()}
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Go on from what `checkpoint` returned, and send the weights to all that play."""
+        """Continue from the result of `checkpoint`, and send the weights to all workers."""
         super().restore(tensors, progress)
         self.algorithm.env_runner_group.sync_weights(
             from_worker_or_learner_group=self.algorithm.learner_group, inference_only=True
@@ -143,10 +143,10 @@ class Learner(LibraryLearner):
 
 
 def check(args: Args) -> None:
-    """Refuse options that cannot be.
+    """Check the options.
 
     Raises:
-        ValueError: the message names the option, or says which tables there are.
+        ValueError: the message names the option, or lists the tables.
     """
     check_training(args)
     args.table()
@@ -161,14 +161,14 @@ def check(args: Args) -> None:
 
 
 def train(args: Args) -> Run:
-    """Train, or go on training, until the budget is spent or a signal says to stop.
+    """Train, or resume training, until the budget is spent or a signal stops the run.
 
     Raises:
-        RunError: the folder cannot be used as asked.
-        ArenaError: there is no such cluster.
-        ValueError: the table or another option is wrong.
+        RunError: the folder cannot be used.
+        ArenaError: the cluster cannot be reached.
+        ValueError: the table or another option is invalid.
         LossError: a loss became NaN or infinite.
-        Stopped: by Ctrl-C, SIGTERM or SIGHUP; a checkpoint was written.
+        Stopped: a signal (Ctrl-C, SIGTERM or SIGHUP); a checkpoint was written.
     """
     check(args)
     torch.set_num_threads(args.threads)
@@ -189,7 +189,7 @@ def train(args: Args) -> Run:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_training(Args, __doc__, lambda args: train(args).problem, lambda args: args.run_dir)
 
 

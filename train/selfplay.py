@@ -11,8 +11,8 @@ together if `torchrun` starts them. docs/training.md explains the options, the r
 # opponents.py; the compiled products of the sparse learner in sparse.py; evaluation, checkpoints and logs in
 # runs.py and run_folder.py; several processes in workers.py.
 #
-# In shapes: T steps, N games, S seats, D inputs, A actions, R = T * N rows (one for each decision), B rows of
-# a minibatch. Logits have A + 1 columns, the last is the value.
+# Shapes: T steps, N games, S seats, D inputs, A actions, R = T * N rows (one for each decision), B rows of a
+# minibatch. Logits have A + 1 columns; the last is the value.
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ from train.common.workers import ALONE, Order, Workers, joined, signals_ignored
 
 CHECKPOINT_KIND: Final = "train.selfplay 2"
 PARTS: Final = ("env", "inference", "advantage", "update")
-"""Parts of the work whose time is measured; the rest is "other"."""
+"""Timed parts of the work; the rest is "other"."""
 PRECISIONS: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 """Data types of the hidden layers; weights, optimizer, logits and losses are float32 in any case."""
 STATISTICS: Final = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "magnet_kl")
@@ -88,7 +88,7 @@ CHUNK: Final = 32
 
 _POLICY_GAIN: Final = 0.01  # a new policy is nearly uniform (Andrychowicz et al. 2021, section 3.2)
 _HIGHEST_LOG_RATIO: Final = 20.0  # exp of much more overflows
-_FIRST_UPDATES: Final = 10  # of the EMA, with a lower decay
+_EMA_WARM_UP: Final = 10  # updates with a lower decay
 _GAMES: Final = "games"
 
 
@@ -154,7 +154,7 @@ class Perceptron(nn.Module):
         if ours != theirs:
             raise ValueError(
                 f"the policy in {source!r} has layers of {theirs} (outputs, inputs), the network to be "
-                f"trained has {ours}: give its --hidden, and --features as it was trained"
+                f"trained has {ours}: give --hidden and --features of that policy"
             )
         for number, (layer, (weight, bias)) in enumerate(zip(self.linears, layers, strict=True)):
             layer.weight.copy_(torch.from_numpy(weight / self.scale.numpy() if number == 0 else weight))
@@ -172,9 +172,9 @@ def actor_critic(scale: Float32Array, hidden: Sequence[int], actions: int) -> Pe
 
 # Sampling --------------------------------------------------------------------------------------------------
 #
-# Six in seven actions are illegal, and PyTorch would go a dozen times through the logits of all. These
-# compiled loops read a row once, and only its legal actions cost anything. Threads take equal shares of the
-# rows in order, so the same number of threads gives the same sums.
+# Six in seven actions are illegal, and PyTorch would read the logits of all of them a dozen times. These
+# compiled loops read a row once and compute for its legal actions only. Threads take equal shares of the rows
+# in order, so the same number of threads gives the same sums.
 
 
 class Samples(NamedTuple):
@@ -376,8 +376,8 @@ def gradient_of_row(batch: Minibatch, coefs: LossCoefs, scratch: Scratch, thread
     """Write the gradient of one row's loss by its logits, and add the row to the statistics.
 
     With p the current policy over legal actions, r = p(a) / p_old(a), A the advantage, H the entropy, q the
-    magnet, v the value and R the return, the loss of a row is (Schulman et al. 2017, equations 7 and 9; Sokal
-    et al. 2023 for the magnet)
+    magnet, v the value and R the return, the loss of a row is (Schulman et al. 2017, equations 7 and 9;
+    Sokota et al. 2023 for the magnet)
 
         -min(r A, clip(r, 1 - c, 1 + c) A) - w_H H(p) + w_q KL(p, q) + w_v (v - R)^2 / 2
     """
@@ -434,7 +434,7 @@ def add_magnet_gradient(
 def divide_row(row: Float32Array, rows: int) -> None:
     """Divide a row by a number.
 
-    In a function of its own: what is written as `array[row] *= number` in a loop of threads is lost.
+    This is a separate function because Numba loses writes such as `array[row] *= number` in a parallel loop.
     """
     share = np.float32(1.0 / rows)
     for column in range(len(row)):
@@ -455,8 +455,8 @@ def write_gradient(batch: Minibatch, coefs: LossCoefs, scratch: Scratch, threads
 def shuffled(rows: Int64Array, batches: int, rng: np.random.Generator) -> list[Int64Array]:
     """Shuffle rows int64[n] into minibatches of nearly equal size.
 
-    Chunks of `CHUNK` rows stay together: they are of one step of neighbouring games, which are independent,
-    and lie side by side in memory (row by row it took four times as long to fetch them).
+    Chunks of `CHUNK` rows stay together: they belong to one step of neighboring games, which are independent,
+    and are contiguous in memory (shuffling single rows took four times as long to read them).
     """
     order = rng.permutation(-(-len(rows) // CHUNK))
     indices = (order[:, np.newaxis] * CHUNK + np.arange(CHUNK)).reshape(-1)
@@ -466,8 +466,7 @@ def shuffled(rows: Int64Array, batches: int, rng: np.random.Generator) -> list[I
 class TorchBackend:
     """Evaluates and updates a network by PyTorch's products, autograd and Adam.
 
-    `SparseBackend` does the same by compiled kernels that skip zeros, and takes the same steps but for
-    rounding.
+    `SparseBackend` does the same with compiled kernels that skip zeros; its steps differ by rounding only.
 
     Attributes:
         gradients: parameters whose `grad` several processes average.
@@ -480,14 +479,14 @@ class TorchBackend:
         optimizer: torch.optim.Optimizer | None = None,
         oracle: Perceptron | None = None,
     ) -> None:
-        """Evaluate a network, and update it and the oracle if there is an optimizer of both."""
+        """Create a backend; with an optimizer it can also update the network and the oracle."""
         self._networks = [network] if oracle is None else [network, oracle]
         self._precision, self._optimizer = precision, optimizer
         self._logits = torch.zeros(0)
         self.gradients = [parameter for one in self._networks for parameter in one.parameters()]
 
     def load(self) -> None:
-        """Do nothing: PyTorch reads the weights of the network itself."""
+        """Do nothing; PyTorch reads the weights of the network directly."""
 
     begin = end = load
 
@@ -532,7 +531,7 @@ class Policy:
         self._scratch = new_scratch(threads, network.linears[-1].out_features - 1)
 
     def load(self) -> None:
-        """Read the weights of the network, which have changed."""
+        """Read the weights of the network after a change."""
         self.backend.load()
 
     def act(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Samples:
@@ -623,7 +622,7 @@ class Trainer:
         return Policy(network, backend, self.args.threads)
 
     def _new_opponents(self) -> Opponents:
-        """Build the opponents, who have seen no game yet."""
+        """Build the opponents, with empty memories and an empty pool."""
         snapshot = self._new_policy(copy.deepcopy(self.network), torch.float32)
         return Opponents(self.games, snapshot, self.args, self._seed)
 
@@ -662,7 +661,7 @@ class Trainer:
             Means of the statistics, by name.
 
         Raises:
-            LossError: a loss became NaN or infinite; the networks are as they were before this update.
+            LossError: a loss became NaN or infinite; the networks are unchanged.
             ValueError: the rollout has nothing to learn from.
         """
         args = self.args
@@ -702,7 +701,7 @@ class Trainer:
         """Return the number of rows to learn from in all processes, and of minibatches.
 
         Raises:
-            ValueError: a process has too few; all of them raise it.
+            ValueError: a process has too few rows; all processes raise it.
         """
         args, workers = self.args, self.workers
         everywhere, empty = (int(number) for number in workers.sums(len(rows), not len(rows)))
@@ -754,11 +753,11 @@ class Trainer:
 
     @torch.no_grad()
     def _update_copies(self) -> None:
-        """Update the EMA, and copy the policy to the pool and to the magnet when it is time.
+        """Update the EMA, and copy the policy to the pool and to the magnet when due.
 
-        At the beginning, when everything changes fast, the decay is lower.
+        The decay is lower during the first updates, when the weights change fast.
         """
-        decay = min(self.args.ema_decay, self.updates / (self.updates + _FIRST_UPDATES))
+        decay = min(self.args.ema_decay, self.updates / (self.updates + _EMA_WARM_UP))
         for mean, value in zip(self.ema_network.parameters(), self.network.parameters(), strict=True):
             mean.lerp_(value, 1.0 - decay)
         if self.opponents.pool is not None and self.updates % self.args.pool_updates == 0:
@@ -767,9 +766,9 @@ class Trainer:
             self.magnet.load_state_dict(self.network.state_dict())
 
     def warm_up(self) -> None:
-        """Play and learn once, so that everything is compiled, and start again.
+        """Play and learn once, so that everything is compiled, and reset all state.
 
-        Random numbers are functions of the seed and of counters: nothing of a run changes.
+        Random numbers are functions of the seed and of counters, so the run is not affected.
         """
         learned = copy.deepcopy(self._learned())
         workers, self.workers = self.workers, ALONE  # processes may take different times to compile
@@ -787,13 +786,13 @@ class Trainer:
         self.updates = self.decisions = 0
         self.seconds = dict.fromkeys(PARTS, 0.0)
 
-    # What is kept -------------------------------------------------------------------------------------------
+    # Saving -------------------------------------------------------------------------------------------------
 
     def save_policy(self, folder: Path) -> None:
         """Write the EMA of the policy in the format that agents play.
 
         Raises:
-            OSError: it could not be written.
+            OSError: a file could not be written.
         """
         tables = self.games.tables
         save_policy_files(
@@ -809,7 +808,7 @@ class Trainer:
     def checkpoint(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return all that learning depends on; random numbers are functions of the seed and of counters.
 
-        Process 0 has the others send their games, and what agents remember of them.
+        Process 0 collects the games of the others, with the memories of agents.
         """
         remembered, snapshots = self.opponents.checkpoint()
         tensors = self._learned() | remembered | {_GAMES: torch.from_numpy(self.games.save())}
@@ -821,7 +820,7 @@ class Trainer:
         """Continue from the checkpoint of a trainer with the same options; process 0 sends it to the others.
 
         Raises:
-            RunError: the run was begun by another number of processes.
+            RunError: the run has another number of processes.
             KeyError, TypeError, RuntimeError, ValueError: the tensors are of another run.
         """
         processes = int(progress["processes"])
@@ -853,30 +852,30 @@ class Trainer:
         return tensors
 
     def _restore_learned(self, tensors: dict[str, Tensor]) -> None:
-        """Restore the tensors of `_learned`; there may be others among them."""
+        """Restore the tensors of `_learned`; other tensors are ignored."""
         for name, module in self._modules().items():
             module.load_state_dict(with_prefix(tensors, f"{name}."))
         tensors_to_optimizer(self.optimizer, tensors)
 
 
 def _rows_of_games(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors that have a row for each game: every process has rows of its own."""
+    """Return the tensors that have a row for each game; each process has its own rows."""
     return {name: rows for name, rows in tensors.items() if name == _GAMES or name.startswith(MEMORIES)}
 
 
 # The run ---------------------------------------------------------------------------------------------------
 
 
-def as_begun(args: Args) -> Args:
-    """Replace "auto" by the learner and the precision of the run that is resumed, if there is one.
+def with_recorded_choice(args: Args) -> Args:
+    """Replace "auto" by the learner and the precision of the run to be resumed, if there is one.
 
     Raises:
         RunError: the checkpoint of the run is damaged or of another version.
     """
-    begun = recorded_options(args.run_dir, CHECKPOINT_KIND) if args.resume else {}
-    if (begun.get("learner"), begun.get("precision")) not in CHOICES:
+    recorded = recorded_options(args.run_dir, CHECKPOINT_KIND) if args.resume else {}
+    if (recorded.get("learner"), recorded.get("precision")) not in CHOICES:
         return args
-    known = Choice(begun["learner"], begun["precision"])
+    known = Choice(recorded["learner"], recorded["precision"])
     learner = known.learner if args.learner == "auto" else args.learner
     takes_precision = args.precision == "auto" and learner == known.learner
     return replace(args, learner=learner, precision=known.precision if takes_precision else args.precision)
@@ -887,21 +886,21 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
 
     Args:
         args: options; the numbers of games and of rows are those of all processes together.
-        workers: the processes that learn together, of which this is number 0; the others `follow`.
+        workers: the processes that learn together; this is process 0, the others `follow`.
 
     Raises:
-        RunError: the folder cannot be used as asked.
+        RunError: the folder cannot be used.
         ValueError: an option is invalid, or there is no such table or opponent.
         LossError: a loss became NaN; a checkpoint from before that update and the batch were saved.
-        Stopped: by Ctrl-C, SIGTERM or SIGHUP; after the current update a checkpoint was written.
+        Stopped: a signal (Ctrl-C, SIGTERM or SIGHUP); a checkpoint was written after the current update.
     """
     check(args)
     workers.share_of_games(args.num_envs)
-    args = as_begun(args)
+    args = with_recorded_choice(args)
     if args.precision == "bfloat16" and not has_fast_bfloat16():
         say("note: this processor has no bfloat16, --precision float32 is several times faster")
     with Stops() as stops, workers.leading(), Run(args, CHECKPOINT_KIND, "PPO") as run:
-        workers.tell(Order.BEGIN, CHOICES.index(choose_learner(args)))
+        workers.send_order(Order.BEGIN, CHOICES.index(choose_learner(args)))
         trainer = Trainer(args, workers)
         trainer.warm_up()
         run.warm_up(trainer)
@@ -909,7 +908,7 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
         try:
             while (share := run.share) < 1.0:
                 with stops.deferred():  # a signal waits for the end of the update
-                    workers.tell(Order.UPDATE, share)
+                    workers.send_order(Order.UPDATE, share)
                     trainer.collect()
                     try:
                         statistics = trainer.learn(share)
@@ -929,27 +928,30 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
 
 
 def follow(args: Args, workers: Workers) -> None:
-    """Learn as one of several processes, except number 0, until that one ends the run.
+    """Follow the orders of process 0 until it ends the run, as one of the other processes.
 
     Raises:
         ValueError: as in `train`.
-        WorkerError: another process has ended.
+        RunError: another process ended.
     """
     check(args)
     workers.share_of_games(args.num_envs)
     with signals_ignored():
-        order, choice = workers.told()
+        order, value = workers.receive_order()
         if order is Order.END:
             return
-        trainer = Trainer(replace(args, **CHOICES[int(choice)]._asdict()), workers)
+        trainer = Trainer(replace(args, **CHOICES[int(value)]._asdict()), workers)
         trainer.warm_up()
-        while (told := workers.told())[0] is not Order.END:
-            # Any error here is raised in process 0 too, which decides what follows.
+        while True:
+            order, value = workers.receive_order()
+            if order is Order.END:
+                return
+            # Any error here is raised in process 0 too, which handles it.
             with contextlib.suppress(LossError, KeyError, TypeError, RuntimeError, ValueError):
-                if told[0] is Order.UPDATE:
+                if order is Order.UPDATE:
                     trainer.collect()
-                    trainer.learn(told[1])
-                elif told[0] is Order.CHECKPOINT:
+                    trainer.learn(value)
+                elif order is Order.CHECKPOINT:
                     trainer.checkpoint()
                 else:
                     trainer.restore(*workers.received())

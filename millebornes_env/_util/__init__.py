@@ -1,1 +1,1 @@
-"""Helpers without a game: files, texts, versions, signals, argument checks."""
+"""Helpers that know no game: files, texts, versions, signals, argument checks."""

@@ -1,38 +1,37 @@
-"""Checks of arguments: every way to be wrong gets a message that says what to do."""
+"""Argument checks; error messages say how to correct the value."""
 
 from __future__ import annotations
 
-import difflib
 import operator
 from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 
+from millebornes_env._util.texts import closest
 from millebornes_env.errors import MilleBornesError, OptionError, shown
 
 LARGEST_SEED: Final = 2**64 - 1
 
 
 def one_of(option: str, value: object, known: Iterable[str]) -> str:
-    """The value, if it is one of the known ones.
+    """Return the value if it is one of the known ones.
 
     Raises:
-        OptionError: it is not; the message lists them and names the closest.
+        OptionError: it is not; the message lists the known ones and names the closest.
     """
     names = list(known)
     if isinstance(value, str) and value in names:
         return value
-    close = difflib.get_close_matches(value[:100], names, n=1) if isinstance(value, str) else []
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = closest(value, names) if isinstance(value, str) else ""
     raise OptionError(f"{option} is {shown(value)}; it may be {', '.join(map(repr, names))}.{hint}")
 
 
 def flag(option: str, value: object) -> bool:
-    """True or False.
+    """Return the value as a bool.
 
     Raises:
-        OptionError: it is neither.
+        OptionError: it is neither True nor False.
     """
     if not isinstance(value, (bool, np.bool_)):
         raise OptionError(f"{option} is {shown(value)}; it must be True or False")
@@ -40,7 +39,7 @@ def flag(option: str, value: object) -> bool:
 
 
 def whole_number(value: object) -> int | None:
-    """The value as an int, if it is a whole number of any type (booleans are none), else None."""
+    """Return a whole number of any type except bool as an int; None for anything else."""
     if isinstance(value, (bool, np.bool_)):
         return None
     try:
@@ -51,6 +50,8 @@ def whole_number(value: object) -> int | None:
 
 def action_number(action: object) -> int | None:
     """Return an action as an int, also one in an array of one element, as policies return it; else None."""
+    if type(action) is int:
+        return action
     if isinstance(action, np.ndarray) and action.size == 1:
         action = action.reshape(())[()]
     return whole_number(action)
@@ -60,7 +61,7 @@ def at_least_one(name: str, value: object, most: int, error: type[MilleBornesErr
     """Return the value as an int from 1 to `most`.
 
     Raises:
-        MilleBornesError: of the class `error`: it is not one.
+        MilleBornesError: of the class `error`: the value is something else.
     """
     number = whole_number(value)
     if number is None:
@@ -73,14 +74,14 @@ def at_least_one(name: str, value: object, most: int, error: type[MilleBornesErr
 
 
 def checked_seed(seed: object, *, or_none: bool = True) -> int:
-    """A whole number from 0 to 2**64 - 1.
+    """Return a seed as an int from 0 to 2**64 - 1.
 
     Args:
-        seed: what was given.
-        or_none: whether the caller takes None too; the message then says so.
+        seed: the value to check.
+        or_none: the caller also accepts None, which the message then mentions.
 
     Raises:
-        OptionError: it is not.
+        OptionError: the value is something else.
     """
     number = whole_number(seed)
     if number is None:
@@ -92,10 +93,10 @@ def checked_seed(seed: object, *, or_none: bool = True) -> int:
 
 
 def checked_index(what: str, value: object, count: int) -> int:
-    """A whole number from 0 to `count` - 1, such as a game or a seat.
+    """Return an index from 0 to `count` - 1 as an int, such as that of a game or a seat.
 
     Raises:
-        OptionError: it is not.
+        OptionError: the value is something else.
     """
     number = whole_number(value)
     if number is None or not 0 <= number < count:

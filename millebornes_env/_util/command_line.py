@@ -6,7 +6,7 @@ full or no longer read:
     python -m millebornes_env editions | head -1    # ends quietly
     python -m millebornes_env editions > /dev/full  # error: standard output could not be written: ...
     python -m millebornes_env editions >&-          # error: standard output is closed: ...
-    python -m train.selfplay 2>&-                   # trains; nobody is told
+    python -m train.selfplay 2>&-                   # trains without progress and error messages
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from typing import Final, TextIO
 from millebornes_env._util.signals import Stops, exit_code_of
 from millebornes_env._util.texts import file_name
 
-WRONG: Final = 2
-"""Exit code: the command line, a file that it names, or a standard stream is not what it should be."""
+EXIT_ERROR: Final = 2
+"""Exit code for an invalid command line, file or standard stream."""
 
 
 def run_command(
     command: Callable[[], int | None], *, prints: bool = True, stopped: str = "interrupted"
 ) -> int:
-    """Run a command, and turn what goes wrong into one sentence and an exit code.
+    """Run a command; report errors as one sentence and an exit code.
 
     Args:
-        command: does the work; returns its exit code, or None for 0.
-        prints: whether the command is for what it prints: a closed standard output is then an error at once,
-            not after hours.
-        stopped: what to say after Ctrl-C, SIGTERM or SIGHUP: what was kept, and how to go on.
+        command: function that does the work and returns its exit code, or None for 0.
+        prints: the command exists to print: a closed standard output is then an error from the start, not
+            after hours.
+        stopped: message after Ctrl-C, SIGTERM or SIGHUP: what was saved, and how to resume.
 
     Returns:
-        The command's own exit code; 0 also where nobody reads on (`| head`); `WRONG` after an error; 128 and
-        the signal's number after a signal, such as 130 after Ctrl-C.
+        The command's own exit code; 0 also if the reader has closed the pipe (`| head`); `EXIT_ERROR` after
+        an error; 128 plus the signal's number after a signal, such as 130 after Ctrl-C.
 
     Raises:
-        SystemExit: as `argparse` and tyro raise it, after what they printed was written out.
+        SystemExit: from `argparse` or tyro, after their output was flushed.
     """
     stdout_was_closed = sys.stdout is None
     open_closed_streams()
     if stdout_was_closed and prints:
-        return complain("standard output is closed: nothing can be printed")
+        return print_error("standard output is closed: nothing can be printed")
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")  # an old code page prints caf\xe9, not a traceback
     exit_code: int | None
@@ -59,38 +59,36 @@ def run_command(
                 sys.stdout.flush()
                 raise
             sys.stdout.flush()
-    except BrokenPipeError:  # `| head` has seen enough
-        _give_up(sys.stdout)
+    except BrokenPipeError:  # `| head` has closed the pipe
+        _discard(sys.stdout)
         return 0
     except KeyboardInterrupt as stop:
-        write_out(sys.stdout)
-        return complain(stopped, exit_code_of(stop))
+        flush(sys.stdout)
+        return print_error(stopped, exit_code_of(stop))
     except MemoryError as error:
-        write_out(sys.stdout)
-        return complain(f"there is not enough memory for what was asked ({sentence(error)}): ask for less")
+        flush(sys.stdout)
+        return print_error(f"there is not enough memory for what was asked ({sentence(error)}): ask for less")
     except (OSError, ValueError) as error:
-        write_out(sys.stdout)
-        return complain(sentence(error))
-    write_out(sys.stdout)
+        flush(sys.stdout)
+        return print_error(sentence(error))
+    flush(sys.stdout)
     return exit_code or 0
 
 
-def complain(message: str, exit_code: int = WRONG) -> int:
-    """Print `error: ...` to standard error, in one line; a standard error that takes nothing is no error.
+def print_error(message: str, exit_code: int = EXIT_ERROR) -> int:
+    """Print `error: ...` to standard error, on one line, and return the exit code.
 
-    Args:
-        message: what is wrong.
-        exit_code: what to return.
+    A failing standard error is ignored.
     """
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
             print(f"error: {one_line(message)}", file=sys.stderr)
-        write_out(sys.stderr)
+        flush(sys.stderr)
     return exit_code
 
 
 def warn(message: str) -> None:
-    """Print `warning: ...` to standard error, in one line, if that takes it; nothing for an empty message."""
+    """Print `warning: ...` to standard error, on one line; nothing for an empty message."""
     if message:
         say(f"warning: {one_line(message)}")
 
@@ -101,14 +99,14 @@ def program() -> str:
 
 
 def option_name(field: str) -> str:
-    """A field of a dataclass of options as it is written on the command line."""
+    """Return the command-line option for a field of a dataclass of options."""
     return f"--{field.replace('_', '-')}"
 
 
 def sentence(error: BaseException) -> str:
     """Return an error's message on one line; for an error of the operating system, the file and the reason.
 
-    A `KeyError` says only the key, so its name is put before.
+    The message of a `KeyError` is only the key, so the name of the class is added.
     """
     if isinstance(error, OSError) and error.strerror:
         files = " and ".join(
@@ -120,15 +118,15 @@ def sentence(error: BaseException) -> str:
 
 
 def say(line: str) -> None:
-    """Print a line to stderr, if that takes it."""
+    """Print a line to stderr, ignoring errors."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
             print(" ".join(line.split()), file=sys.stderr)
-        write_out(sys.stderr)
+        flush(sys.stderr)
 
 
 def one_line(text: str) -> str:
-    """The text in one line; what does not print (a control character in a file's name) as an escape."""
+    """Return the text on one line, with unprintable characters (as in a file's name) escaped."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in " ".join(text.split())
@@ -136,9 +134,9 @@ def one_line(text: str) -> str:
 
 
 def open_closed_streams() -> None:
-    """Put the null device in the place of standard streams that were closed when the program started.
+    """Replace standard streams that were closed when the program started by the null device.
 
-    Otherwise the next file that is opened would get the stream's number, and what a library prints there.
+    Otherwise the next file that is opened would get the stream's number, and receive what libraries print.
     """
     for number, mode in enumerate((os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)):
         try:
@@ -151,20 +149,20 @@ def open_closed_streams() -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             mode_of_file = "r" if name == "stdin" else "w"
-            stream = open(number, mode_of_file, encoding="utf-8", closefd=False)  # noqa: SIM115 - for good
+            stream = open(number, mode_of_file, encoding="utf-8", closefd=False)  # noqa: SIM115 - stays open
             setattr(sys, name, stream)
 
 
-def write_out(stream: TextIO) -> None:
-    """Flush a stream; if that fails, give it up, so that Python does not try again at the end."""
+def flush(stream: TextIO) -> None:
+    """Flush a stream; if that fails, discard its output, so that Python does not try again at exit."""
     try:
         stream.flush()
     except (OSError, ValueError):
-        _give_up(stream)
+        _discard(stream)
 
 
-def _give_up(stream: TextIO) -> None:
-    """Let the rest of a stream's output go nowhere."""
+def _discard(stream: TextIO) -> None:
+    """Send the rest of a stream's output to the null device."""
     with contextlib.suppress(OSError, ValueError):  # a stream without a file below it
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())

@@ -1,7 +1,7 @@
-"""Files that are written whole or not at all.
+"""Atomic writing of files: whole or not at all.
 
-What is written goes into a temporary file in the same folder, which takes the place of the old file in one
-step: a reader, a full disk or a killed process never leaves half a file behind.
+The content is written to a temporary file in the same folder, which then replaces the old file in one step:
+a full disk or a killed process never leaves half a file behind, and readers never see one.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 _LONGEST_STEM = 200  # so that the temporary name stays below the 255 bytes of most file systems
 _DRAFT = re.compile(r"\..+\.(\d{1,10})-[0-9a-f]{8}\.tmp", re.DOTALL)
-_OLD_SECONDS = 3600.0  # nobody writes for that long at one file
+_OLD_SECONDS = 3600.0  # no file takes that long to write
 _being_written: set[str] = set()  # names of drafts
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a path to write to, which takes the place of `path` at the end, or is removed after an error.
+    """Yield a path to write to; the file replaces `path` at the end, or is removed after an error.
 
     Args:
-        path: the file to replace; its folder is made if it is missing.
+        path: the file to replace; its folder is created if it is missing.
 
     Yields:
         The path of a file that does not exist yet, in the same folder.
 
     Raises:
-        OSError: the folder cannot be made or written to, the disk is full, or `path` is a device, a pipe or a
-            folder; `path` is as it was. The error names the file, which the operating system does not say of
-            a full disk.
+        OSError: the folder cannot be created or written to, the disk is full, or `path` is a device, a pipe
+            or a folder; `path` is unchanged. The error names the file, which the operating system does not do
+            for a full disk.
     """
     check_replaceable(path)
     draft = path.with_name(f".{path.name[:_LONGEST_STEM]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
@@ -52,7 +52,7 @@ def replacing(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield draft
         with draft.open("rb") as written:
-            os.fsync(written.fileno())  # some disks say only now that they are full
+            os.fsync(written.fileno())  # some disks report only now that they are full
         draft.replace(path)
     except OSError as error:
         if error.strerror and (error.filename is None or Path(os.fsdecode(error.filename)) == draft):
@@ -65,28 +65,28 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse what no file may take the place of: root could replace /dev/null, for all programs.
+    """Check that a file may replace `path`: root could otherwise replace /dev/null for all programs.
 
     Raises:
-        OSError: there is something at `path` that is no regular file.
+        OSError: `path` exists and is not a regular file.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "it is a device or a pipe, and no file can take its place", str(path))
+        raise OSError(errno.EINVAL, "it is a device or a pipe, which cannot be replaced", str(path))
 
 
 def remove_drafts(folder: Path) -> list[Path]:
-    """Remove what killed processes left of files that they were writing (`replacing`).
+    """Remove temporary files of `replacing` that killed processes have left.
 
-    A draft goes if the process that its name tells of is gone, or if it is an hour old: numbers of processes
-    are given again.
+    A draft is removed if the process in its name has ended, or if it is an hour old, since process ids are
+    reused.
 
     Args:
-        folder: to be looked through, not the folders in it; there need not be such a folder.
+        folder: folder to search, without its subfolders; it need not exist.
 
     Returns:
-        What was removed.
+        The removed files.
     """
     removed = []
     with contextlib.suppress(OSError):
@@ -99,7 +99,7 @@ def remove_drafts(folder: Path) -> list[Path]:
 
 
 def _is_abandoned(draft: Path, process: int) -> bool:
-    """Return True if no process writes to a draft; one with our own number is an earlier process's."""
+    """Return True if no process writes to a draft; one with our own process id is from an earlier process."""
     if draft.is_symlink() or not draft.is_file():
         return False
     if process == os.getpid() or time.time() - draft.stat().st_mtime > _OLD_SECONDS:
@@ -109,7 +109,7 @@ def _is_abandoned(draft: Path, process: int) -> bool:
 
 def _is_running(process: int) -> bool:
     if os.name == "nt":
-        return True  # where asking by a signal would end it
+        return True  # there, signal 0 would end the process
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -120,10 +120,10 @@ def _is_running(process: int) -> bool:
 
 
 def check_writable(path: Path) -> None:
-    """Find out before the work, not after it.
+    """Check before long work that a file can be written.
 
     Raises:
-        OSError: the folder takes no file, or there is something at the path that no file can replace.
+        OSError: the folder is not writable, or `path` is something that a file cannot replace.
     """
     check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,19 +132,19 @@ def check_writable(path: Path) -> None:
         trial.touch()
         trial.unlink()
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None  # the user gave no other name
+        raise OSError(error.errno, error.strerror, str(path)) from None  # the name that the user knows
 
 
 @contextlib.contextmanager
 def locked(path: Path, refusal: Exception) -> Iterator[None]:
-    """Hold a lock file, so that only one process writes to what it stands for.
+    """Hold a lock file, so that only one process writes to what it protects.
 
     Args:
-        path: the lock file, which stays; its folder is made if it is missing.
+        path: the lock file, which is never removed; its folder is created if it is missing.
         refusal: the error if another process, or another thread of this one, holds it.
 
     Raises:
-        OSError: the file cannot be made.
+        OSError: the file cannot be created.
         MissingExtraError: filelock is not installed.
     """
     try:
@@ -167,11 +167,11 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
     """Write a file whole or not at all.
 
     Args:
-        path: the file to write; its folder is made if it is missing.
-        content: all of it.
+        path: the file to write; its folder is created if it is missing.
+        content: the whole content.
 
     Raises:
-        OSError: it could not be written; the old file, if there was one, is as it was.
+        OSError: it could not be written; an old file is unchanged.
     """
     with replacing(path) as draft:
         draft.write_bytes(content)
@@ -183,7 +183,7 @@ def write_text_atomically(path: Path, text: str) -> None:
 
 
 def write_json_atomically(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON for people and programs whole or not at all; see `write_bytes_atomically`.
+    """Write indented JSON whole or not at all; see `write_bytes_atomically`.
 
     Raises:
         OSError: it could not be written.
@@ -193,7 +193,7 @@ def write_json_atomically(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:
-    """Return device and inode of a file, which another file of the same name differs in; None: it is gone."""
+    """Return device and inode of a file, which tell it from a later file of the same name; None: missing."""
     try:
         result = path.stat()
     except OSError:
@@ -205,10 +205,10 @@ def identity_of(path: Path) -> tuple[int, int] | None:
 
 
 def load_matplotlib() -> None:
-    """Import Matplotlib, whatever MPLBACKEND says: a backend that is not installed makes its import fail.
+    """Import Matplotlib without MPLBACKEND, since a backend that is not installed makes the import fail.
 
-    Notebook kernels hand their own backend on to the processes that they start. Figures need none: they are
-    drawn by the canvas of their file's format (Agg for PNG).
+    Notebook kernels pass their own backend to the processes that they start. Saving figures needs none: the
+    canvas of the file's format (Agg for PNG) renders them.
 
     Raises:
         ImportError: Matplotlib is not installed.
@@ -222,17 +222,17 @@ def load_matplotlib() -> None:
         if backend is not None:
             os.environ["MPLBACKEND"] = backend
     if backend is not None:
-        with contextlib.suppress(Exception):  # the user's own choice, for windows of theirs
+        with contextlib.suppress(Exception):  # the user's choice, for interactive windows
             matplotlib.rcParams["backend"] = backend
 
 
 def new_figure(width: float, height: float, **options: Any) -> Figure:
-    """Make an empty Matplotlib figure that needs no backend and no pyplot.
+    """Create an empty Matplotlib figure that needs no backend and no pyplot.
 
     Args:
         width: in inches.
         height: in inches.
-        options: as `matplotlib.figure.Figure` takes them, such as `layout="constrained"`.
+        options: further arguments of `matplotlib.figure.Figure`, such as `layout="constrained"`.
 
     Raises:
         ImportError: Matplotlib is not installed.
@@ -243,25 +243,25 @@ def new_figure(width: float, height: float, **options: Any) -> Figure:
     return Figure(figsize=(width, height), **options)
 
 
-def save_picture(path: Path, draw: Callable[[], Figure]) -> str:
-    """Draw a figure and write it; a failure costs the picture and nothing else.
+def save_picture(path: Path, plot: Callable[[], Figure]) -> str:
+    """Plot a figure and write it; errors are returned, not raised.
 
     Args:
         path: the file to write, in the format that its suffix names (PNG without one).
-        draw: makes the figure.
+        plot: function that creates the figure.
 
     Returns:
-        "" if the picture was written; else a sentence that says why not, for a warning.
+        "" if the picture was written, else the reason why not, for a warning.
     """
     try:
-        save_figure_atomically(draw(), path)
+        save_figure_atomically(plot(), path)
     except ModuleNotFoundError as error:
         return f"no picture {path}: {error.name} is not installed (pip install 'millebornes-env[arena]')"
     except OSError as error:
         return f"could not write the picture {path} ({error.strerror or error})"
-    except Exception as error:  # whatever fonts, styles and backends of the user's make of it
+    except Exception as error:  # such as the user's fonts, styles and backends
         return (
-            f"no picture {path}: drawing it failed ({type(error).__name__}: {' '.join(str(error).split())})"
+            f"no picture {path}: plotting it failed ({type(error).__name__}: {' '.join(str(error).split())})"
         )
     return ""
 
@@ -270,7 +270,7 @@ def save_figure_atomically(figure: Figure, path: Path, *, dots_per_inch: int = 1
     """Write a Matplotlib figure whole or not at all; see `write_bytes_atomically`.
 
     Args:
-        figure: what to draw.
+        figure: the figure.
         path: the file to write, in the format that its suffix names (PNG without one).
         dots_per_inch: resolution, in pixels for each inch of the figure's size.
 

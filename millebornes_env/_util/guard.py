@@ -1,7 +1,7 @@
-"""One call at a time, for environments and agents: two threads that step one environment would never return.
+"""One call at a time for environments and agents.
 
-Compiled loops run without Python's lock, so nothing but this keeps a second thread from changing a game in
-the middle of a step.
+Compiled loops release Python's lock, so without this guard a second thread could change a game in the middle
+of a step, and two threads that step one environment might never return.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
-from millebornes_env.errors import ConcurrentCallError
+from millebornes_env.errors import CallError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,32 +25,31 @@ _MORE: Final = {
 
 
 class Guard:
-    """A lock that is tried, never waited for.
+    """A lock that is tried without waiting.
 
-    A copy or a pickle of it is a new one that nobody holds, so that it does not keep its owner from being
-    copied.
+    A copy or a pickle of it is a new, free lock, so that its owner can be copied.
     """
 
     def __init__(self, reentrant: bool = True, kind: str = "environment") -> None:
-        """Make a guard.
+        """Create a guard.
 
         Args:
-            reentrant: whether a call may call another one on the same thread.
-            kind: name of what it guards, for messages.
+            reentrant: a call may make another one on the same thread.
+            kind: name of the guarded object, for messages.
         """
         self.reentrant, self.kind = reentrant, kind
         lock = threading.RLock() if reentrant else threading.Lock()
-        self.take: Callable[[bool], bool] = lock.acquire
-        self.give_back: Callable[[], None] = lock.release
+        self.acquire: Callable[[bool], bool] = lock.acquire
+        self.release: Callable[[], None] = lock.release
 
     def __reduce__(self) -> tuple[type[Guard], tuple[bool, str]]:
         return Guard, (self.reentrant, self.kind)
 
-    def refusal(self, name: str) -> ConcurrentCallError:
+    def error(self, name: str) -> CallError:
         """Build the error of a method that was called during another call."""
         article = "an" if self.kind[0] in "aeiou" else "a"
         more = f" ({_MORE[self.kind]})" if self.kind in _MORE else ""
-        return ConcurrentCallError(
+        return CallError(
             f"{name}() was called while another call of this {self.kind} was under way, on another thread or "
             f"from a callback: give each thread {article} {self.kind} of its own{more}, or let one finish "
             "before the other begins"
@@ -68,21 +67,21 @@ Self = TypeVar("Self", bound=Guarded)
 
 
 def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
-    """Let the method run only while no other thread is inside a method of the same object.
+    """Decorate a method to raise an error while another thread is inside a guarded method of the object.
 
     Raises:
-        ConcurrentCallError: (the method, when it is called) another one is; neither is disturbed.
+        CallError: (the decorated method) another call is under way; it is not affected.
     """
     name = method.__name__
 
     @functools.wraps(method)
     def call(self: Self, *args: P.args, **kwargs: P.kwargs) -> R:
         guard = self._guard
-        if not guard.take(False):
-            raise guard.refusal(name)
+        if not guard.acquire(False):
+            raise guard.error(name)
         try:
             return method(self, *args, **kwargs)
         finally:
-            guard.give_back()
+            guard.release()
 
     return cast("Callable[Concatenate[Self, P], R]", call)  # `wraps` hides that the first one is `self`

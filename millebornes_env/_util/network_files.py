@@ -1,11 +1,11 @@
-"""Small networks on disk: arrays by name in a safetensors file, and a JSON file that describes them.
+"""Small networks on disk: named arrays in a safetensors file, and a JSON file that describes them.
 
-Arrays are of floats. An array `NAME.weight` may also be of 8-bit integers (int8); then `NAME.scale` (floats)
-stands beside it, with a scale for each column [1, inputs] or each row [outputs, 1], and the weights are the
-integers times their scales, in float32. A perceptron has the arrays `layers.0.weight` [outputs, inputs],
+Arrays hold floats. An array `NAME.weight` may also hold 8-bit integers (int8), with an array `NAME.scale`
+(floats) of a scale for each column [1, inputs] or each row [outputs, 1]; the weights are then the integers
+times their scales, in float32. A perceptron has the arrays `layers.0.weight` [outputs, inputs],
 `layers.0.bias` [outputs], `layers.1.weight` ...
 
-Files may come from strangers: nothing is pickled, and invalid content raises.
+Files may be untrusted: nothing is unpickled, and invalid content raises an error.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class NetworkFiles:
                     f"the scale of {name} is of shape {scale.shape}, the weights of {array.shape}: there is "
                     "one scale for each row, or one for each column"
                 )
-            weights = restored(array, scale)
+            weights = dequantize(array, scale)
         elif array.dtype in _FLOATS:
             with np.errstate(over="ignore"):
                 weights = np.ascontiguousarray(array, np.float32)
@@ -153,7 +153,7 @@ class NetworkFiles:
             inputs: number of inputs.
             most_units: of a layer.
             highest: largest absolute value of an input.
-            is_bounded: whether the activation is between -1 and 1.
+            is_bounded: the activation is between -1 and 1.
 
         Raises:
             MilleBornesError: of the class `error`: the shapes do not fit together, a layer is too wide, or
@@ -202,14 +202,14 @@ class NetworkFiles:
         write_json_atomically(folder / self.description_file, {"format": self.formats[0], **description})
 
 
-def restored(numbers: npt.NDArray[np.int8], scale: Float32Array) -> Float32Array:
-    """Return the weights of rounded numbers, float32[outputs, inputs]."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of damaged files: the bounds of weights are checked
+def dequantize(numbers: npt.NDArray[np.int8], scale: Float32Array) -> Float32Array:
+    """Return the weights of 8-bit integers with their scales, float32[outputs, inputs]."""
+    with np.errstate(over="ignore", invalid="ignore"):  # damaged files: bounds are checked
         return numbers.astype(np.float32) * scale
 
 
 def arrays_of(layers: Layers) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of a perceptron by name."""
+    """Return the named arrays of a perceptron."""
     parts = ("weight", "bias")
     return {
         f"layers.{number}.{part}": np.ascontiguousarray(array)
@@ -228,7 +228,7 @@ def _read_file(path: Path, most_bytes: int) -> bytes:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is no regular file, or larger than `most_bytes`.
+        ValueError: it is not a regular file, or larger than `most_bytes`.
     """
     if path.exists() and not path.is_file():
         raise ValueError("not a file")

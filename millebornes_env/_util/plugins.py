@@ -1,8 +1,8 @@
-"""Modules that a lower room imports for what they register; the root of the package names them."""
+"""Modules that a lower room imports so that they register their agents; the package's root lists them."""
 
 from __future__ import annotations
 
 from typing import Final
 
 AGENT_MODULES: Final[list[str]] = []
-"""Modules with agents of higher rooms: each calls `agents.registry.register` when it is imported."""
+"""Modules of higher rooms that call `agents.registry.register` when they are imported."""

@@ -1,17 +1,17 @@
-"""Signals that ask a command to stop: Ctrl-C, SIGTERM (a scheduler) and SIGHUP (a terminal that was closed).
+"""Signals that stop a command: Ctrl-C, SIGTERM (a scheduler) and SIGHUP (a closed terminal).
 
-All three mean the same: keep what there is and end, with 128 and the signal's number as exit code. Where
-something is half done, the signal waits:
+All three mean the same: save the results so far and exit with 128 plus the signal's number. During a step
+that must be completed, the signal waits:
 
     with Stops() as stops:
         while True:
             with stops.deferred():
-                update()        # a signal in here ...
-            save()              # ... is raised here
+                update()        # a signal during this ...
+            save()              # ... is raised before this
 
 A second signal does not wait.
 
-`unbroken` does the same for what no exception may break into, as Numba's compiler: it crashes.
+`unbroken` does the same for code that crashes if an exception interrupts it, such as Numba's compiler.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from typing import Any, Final, Self
 _NAMES: Final = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 SIGNALS: Final = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
-_AFTER_COMPILING: Final = b"stopping as soon as this is compiled; once more: at once\n"
-_ONCE_MORE: Final = b"stopping as soon as nothing is half done; once more: at once\n"
+_AFTER_COMPILING: Final = b"stopping after this compilation; signal again to stop now\n"
+_ONCE_MORE: Final = b"stopping after this step; signal again to stop now\n"
 _STDERR: Final = 2
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asked the command to stop.
+    """A signal has stopped the command.
 
     Attributes:
-        number: of the signal.
-        half_done: whether it broke into what should not be broken into, as it was the second one.
+        number: number of the signal.
+        half_done: it was a second signal, and has interrupted a step that should have been completed.
     """
 
     def __init__(self, number: int, *, half_done: bool = False) -> None:
@@ -47,14 +47,14 @@ class Stopped(KeyboardInterrupt):
 
 
 def exit_code_of(stop: KeyboardInterrupt) -> int:
-    """128 and the signal's number, as shells have it."""
+    """Return 128 plus the signal's number, as shells do."""
     return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)
 
 
 class Stops:
-    """In a `with` block, the signals raise `Stopped`, at once or when what is half done is done.
+    """In a `with` block, let the signals raise `Stopped`, at the end of the current step if it is deferred.
 
-    Signals that the program was told to ignore (by `nohup`, or SIGINT by a shell's `&`) stay ignored. Python
+    Signals that the program ignores (by `nohup`, or SIGINT by a shell's `&`) stay ignored. Python
     handles signals in the main thread; in others the block changes nothing.
     """
 
@@ -83,10 +83,10 @@ class Stops:
 
     @contextlib.contextmanager
     def deferred(self) -> Iterator[None]:
-        """Let a signal wait for the end of the block, and raise it then.
+        """Defer a signal to the end of the block.
 
         Raises:
-            Stopped: a signal came; `half_done` if it was the second one.
+            Stopped: there was a signal; `half_done` if it was the second one.
         """
         self._is_deferring = True
         try:
@@ -100,7 +100,7 @@ class Stops:
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self._is_deferring and self._waiting is None:
             self._waiting = number
-            with contextlib.suppress(OSError):  # not print, which the signal may have broken into
+            with contextlib.suppress(OSError):  # not print, which the signal may have interrupted
                 os.write(_STDERR, _ONCE_MORE)
             return
         half_done, self._waiting = self._is_deferring, None
@@ -119,10 +119,10 @@ class _Unbroken:
 
 @contextlib.contextmanager
 def unbroken() -> Iterator[None]:
-    """Let Python's handlers of signals wait for the end of the block.
+    """Defer Python's signal handlers to the end of the block.
 
-    In a command (`Stops`), a second signal ends the process at once, with 128 and its number: there is no
-    other way out of the block that does no harm. Signals without a handler in Python are left as they are.
+    In a command (`Stops`), a second signal ends the process immediately, with 128 plus its number, since the
+    block cannot be left safely. Signals without a handler in Python are left as they are.
     """
     # Python handles signals in the main thread only.
     if _Unbroken.is_inside or threading.current_thread() is not threading.main_thread():
@@ -136,7 +136,7 @@ def unbroken() -> Iterator[None]:
         if isinstance(getattr(handlers[number], "__self__", None), Stops):
             if set(waiting) & set(SIGNALS):
                 os._exit(128 + number)
-            with contextlib.suppress(OSError):  # not print, which the signal may have broken into
+            with contextlib.suppress(OSError):  # not print, which the signal may have interrupted
                 os.write(_STDERR, _AFTER_COMPILING)
         waiting.append(number)
 

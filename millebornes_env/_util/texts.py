@@ -1,4 +1,4 @@
-"""Text from outside: read with a limit to its length, and shortened in errors so that they stay short."""
+"""Untrusted text: read with a size limit, and shortened in error messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, Final, TextIO
 from millebornes_env.errors import MilleBornesError, shown
 
 MOST_BYTES: Final = 2**24
-"""Of a text that is read whole; a sheet has some thousand, the longest match some hundred thousand."""
+"""Size limit of a text file; a sheet has thousands of bytes, the longest match hundreds of thousands."""
 
 _LONGEST_QUOTE: Final = 70
 _LONGEST_NAME: Final = 250
@@ -26,16 +26,16 @@ _LONGEST_NAME: Final = 250
 def text_of_file(
     path: Path, error: type[MilleBornesError] = MilleBornesError, most_bytes: int = MOST_BYTES
 ) -> str:
-    """The text of a file in UTF-8, with or without a byte order mark, each line ending with a newline.
+    """Read a UTF-8 text file, with or without a byte order mark, and normalize its line ends to newlines.
 
     Args:
         path: the file.
-        error: what is raised where the file holds no such text.
-        most_bytes: how many are read at most, so that a file without end is refused, too.
+        error: class of the error for invalid content.
+        most_bytes: size limit, which also stops reading an endless file.
 
     Raises:
         OSError: the file cannot be read.
-        MilleBornesError: of the class `error`: it holds no text, or too much; the message names the file.
+        MilleBornesError: of the class `error`: the file is not text, or too large; the message names it.
     """
     try:
         with path.open("rb") as file:
@@ -44,7 +44,7 @@ def text_of_file(
         raise error(f"{shown(str(path))} names no file: {problem}") from None
     if len(content) > most_bytes:
         raise error(
-            f"{file_name(path)}: the file has more than {most_bytes:,} bytes: it is not what it should be"
+            f"{file_name(path)}: the file has more than {most_bytes:,} bytes: it is probably the wrong file"
         )
     try:
         return io.StringIO(decoded(content), newline=None).read()
@@ -57,8 +57,8 @@ def toml_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MO
 
     Args:
         path: the file.
-        error: what is raised where it cannot be read or holds no TOML.
-        most_bytes: how many are read at most.
+        error: class of the error for an unreadable or invalid file.
+        most_bytes: size limit.
 
     Raises:
         MilleBornesError: of the class `error`; the message names the file.
@@ -69,8 +69,8 @@ def toml_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MO
         raise
     except OSError as problem:
         raise error(f"{file_name(path)}: {problem.strerror or problem}") from None
-    except (ValueError, RecursionError) as problem:  # no TOML; a number of thousands of digits; too deep
-        raise error(f"{path}: this is no TOML: {problem}") from None
+    except (ValueError, RecursionError) as problem:  # not TOML; a number of thousands of digits; too deep
+        raise error(f"{path}: this is not TOML: {problem}") from None
 
 
 def json_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MOST_BYTES) -> dict[str, Any]:
@@ -78,29 +78,29 @@ def json_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MO
 
     Args:
         path: the file.
-        error: what is raised where it holds none.
-        most_bytes: how many are read at most.
+        error: class of the error for invalid content.
+        most_bytes: size limit.
 
     Raises:
-        OSError: the file cannot be read; FileNotFoundError where there is none.
+        OSError: the file cannot be read; FileNotFoundError if it is missing.
         MilleBornesError: of the class `error`; the message names the file.
     """
     try:
         content = json.loads(text_of_file(path, error, most_bytes))
     except error:
         raise
-    except (ValueError, RecursionError) as problem:  # no JSON; a number of thousands of digits; too deep
-        raise error(f"{file_name(path)}: this is no JSON: {problem}") from None
+    except (ValueError, RecursionError) as problem:  # not JSON; a number of thousands of digits; too deep
+        raise error(f"{file_name(path)}: this is not JSON: {problem}") from None
     if not isinstance(content, dict):
-        raise error(f"{file_name(path)}: this is no JSON object, but a {type(content).__name__}")
+        raise error(f"{file_name(path)}: this is not a JSON object, but a {type(content).__name__}")
     return content
 
 
 def decoded(content: bytes) -> str:
-    """The bytes as text: UTF-8, with or without a byte order mark at the beginning.
+    """Decode UTF-8, with or without a byte order mark.
 
     Raises:
-        UnicodeDecodeError: they are not UTF-8; `undecodable` says it in words.
+        UnicodeDecodeError: the bytes are not UTF-8; `undecodable` describes the error.
     """
     return content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
 
@@ -109,17 +109,17 @@ def undecodable(content: bytes, problem: UnicodeDecodeError) -> str:
     """Describe why bytes are not valid UTF-8."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "its byte order mark says that it is UTF-16; save it as UTF-8 (utf-8)"
-    where = f"byte {content[problem.start]:#04x} at place {problem.start}"
+    where = f"byte {content[problem.start]:#04x} at index {problem.start}"
     return f"it is not text in UTF-8 (utf-8): {where} does not fit; is it the right file?"
 
 
 def shortened(text: str) -> str:
-    """The text, cut off where it is long."""
+    """Return the text, cut off if it is long."""
     return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
 
 
 def file_name(path: object) -> str:
-    """The name of a file as an error says it: whole, unless it is longer than a line or two."""
+    """Return the name of a file for error messages: whole, unless it is longer than a line or two."""
     name = str(path)
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_QUOTE]}...{name[-_LONGEST_QUOTE:]}"
 
@@ -133,14 +133,14 @@ def named(text: str) -> tuple[str, str]:
 
 
 def items_of(given: object, most: int) -> list[Any] | None:
-    """Return the items of a list or another iterable, if there are at most so many.
+    """Return the items of an iterable, if there are at most `most`.
 
     Args:
-        given: by a caller; an endless iterator is asked for one item too many.
-        most: items.
+        given: a caller's argument; at most `most` + 1 items are read, so an endless iterator is allowed.
+        most: limit of the number of items.
 
     Returns:
-        The items; None if there are more, or if it is not iterable.
+        The items; None if there are more, or if the argument is not iterable.
     """
     try:
         result = list(itertools.islice(iter(given), most + 1))  # type: ignore[call-overload]
@@ -150,11 +150,11 @@ def items_of(given: object, most: int) -> list[Any] | None:
 
 
 def print_text(text: str, *, end: str = "\n", file: TextIO | None = None) -> None:
-    """Print a text; letters that the stream's encoding lacks are escaped, as the commands do it.
+    """Print a text, with letters that the stream's encoding lacks (the "é" of "coup fourré") escaped.
 
     Args:
-        text: such as a table with the "é" of "coup fourré".
-        end: what follows it.
+        text: the text.
+        end: printed after it.
         file: the stream; None: the standard output.
     """
     stream = sys.stdout if file is None else file

@@ -1,4 +1,4 @@
-"""The versions that a result was made with."""
+"""The versions of Python and the packages, to be saved with results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ except PackageNotFoundError:  # a source tree that was never installed
 
 
 def versions() -> dict[str, str]:
-    """Version by name, `python` and `platform` included; packages that are not installed are left out."""
+    """Return the versions by name, with `python` and `platform`; missing packages are left out."""
     result = {"python": platform.python_version(), "platform": platform.platform()}
     for package in _PACKAGES:
         try:

@@ -29,7 +29,7 @@ from millebornes_env.agents.specs import split_search
 from millebornes_env.agents.wielerspel.bidder import BidderAgent
 from millebornes_env.agents.wielerspel.escaper import EscaperAgent
 from millebornes_env.agents.wielerspel.saver import SaverAgent
-from millebornes_env.errors import AgentError, UnknownAgentError
+from millebornes_env.errors import AgentError
 
 __all__ = [
     "AGENTS",
@@ -53,7 +53,6 @@ __all__ = [
     "Spec",
     "StrategistAgent",
     "Table",
-    "UnknownAgentError",
     "fold_in_scale",
     "load",
     "make",

@@ -22,7 +22,7 @@ from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, game_of_policy, read_description
 from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.numba.compiling import rule
-from millebornes_env.errors import UnknownAgentError, shown
+from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.millebornes.rules import PLAY_OUT, AnyRules
 from millebornes_env.games.registry import game as find_game
 
@@ -52,8 +52,8 @@ class ChampionAgent(PolicyAgent):
             mode: "best" or "sample", as for `PolicyAgent`.
 
         Raises:
-            UnknownAgentError: this table has no champion, or not the requested one; or an unknown mode.
-            AgentError: the observations do not show what the policy sees.
+            AgentError: this table has no champion, or not the requested one; the mode is unknown; or the
+                observations lack what the policy sees.
         """
         super().__init__(table, seed, str(CHAMPIONS / champion_for(table, which)), mode)
 
@@ -67,22 +67,20 @@ def champion_for(table: Table, which: str = "", preferred: str | None = None) ->
         preferred: the champion that the table's rules prefer, if known; None: the game decides.
 
     Raises:
-        UnknownAgentError: the champion does not exist, or the table has none.
+        AgentError: the champion does not exist, or the table has none.
     """
     known = champions_of(table.game)
     if not known:
-        raise UnknownAgentError(f"there is no champion of the game {table.game!r} yet")
+        raise AgentError(f"there is no champion of the game {table.game!r} yet")
     if which not in ("", *known):
-        raise UnknownAgentError(f"there is no champion {shown(which)}; there {_are(known)}")
+        raise AgentError(f"there is no champion {shown(which)}; there {_are(known)}")
     fitting = [name for name, description in known.items() if _fits(description, table)]
     if not fitting:
         rules = table.rules
-        raise UnknownAgentError(
-            f"there is no champion for {_seats(rules.players, rules.teams)}: {who_plays(known)}"
-        )
+        raise AgentError(f"there is no champion for {_seats(rules.players, rules.teams)}: {who_plays(known)}")
     if which and which not in fitting:
         seats = _seats(table.rules.players, table.rules.teams)
-        raise UnknownAgentError(f"the champion {which!r} does not play with {seats}: {who_plays(known)}")
+        raise AgentError(f"the champion {which!r} does not play with {seats}: {who_plays(known)}")
     return which or _best_of(fitting, known, table, _preferred_at(table) if preferred is None else preferred)
 
 

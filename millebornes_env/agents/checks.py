@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from millebornes_env.agents.protocol import Observations, SlotIds, Table
 from millebornes_env.agents.seen import CHOSE_NOTHING, OUT_OF_RANGE, bounds_of, decoder_of
-from millebornes_env.errors import AgentError, UnknownAgentError, shown
+from millebornes_env.errors import AgentError, shown
 
 MOST_SLOTS: Final = 1 << 24
 """Largest number of memories of an agent (1.6 GB); a larger number is surely a mistake."""
@@ -219,7 +219,7 @@ def checked_options(name: str, options: Any) -> npt.NDArray[np.int64]:
     """Return the settings of a compiled agent as int64.
 
     Raises:
-        UnknownAgentError: one of them is no whole number that fits.
+        AgentError: one of them is no whole number that fits.
     """
     try:
         result = np.asarray(options)
@@ -227,6 +227,6 @@ def checked_options(name: str, options: Any) -> npt.NDArray[np.int64]:
             raise OverflowError
         return result.astype(np.int64)
     except (OverflowError, ValueError):
-        raise UnknownAgentError(
+        raise AgentError(
             f"the options of {name!r} are {options!r}; each must be a whole number from -2**63 to 2**63 - 1"
         ) from None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from millebornes_env.errors import UnknownAgentError, shown
+from millebornes_env.errors import AgentError, shown
 
 
 class Between(NamedTuple):
@@ -30,14 +30,14 @@ def check_ranges(name: str, maker: Callable[..., Any], options: Mapping[str, Any
         options: values of the options, by name.
 
     Raises:
-        UnknownAgentError: an option is out of its range.
+        AgentError: an option is out of its range.
     """
     for option, bounds in ranges_of(maker).items():
         if option not in options:
             continue
         value = options[option]
         if not isinstance(value, (int, float, np.number)) or not bounds.least <= value <= bounds.most:
-            raise UnknownAgentError(
+            raise AgentError(
                 f"{shown(name)}: the option {option} is {shown(value)}; it must be from {bounds.least:,} "
                 f"to {bounds.most:,}"
             )
@@ -47,7 +47,7 @@ def check_arguments(maker: type[Any], args: tuple[Any, ...], kwargs: Mapping[str
     """Call `check_ranges` for the arguments of a class, which itself rejects unknown arguments.
 
     Raises:
-        UnknownAgentError: an option has a value that it cannot have.
+        AgentError: an option has a value that it cannot have.
     """
     if ranges_of(maker):
         try:

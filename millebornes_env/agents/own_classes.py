@@ -18,7 +18,7 @@ from millebornes_env._util.texts import closest, shortened
 from millebornes_env.agents.options import defaults_of, signature_of
 from millebornes_env.agents.protocol import Agent, Table
 from millebornes_env.agents.specs import ClassName, is_file
-from millebornes_env.errors import AgentError, MilleBornesError, UnknownAgentError, shown
+from millebornes_env.errors import AgentError, MilleBornesError, shown
 
 HOW_TO_NAME: Final = "a class of your own (my_file.py:Class or module:Class)"
 """The wording of this way to name an agent in messages."""
@@ -38,22 +38,22 @@ def find_class(named: ClassName) -> Callable[..., Agent] | None:
         The class; None: the module does not exist.
 
     Raises:
-        UnknownAgentError: the file or class is missing, the import fails, or the class is not an agent.
+        AgentError: the file or class is missing, the import fails, or the class is not an agent.
     """
     module = module_of_file(named.source) if named.is_file else _module(named.source)
     if module is None:
         return None
     if not named.name:
-        raise UnknownAgentError(f"{shown(named.source)} names no class: {_agents_of(module, named)}")
+        raise AgentError(f"{shown(named.source)} names no class: {_agents_of(module, named)}")
     result = getattr(module, named.name, None)
     if result is None:
-        raise UnknownAgentError(
+        raise AgentError(
             f"{shown(named.source)} has no class {shown(named.name)}: {_agents_of(module, named)}"
             f"{closest(named.name, _names_of_agents(module))}"
         )
     if not _is_agent(result):
         what = "has no method act" if inspect.isclass(result) else "is no class"
-        raise UnknownAgentError(
+        raise AgentError(
             f"{shown(named.name)} in {shown(named.source)} is no agent: it {what}; an agent is a class with "
             "a method act(observations, action_masks)"
         )
@@ -74,14 +74,13 @@ def make_own(
         options: the text after the class.
 
     Raises:
-        UnknownAgentError: the class does not take a table, a seed and these options.
-        AgentError: its own code raises.
+        AgentError: the class does not take a table, a seed and these options, or raises.
     """
     try:
         signature_of(maker).bind(table, seed, **options)
     except (TypeError, ValueError) as error:
         known = ", ".join(defaults_of(maker)) or "none"
-        raise UnknownAgentError(f"{shown(spec)}: {error}; {_MUST_TAKE}; its options are {known}") from None
+        raise AgentError(f"{shown(spec)}: {error}; {_MUST_TAKE}; its options are {known}") from None
     try:
         return maker(table, seed, **options)
     except MilleBornesError:
@@ -127,12 +126,12 @@ def module_of_file(source: str) -> ModuleType:
     """Import a file, once for each process; files beside it can be imported from it.
 
     Raises:
-        UnknownAgentError: the file does not exist, or the import fails.
+        AgentError: the file does not exist, or the import fails.
     """
     if not is_file(source):
         folder = Path(source).parent
         others = [str(file.relative_to(folder)) for file in folder.glob("*.py")] if folder.is_dir() else []
-        raise UnknownAgentError(f"there is no file {shown(source)}.{closest(Path(source).name, others)}")
+        raise AgentError(f"there is no file {shown(source)}.{closest(Path(source).name, others)}")
     path = Path(source).resolve()
     digest = hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:8]
     # Named after its place: two files of one name are two modules, and Numba's cache finds each again.
@@ -167,8 +166,8 @@ def _module(name: str) -> ModuleType | None:
         raise _not_imported(name, error, None) from error
 
 
-def _not_imported(source: str, error: BaseException, file: str | None) -> UnknownAgentError:
-    return UnknownAgentError(f"{shown(source)} could not be imported: {_reason(error, file)}")
+def _not_imported(source: str, error: BaseException, file: str | None) -> AgentError:
+    return AgentError(f"{shown(source)} could not be imported: {_reason(error, file)}")
 
 
 def _reason(error: BaseException, file: str | None) -> str:

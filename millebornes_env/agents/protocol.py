@@ -17,7 +17,7 @@ from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.layout import Section
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import Rulebook, StateArray
-from millebornes_env.errors import AgentError, UnknownAgentError, shown
+from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.registry import DEFAULT_GAME
 from millebornes_env.games.registry import game as find_game
 
@@ -57,7 +57,7 @@ class BaseAgent:
     """The optional members of an agent, besides a name and `act`, with their defaults.
 
     Derive a class of your own from this one, or declare what you need without it. `agents.load` raises
-    `UnknownAgentError` if declarations contradict each other.
+    `AgentError` if declarations contradict each other.
 
     Two kinds of agents have additional members: a `StateAgent` receives the games instead of observations,
     and a `CompiledAgent` is a function that kernels call.
@@ -86,7 +86,7 @@ class BaseAgent:
         """Raise if an option is outside the range in its annotation (`agents.options.Between`).
 
         Raises:
-            UnknownAgentError: an option is out of its range.
+            AgentError: an option is out of its range.
         """
         check_arguments(cls, args, kwargs)
         agent = super().__new__(cls)
@@ -104,15 +104,15 @@ def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., A
     at a time may be inside.
 
     Raises:
-        ConcurrentCallError: (the method) another call of the agent is under way; neither is disturbed.
+        CallError: (the method) another call of the agent is under way; neither is disturbed.
         AgentError: (the method) the argument is a dictionary instead of two arrays.
     """
 
     @functools.wraps(act)
     def call(self: BaseAgent, observations: Any, action_masks: Any = None, slot_ids: Any = None) -> Any:
         guard = self._guard
-        if not guard.take(False):
-            raise guard.refusal("act")
+        if not guard.acquire(False):
+            raise guard.error("act")
         try:
             if isinstance(observations, np.ndarray):
                 is_one = observations.ndim == 1
@@ -124,7 +124,7 @@ def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., A
             slots = slot_ids if slot_ids is None else np.asarray(slot_ids).reshape(-1)
             return int(act(self, np.asarray(observations)[np.newaxis], masks, slots)[0])
         finally:
-            guard.give_back()
+            guard.release()
 
     return call
 
@@ -238,11 +238,11 @@ def check_declarations(agent: Agent, name: str) -> None:
         name: name of the agent in the message.
 
     Raises:
-        UnknownAgentError: the message says which member is wrong, and what to write.
+        AgentError: the message says which member is wrong, and what to write.
     """
     problem = _problem_of_members(agent) or _problem_of_act(agent)
     if problem is not None:
-        raise UnknownAgentError(f"{shown(name)}: {problem}")
+        raise AgentError(f"{shown(name)}: {problem}")
 
 
 def _problem_of_members(agent: Agent) -> str | None:

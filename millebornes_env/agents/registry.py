@@ -49,7 +49,7 @@ from millebornes_env.agents.specs import (
 from millebornes_env.agents.wielerspel.bidder import BidderAgent
 from millebornes_env.agents.wielerspel.escaper import EscaperAgent
 from millebornes_env.agents.wielerspel.saver import SaverAgent
-from millebornes_env.errors import AgentError, UnknownAgentError, shown
+from millebornes_env.errors import AgentError, shown
 
 Spec = str | Path | Agent
 """A reference to an agent: its name with options, a run folder, or the agent itself."""
@@ -90,19 +90,17 @@ def register(name: str, make: Callable[..., Agent]) -> None:
         make: called with a `Table`, a seed and the options after the colon.
 
     Raises:
-        UnknownAgentError: the name is not a text that `load` could find, or `make` is not callable.
+        AgentError: the name is not a text that `load` could find, or `make` is not callable.
     """
     given: object = name
     named = given if isinstance(given, str) else ""
     if not named.isprintable() or not named.strip() or any(mark in named for mark in (":", SEARCH_SUFFIX)):
-        raise UnknownAgentError(
+        raise AgentError(
             f"an agent cannot be called {shown(given)}: its name must be a text that can be printed, "
             f"without ':' and {SEARCH_SUFFIX!r}"
         )
     if not callable(make):
-        raise UnknownAgentError(
-            f"what makes the agent {shown(named)} is {shown(make)}, which cannot be called"
-        )
+        raise AgentError(f"what makes the agent {shown(named)} is {shown(make)}, which cannot be called")
     AGENTS[named] = make
 
 
@@ -121,11 +119,10 @@ def load(spec: Spec, env: Any, seed: int = 0) -> Agent:
         The agent; its `name` is the spec as given.
 
     Raises:
-        UnknownAgentError: the agent or option does not exist; members of the agent contradict each other; an
-            option has an invalid value; the run folder is missing, damaged or for another table; or `+search`
-            follows an agent that is not compiled, or has an invalid option.
-        AgentError: the agent plays another game or was made for another table, or `env` is not an
-            environment.
+        AgentError: the agent or option does not exist; members of the agent contradict each other; an
+            option has an invalid value; the run folder is missing, damaged or for another table; `+search`
+            follows an agent that is not compiled, or has an invalid option; the agent plays another game or
+            was made for another table; or `env` is not an environment.
         OptionError: the seed is invalid.
     """
     games = getattr(env, "vector", env)  # an AEC environment is a vector environment of one game
@@ -169,7 +166,7 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
     close = difflib.get_close_matches(name, names(table.game), n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     module = "" if named is None else ", and no module of that name"
-    raise UnknownAgentError(
+    raise AgentError(
         f"there is no agent {shown(name)}{module}; the agents are {', '.join(names(table.game))}, "
         f"the path of a run folder, or {HOW_TO_NAME}.{hint}"
     )
@@ -182,9 +179,7 @@ def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table,
     try:
         signature_of(maker).bind(table, seed, **options)
     except TypeError as error:
-        raise UnknownAgentError(
-            f"{shown(spec)}: {error}; its options are {', '.join(defaults_of(maker))}"
-        ) from None
+        raise AgentError(f"{shown(spec)}: {error}; its options are {', '.join(defaults_of(maker))}") from None
     agent = maker(table, seed, **options)
     _check_game(spec, agent, table)
     return agent
@@ -212,15 +207,14 @@ def _made(agent: Agent, table: Table) -> Agent:
     """Return an agent that was made before.
 
     Raises:
-        UnknownAgentError: the object is not an agent.
-        AgentError: it was made for another table.
+        AgentError: the object is not an agent, or was made for another table.
     """
     try:
         has_name, can_act = isinstance(agent.name, str), callable(agent.act)
     except Exception:  # it has none, or raises when it is asked
         has_name = can_act = False
     if isinstance(agent, type) or not (has_name and can_act):
-        raise UnknownAgentError(
+        raise AgentError(
             f"{shown(agent)} is no agent: it must be the name of one, the path of a run folder, or have a "
             "name and a method act"
         )
@@ -241,7 +235,7 @@ def _search(spec: str, rollout: str, text: str, table: Table, seed: int) -> Agen
     _check_game("search", SearchAgent, table)
     options = options_of(spec, SearchAgent, text)
     if ROLLOUT in options:
-        raise UnknownAgentError(f"{shown(spec)} names its rollout agent twice; leave the option rollout away")
+        raise AgentError(f"{shown(spec)} names its rollout agent twice; leave the option rollout away")
     return search_over(_compiled_agent(rollout, table, seed), table, seed, **options)
 
 
@@ -263,7 +257,7 @@ def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
         seed: of its random numbers.
 
     Raises:
-        UnknownAgentError: the agent is not compiled; the agent or option does not exist; or the policy is not
+        AgentError: the agent is not compiled; the agent or option does not exist; or the policy is not
             playable.
     """
     agent = _compiled_agent(rollout_spec(text), table, seed)
@@ -277,14 +271,14 @@ def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledFunction:
     compiled = [known for known in names(table.game) if _makes_compiled(AGENTS[known])]
     is_found_elsewhere = name not in AGENTS and (is_path(spec) or split_class(spec) is not None)
     if name not in compiled and not is_found_elsewhere:
-        raise UnknownAgentError(
+        raise AgentError(
             f"the rollout agent is {shown(spec)}; it must be one of the compiled agents: "
             f"{', '.join(compiled) or 'there are none'} (with options as in 'holder:pile=30'; "
             "between two options of it in the option rollout write + instead of a comma)"
         )
     agent = make(spec, table, seed)
     if not is_compiled(agent):
-        raise UnknownAgentError(f"the rollout agent is {shown(spec)}, which makes no compiled agent")
+        raise AgentError(f"the rollout agent is {shown(spec)}, which makes no compiled agent")
     return agent
 
 

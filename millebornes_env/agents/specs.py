@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from millebornes_env.agents.options import check_ranges, defaults_of
 from millebornes_env.agents.policy import files as policy_files
-from millebornes_env.errors import UnknownAgentError, shown
+from millebornes_env.errors import AgentError, shown
 
 SEARCH_SUFFIX: Final = "+search"
 """The suffix of a compiled agent's spec that adds a search over it; options follow after a colon."""
@@ -124,7 +124,7 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
         text: the text after the colon.
 
     Raises:
-        UnknownAgentError: the agent does not have the option; or an option is given twice, or has an invalid
+        AgentError: the agent does not have the option; or an option is given twice, or has an invalid
             value.
     """
     known = defaults_of(maker)
@@ -132,15 +132,15 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
     for part in _parts(spec, text, known):
         name, equals, value = part.partition("=")
         if name not in known:
-            raise UnknownAgentError(
+            raise AgentError(
                 f"{shown(spec)}: unknown option {shown(name)}; the options are {', '.join(known) or 'none'}"
             )
         if name in options:
-            raise UnknownAgentError(f"{shown(spec)}: the option {name} is given twice")
+            raise AgentError(f"{shown(spec)}: the option {name} is given twice")
         try:
             options[name] = _value(value, known[name], equals)
         except (ValueError, KeyError, OverflowError, TypeError):
-            raise UnknownAgentError(
+            raise AgentError(
                 f"{shown(spec)}: the option {name} is {shown(value)}; it must be like {known[name]!r}"
             ) from None
     check_ranges(spec, maker, options)
@@ -179,7 +179,7 @@ def _parts_of_policy(spec: str, text: str, known: Mapping[str, Any]) -> list[str
             shorter, _, rest = shorter.rpartition(",")
             if is_folder(shorter):
                 name = rest.partition("=")[0]
-                raise UnknownAgentError(
+                raise AgentError(
                     f"{shown(spec)}: unknown option {shown(name)}; the options are {', '.join(known)}"
                 )
     return ([f"{FOLDER}={folder}"] if folder else []) + options

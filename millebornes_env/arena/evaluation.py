@@ -35,7 +35,7 @@ from millebornes_env.arena.pictures import (
 )
 from millebornes_env.arena.report import Grid
 from millebornes_env.arena.tournament import check_until, turn_after
-from millebornes_env.errors import ArenaError, UnknownAgentError
+from millebornes_env.errors import AgentError, ArenaError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -224,14 +224,15 @@ def check(agent: Spec, opponents: Sequence[Spec], config: MatchConfig, deals: in
     env = config.env()
     for spec in [agent, *opponents]:
         observations, _ = env.reset(seed=config.seed)
+        loaded = None
         try:
             loaded = agents.load(spec, env)
             needs_kernels = is_compiled(loaded) and not env.game.has("agents.decoder")
             if not getattr(loaded, "is_person", False) and not needs_kernels:
                 env.step(ask_in(env, loaded, observations))
-        except UnknownAgentError:
-            raise
         except (KeyError, TypeError, ValueError) as error:
+            if loaded is None and isinstance(error, AgentError):
+                raise  # its message names the agent
             raise ValueError(f"the agent {name_of(spec)!r} cannot play: {sentence(error)}") from error
 
 

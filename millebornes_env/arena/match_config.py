@@ -35,7 +35,7 @@ class MatchConfig(TableSpec):
     Raises:
         ArenaError: a value is invalid. A table that does not exist is reported by `table`.
         OptionError: AIVAT is requested for a game without it.
-        UnknownEditionError: there is no such rule sheet.
+        EditionError: there is no such rule sheet.
     """
 
     plain: bool = False

@@ -1,4 +1,4 @@
-"""The command `agents`, which lists the named agents with their options and tables.
+"""The command `agents`, which lists agents with their options and tables.
 
     python -m millebornes_env agents
     python -m millebornes_env agents holder champion
@@ -17,28 +17,26 @@ from millebornes_env.agents.champion import champions_of, who_plays
 from millebornes_env.agents.options import defaults_of, ranges_of
 from millebornes_env.agents.protocol import game_of
 from millebornes_env.agents.registry import AGENTS
-from millebornes_env.errors import UnknownAgentError, shown
+from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.registry import GAMES
 from millebornes_env.solving.equilibrium.agent import FOLDER as SOLVED
 
 _OTHERS: Final = """\
-Other agents are given by the path of a run folder (a trained network), or by my_file.py:Class or module:Class
-(your own). Options follow a colon, as in holder:pile=30. +search after a compiled agent of Mille Bornes adds
-search that looks ahead with it: strategist+search."""
+A trained network is named by the path of its run folder, your own agent by my_file.py:Class or module:Class.
+Options follow a colon: holder:pile=30. For compiled agents of Mille Bornes, the suffix +search adds
+lookahead search with the agent as rollout policy: strategist+search."""
 
 
 def listing(names: Sequence[str]) -> str:
-    """Describe some agents; without names, describe all, and how to specify others.
+    """Describe the named agents, or all of them and the ways to name others.
 
     Raises:
-        UnknownAgentError: there is no such agent.
+        AgentError: there is no such agent.
     """
     for name in names:
         if name not in AGENTS:
             known = ", ".join(AGENTS)
-            raise UnknownAgentError(
-                f"there is no agent {shown(name)}.{closest(name, AGENTS)} There are: {known}"
-            )
+            raise AgentError(f"there is no agent {shown(name)}.{closest(name, AGENTS)} There are: {known}")
     width = max(map(len, AGENTS))
     lines = []
     for name in names or AGENTS:
@@ -60,7 +58,7 @@ def listing(names: Sequence[str]) -> str:
 
 
 def _played_by(name: str) -> str:
-    """Return the tables that an agent plays, in words."""
+    """Describe the tables that an agent plays."""
     if name == "equilibrium":
         decks = sorted((file.stem for file in SOLVED.glob("*.npz")), key=lambda deck: (len(deck), deck))
         return f"the mini decks {', '.join(decks)}"
@@ -71,5 +69,5 @@ def _played_by(name: str) -> str:
 
 
 def _as_typed(default: object) -> str:
-    """Format a default value as on the command line."""
+    """Format a default value as it is typed on the command line."""
     return ("no", "yes")[default] if isinstance(default, bool) else str(default)

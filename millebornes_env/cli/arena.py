@@ -1,4 +1,4 @@
-"""Play a tournament: every agent against every other, with every deal once from each team's place.
+"""Play a tournament: every agent against every other, each deal once in each rotation of the agents.
 
     python -m millebornes_env arena arnold holder greedy
     python -m millebornes_env arena arnold strategist racer --players 3 --deals 300
@@ -6,7 +6,7 @@
     python -m millebornes_env arena new@holder:pile=30 holder greedy --edition dujardin --first-against-all
 
 Prints ratings, the payoff matrix and statistics of behaviour, and writes them with two pictures and all
-results into a folder. A stopped tournament goes on when the same command is given again.
+results into a folder. The same command continues a stopped tournament.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Annotated, Final
 
 import tyro
 
-from millebornes_env._util.command_line import complain, run_command, warn
+from millebornes_env._util.command_line import print_error, run_command, warn
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.texts import named
 from millebornes_env.arena.analysis import Analysis, analyse_tournament
@@ -47,36 +47,36 @@ from millebornes_env.cli.options import (
 from millebornes_env.cli.progress import playing_bar
 from millebornes_env.errors import ArenaError
 
-PIPED_WIDTH: Final = 180  # columns of the tables when they go into a file or a pipe
+PIPED_WIDTH: Final = 180  # columns of the tables in a file or a pipe
 
 
 @dataclass(kw_only=True)
 class Args(MatchArgs):
-    """Let agents play each other, with every deal once from each team's place, and rate them.
+    """Play a tournament, each deal once in each rotation of the agents, and rate the agents.
 
-    With more agents than teams, every choice of different agents is a lineup. One agent plays both partners.
+    With more agents than teams, each combination of agents is a lineup. One agent plays all seats of a team.
     """
 
     agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT ...")]
-    """`name:option=value,...`, run folders, `my_file.py:Class`; `name@agent` renames an agent."""
+    """Agents: `name:option=value`, paths of run folders, or `my_file.py:Class`; `name@agent` renames one."""
     deals: int = 1000
-    """Deals of every lineup, each played once from each team's place; with --until, the most."""
+    """Deals of each lineup, each played in all rotations of the agents; with --until, the maximum."""
     until: str | None = None
     """Play a lineup until its 95 % intervals are this narrow: "ci<10" (points per round), "ci<1%" (wins)."""
     first_against_all: bool = False
     """Play only the lineups with the first agent."""
     plain: bool = False
-    """Deal different cards in every episode, instead of the same in all rotations."""
+    """Deal new cards in each episode, instead of the same cards in all rotations."""
     allow_cheating: bool = False
     """Allow agents that see hidden cards."""
     anchor: str | None = None
-    """The agent whose rating is 0. None: the mean is 0."""
+    """Agent that is rated 0. None: the mean rating is 0."""
     out: Path | None = None
-    """Folder of the tournament. None: a folder of its own under results/arena."""
+    """Folder of the tournament. None: a folder in results/arena, named after the options."""
     fresh: bool = False
-    """Delete the results in the folder and start again."""
+    """Delete earlier results in the folder first."""
     cluster: str | None = None
-    """Address of a Ray cluster to play on, such as auto or 10.0.0.1:6379; results are the same."""
+    """Address of a Ray cluster to play on, such as auto or 10.0.0.1:6379; it does not change the results."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0; 2 for invalid arguments or a file that could not be written; 130 after Ctrl-C.
     """
-    stopped = "stopped; what was played is kept: give the same command again to go on"
+    stopped = "stopped; the results so far are saved: give the same command again to continue"
     return run_command(lambda: _command(arguments), stopped=stopped)
 
 
@@ -103,7 +103,7 @@ def _command(arguments: Sequence[str] | None) -> int:
         try:
             tournament = opened(entrants, config, folder, args.fresh)
         except OSError as error:
-            return complain(_not_written(error))
+            return print_error(_not_written(error))
     return _play(args, tournament, folder)
 
 
@@ -114,10 +114,10 @@ def _not_written(error: OSError) -> str:
 
 def _folder_of(args: Args, config: TournamentConfig) -> Path:
     """Return a folder for this tournament alone: its name ends with a digest of the configuration."""
-    asked = json.dumps([args.agents, config.as_json(), args.first_against_all])
+    options = json.dumps([args.agents, config.as_json(), args.first_against_all])
     match = config.match
     table = re.sub(r"[^A-Za-z0-9=+]+", "-", f"{match.edition}-{match.players}-{match.episode}")
-    return Path("results") / "arena" / f"{table}-{hashlib.sha256(asked.encode()).hexdigest()[:8]}"
+    return Path("results") / "arena" / f"{table}-{hashlib.sha256(options.encode()).hexdigest()[:8]}"
 
 
 def _check(args: Args, entrants: Sequence[Entrant], match: MatchConfig) -> None:
@@ -138,20 +138,20 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
             play(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
         _print_if_played(tournament, args.anchor)
-        return complain(
-            f"stopped; what was played is in {folder}: give the same command again to go on",
+        return print_error(
+            f"stopped; the results so far are in {folder}: give the same command again to continue",
             exit_code_of(stop),
         )
     except ArenaError:  # the folder is gone, but the results are in memory
         _print_if_played(tournament, args.anchor)
         raise
     except OSError as error:
-        return complain(_not_written(error))
+        return print_error(_not_written(error))
     analysis = analyse_tournament(tournament, args.anchor)
     try:
         written, no_pictures = save_report(tournament, analysis, folder, asdict(tournament.config))
     except OSError as error:
-        return complain(_not_written(error))
+        return print_error(_not_written(error))
     finally:
         _print(analysis, tournament.config.match)
     for path in written:

@@ -1,10 +1,10 @@
-"""Say in one sentence which of two agents is better, by how much, and how sure that is.
+"""Test which of two agents is better, and by how much; the result is one sentence.
 
     python -m millebornes_env compare strategist arnold
     python -m millebornes_env compare runs/second runs/first --until "ci<5" --deals 100000
 
-Every deal is played once from each team's place with the same cards; at a table of more than two teams the
-agent plays one of them, and the other agent the rest.
+Each deal is played once in each rotation of the agents, with the same cards. At a table of more than two
+teams the first agent plays one team, and the second agent all others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Annotated
 
 import tyro
 
-from millebornes_env._util.command_line import complain, one_line, run_command
+from millebornes_env._util.command_line import one_line, print_error, run_command
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.texts import named
 from millebornes_env.arena.evaluation import Result, compare, few_deals_warning, save_results
@@ -35,14 +35,14 @@ from millebornes_env.cli.progress import playing_bar
 
 @dataclass(kw_only=True)
 class Args(MatchArgs):
-    """Say in one sentence which of two agents is better, by how much, and how sure that is."""
+    """Test which of two agents is better, and by how much; print one sentence with a confidence interval."""
 
     agent: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
-    """The agent: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
+    """First agent: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
     other: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="OTHER")]
-    """The agent to compare it with, named in the same way."""
+    """Second agent, named in the same way."""
     deals: int = 1000
-    """Deals, each played once from each team's place; with --until, the most."""
+    """Number of deals, each played in all rotations of the agents; with --until, the maximum."""
     until: str | None = None
     """Play until the 95 % interval is this narrow: "ci<10" (points per round), "ci<1%" (wins)."""
     allow_cheating: bool = False
@@ -90,7 +90,7 @@ def _command(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt as stop:
         if result is not None:
             _print(result)
-        return complain("stopped; the rest of the deals was not played", exit_code_of(stop))
+        return print_error("stopped before all deals were played", exit_code_of(stop))
     assert result is not None, "two deals or more were played"
     _print(result)
     if args.out is not None:

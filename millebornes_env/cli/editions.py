@@ -16,23 +16,23 @@ from millebornes_env.games.sheets import split_label
 
 def add_to(commands: Any) -> None:
     """Add the command to an `argparse` parser."""
-    one = commands.add_parser(
-        "editions", help="print the rule sheets beside each other, or one with its sources"
-    )
+    one = commands.add_parser("editions", help="compare the rule sheets, or print one with its sources")
     one.add_argument(
         "names",
         nargs="*",
         metavar="EDITION",
         help=f"{', '.join(editions(None))}; with overrides: parker+max_200=4; the path of a sheet (.toml); "
-        "or a sheet of a game of your own: my_game.py:SHEET",
+        "or a sheet of your own game: my_game.py:SHEET",
     )
-    one.add_argument("--toml", action="store_true", help="print the file of one sheet, to write your own")
+    one.add_argument(
+        "--toml", action="store_true", help="print the file of one sheet, as a start for your own"
+    )
     one.set_defaults(run=_run)
 
 
-def _run(asked: argparse.Namespace) -> None:
-    names = [with_its_game(name) for name in asked.names]
-    if asked.toml:
+def _run(args: argparse.Namespace) -> None:
+    names = [with_its_game(name) for name in args.names]
+    if args.toml:
         print(file_of_sheet(names), end="")
     else:
         show_editions(names)
@@ -78,7 +78,7 @@ def file_of_sheet(names: list[str]) -> str:
 
 
 def with_its_game(name: str) -> str:
-    """Import the game named before a sheet, and return the sheet's own name.
+    """Import the game named before a sheet, and return the name of the sheet.
 
     `pig:fast` is the sheet `fast` of the module `pig`; `my_game.py:fast` that of a file. For names typed on
     the command line only, never for names in files.
@@ -104,7 +104,7 @@ def with_its_game(name: str) -> str:
 def _in_a_file(name: str) -> str:
     from millebornes_env.agents.own_classes import module_of_file  # noqa: PLC0415
     from millebornes_env.agents.specs import split_class  # noqa: PLC0415
-    from millebornes_env.errors import UnknownAgentError  # noqa: PLC0415 - only for a game of a user's
+    from millebornes_env.errors import AgentError  # noqa: PLC0415 - only for a game of a user's
 
     result = split_class(name)
     if result is None:
@@ -113,7 +113,7 @@ def _in_a_file(name: str) -> str:
         )
     try:
         module_of_file(result.source)
-    except UnknownAgentError as error:
+    except AgentError as error:
         raise GameError(f"edition is {shown(name)}: {sentence(error)}") from error
     if not result.name:
         own = [sheet for one in GAMES.values() for sheet in one.shipped if not _is_ours(one.name)]

@@ -1,15 +1,15 @@
-"""Evaluate an agent against others, with every deal once from each team's place.
+"""Evaluate an agent against others, each deal once in each rotation of the agents.
 
     python -m millebornes_env evaluate holder --against greedy random
     python -m millebornes_env evaluate runs/first --against holder:pile=30 --players 3 --episode round
     python -m millebornes_env evaluate --run-dir runs/first
 
-Luck decides most games of cards, so every deal (a seed and a number) is played once for each team of the
-table with the same cards (or dice) in the same seats: the agent plays each team in turn, and the opponent all
-the others. All intervals are over the means of these blocks of episodes: the luck of the cards cancels out,
-and far fewer games tell two agents apart.
+Luck decides most card games, so each deal (a seed and a number) is played once for each team of the table,
+with the same cards (or dice) in the same seats: the agent plays each team in turn, and the opponent all
+others. All intervals are over the means of these blocks of episodes: the luck of the cards cancels out, and
+far fewer games are needed to tell two agents apart.
 
-Prints a table, and writes it as JSON, with a picture.
+Prints a table, and saves it as JSON and as a picture.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Annotated, Final
 import tyro
 
 from millebornes_env import agents
-from millebornes_env._util.command_line import complain, run_command, say, sentence, warn
+from millebornes_env._util.command_line import print_error, run_command, say, sentence, warn
 from millebornes_env._util.files import save_picture
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env.agents.protocol import sees_hidden_cards
@@ -49,26 +49,26 @@ from millebornes_env.cli.options import (
 from millebornes_env.cli.progress import playing_bar
 from millebornes_env.errors import MilleBornesError
 
-PIPED_WIDTH: Final = 160  # columns of the table when it goes into a file or a pipe
+PIPED_WIDTH: Final = 160  # columns of the table in a file or a pipe
 
 
 @dataclass(kw_only=True)
 class Args(MatchArgs):
-    """Evaluate an agent against others, with every deal once from each team's place with the same cards.
+    """Evaluate an agent against others, each deal once in each rotation of the agents, with the same cards.
 
-    At a table of more than two teams the agent plays one of them, and the opponent all the others.
+    At a table of more than two teams the agent plays one team, and the opponent all others.
     """
 
     agent: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = None
-    """The agent to evaluate: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
+    """Agent to evaluate: `name:option=value`, the path of a run folder, or `my_file.py:Class`."""
     against: tuple[str, ...] | None = None
-    """Opponents. None: the game's usual ones, in Mille Bornes random greedy holder."""
+    """Opponents. None: the game's default opponents, in Mille Bornes random, greedy and holder."""
     run_dir: Path | None = None
-    """Evaluate the policy in this run folder instead of an agent."""
+    """Run folder of the policy to evaluate, instead of AGENT."""
     deals: int = 1000
-    """Deals against each opponent, each played once from each team's place."""
+    """Deals against each opponent, each played in all rotations of the agents."""
     out: str | None = None
-    """Folder, or file name without suffix, of the JSON and the picture. None: the run folder, or results/."""
+    """Output folder, or name of the .json and .png files without suffix. None: the run folder or results/."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,16 +108,16 @@ def _command(arguments: Sequence[str] | None) -> int:
                 results.append(evaluate_one(agent_spec, opponent, config, deals, on_progress=on_progress))
     except KeyboardInterrupt as stop:
         _print(results)
-        return complain("stopped; no file was written", exit_code_of(stop))
+        return print_error("stopped; no file was written", exit_code_of(stop))
     except MilleBornesError as error:
         _print(results)
-        return complain(sentence(error))
+        return print_error(sentence(error))
     written, no_results, no_picture = _write(_stem(args.out, agent_spec, config), results, deals)
     _print(results)  # after the files: standard output may be full
     for path in written:
         print(f"wrote {path}")
     warn(no_picture)
-    return complain(no_results) if no_results else 0
+    return print_error(no_results) if no_results else 0
 
 
 def _agent_of(args: Args) -> str:
@@ -163,7 +163,7 @@ def _write(stem: Path, results: Sequence[Result], deals: int) -> tuple[list[Path
     try:
         save_results(data, results, config)
     except OSError as error:
-        no_results = f"could not write {data} ({error.strerror or error}); choose another place with --out"
+        no_results = f"could not write {data} ({error.strerror or error}); choose another path with --out"
     no_picture = save_picture(picture, lambda: draw_win_rates(results))
     written = [path for path, problem in ((data, no_results), (picture, no_picture)) if not problem]
     return written, no_results, no_picture

@@ -19,33 +19,43 @@ from millebornes_env.solving.extensive.tree import Tree
 
 def add_to(commands: Any) -> None:
     """Add the command to an `argparse` parser."""
-    one = commands.add_parser("export", help="write a round as a tree for other solvers: .efg or .game")
-    one.add_argument("edition", help="name of a sheet with few cards, such as mini7; overrides are allowed")
+    one = commands.add_parser("export", help="write a round as a game tree for other solvers (.efg or .game)")
+    one.add_argument("edition", help="rule sheet with few cards, such as mini7, perhaps with overrides")
     one.add_argument(
-        "--format", choices=FORMATS, default="efg", help="Gambit's and OpenSpiel's, or LiteEFG's (efg)"
+        "--format",
+        choices=FORMATS,
+        default="efg",
+        help="file format: efg for Gambit and OpenSpiel, game for LiteEFG (default: %(default)s)",
     )
     one.add_argument("--out", type=Path, help="output file (default: EDITION.efg or EDITION.game)")
-    one.add_argument("--players", type=int, default=2, help="seats at the table (2)")
-    one.add_argument("--teams", type=int, help="teams at the table (default: that of the sheet)")
-    one.add_argument("--first", type=int, default=0, help="the seat that begins; -1: random (0)")
+    one.add_argument("--players", type=int, default=2, help="seats at the table (default: %(default)s)")
+    one.add_argument("--teams", type=int, help="teams at the table (default: the sheet's)")
     one.add_argument(
-        "--compact", action="store_true", help="fewer information sets: public history and own hand"
+        "--first", type=int, default=0, help="seat that begins; -1: a random one (default: %(default)s)"
     )
     one.add_argument(
-        "--most-nodes", type=int, default=MOST_NODES, help=f"refuse a larger tree ({MOST_NODES:,})"
+        "--compact",
+        action="store_true",
+        help="define information sets by the public history and the own hand, which gives fewer",
+    )
+    one.add_argument(
+        "--most-nodes",
+        type=int,
+        default=MOST_NODES,
+        help=f"maximum number of nodes (default: {MOST_NODES:,})",
     )
     one.set_defaults(run=_run)
 
 
-def _run(asked: argparse.Namespace) -> None:
-    tree = Tree(with_its_game(asked.edition), players=asked.players, teams=asked.teams, first=asked.first)
-    path = asked.out or Path(f"{tree.edition.label}.{asked.format}")
+def _run(args: argparse.Namespace) -> None:
+    tree = Tree(with_its_game(args.edition), players=args.players, teams=args.teams, first=args.first)
+    path = args.out or Path(f"{tree.edition.label}.{args.format}")
     written = export(
         tree,
         path,
-        asked.format,
-        compact=asked.compact,
-        most_nodes=asked.most_nodes,
+        args.format,
+        compact=args.compact,
+        most_nodes=args.most_nodes,
         on_progress=_progress(),
     )
     sets = " and ".join(f"{count:,}" for count in written.information_sets)

@@ -4,8 +4,7 @@
     python -m millebornes_env leaderboard --list race_leaderboard
 
 Writes docs/leaderboard.md (or the page named in the list), and for each table a page, the pictures and all
-figures as JSON. Results are kept in results/leaderboard: a stopped run goes on when the command is given
-again.
+figures as JSON. Results are saved in results/leaderboard: the same command continues a stopped run.
 """
 
 from __future__ import annotations
@@ -97,27 +96,27 @@ class Board:
 
 @dataclass
 class Args:
-    """Let fixed agents play at every table of a fixed list, and write the leaderboard."""
+    """Play the tournaments of a list of tables and agents, and write the leaderboard."""
 
     list: Path = LIST
-    """TOML file with agents and tables, or the name of a shipped one: leaderboard, race_leaderboard."""
+    """TOML file with agents and tables, or the name of a shipped list: leaderboard, race_leaderboard."""
     threads: int = 2
-    """Threads for compiled agents; results are the same."""
+    """Threads for compiled agents; it does not change the results."""
     tournaments: Path = Path("results/leaderboard")
-    """Folder of the tournaments' results."""
+    """Folder of the tournament results."""
     out: Path = Path("docs")
-    """Folder for the page, its pictures and its JSON files."""
+    """Output folder for the page, its pictures and its JSON files."""
     fresh: bool = False
-    """Delete earlier results and start again."""
+    """Delete earlier results first."""
     cluster: str | None = None
-    """Address of a Ray cluster to play on, such as auto or 10.0.0.1:6379; results are the same."""
+    """Address of a Ray cluster to play on, such as auto or 10.0.0.1:6379; it does not change the results."""
 
 
 def read_board(path: Path, threads: int = 2) -> Board:
     """Read the list of a leaderboard.
 
     Raises:
-        ArenaError: there is no such file, or its content is invalid.
+        ArenaError: the file is missing or invalid.
     """
     own = LIST.parent / f"{path.name}.toml"
     name = path.name if str(path) == path.name and own.exists() else ""
@@ -146,9 +145,9 @@ def read_board(path: Path, threads: int = 2) -> Board:
             "'race_leaderboard'"
         ) from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
-        raise ArenaError(f"{str(path)!r} is no list of agents and tables: {error!r}") from None
+        raise ArenaError(f"{str(path)!r} is not a list of agents and tables: {error!r}") from None
     if not events or min(event.config.deals for event in events) < 1:
-        raise ArenaError(f"{str(path)!r} must have a table or more, each with 1 deal or more")
+        raise ArenaError(f"{str(path)!r} must have at least one table, each with at least one deal")
     if board.anchor not in everywhere:
         raise ArenaError(f"{str(path)!r}: the anchor {board.anchor!r} is not among the agents")
     if _NAME.fullmatch(board.page) is None:
@@ -167,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0; 2 for an invalid list or a file that could not be written; 130 after Ctrl-C.
     """
-    stopped = "stopped; give the same command again to go on"
+    stopped = "stopped; give the same command again to continue"
     return run_command(lambda: _command(arguments), prints=False, stopped=stopped)
 
 
@@ -229,19 +228,19 @@ def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
         chance=match.game.chance,
         page=board.page,
     )
-    told = [notes(analysis)[1:] for analysis in analyses]  # without the first, which the head of the page has
-    everywhere = [note for note in told[0] if all(note in others for others in told)]
+    listed = [notes(analysis)[1:] for analysis in analyses]  # the head of the page has the first note
+    everywhere = [note for note in listed[0] if all(note in others for others in listed)]
     parts = [f"{head}{markdown_table(overview(board, analyses))}\n{_listed(everywhere)}"]
-    for event, analysis, own in zip(board.events, analyses, told, strict=True):
+    for event, analysis, own in zip(board.events, analyses, listed, strict=True):
         config, at = event.config, f"{board.page}/{short_name(event.config.match)}"
         responses = read_responses(out / at / RESPONSES_FILE)
         rated = with_best_responses(ratings_grid(analysis), responses)
-        listed = _listed([note for note in own if note not in everywhere])
+        extra = _listed([note for note in own if note not in everywhere])
         name = table_name(config.match)
         parts.append(
             f"## {name[0].upper()}{name[1:]}\n\n`{config.match.edition}`, {config.deals:,} deals of every "
             f"lineup; [how they play, and everybody against everybody]({at}/report.md); "
-            f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(rated)}\n{listed}\n"
+            f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(rated)}\n{extra}\n"
             f"![Ratings with intervals]({at}/ratings.png)\n\n"
             f"![{payoff_title(analysis.payoff.measure, analysis.episodes)}]({at}/payoff.png)\n"
         )

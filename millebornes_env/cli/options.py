@@ -29,8 +29,8 @@ class TableArgs:
     """Options for the table."""
 
     edition: str | None = None
-    """Rule sheet, with overrides: parker+max_200=4; for a game of your own, my_game.py:SHEET. None: that of
-    the first agent's run folder, else parker."""
+    """Rule sheet, perhaps with overrides (parker+max_200=4) or of your own game (my_game.py:SHEET). None: the
+    edition of the first agent's run folder, else parker."""
     players: int | None = None
     """Seats at the table. None: those of the first agent's run folder, else 2."""
     teams: int | None = None
@@ -42,15 +42,15 @@ class MatchArgs(TableArgs):
     """Options for matches that measure strength."""
 
     episode: str = USUAL
-    """Kind of episode: match, round, or usual for the game's longest."""
+    """Length of an episode: round, match, or usual for the game's longest."""
     seed: int = 1
     """Seed of the deals and of the agents; the same seed gives the same results."""
     threads: int = 2
-    """Threads for compiled agents; results are the same."""
+    """Threads for compiled agents; it does not change the results."""
     aivat: bool = False
-    """Subtract luck from the points: the value of each drawn card minus its expectation (AIVAT)."""
+    """Reduce the variance by AIVAT: subtract the luck of each drawn card, its value minus the expectation."""
     luck_value: Path | None = None
-    """Folder of the value network for AIVAT (train.tools.luck_value). None: the shipped one."""
+    """Folder of the value network for AIVAT (made by train.tools.luck_value). None: the shipped network."""
 
 
 def parse_options(options: type[Options], command: str, arguments: Sequence[str] | None) -> Options:
@@ -76,8 +76,8 @@ def match_config(args: MatchArgs, specs: Sequence[str], *, plain: bool = False) 
         plain: as in `MatchConfig`.
 
     Raises:
-        UnknownAgentError: the run folder is missing or damaged.
-        ValueError: there is no such table, or an option has an invalid value.
+        AgentError: the run folder is missing or damaged.
+        ValueError: the table does not exist, or an option has an invalid value.
     """
     table = table_of(args, specs)
     config = MatchConfig(
@@ -91,8 +91,8 @@ def match_config(args: MatchArgs, specs: Sequence[str], *, plain: bool = False) 
         aivat=args.aivat,
         luck_value="" if args.luck_value is None else str(args.luck_value),
     )
-    config.table()  # raises if there is none
-    config.network()  # likewise
+    config.table()  # raises if the table does not exist
+    config.network()  # raises if the network does not exist
     return config
 
 
@@ -101,7 +101,7 @@ def table_of(args: TableArgs, specs: Sequence[str]) -> TableSpec:
 
     Raises:
         GameError: the sheet belongs to a user's game that could not be imported.
-        UnknownAgentError: the run folder is missing or damaged.
+        AgentError: the run folder is missing or damaged.
     """
     folder = next(filter(None, map(run_folder, specs)), None)
     trained = {} if folder is None else read_description(folder)

@@ -1,4 +1,4 @@
-"""Progress bars of commands that play."""
+"""Progress bars of the commands that play."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from millebornes_env.cli.console import progress_console
 
 
-def counting_bar(counted: str = "") -> Progress:
-    """Return a progress bar on stderr, hidden unless that is a terminal; `counted` is such as "deals, "."""
+def counting_bar(unit: str = "") -> Progress:
+    """Return a progress bar on stderr, hidden unless that is a terminal; `unit` is text such as "deals, "."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn(counted + "{task.percentage:3.0f} %,"),
+        TextColumn(unit + "{task.percentage:3.0f} %,"),
         TimeRemainingColumn(),
         TextColumn("left"),
     )

@@ -3,7 +3,7 @@
     millebornes record champion strategist --rounds 100000 --out data/
     millebornes record --check --out data/
 
-A stopped recording goes on with the same command. docs/data.md describes the files.
+The same command continues a stopped recording. docs/data.md describes the files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from millebornes_env._util.command_line import complain, run_command
+from millebornes_env._util.command_line import print_error, run_command
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env.arena.recording import RecordedData, Recording, check, record
 from millebornes_env.arena.recording.folder import MANIFEST, command_line
@@ -36,27 +36,27 @@ class Args(TableArgs):
         default_factory=tuple
     )
     """Agents: `name:option=value`, the path of a run folder, or `my_file.py:Class`; at most one for each
-    team, and the last one plays the remaining teams. They change places from round to round."""
+    team, and the last one plays the remaining teams. They rotate from round to round."""
     rounds: int = 10_000
-    """Total number of rounds in the folder."""
+    """Total number of rounds in the folder, earlier ones included."""
     reward: Literal["points", "win"] = "points"
-    """Reward in reward_to_go."""
+    """Reward of the column reward_to_go: points per round, or the win."""
     hidden: bool = False
-    """Record the cards in the other hands, too."""
+    """Also record the cards in the other hands."""
     rounds_per_file: int = 5_000
-    """Rounds that are played and written at a time."""
+    """Rounds in each file."""
     seed: int = 1
     """Seed of the deals and of the agents; the same seed gives the same files."""
     threads: int = 2
-    """Files that are made at the same time; their content is the same."""
+    """Number of files written in parallel; it does not change their content."""
     check: bool = False
-    """Replay every round in the folder and compare every row, instead of recording."""
+    """Instead of recording, replay every round in the folder and compare every row."""
     allow_cheating: bool = False
     """Allow agents that see hidden cards."""
     cluster: str | None = None
-    """Address of a Ray cluster to play on, such as auto or 10.0.0.1:6379; the files are the same."""
+    """Address of a Ray cluster to play on, such as auto or 10.0.0.1:6379; it does not change the files."""
     out: Path
-    """Folder of the recording: new, empty, or one to go on with."""
+    """Output folder: a new or empty one, or that of a recording to continue."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -108,9 +108,9 @@ def _command(arguments: Sequence[str] | None) -> int:
             )
     except KeyboardInterrupt as stop:
         has_files = (args.out / MANIFEST).exists()
-        goes_on = "written files are complete; give the same command again to go on"
-        message = f"stopped; {goes_on if has_files else f'there is no recording in {args.out}'}"
-        return complain(message, exit_code_of(stop))
+        resume = "written files are complete; give the same command again to continue"
+        message = f"stopped; {resume if has_files else f'there is no recording in {args.out}'}"
+        return print_error(message, exit_code_of(stop))
     print(_summary(data))
     print(f"wrote {args.out}")
     return 0
@@ -127,7 +127,7 @@ def _check(args: Args) -> None:
 
 
 def _summary(data: RecordedData) -> str:
-    """Return the amounts of data in a line."""
+    """Return the amounts of data on one line."""
     summary = data.summary()
     size = summary["bytes"] / max(1, summary["decisions"])
     return f"{summary['rounds']:,} rounds, {summary['decisions']:,} decisions, {size:.1f} bytes a decision"

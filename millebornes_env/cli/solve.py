@@ -2,8 +2,8 @@
 
 python -m millebornes_env solve mini8                       # value of the game, a policy near an equilibrium
 python -m millebornes_env solve mini10 --checkpoint mini10.npz --minutes 10
-python -m millebornes_env solve mini8 random greedy arnold  # loss of each against its best response
-python -m millebornes_env solve mini12 --count              # how large the game is
+python -m millebornes_env solve mini8 random greedy arnold  # exploitability of each agent
+python -m millebornes_env solve mini12 --count              # size of the game
 python -m millebornes_env solve mini12 --checkpoint mini12.npz --json mini12.json  # bounds of its value
 """
 
@@ -40,7 +40,7 @@ _CHECK_RATIO: Final = 1.25
 """Growth of the iterations between computations of NashConv, each of which costs one or two iterations."""
 _FIRST_POLISHING: Final = 64
 """Iterations before the first polishing of the pruned game; then they double."""
-USUAL_UNTIL: Final = {100_000: 0.0001, 10_000_000: 0.001}
+DEFAULT_UNTIL: Final = {100_000: 0.0001, 10_000_000: 0.001}
 """Default --until by the largest number of decisions; these games take seconds."""
 _UNTIL_OF_LARGE: Final = 0.1
 _MOST_DIGITS: Final = 7
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     return run_command(
         lambda: run(parser().parse_intermixed_args(arguments)),
-        stopped="stopped; if there is a checkpoint, the same command goes on from there",
+        stopped="stopped; if there is a checkpoint, the same command continues from it",
     )
 
 
@@ -70,31 +70,40 @@ def parser() -> argparse.ArgumentParser:
     command = argparse.ArgumentParser(
         prog=f"{program()} solve", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    command.add_argument("deck", help="a mini deck (mini7, mini8, mini10, mini12), or another small sheet")
+    command.add_argument("deck", help="mini deck (mini7, mini8, mini10, mini12) or another small rule sheet")
     command.add_argument(
-        "agents", nargs="*", metavar="AGENT", help="judge these agents instead of solving the game"
+        "agents",
+        nargs="*",
+        metavar="AGENT",
+        help="measure the exploitability of these agents, instead of solving the game",
     )
-    command.add_argument("--count", action="store_true", help="only count nodes and information sets")
+    command.add_argument("--count", action="store_true", help="only count the nodes and information sets")
     command.add_argument(
         "--until", type=float, metavar="PERCENT",
         help="solve until exploitability is below this percentage of the payoff range (default: "
-        "0.0001 for a game of up to 100,000 decisions, 0.001 for one of up to 10 million, which take "
+        "0.0001 for games of up to 100,000 decisions, 0.001 for up to 10 million, which take "
         "seconds, else 0.1)",
     )  # fmt: skip
     command.add_argument(
         "--minutes", type=float, default=60.0,
-        help="most minutes of iterating; polishing the pruned game may add a quarter of the time of all "
-        "iterations, including those before a checkpoint (default: %(default)g)",
+        help="time limit in minutes; polishing the pruned game may add a quarter of the time of all "
+        "iterations, including those before the checkpoint (default: %(default)g)",
     )  # fmt: skip
-    command.add_argument("--checkpoint", type=Path, metavar="FILE", help="load this checkpoint, and save it")
-    command.add_argument("--out", type=Path, metavar="FILE", help="write the policy (.npz)")
-    command.add_argument("--json", type=Path, metavar="FILE", help="write the value and its bounds (.json)")
+    command.add_argument(
+        "--checkpoint", type=Path, metavar="FILE", help="checkpoint to load, if it exists, and to save"
+    )
+    command.add_argument("--out", type=Path, metavar="FILE", help="output file for the policy (.npz)")
+    command.add_argument(
+        "--json", type=Path, metavar="FILE", help="output file for the value and its bounds (.json)"
+    )
     command.add_argument(
         "--threads",
         type=int,
-        help="threads for judging and for solving large decks (default: all processors)",
+        help="threads for evaluating policies and for solving large decks (default: all processors)",
     )
-    command.add_argument("--seed", type=int, default=0, help="seed of agents that play randomly")
+    command.add_argument(
+        "--seed", type=int, default=0, help="seed of randomized agents (default: %(default)s)"
+    )
     return command
 
 
@@ -103,7 +112,7 @@ def run(args: argparse.Namespace) -> None:
 
     Raises:
         OptionError: an option is invalid.
-        MilleBornesError: there is no such deck or agent, or the deck is too large.
+        MilleBornesError: the deck or an agent is unknown, or the deck is too large.
         OSError: a file could not be read or written.
     """
     _check(args)
@@ -125,7 +134,9 @@ def _check(args: argparse.Namespace) -> None:
     if args.threads is not None and args.threads < 1:
         raise OptionError(f"--threads is {args.threads}: it must be at least 1")
     if args.agents and (args.checkpoint or args.out or args.json):
-        raise OptionError("--checkpoint, --out and --json are for solving; agents are only judged")
+        raise OptionError(
+            "--checkpoint, --out and --json are options for solving: leave them out when naming agents"
+        )
 
 
 def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
@@ -168,21 +179,21 @@ class _Run:
     """The schedule of a solver run: when it computes NashConv, polishes, reports and saves."""
 
     args: argparse.Namespace
-    begun: float
+    start: float
     next_check: int = 1
-    told: float = 0.0
+    next_report: float = 0.0
     next_save: float = 0.0
     next_polishing: int = _FIRST_POLISHING
     first: tuple[int, float] | None = None
-    found: Judgement | None = None
+    result: Judgement | None = None
     polished: Polished | None = None
 
     def __call__(self, solver: Cfr) -> bool:
         now = time.monotonic()
-        is_late = now - self.begun > 60 * self.args.minutes
+        is_late = now - self.start > 60 * self.args.minutes
         if solver.iteration >= self.next_check or is_late:
-            self.found, self.polished = solver.judge(), None
-            self.first = self.first or (solver.iteration, self.found.of_range)
+            self.result, self.polished = solver.judge(), None
+            self.first = self.first or (solver.iteration, self.result.of_range)
             self.next_check = max(solver.iteration + 1, int(solver.iteration * _CHECK_RATIO))
             if not self._is_enough() and (solver.iteration >= self.next_polishing or is_late):
                 self.next_polishing = 2 * solver.iteration
@@ -191,24 +202,24 @@ class _Run:
             solver.save(self.args.checkpoint)
             saved = time.monotonic()
             self.next_save = saved + max(_SAVE_SECONDS, _SAVE_RATIO * (saved - now))
-        if now - self.told > _REPORT_SECONDS and self.found is not None and sys.stderr.isatty():
+        if now > self.next_report and self.result is not None and sys.stderr.isatty():
             say(
-                f"{solver.iteration:,} iterations, exploitability {100 * self.found.of_range:.3g} % of the "
-                f"payoff range, about {self.seconds_left(solver.iteration, now - self.begun):.0f} s left"
+                f"{solver.iteration:,} iterations, exploitability {100 * self.result.of_range:.3g} % of the "
+                f"payoff range, about {self.seconds_left(solver.iteration, now - self.start):.0f} s left"
             )
-            self.told = now
+            self.next_report = now + _REPORT_SECONDS
         return is_late or self._is_enough()
 
     def _is_enough(self) -> bool:
-        return self.found is not None and 100 * self.found.of_range <= self.args.until
+        return self.result is not None and 100 * self.result.of_range <= self.args.until
 
     def _polish(self, solver: Cfr) -> None:
         """Polish the pruned game, and keep the result if it is better."""
         if sys.stderr.isatty():
             say(f"{solver.iteration:,} iterations; now polishing the pruned game")
         polished = solver.polish(2 * solver.counts.payoff_range * self.args.until / 100)
-        if self.found is None or polished.judgement.nash_conv < self.found.nash_conv:
-            self.found, self.polished = polished.judgement, polished
+        if self.result is None or polished.judgement.nash_conv < self.result.nash_conv:
+            self.result, self.polished = polished.judgement, polished
 
     def made_by(self, solver: Cfr) -> str:
         """Describe how the policy was made."""
@@ -225,17 +236,17 @@ class _Run:
             seconds: seconds so far.
         """
         most = max(0.0, 60 * float(self.args.minutes) - seconds)
-        if self.first is None or self.found is None or not 0 < self.found.of_range < self.first[1]:
+        if self.first is None or self.result is None or not 0 < self.result.of_range < self.first[1]:
             return most
-        begun, exploitability = self.first
-        if iteration <= begun:  # only polishing has reduced it
+        first_iteration, exploitability = self.first
+        if iteration <= first_iteration:  # only polishing has reduced it
             return most
-        power = math.log(exploitability / self.found.of_range) / math.log(iteration / begun)
-        further = math.log(100 * self.found.of_range / self.args.until) / power
+        power = math.log(exploitability / self.result.of_range) / math.log(iteration / first_iteration)
+        further = math.log(100 * self.result.of_range / self.args.until) / power
         if further > _TOO_FAR:
             return most
         more = max(0.0, iteration * math.exp(further) - iteration)
-        return min(most, more * seconds / (iteration - begun))
+        return min(most, more * seconds / (iteration - first_iteration))
 
 
 def _solve(args: argparse.Namespace, game: Solvable) -> None:
@@ -264,12 +275,12 @@ def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
     print(words_of_counts(game, solver.counts), flush=True)
     if args.until is None:
         decisions = solver.counts.play_nodes
-        args.until = next((one for most, one in USUAL_UNTIL.items() if decisions <= most), _UNTIL_OF_LARGE)
+        args.until = next((one for most, one in DEFAULT_UNTIL.items() if decisions <= most), _UNTIL_OF_LARGE)
     if args.checkpoint is not None and args.checkpoint.exists():
         solver.load(args.checkpoint)
-        print(f"went on after {solver.iteration:,} iterations from {args.checkpoint}", flush=True)
+        print(f"continuing after {solver.iteration:,} iterations from {args.checkpoint}", flush=True)
     run = _iterate(args, solver)
-    result = run.found or solver.judge()
+    result = run.result or solver.judge()
     low, high = -result.best[1], result.best[0]
     about: dict[str, Any] = {"made_by": run.made_by(solver), "value": result.value, "between": [low, high]}
     if args.out is not None and isinstance(solver, Solver):
@@ -281,22 +292,22 @@ def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
         print(f"wrote {args.json}")
 
 
-def words_of_value(solver: Cfr, found: Judgement) -> str:
+def words_of_value(solver: Cfr, result: Judgement) -> str:
     """Describe the value, with as many digits as its bounds determine."""
-    low, high = -found.best[1], found.best[0]
+    low, high = -result.best[1], result.best[0]
     sure = _MOST_DIGITS if high <= low else 1 - math.floor(math.log10(high - low))
     digits = min(max(sure, 0), _MOST_DIGITS)
     low, high = math.floor(low * 10**digits) / 10**digits, math.ceil(high * 10**digits) / 10**digits
-    value, lowest, highest = (f"{number:+.{digits}f}" for number in (found.value, low, high))
+    value, lowest, highest = (f"{number:+.{digits}f}" for number in (result.value, low, high))
     return (
         f"value of the game to seat 0, which begins: {value} points, between {lowest} and {highest}; "
-        f"exploitability {found.exploitability:.3g} points, {100 * found.of_range:.2g} % of the payoff "
+        f"exploitability {result.exploitability:.3g} points, {100 * result.of_range:.2g} % of the payoff "
         f"range, after {solver.iteration:,} iterations and {solver.seconds:.1f} s"
     )
 
 
 def _iterate(args: argparse.Namespace, solver: Cfr) -> _Run:
-    """Iterate until it is enough, and save."""
+    """Iterate until the policy is good enough or time is up, and save."""
     run = _Run(args, time.monotonic(), next_save=time.monotonic() + _SAVE_SECONDS)
     if solver.iteration:
         run.next_check = solver.iteration + 1
@@ -308,7 +319,7 @@ def _iterate(args: argparse.Namespace, solver: Cfr) -> _Run:
                 with stops.deferred():  # half an iteration cannot be resumed
                     solver.run(1)
                 is_done = run(solver)
-        print(words_of_value(solver, run.found or solver.judge()), flush=True)
+        print(words_of_value(solver, run.result or solver.judge()), flush=True)
     finally:  # after printing the value: the disk may be full
         if args.checkpoint is not None and not solver.is_half_done:
             solver.save(args.checkpoint)

@@ -1,9 +1,9 @@
-"""Run a training script of the checkout.
+"""Run a training script of the repository.
 
     millebornes train                 # lists the scripts
     millebornes train selfplay --run-dir runs/first --minutes 5
 
-That is `python -m train.selfplay ...`, from any folder. The wheel holds no training scripts.
+This runs `python -m train.selfplay ...` from any folder. The wheel contains no training scripts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from millebornes_env._util.command_line import complain, program, run_command, sentence
+from millebornes_env._util.command_line import print_error, program, run_command, sentence
 from millebornes_env.errors import MissingExtraError, OptionError, shown
 
 PACKAGE: Final = "train"
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the script and its arguments; None: those of the process.
 
     Returns:
-        The script's exit code; 2 if there is no such script, no checkout, or a library is missing.
+        The script's exit code; 2 if the script, the checkout or a library is missing.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     root = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"there is no training script {shown(given[0])}; the scripts are: {', '.join(scripts)}"
             )
     except OptionError as error:
-        return complain(sentence(error))
+        return print_error(sentence(error))
     return run(root, given[0], given[1:])
 
 
@@ -82,7 +82,7 @@ def run(root: Path, script: str, arguments: Sequence[str]) -> int:
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] in {PACKAGE, "millebornes_env"}:
             raise
-        return complain(sentence(MissingExtraError.of(f"train {script}", error, EXTRA)))
+        return print_error(sentence(MissingExtraError.of(f"train {script}", error, EXTRA)))
     return int(module.main())
 
 

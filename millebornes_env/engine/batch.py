@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, Final
 
@@ -85,10 +86,9 @@ class Batch:
         self._states = for_kernels(self.states)
         self._rules_for_threads = for_kernels(self.rulebook.rules_array(self.rules))
         self._rules = self._rules_for_threads[0]
+        self._actions = np.zeros(len(self.states), np.int64)
         self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
-        self._step_range = machine_code.of(self._kernels.step_range)
         self._step_range_address = machine_code.address_of(self._kernels.step_range)
-        self._sample_range = machine_code.of(sampling.sample_range)
         self._pace_of_steps, self._pace_of_samples = Pace(), Pace()
 
     def __len__(self) -> int:
@@ -134,12 +134,22 @@ class Batch:
         """Write the buffers afresh from the states, with no rewards."""
         self.start(np.zeros(len(self), np.bool_))
 
-    def _arguments(self, actions: npt.NDArray[np.int64], task: int) -> tuple[Any, ...]:
-        """Of `kernels.step_range`, for all games."""
-        return (self._states, self._rules, self.settings, actions, self.buffers, 0, len(self), task)
+    def _arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of `kernels.step_range` for all games, but for the task."""
+        return (self._states, self._rules, self.settings, self._actions, self.buffers, 0, len(self))
+
+    @functools.cached_property
+    def _run_task(self) -> Callable[[int], int]:
+        return machine_code.prepare(self._kernels.step_range, *self._arguments())
+
+    @functools.cached_property
+    def _sample(self) -> Callable[[int, int, int], None]:
+        mask, scratch = self.buffers.action_mask, self._scratch[0]
+        return machine_code.prepare(sampling.sample_range, mask, self._actions, scratch, 0, len(self))
 
     def _run(self, actions: npt.NDArray[np.int64], task: int) -> int:
-        return self._step_range(*self._arguments(actions, task))
+        self._actions[...] = actions
+        return self._run_task(task)
 
     def step(self, actions: npt.NDArray[np.int64]) -> int:
         """Carry out one action in each game, or none at all.
@@ -160,7 +170,7 @@ class Batch:
 
     def _step_on_threads(self, actions: npt.NDArray[np.int64]) -> int:
         if self._step_range_address is None:
-            examples = self._arguments(actions, kernels.STEP)
+            examples = (*self._arguments(), kernels.STEP)
             self._step_range_address = address_of(self._kernels.step_range, *examples)
         return unpaced(kernels.step_on_threads)(
             self._states,
@@ -173,19 +183,33 @@ class Batch:
             self._step_range_address,
         )
 
-    def sample(self, key: tuple[int, int], actions: npt.NDArray[np.int64]) -> None:
-        """Choose one of the legal actions of each game, all equally probable, into `actions` int64[N]."""
-        mask = self.buffers.action_mask
-        if self.num_threads == 1 or not has_threads():
-            self._sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
-            return
-        shared = self._pace_of_samples.shares()
-        began = perf_counter()
+    def sample(
+        self, key: tuple[int, int], call: int, out: npt.NDArray[np.int64] | None = None
+    ) -> npt.NDArray[np.int64]:
+        """Sample one of the legal actions of each game, uniformly.
+
+        Args:
+            key: of the random numbers.
+            call: number of the call; other numbers give other actions.
+            out: int64[N] to write to; None: a new array.
+
+        Returns:
+            int64[N].
+        """
+        is_threaded = self.num_threads > 1 and has_threads()
+        shared = is_threaded and self._pace_of_samples.shares()
+        began = perf_counter() if is_threaded else 0.0
         if shared:
-            unpaced(sampling.sample_on_threads)(mask, *key, actions, self._scratch, self.num_threads)
+            mask, threads = self.buffers.action_mask, self.num_threads
+            unpaced(sampling.sample_on_threads)(mask, self._actions, self._scratch, *key, call, threads)
         else:
-            self._sample_range(mask, *key, actions, self._scratch[0], 0, len(actions))
-        self._pace_of_samples.note(shared, began, perf_counter())
+            self._sample(*key, call)
+        if is_threaded:
+            self._pace_of_samples.note(shared, began, perf_counter())
+        if out is None:
+            return self._actions.copy()
+        out[...] = self._actions
+        return out
 
     def observe(self, seats: npt.NDArray[np.int32], observation: npt.NDArray[np.int8]) -> None:
         """Write what the given seat of each game sees into `observation` int8[N, D]."""

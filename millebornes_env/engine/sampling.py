@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.engine.chance import random_below
+from millebornes_env.engine.chance import random_below, random_word
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.numba.compiling import kernel, parallel_kernel, prange
 
@@ -13,12 +13,13 @@ from millebornes_env.engine.numba.compiling import kernel, parallel_kernel, pran
 @kernel
 def sample_range(
     action_mask: npt.NDArray[np.int8],
-    key_0: int,
-    key_1: int,
     actions: npt.NDArray[np.int64],
     scratch: npt.NDArray[np.int64],
     first: int,
     last: int,
+    key_0: int,
+    key_1: int,
+    call: int,
 ) -> None:
     """Choose an allowed action of each game from `first` to `last` - 1, all equally probable.
 
@@ -26,29 +27,32 @@ def sample_range(
 
     Args:
         action_mask: int8[N, A].
-        key_0: first 32-bit word of the key of the random numbers.
-        key_1: second word; take another for every call.
         actions: int64[N], overwritten.
         scratch: int64[A + 1], overwritten.
         first: first game.
         last: one past the last game.
+        key_0: first 32-bit word of the key of the random numbers.
+        key_1: second word.
+        call: number of this call; other numbers give other actions.
     """
     num_actions = action_mask.shape[1]
+    key_of_call = random_word(key_1, key_0, call)
     for game in range(first, last):
         count = 0
         for action in range(num_actions):  # without a branch, which could not be predicted
             scratch[count] = action
             count += int(action_mask[game, action] != 0)  # whatever a caller has written there
-        actions[game] = scratch[random_below(key_0, key_1, game, count)] if count > 0 else SKIP
+        actions[game] = scratch[random_below(key_0, key_of_call, game, count)] if count > 0 else SKIP
 
 
 @parallel_kernel
 def sample_on_threads(
     action_mask: npt.NDArray[np.int8],
-    key_0: int,
-    key_1: int,
     actions: npt.NDArray[np.int64],
     scratch: npt.NDArray[np.int64],
+    key_0: int,
+    key_1: int,
+    call: int,
     threads: int,
 ) -> None:
     """`sample_range` with the batch shared among threads; `scratch` is int64[threads, A + 1]."""
@@ -56,4 +60,4 @@ def sample_on_threads(
     for thread in prange(threads):
         first = thread * games // threads
         last = (thread + 1) * games // threads
-        sample_range(action_mask, key_0, key_1, actions, scratch[thread], first, last)
+        sample_range(action_mask, actions, scratch[thread], first, last, key_0, key_1, call)

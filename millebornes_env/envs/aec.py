@@ -25,7 +25,7 @@ from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.options import MOST_ENVS, USUAL, checked_mapping
 from millebornes_env.envs.rendering import HUMAN, RGB_ARRAY, SVG, checked_mode, modes_here, modes_of, rendered
 from millebornes_env.envs.vector import VectorEnv
-from millebornes_env.errors import ActionError, OptionError, ResetNeededError, shown
+from millebornes_env.errors import ActionError, CallError, OptionError, shown
 from millebornes_env.games.registry import Sheet
 
 Observation = dict[str, npt.NDArray[np.int8]]
@@ -38,7 +38,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
     int8[A], all zero for an agent that is not to act, also once its episode is over. `infos` always have
     `final_score` and `final_winner`: zeros and -1 before the end. Illegal actions raise an error that names
     the play; no wrapper is needed. `state()` has everything, hidden cards included. One environment serves
-    one Python thread at a time (`ConcurrentCallError`).
+    one Python thread at a time (`CallError`).
 
     Attributes:
         vector: the vector environment of one game that this is.
@@ -148,10 +148,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         """The agent to act.
 
         Raises:
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         if self._agent_selection is None:
-            raise ResetNeededError("nobody is to act yet: call reset() first")
+            raise CallError("nobody is to act yet: call reset() first")
         return self._agent_selection
 
     @agent_selection.setter
@@ -193,7 +193,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             OptionError: the seed is not one; or the options are no dictionary, or the position is of another
                 table.
             NotationError: the text is not a valid position.
-            ClosedError: the environment was closed.
+            CallError: after `close`.
         """
         # PettingZoo's own tests pass options that mean nothing.
         positions = {name: value for name, value in checked_mapping(options).items() if name == "positions"}
@@ -207,7 +207,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._steps = 0
         self._skip_agent_selection = None
         self._was_reset = True
-        self.agent_selection = self._agent_to_act()
+        self._agent_selection = self._agent_to_act()
         if self.render_mode == "human":
             self.render()
 
@@ -220,17 +220,16 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         """Return observation, cumulative reward, termination, truncation and info of the agent to act.
 
         Raises:
-            ResetNeededError: before the first `reset`, or after the last agent's episode is over.
+            CallError: before the first `reset`, after the last agent's episode, or after `close`.
             OptionError: `observe` is neither True nor False.
-            ClosedError: the environment was closed.
         """
         self._check_reset()
         self._check_agents()
         agent = self.agent_selection
         # Tianshou's PettingZooEnv hands itself over here.
-        is_shown = isinstance(observe, AECEnv) or flag("observe", observe)
+        is_shown = observe is True or isinstance(observe, AECEnv) or flag("observe", observe)
         return (
-            self.observe(agent) if is_shown else None,
+            self._observe(agent) if is_shown else None,
             self._cumulative_rewards[agent],
             self.terminations[agent],
             self.truncations[agent],
@@ -242,14 +241,15 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         """Return the agent's observation in newly allocated arrays.
 
         Raises:
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`, or after `close`.
             OptionError: an agent that the table does not have.
-            ClosedError: the environment was closed.
         """
         self._check_reset()
-        agent = self._known(agent)
+        return self._observe(self._known(agent))
+
+    def _observe(self, agent: str) -> Observation:
         buffers = self._buffers
-        if agent == self.agent_selection and not self._is_over(agent):
+        if agent == self._agent_selection and not self._is_over(agent):
             return {
                 "observation": buffers.observation[0].copy(),
                 "action_mask": buffers.action_mask[0].copy(),
@@ -270,8 +270,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         Raises:
             IllegalActionError: the rules do not allow it; nothing has changed.
             ActionError: no play has that id; or it is not a whole number.
-            ResetNeededError: before the first `reset`, or after the last agent's episode is over.
-            ClosedError: the environment was closed.
+            CallError: before the first `reset`, after the last agent's episode, or after `close`.
         """
         self._check_reset()
         self._check_agents()
@@ -285,13 +284,14 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             return
         self._apply_action(action)
         self._cumulative_rewards[agent] = 0.0
-        earned = self._buffers.rewards[0].tolist()
+        buffers = self._buffers
+        earned = buffers.rewards[0].tolist()
         self.rewards = dict(zip(self.agents, earned, strict=True))
         if any(earned):
             self._accumulate_rewards()
-        self.agent_selection = self._agent_to_act()
+        self._agent_selection = self._agent_to_act()
         self._steps += 1
-        if self._buffers.terminations[0]:
+        if buffers.terminations[0]:
             self._end()
         elif self._steps == self._max_cycles:
             self.truncations = dict.fromkeys(self.agents, True)
@@ -326,12 +326,12 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     def _check_agents(self) -> None:
         if not self.agents:
-            raise ResetNeededError("the episode is over for all agents: call reset()")
+            raise CallError("the episode is over for all agents: call reset()")
 
     def _check_reset(self) -> None:
-        self.vector._check_open()
-        if not self._was_reset:
-            raise ResetNeededError("the environment was not reset: call reset() first")
+        if self.vector.closed or not self._was_reset:
+            self.vector._check_open()
+            raise CallError("the environment was not reset: call reset() first")
 
     @alone
     def state(self) -> npt.NDArray[np.int8]:
@@ -349,8 +349,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             prints the text.
 
         Raises:
-            ResetNeededError: before the first `reset`.
-            ClosedError: the environment was closed.
+            CallError: before the first `reset`, or after `close`.
         """
         if self.render_mode is None:
             gymnasium.logger.warn(
@@ -383,8 +382,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
         Raises:
             OptionError: an agent that the table does not have.
-            ResetNeededError: before the first `reset`.
-            ClosedError: the environment was closed.
+            CallError: before the first `reset`, or after `close`.
         """
         self._check_reset()
         seat = self.possible_agents.index(self._known(agent)) if isinstance(agent, str) else agent
@@ -401,8 +399,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
         Raises:
             OptionError: the environment was made without `history=True`; no such agent or form.
-            ResetNeededError: before the first `reset`.
-            ClosedError: the environment was closed.
+            CallError: before the first `reset`, or after `close`.
         """
         self._check_reset()
         seat = self.possible_agents.index(self._known(agent))
@@ -422,14 +419,13 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         """Return the ids of what the agent to act may do, with their names; none once the episode is over.
 
         Raises:
-            ResetNeededError: before the first `reset`.
-            ClosedError: the environment was closed.
+            CallError: before the first `reset`, or after `close`.
         """
         self._check_reset()
         return {} if not self.agents or self._is_over(self.agent_selection) else self.vector.legal_actions()
 
     def close(self) -> None:
-        """Close the environment; later calls raise `ClosedError`."""
+        """Close the environment; later calls raise `CallError`."""
         self.vector.close()
 
 

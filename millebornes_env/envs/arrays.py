@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,9 @@ from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import Rulebook, StateArray
 from millebornes_env.errors import ActionError, MilleBornesError, OptionError, StateError, shown
 from millebornes_env.games.registry import Game
+
+_INT64: Final = np.dtype(np.int64)
+"""NumPy's own object for the dtype, which nearly all arrays of it share."""
 
 
 def array_of(name: str, given: object, error: type[MilleBornesError]) -> npt.NDArray[Any]:
@@ -38,7 +41,7 @@ def checked_actions(actions: object, num_envs: int, name: str = "actions") -> np
         raise ActionError(
             f"{name} have the shape {array.shape}; step needs ({num_envs},): one action for each game"
         )
-    if array.dtype == np.int64 and array.flags.carray and type(array) is np.ndarray:
+    if array.dtype is _INT64 and type(array) is np.ndarray and array.flags.carray:
         return array
     if array.dtype.kind not in "iu":
         raise ActionError(

@@ -14,7 +14,8 @@ No key depends on what is hidden from the seat.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -23,6 +24,9 @@ import numpy.typing as npt
 from millebornes_env._util.arguments import checked_index, flag, one_of
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env.engine.batch import Batch
+from millebornes_env.engine.kernels import SKIP, named_for
+from millebornes_env.engine.numba.compiling import for_kernels, kernel
+from millebornes_env.engine.numba.machine_code import prepare
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.arrays import checked_seats
 from millebornes_env.errors import OptionError, shown
@@ -38,29 +42,21 @@ Codes = npt.NDArray[np.uint16]
 _CODE: Final = np.dtype("<u2")
 _ROOM_AT_FIRST: Final = 64
 
+BEGIN: Final = -2
+"""In place of an action: the game begins with a deal."""
+
 # The first byte of a key.
 _COMPACT: Final = 1
 _FROM_POSITION: Final = 2
 
 
-class Events(Protocol):
-    """Events of several games, ordered by game: int64[K] each."""
-
-    @property
-    def games(self) -> npt.NDArray[np.int64]:
-        """The index of the game of each event."""
-
-    @property
-    def seats(self) -> npt.NDArray[np.int64]:
-        """The seat of each event."""
-
-    @property
-    def events(self) -> npt.NDArray[np.int64]:
-        """Indices of `GameHistory.EVENTS`."""
-
-
 class GameHistory(Protocol):
-    """The histories of a game; `games.millebornes.history` is one."""
+    """The histories of a game, a module; `games.millebornes.history` is one.
+
+    Its functions `remember`, `write_deal` and `write_events` are rules (`engine.numba.compiling.rule`):
+    compiled, and called for one game. The last two write codes of events into a row from the index `at` on,
+    and return the index after the last one.
+    """
 
     @property
     def EVENTS(self) -> tuple[str, ...]:  # noqa: N802 - a constant of a module
@@ -82,11 +78,23 @@ class GameHistory(Protocol):
     def DEALS(self) -> int:  # noqa: N802
         """The event that begins a round."""
 
-    def dealt(self, states: StateArray, rules: Any, /) -> Events:
-        """Return the events of games in which nobody has acted yet."""
+    @property
+    def BEFORE(self) -> np.dtype[np.void]:  # noqa: N802
+        """What `write_events` needs of a game before a step: a dtype with `episode`, `seat` and others."""
 
-    def happened(self, before: StateArray, after: StateArray, rules: Any, /) -> Events:
-        """Return the events between two records of each game, apart from the action itself."""
+    def remember(self, state: Any, before: Any, /) -> None:
+        """Copy that from a record of a game."""
+
+    def write_deal(self, state: Any, rules: Any, num_actions: int, row: Codes, at: int, /) -> int:
+        """Write the events of a game in which nobody has acted yet."""
+
+    def write_events(
+        self, before: Any, after: Any, rules: Any, num_actions: int, row: Codes, at: int, /
+    ) -> int:
+        """Write the events of a step within an episode, apart from the action itself."""
+
+    def most_events_of_step(self, rules: Any, /) -> int:
+        """Return an upper bound on the number of events of one step, including the action."""
 
     def questions(self, before: Any, after: Any, /) -> Sequence[tuple[int, int]]:
         """Return (seat, event) pairs of one step within a round, apart from the action and draws."""
@@ -117,7 +125,7 @@ class Keys:
         Raises:
             OptionError: the game does not support histories; or it has more events than a key can encode.
         """
-        self._part: GameHistory = game.hook("games.history", "a history (`history=True`)")
+        self._part = history_of(game)
         self._rules, self._rulebook = rules, game.module()
         self.actions = int(self._rulebook.action_count(rules, None))
         self.players = int(rules.players)
@@ -211,6 +219,61 @@ class Keys:
         row[places + self.players + events] = 1
 
 
+def history_of(game: Game) -> GameHistory:
+    """Return the histories of a game.
+
+    Raises:
+        OptionError: it has none.
+    """
+    part: GameHistory = game.hook("games.history", "a history (`history=True`)")
+    return part
+
+
+@functools.cache
+def record_range_of(rulebook: Any, part: Any) -> Callable[..., int]:
+    """Return the compiled loop that records a step of the games of a rulebook."""
+
+    def record_range(
+        before: StateArray,
+        after: StateArray,
+        rules: Any,
+        actions: npt.NDArray[np.int64],
+        codes: Codes,
+        lengths: npt.NDArray[np.int64],
+        num_actions: int,
+    ) -> int:
+        """Write the events of a step.
+
+        Args:
+            before: BEFORE[N], of the games before the step; overwritten with that after it.
+            after: STATE[N], after it.
+            rules: of the table.
+            actions: int64[N]; BEGIN where a game begins with a deal, another negative number where it was not
+                stepped.
+            codes: uint16[N, L], overwritten from `lengths` on.
+            lengths: int64[N], overwritten.
+            num_actions: number of actions.
+
+        Returns:
+            The largest of the lengths.
+        """
+        longest = 0
+        for game in range(len(after)):
+            row, at, action = codes[game], int(lengths[game]), int(actions[game])
+            if action == BEGIN or int(after[game].episode) != int(before[game].episode):
+                at = part.write_deal(after[game], rules, num_actions, row, 0)
+                part.remember(after[game], before[game])
+            elif 0 <= action < num_actions:
+                row[at] = action * rules.players + int(before[game].seat)
+                at = part.write_events(before[game], after[game], rules, num_actions, row, at + 1)
+                part.remember(after[game], before[game])
+            lengths[game] = at
+            longest = max(longest, at)
+        return longest
+
+    return kernel(named_for(rulebook, record_range, part))
+
+
 class History:
     """The events of N games since the deal, beside their records: what `history=True` keeps.
 
@@ -236,10 +299,27 @@ class History:
     def _find(self) -> None:
         game = find_game(self._game)
         self.keys = Keys(game, self._rules)
-        self._part: GameHistory = game.hook("games.history", "a history (`history=True`)")
+        self._part = history_of(game)
+        rulebook: Any = game.module()
+        self._record_range = record_range_of(rulebook, vars(self)["_part"])
+        self._most_of_step = int(self._part.most_events_of_step(self._rules))
+        self._before = np.zeros(len(self), self._part.BEFORE).view(np.recarray)
+        self._actions = np.zeros(len(self), np.int64)
+        self._record: Callable[[], int] | None = None  # prepared for the arrays of now
+        self._longest = int(self.lengths.max(initial=0))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in {"keys", "_part"}}
+        made = {
+            "keys",
+            "_part",
+            "_record_range",
+            "_most_of_step",
+            "_before",
+            "_actions",
+            "_record",
+            "_longest",
+        }
+        return {name: value for name, value in vars(self).items() if name not in made}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)
@@ -252,8 +332,14 @@ class History:
         """Return an independent copy."""
         return copy.deepcopy(self)
 
-    def checked_copy(self, given: object) -> History:
-        """Return a copy of a history that will replace this one.
+    def copy_for(self, games: Batch) -> History:
+        """Return a copy that goes on from games as they are now."""
+        copied = self.copy()
+        copied.remember(games)
+        return copied
+
+    def checked(self, given: object) -> History:
+        """Return a history that will replace this one.
 
         Raises:
             OptionError: it is not a history, or it belongs to other games.
@@ -268,7 +354,7 @@ class History:
                 f"the history is of {len(given)} games of {given._game!r}, or of other rules; this "
                 f"environment has {len(self)} games of {self._game!r}"
             )
-        return given.copy()
+        return given
 
     def begin(self, games: Batch, chosen: npt.NDArray[np.bool_], *, is_dealt: bool) -> None:
         """Clear the events of the chosen games and start again.
@@ -278,53 +364,50 @@ class History:
             chosen: bool[N], True for the games to clear.
             is_dealt: True if they begin with a deal; else the keys begin with the current observations.
         """
-        self.lengths[chosen] = 0
-        places = np.flatnonzero(chosen)
-        for game in places.tolist():
+        places = np.flatnonzero(chosen).tolist()
+        for game in places if self.starts else ():
             self.starts.pop(game, None)
         if is_dealt:
-            happened = self._part.dealt(games.states[places], self._rules)
-            self._append(places[happened.games], happened.seats, happened.events)
+            self.lengths[chosen] = 0
+            self._write(games, np.where(chosen, BEGIN, SKIP))
             return
+        self.lengths[chosen] = 0
+        self.remember(games)
         observation = np.zeros_like(games.buffers.observation)
         rows = []
         for seat in range(self.keys.players):
             games.observe(np.full(len(games), seat, np.int32), observation)
             rows.append(observation.copy())
-        for game in places.tolist():
+        for game in places:
             self.starts[game] = [row[game].tobytes() for row in rows]
 
-    def record(self, before: StateArray, games: Batch, actions: npt.NDArray[np.int64]) -> None:
+    def remember(self, games: Batch) -> None:
+        """Note the games as they are now, if not a step has led there, for the next `record`."""
+        for name in self._part.BEFORE.names or ():
+            self._before[name] = games.states[name]
+
+    def record(self, games: Batch, actions: npt.NDArray[np.int64]) -> None:
         """Record a step.
 
         Args:
-            before: `STATE[N]` before it.
-            games: after it.
+            games: after the step.
             actions: int64[N]; negative where a game was not stepped.
         """
-        after = games.states
-        is_new = after["episode"] != before["episode"]
-        if is_new.any():
-            self.begin(games, is_new, is_dealt=True)
-        played = np.flatnonzero((actions >= 0) & (actions < self.keys.actions) & ~is_new)
-        self._append(played, before["seat"][played].astype(np.int64), actions[played] - self.keys.actions)
-        happened = self._part.happened(before[played], after[played], self._rules)
-        self._append(played[happened.games], happened.seats, happened.events)
+        if self.starts:
+            for game in np.flatnonzero(games.states["episode"] != self._before["episode"]).tolist():
+                self.starts.pop(game, None)
+        self._write(games, actions)
 
-    def _append(
-        self, games: npt.NDArray[np.int64], seats: npt.NDArray[np.int64], events: npt.NDArray[np.int64]
-    ) -> None:
-        """Add events, ordered by game; the actions come before the game's own, with negative numbers."""
-        if not len(games):
-            return
-        is_first = np.ones(len(games), np.bool_)
-        is_first[1:] = games[1:] != games[:-1]
-        rank = np.arange(len(games)) - np.flatnonzero(is_first)[is_first.cumsum() - 1]
-        places = self.lengths[games] + rank
-        while places.max() >= self.codes.shape[1]:
+    def _write(self, games: Batch, actions: npt.NDArray[np.int64]) -> None:
+        self._actions[...] = actions
+        while self._longest + self._most_of_step > self.codes.shape[1]:
             self.codes = np.concatenate([self.codes, np.zeros_like(self.codes)], axis=1)
-        self.codes[games, places] = (events + self.keys.actions) * self.keys.players + seats
-        self.lengths += np.bincount(games, minlength=len(self.lengths))
+            self._record = None
+        if self._record is None:
+            records = for_kernels(self._before), games._states, games._rules
+            arrays = self._actions, self.codes, self.lengths
+            self._record = prepare(self._record_range, *records, *arrays, self.keys.actions)
+        self._longest = self._record()
 
     def seen(self, game: int, seat: int | None) -> Codes:
         """Return the events of a game that a seat sees, or the public events if `seat` is None."""
@@ -400,10 +483,10 @@ class HistoryMixin:
         return self.history
 
     def _checked_history(self, given: object) -> History:
-        """Return a checked copy of the history that was passed to `set_states`."""
+        """Return the history that was passed to `set_states`, checked."""
         if self.history is None:
             raise OptionError("this environment keeps no history: make it with history=True")
-        return self.history.checked_copy(given)
+        return self.history.checked(given)
 
     @alone
     def information_states(
@@ -424,7 +507,7 @@ class HistoryMixin:
         Raises:
             OptionError: the environment keeps no history; a seat that the table does not have; another form;
                 a tensor of a game that began at a position.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         history = self._kept("information_states")
         one_of("form", form, FORMS)
@@ -443,11 +526,11 @@ class HistoryMixin:
 
         Raises:
             OptionError: the environment keeps no history, or there is no such game.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         history = self._kept("public_events")
         seen = history.seen(checked_index("game", game, self.num_envs), None)
         return [history.keys.words(code) for code in seen.tolist()]
 
 
-__all__ = ["FORMS", "Codes", "Events", "GameHistory", "History", "HistoryMixin", "Keys"]
+__all__ = ["FORMS", "Codes", "GameHistory", "History", "HistoryMixin", "Keys"]

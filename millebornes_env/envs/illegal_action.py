@@ -7,7 +7,7 @@ from typing import Any
 
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import Rulebook
-from millebornes_env.errors import ActionError, IllegalActionError, MilleBornesError, ResetNeededError, shown
+from millebornes_env.errors import ActionError, CallError, IllegalActionError, MilleBornesError, shown
 
 
 def illegal_action_error(
@@ -24,11 +24,11 @@ def illegal_action_error(
         game: index of the game; None: there is only one, and the message does not name it.
 
     Returns:
-        `ResetNeededError` if the game is over, `ActionError` for an id that names no play, else
+        `CallError` if the game is over, `ActionError` for an id that names no play, else
         `IllegalActionError`.
     """
     if plain(rulebook.is_round_over)(state):
-        return ResetNeededError(
+        return CallError(
             f"game {game or 0} has ended: begin its next episode with "
             'reset(options={"reset_mask": ...}), or leave it with action -1'
         )

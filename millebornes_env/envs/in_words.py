@@ -44,7 +44,7 @@ class DescribeMixin:
 
         Raises:
             OptionError: there is no such seat or game; or this game does not support descriptions.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("describe")
         seat = checked_index("seat", seat, self.players)
@@ -57,7 +57,7 @@ class DescribeMixin:
 
         Raises:
             OptionError: there is no such game.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("legal_actions")
         game = checked_index("game", game, self.num_envs)

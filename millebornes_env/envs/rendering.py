@@ -101,7 +101,7 @@ class RenderMixin:
         Raises:
             OptionError: there is no such game or mode; or of games of this kind there are no drawings.
             MissingExtraError: pixels, and no rasteriser is installed.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("render")
         game = checked_index("game", game, self.num_envs)

@@ -131,7 +131,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
 
         Raises:
             OptionError: the seed is not one; or an unknown option, or a position of another table.
-            ClosedError: the environment was closed.
+            CallError: after `close`.
         """
         self.vector.reset(seed=seed, options=checked_mapping(options))
         self.agents = self.possible_agents[:]
@@ -167,8 +167,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
             ActionError: the action is no whole number.
             IllegalActionError: (or `ActionError`) with `illegal_action="error"`, an illegal one;
                 nothing has happened.
-            ResetNeededError: before the first `reset`, or after the end of an episode.
-            ClosedError: the environment was closed.
+            CallError: before the first `reset`, after the end of an episode, or after `close`.
         """
         self.vector._check_ready("step")
         self._actions[0] = self._action_in(action_dict)
@@ -232,21 +231,20 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
 
         Raises:
             OptionError: the game has no drawing of its table.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self.vector.game.hook("render.draw", "render")
         return str(self.vector.render())
 
     def close(self) -> None:
-        """Free the game; `reset` and `step` raise `ClosedError` from now on."""
+        """Free the game; `reset` and `step` raise `CallError` from now on."""
         self.vector.close()
 
     def legal_actions(self) -> dict[int, str]:
         """The ids of what the seat that is to move may do, with what a person calls them.
 
         Raises:
-            ResetNeededError: before the first `reset`.
-            ClosedError: the environment was closed.
+            CallError: before the first `reset`, or after `close`.
         """
         return self.vector.legal_actions(0)
 

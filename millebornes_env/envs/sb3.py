@@ -98,8 +98,7 @@ class SB3VecEnv(VecEnv):
         """Return the learners' action masks, bool[N, A].
 
         Raises:
-            ResetNeededError: before the first `reset`, or after an opponent failed.
-            ClosedError: the environment was closed.
+            CallError: before the first `reset`, after an opponent failed, or after `close`.
         """
         self.envs.games.check_ready()
         return self.envs.action_masks()
@@ -137,7 +136,7 @@ class SB3VecEnv(VecEnv):
         return None if frames is None else frames[0]
 
     def close(self) -> None:
-        """Close the environment; later calls raise `ClosedError`."""
+        """Close the environment; later calls raise `CallError`."""
         self.envs.close()
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:

@@ -18,7 +18,6 @@ from gymnasium.vector import AutoresetMode
 from millebornes_env._util.arguments import checked_seed, flag
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env.engine.batch import NO_GAME, Batch, new_buffers
-from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import SKIP, Buffers, key_of_seed
 from millebornes_env.engine.layout import Section
 from millebornes_env.engine.rulebook import StateArray
@@ -29,7 +28,7 @@ from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.in_words import DescribeMixin
 from millebornes_env.envs.rendering import HUMAN, RenderMixin, modes_of
 from millebornes_env.envs.spaces import batched, spaces_of_one
-from millebornes_env.errors import ClosedError, OptionError, ResetNeededError
+from millebornes_env.errors import CallError, OptionError
 from millebornes_env.games.registry import Game, Sheet
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
@@ -59,7 +58,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     returns are overwritten by the next call**, so copy what you keep.
 
     One environment serves one Python thread at a time: a call that comes while another is under way raises
-    `ConcurrentCallError`. `num_threads` shares the games of one environment among threads of its own; in a
+    `CallError`. `num_threads` shares the games of one environment among threads of its own; in a
     process that was forked after that, it is taken as 1, with a warning: start processes with "spawn"
     (docs/threads.md).
 
@@ -242,7 +241,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             OptionError: the seed is not one; an unknown option, a mask of the wrong shape, or positions that
                 are not the table's; or positions were given, but the game has no text notation.
             NotationError: a text is not a valid position.
-            ClosedError: the environment was closed.
+            CallError: after `close`.
         """
         self._check_open()
         begun = check.reset_options(options, self.num_envs, check.Table(self.game, self.edition, self.rules))
@@ -255,7 +254,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             if seed is None:
                 seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         if not self._was_reset and not begun.chosen.all():
-            raise ResetNeededError("the first reset begins all games: call reset() without a reset_mask")
+            raise CallError("the first reset begins all games: call reset() without a reset_mask")
         if seed is not None:
             self.games.seed(seed)
             self._sampling_key = key_of_seed(seed)
@@ -286,21 +285,18 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             ActionError: the actions are not N integers.
             IllegalActionError: an action that the rules do not allow (or `ActionError`, one that names
                 no play); no game has been stepped.
-            ResetNeededError: before the first `reset`, or (autoreset disabled) in a game that has ended.
-            ClosedError: the environment was closed.
-            ConcurrentCallError: another thread is inside a call of this environment (as all methods that
-                read or change the games).
+            CallError: before the first `reset`, after `close`, in a game that has ended (autoreset disabled),
+                or during another call of this environment (as all methods that read or change the games).
         """
         self._check_ready("step")
         checked = arrays.checked_actions(actions, self.num_envs)
-        before = None if self.history is None else self.games.states.copy()
         illegal = self.games.step(checked)
         if illegal != NO_GAME:
             state, action = self.games.states[illegal], int(np.asarray(actions)[illegal])
             names = self.possible_agents
             raise illegal_action_error(self.games.rulebook, state, self.rules, names, action, illegal)
-        if before is not None and self.history is not None:
-            self.history.record(before, self.games, checked)
+        if self.history is not None:
+            self.history.record(self.games, checked)
         return self._step
 
     @alone
@@ -314,17 +310,13 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
         Raises:
             OptionError: `out` is no such array.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("sample_actions")
-        if out is None:
-            out = target = np.zeros(self.num_envs, np.int64)
-        else:
-            target = arrays.checked_output("out", out, self._actions_like)
-        key_0, key_1 = self._sampling_key
+        target = None if out is None else arrays.checked_output("out", out, self._actions_like)
         self._samples_drawn += 1
-        self.games.sample((key_0, random_word(key_1, key_0, self._samples_drawn)), target)
-        return out
+        sampled = self.games.sample(self._sampling_key, self._samples_drawn, target)
+        return sampled if out is None else out
 
     @alone
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
@@ -338,7 +330,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
         Raises:
             OptionError: a seat that the table does not have.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("observe")
         observation = np.zeros_like(self.games.buffers.observation)
@@ -362,7 +354,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
         Raises:
             OptionError: a seat that the table does not have; or the seed is not one.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("determinize")
         checked = arrays.checked_seats(seats, self.num_envs, self.players)
@@ -376,7 +368,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             int8[N, K], seen from the seat that decides; `state_sections` is the layout.
 
         Raises:
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         self._check_ready("state")
         return self.games.full_states()
@@ -402,7 +394,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             StateError: not such an array, or a record that no game of this table can be in.
             OptionError: the game has no audit to check them with; or a history of other games, or where the
                 environment keeps none.
-            ClosedError: the environment was closed.
+            CallError: after `close`.
         """
         self._check_open()
         checked = arrays.checked_states(states, self.num_envs, self.game, self.rules, self.settings)
@@ -410,7 +402,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         self.games.states[:] = checked
         self.games.write_decisions()
         if kept is not None:
-            self.history = kept
+            self.history = kept.copy_for(self.games)
         elif self.history is not None:
             self.history.begin(self.games, np.ones(self.num_envs, np.bool_), is_dealt=False)
         self._was_reset = True
@@ -426,7 +418,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         copied = object.__new__(type(self))
         vars(copied).update(vars(self))
         copied.games = self.games.clone()
-        copied.history = None if self.history is None else self.history.copy()
+        copied.history = None if self.history is None else self.history.copy_for(copied.games)
         copied.metadata = dict(self.metadata)
         for space in ("single_observation_space", "single_action_space", "observation_space", "action_space"):
             setattr(copied, space, copy.deepcopy(getattr(self, space)))
@@ -441,19 +433,21 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)
         self._bind_buffers()
+        if self.history is not None:
+            self.history.remember(self.games)
 
     def close(self) -> None:
-        """Close the environment; later calls raise `ClosedError`."""
+        """Close the environment; later calls raise `CallError`."""
         self.closed = True
 
     def _check_ready(self, method: str) -> None:
-        self._check_open()
-        if not self._was_reset:
-            raise ResetNeededError(f"{method}() was called before reset(): call reset() first")
+        if self.closed or not self._was_reset:
+            self._check_open()
+            raise CallError(f"{method}() was called before reset(): call reset() first")
 
     def _check_open(self) -> None:
         if self.closed:
-            raise ClosedError("the environment was closed: make a new one")
+            raise CallError("the environment was closed: make a new one")
 
 
 vector_env = VectorEnv

@@ -24,10 +24,15 @@ from millebornes_env.errors import (
     EditionError,
     GameError,
     OptionError,
-    UnknownEditionError,
     shown,
 )
-from millebornes_env.games.sheets import MOST_BYTES_OF_A_SHEET, missing_table, names_in, split_label
+from millebornes_env.games.sheets import (
+    MOST_BYTES_OF_A_SHEET,
+    missing_table,
+    names_in,
+    newest_version,
+    split_label,
+)
 
 _HERE: Final = Path(__file__).parent
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
@@ -57,7 +62,7 @@ HOOKS: Final = {
     "play.words": "words for language models",
     "play.session": "way to be played on the terminal",
     "play.table": "table in the browser",
-    "play.study": "table for studies with people",
+    "play.study": "table for studies",
 }
 """Optional parts of a game, as room and name, in words for messages; docs/add_a_game.md describes each."""
 
@@ -91,7 +96,7 @@ class Sheet(Protocol):
         """Return the rules at one table.
 
         Raises:
-            PlayersError: the sheet has no such table.
+            OptionError: the sheet has no such table.
         """
 
 
@@ -118,7 +123,7 @@ class SheetOfTables:
         """Return the rules at one table.
 
         Raises:
-            PlayersError: the sheet has no such table; the message lists those it has.
+            OptionError: the sheet has no such table; the message lists those it has.
         """
         for rules in self.tables:
             if rules.players == players and teams in (None, rules.teams):
@@ -207,8 +212,7 @@ class Game:
         """Return the sheet of that name or file; a sheet is handed back as it is.
 
         Raises:
-            UnknownEditionError: there is none.
-            EditionError: the file describes none.
+            EditionError: the sheet does not exist, or the file is not a valid sheet.
             OptionError: the game has no files of sheets.
         """
         if _is_part(self.sheets):
@@ -402,21 +406,29 @@ def edition(name: str | Path | Sheet) -> Any:
         An `Edition` of the game; its `game` is the name of the game in the table of games.
 
     Raises:
-        UnknownEditionError: there is no such sheet; the message lists those there are.
+        EditionError: the sheet is unknown (the message lists the known ones), the file is not a valid sheet,
+            or an override is not possible.
         GameError: the sheet is of a game that is not registered.
-        EditionError: the file does not describe a sheet; or an override that is not possible.
         OptionError: the game of the file reads no sheets from files.
     """
     given: object = name
     result = _game_of(given)
     try:
         return result.sheet(given)
-    except UnknownEditionError as error:
+    except EditionError as error:
         others = [name for one in GAMES.values() if one.name != result.name for name in one.editions]
-        if not others:
+        if not others or _is_known(given, result):
             raise
         hint = closest(given, others) if isinstance(given, str) else ""
-        raise UnknownEditionError(f"{error} Of other games: {', '.join(others)}.{hint}") from None
+        raise EditionError(f"{error} Of other games: {', '.join(others)}.{hint}") from None
+
+
+def _is_known(given: object, entry: Game) -> bool:
+    """Return True if the name, label or path means a sheet of the game, though perhaps an invalid one."""
+    if not isinstance(given, (str, Path)):
+        return False
+    stem, _ = split_label(str(given))
+    return stem.endswith(".toml") or stem in entry.shipped or bool(newest_version(stem, entry.mini_decks))
 
 
 def editions(of: str | None = DEFAULT_GAME) -> tuple[str, ...]:

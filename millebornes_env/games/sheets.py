@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
 from millebornes_env._util.texts import closest, toml_of_file
-from millebornes_env.errors import EditionError, PlayersError, UnknownEditionError, shown
+from millebornes_env.errors import EditionError, OptionError, shown
 
 MOST_BYTES_OF_A_SHEET: Final = 2**20
 
@@ -110,7 +110,7 @@ class RuleSheet(Generic[R]):
             teams: number of teams; None for the sheet's default with this number of players.
 
         Raises:
-            PlayersError: the sheet has no such table.
+            OptionError: the sheet has no such table.
             EditionError: the overrides make no game there.
         """
         for table in self.tables:
@@ -197,8 +197,8 @@ class RuleSheet(Generic[R]):
                 label such as `parker+max_200=4`, or the path of a file, ending in `.toml`.
 
         Raises:
-            UnknownEditionError: there is no such sheet; the message lists those there are.
-            EditionError: the file does not describe a sheet; or an override of the label is not possible.
+            EditionError: the sheet is unknown (the message lists the known ones), the file is not a valid
+                sheet, or an override of the label is not possible.
         """
         if isinstance(given, cls):
             return given
@@ -221,15 +221,15 @@ class RuleSheet(Generic[R]):
         return _shipped(kind, name)  # type: ignore[no-any-return]
 
     @classmethod
-    def _unknown(cls, given: object) -> UnknownEditionError:
+    def _unknown(cls, given: object) -> EditionError:
         if not cls.folder.is_dir():
-            return UnknownEditionError(
+            return EditionError(
                 f"the rule sheets in {cls.folder} cannot be read: they must lie in a folder. "
                 "Unpack the package, or install it with pip."
             )
         minis = ", ".join(name.rpartition("-v")[0] for name in cls.mini_names())
         hint = closest(given, cls.names() + cls.mini_names()) if isinstance(given, str) else ""
-        return UnknownEditionError(
+        return EditionError(
             f"there is no edition {shown(given)}; the editions are: {', '.join(cls.names())}, or the path of "
             f"a sheet, ending in .toml{minis and f'; mini decks: {minis}'}.{hint}"
         )
@@ -411,7 +411,7 @@ def table_words(players: int, teams: int) -> str:
 
 def missing_table(
     name: str, players: object, teams: object, tables: Iterable[tuple[int, int]]
-) -> PlayersError:
+) -> OptionError:
     """Return the error for a table that a sheet does not have.
 
     Args:
@@ -425,7 +425,7 @@ def missing_table(
     odd = [f"{noun} is {shown(value)}" for noun, value in asked.items() if whole(value) is None]
     why = f" ({' and '.join(odd)}, not a whole number)" if odd else ""
     known = ", ".join(table_words(*table) for table in tables)
-    return PlayersError(f"the edition {name!r} has no table for {words}{why}; it has: {known}")
+    return OptionError(f"the edition {name!r} has no table for {words}{why}; it has: {known}")
 
 
 def whole(value: object) -> int | None:

@@ -11,7 +11,7 @@ import numpy as np
 from millebornes_env.engine.chance import MASK_32
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
-from millebornes_env.errors import MilleBornesError, NotationError, PlayersError, StateError
+from millebornes_env.errors import MilleBornesError, NotationError, OptionError, StateError
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
 from millebornes_env.notation.lines import Line, number_of, table_words
@@ -66,7 +66,7 @@ def read_table(
     try:
         return edition, edition.table(players, teams)
     except MilleBornesError as error:
-        lines = (table_line, edition_line) if isinstance(error, PlayersError) else (edition_line, table_line)
+        lines = (table_line, edition_line) if isinstance(error, OptionError) else (edition_line, table_line)
         line = lines[0] or lines[1]
         if line is None:
             raise

@@ -133,7 +133,7 @@ def game_of(edition: Any) -> Game:
     """The game that a rule sheet is of.
 
     Raises:
-        UnknownEditionError: it is no sheet of any game.
+        EditionError: it is no sheet of any game.
     """
     return find_game(find_edition(edition).game)
 
@@ -150,7 +150,7 @@ def sheet_meant(said: str | None, given: Any) -> Any:
         none is left to the reader of the game that was given, who knows the line.
 
     Raises:
-        UnknownEditionError: what was given is no sheet.
+        EditionError: what was given is no sheet.
     """
     sheet: Any = find_edition(given)
     if said is None or said.endswith(".toml") or said.partition("+")[0] == sheet.name:
@@ -166,7 +166,7 @@ def notation_of(edition: object) -> Any:
     """The module that writes and reads the positions of a sheet's game; `openings` if it has none that can.
 
     Raises:
-        UnknownEditionError: it is no sheet of any game.
+        EditionError: it is no sheet of any game.
     """
     module = game_of(edition).find_hook("notation.positions")
     if module is not None and all(hasattr(module, name) for name in _NEEDED):

@@ -1,1 +1,1 @@
-"""Play with people and with language models: terminal, browser, studies, text."""
+"""Play by humans and language models: terminal, browser, studies, text."""

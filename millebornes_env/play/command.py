@@ -1,4 +1,4 @@
-"""Play against agents: at a table in the browser, or on the terminal.
+"""Play against agents in the browser or on the terminal.
 
     python -m millebornes_env play
     python -m millebornes_env play --against arnold --episode match
@@ -7,9 +7,9 @@
     python -m millebornes_env play --study results/pilot --participants 20 --games 3
 
 Mille Bornes opens a page in the browser, served to this computer only; Ctrl-C stops it. With `--terminal`,
-and for games without a page, you play on the terminal. There you have seat 0, and the agent plays all the
-others, including your partners; `hint` asks a strong agent for advice, `undo` takes your last decision back,
-and `?` shows help. With `--study`, other people play, each with a link of their own (docs/studies.md).
+and for games without a page, you play on the terminal. There you have seat 0, and the agent plays all others,
+including your partners; `hint` shows the choice of a strong agent, `undo` takes back your last decision, and
+`?` shows help. With `--study`, the participants of a study play, each with a personal link (docs/studies.md).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, Final, TextIO
 import numpy as np
 
 from millebornes_env import agents
-from millebornes_env._util.command_line import complain, run_command
+from millebornes_env._util.command_line import print_error, run_command
 from millebornes_env._util.signals import Stopped, exit_code_of
 from millebornes_env._util.texts import named, shortened
 from millebornes_env.agents.protocol import Agent, sees_hidden_cards
@@ -48,49 +48,49 @@ class _PlayArgs(TableArgs):
     """Options for the game, the opponents and the page."""
 
     episode: str = USUAL
-    """Kind of episode: match, round, or usual for the game's shortest."""
+    """Length of an episode: round, match, or usual for the game's shortest."""
     seed: int | None = None
-    """Seed of the deals and of the agents. None: a random one."""
+    """Seed of the deals and of the agents. None: a random seed."""
     against: str | None = None
     """Agent for the other seats: `name:option=value`, the path of a run folder, or `my_file.py:Class`;
-    `name@agent` renames it. None: the game's usual one; in Mille Bornes the champion in the browser, if it
-    plays at the table, and the strategist on the terminal."""
+    `name@agent` renames it. None: the game's default opponent; for Mille Bornes the champion in the browser,
+    if it plays at the table, and the strategist on the terminal."""
     terminal: bool = False
-    """Play on the terminal, even if the game has a page for the browser."""
+    """Play on the terminal, even if the game has a page in the browser."""
     port: int = 0
-    """Port of the page. 0: the usual one, or a free one if it is taken."""
+    """Port of the page. 0: the default port, or a free one if it is in use."""
     browser: bool = True
-    """Open the page in a browser; its address is printed in any case."""
+    """Open the page in a browser; the address is always printed."""
 
 
 @dataclass(kw_only=True)
 class _StudyArgs:
-    """Options for studies; all but `study` require it."""
+    """Options for studies; all but `study` require `study`."""
 
     study: Path | None = None
-    """Folder of a study with people: each opens a link of their own, and every decision is saved there. If
-    the folder holds a study, it goes on. None: you play yourself."""
+    """Folder of a study: each participant plays by a personal link, and every decision is saved there. An
+    existing study is continued. None: you play yourself."""
     participants: int | None = None
-    """Of a study: number of participants. None: those of the existing study, or of one table."""
+    """Study: number of participants. None: that of the existing study, or enough for one table."""
     games: int | None = None
-    """Of a study: number of rounds (or matches, with --episode match) for each participant. None: 1."""
+    """Study: number of rounds (or matches, with --episode match) for each participant. None: 1."""
     seats: tuple[int, ...] | None = None
-    """Of a study: seats of the participants, such as `0 1` for two at one table. None: seat 0."""
+    """Study: seats of the participants, such as `0 1` for two at each table. None: seat 0."""
     same_deals: bool = False
-    """Of a study: deal the same cards at all tables."""
+    """Study: deal the same cards at all tables."""
     anonymous: bool = False
-    """Of a study: show participants `player 1` instead of the agent's name."""
+    """Study: show participants `player 1` instead of the agent's name."""
     intro: Path | None = None
-    """Of a study: text file that participants read first. None: no text."""
+    """Study: text file with the introduction that participants read first. None: no text."""
     host: str | None = None
-    """Of a study: address that the server listens on. None: 127.0.0.1, this computer only."""
+    """Study: address that the server listens on. None: 127.0.0.1, this computer only."""
     address: str | None = None
-    """Of a study: address that participants open, such as https://study.example. None: the server's."""
+    """Study: address that participants open, such as https://study.example. None: that of the server."""
 
 
 @dataclass(kw_only=True)
 class Args(_StudyArgs, _PlayArgs):
-    """Play Mille Bornes, or another game, against agents: in the browser, or on the terminal."""
+    """Play Mille Bornes or another game against agents, in the browser or on the terminal."""
 
 
 def main(
@@ -100,11 +100,11 @@ def main(
 
     Args:
         arguments: arguments without the program's name; None: those of the process.
-        source: input with the answers; None: standard input.
-        sink: output for the table; None: standard output.
+        source: text input; None: standard input.
+        sink: text output; None: standard output.
 
     Returns:
-        The exit code: 0; 2 for invalid arguments or a closed input; 130 if you stopped.
+        The exit code: 0; 2 for invalid arguments or a closed input; 130 after Ctrl-C or `q`.
     """
     is_input_closed = source is None and sys.stdin is None
     return run_command(lambda: _command(arguments, source, sink, is_input_closed), prints=sink is None)
@@ -119,14 +119,14 @@ def _command(
     for field in fields(_StudyArgs):
         if getattr(args, field.name) != field.default:
             name = field.name.replace("_", "-")
-            raise OptionError(f"--{name} is an option of studies: give the folder, too, as --study DIR")
+            raise OptionError(f"--{name} is an option for studies: also give the folder, as --study DIR")
     specs = [] if args.against is None else [named(args.against)[1]]
     table = replace(table_of(args, specs), episode=args.episode)
     is_on_terminal = args.terminal or source is not None or sink is not None
     if not is_on_terminal and game_of(table.edition).has("play.table"):
         return _in_the_browser(args, table)
     if is_input_closed:
-        return complain("standard input is closed: nobody can answer")
+        return print_error("standard input is closed: no answers can be read")
     return _on_the_terminal(args, table, source, sink)
 
 
@@ -162,7 +162,7 @@ def _in_the_browser(args: Args, table: TableSpec) -> int:
 
 
 def _show_page(url: str, *, opens: bool) -> None:
-    """Say where the page is, and open it."""
+    """Print the address of the page, and open it."""
     print(f"The table is at {url} (Ctrl-C ends it; --terminal plays here).", flush=True)
     if not opens:
         return
@@ -171,7 +171,7 @@ def _show_page(url: str, *, opens: bool) -> None:
     except (webbrowser.Error, OSError):
         is_open = False
     if not is_open:
-        print("No browser could be opened: open that address in one, on this computer.", flush=True)
+        print("No browser could be opened: open that address in a browser on this computer.", flush=True)
 
 
 def _on_the_terminal(args: Args, table: TableSpec, source: TextIO | None, sink: TextIO | None) -> int:
@@ -192,13 +192,13 @@ def _on_the_terminal(args: Args, table: TableSpec, source: TextIO | None, sink: 
         session.play()
     except Stopped:
         raise
-    except KeyboardInterrupt as stop:  # "q" or the end of the input; the person has seen a goodbye
+    except KeyboardInterrupt as stop:  # "q" or the end of the input, after a goodbye
         return exit_code_of(stop)
     return 0
 
 
 def adviser(env: VectorEnv, seed: int) -> Agent | None:
-    """Return the agent for hints: the champion or the usual opponent, or None if that plays at random."""
+    """Return the agent for hints: the champion, else the default opponent, or None if that is `random`."""
     try:
         return agents.load(_STRONGEST, env, seed)
     except MilleBornesError:
@@ -239,6 +239,6 @@ def _run_study(args: Args, folder: Path) -> int:
             with contextlib.closing(server.StudyServer(study, addresses)) as answers:
                 serving.server_of(answers).run(sockets=[taken])
         except KeyboardInterrupt as stop:
-            print("\nThe study is served no more; the same command goes on with it.")
+            print("\nThe server of the study has stopped; the same command continues the study.")
             return exit_code_of(stop)
     return 0

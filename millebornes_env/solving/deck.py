@@ -84,8 +84,8 @@ def solvable(game: str | Path | Edition | Solvable, *, largest: int = LARGEST) -
         largest: raise for decks with more cards.
 
     Raises:
-        UnknownEditionError: there is no such sheet.
-        PlayersError: it has no table for two players.
+        EditionError: there is no such sheet.
+        OptionError: it has no table for two players.
         SolvingError: it is too large (the message reports its size and the time it would take), or it has a
             rule that depends on both hands.
     """

@@ -7,12 +7,11 @@ from typing import Final
 from millebornes_env._util.arguments import checked_seed, whole_number
 from millebornes_env.errors import ConformanceError, OptionError, shown
 from millebornes_env.games.millebornes.actions import action_name
-from millebornes_env.games.millebornes.audit import message_of
 from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.games.millebornes.editions import edition as find_edition
 from millebornes_env.games.millebornes.rules import Rules, compiled_rules
-from millebornes_env.testing.audited_play import COUNTS, FOUND, NO_ACTION, begin, new_play, play_on
-from millebornes_env.testing.step_laws import ALL_MESSAGES
+from millebornes_env.testing.audited_play import FOUND, NO_ACTION, new_play, play_kernels
+from millebornes_env.testing.millebornes import random_play
 
 GAMES: Final = 16
 """Number of games played side by side at a table."""
@@ -31,8 +30,8 @@ def check_edition(
     Args:
         edition: name of a rule sheet, or an `Edition` of your own.
         players: seats at the table; None: every table of the edition.
-        teams: teams at the table; None: the sheet's usual way to play with so many.
-        steps: least number of steps at each table.
+        teams: teams at the table; None: the sheet's default for this number of players.
+        steps: minimum number of steps at each table.
         seed: seed of the games, 0 to 2**64 - 1.
 
     Returns:
@@ -56,20 +55,21 @@ def check_edition(
 
 
 def _check_table(label: str, rules: Rules, steps: int, seed: int) -> dict[str, int]:
-    play, compiled = new_play(GAMES, rules, seed), compiled_rules(rules)
-    begin(play, compiled)
-    play_on(play, compiled, -(-steps // GAMES))
-    counts = dict(zip(COUNTS, play.counts.tolist(), strict=True))
+    play, compiled = new_play(random_play, GAMES, rules, seed), compiled_rules(rules)
+    kernels = play_kernels(random_play)
+    kernels.begin(play, compiled)
+    kernels.play_on(play, compiled, -(-steps // GAMES))
+    counts = dict(zip(random_play.COUNTS, play.counts.tolist(), strict=True))
     if counts["violations"]:
         result = dict(zip(FOUND, play.found[0].tolist(), strict=True))
         action = result["action"]
         what = "the deal"
         if action != NO_ACTION:
             what = action_name(action, rules.teams, result["seat"] % rules.teams)
+        law = random_play.message_of(result["violation"], rules, random_play.laws.ALL_MESSAGES)
         raise ConformanceError(
             f"{label}, {rules.players} players in {rules.teams} teams, seed {seed}, game {result['game']}, "
-            f"step {result['step']}, seat {result['seat']}, {what}: "
-            f"{message_of(result['violation'], rules, ALL_MESSAGES)} "
+            f"step {result['step']}, seat {result['seat']}, {what}: {law} "
             f"({counts['violations']} violations in {counts['steps']:,} steps)"
         )
     return counts

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from millebornes_env._util.arguments import whole_number
 from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.envs.arrays import checked_states
-from millebornes_env.errors import ActionError, ConformanceError, OptionError, shown
+from millebornes_env.errors import ActionError, ConformanceError, OptionError, StateError, shown
 from millebornes_env.games.millebornes.actions import action_name, num_actions
 from millebornes_env.games.millebornes.audit import NO_VIOLATION, SCRATCH_SIZE, first_violation, message_of
 from millebornes_env.games.millebornes.editions import GAME
 from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.rules import Rules, compiled_rules
-from millebornes_env.games.millebornes.state import StateArray
+from millebornes_env.games.millebornes.state import STATE, StateArray
 from millebornes_env.games.registry import GAMES
-from millebornes_env.testing.audited_play import judge_state, judge_step
+from millebornes_env.notation.millebornes.positions import Position
+from millebornes_env.testing.audited_play import play_kernels
 from millebornes_env.testing.counting import count_sequences
-from millebornes_env.testing.given import States, states_and_rules
-from millebornes_env.testing.step_laws import ALL_MESSAGES
+from millebornes_env.testing.millebornes import random_play
+from millebornes_env.testing.millebornes.step_laws import ALL_MESSAGES
+
+States = Position | StateArray | np.void
+"""A position (`notation.read_position`), `STATE[N]` (`env.get_states()`), or one record of such an array."""
 
 
 def check_state(states: States, rules: Rules | None = None, *, from_deal: bool = True) -> None:
@@ -26,16 +32,16 @@ def check_state(states: States, rules: Rules | None = None, *, from_deal: bool =
 
     Args:
         states: a `notation.Position`, a record or `STATE[N]`; they are not changed.
-        rules: of their table, such as `env.rules`; a `Position` has its own.
+        rules: rules of their table, such as `env.rules`; a `Position` has its own.
         from_deal: True if the games were played from a deal. False: they may have been set up by hand, and
             only need to be playable from here on.
 
     Raises:
         ConformanceError: a record breaks a law; the message says which game and what is wrong with it.
-        StateError: they are no records of games.
+        StateError: they are not game records.
         OptionError: the rules are missing.
     """
-    records, table = states_and_rules(states, rules)
+    records, table = _states_and_rules(states, rules)
     violation = first_violation(records, table)
     if violation is None and from_deal:
         violation = _first_unreachable(records, table)
@@ -45,9 +51,9 @@ def check_state(states: States, rules: Rules | None = None, *, from_deal: bool =
 
 
 def _first_unreachable(records: StateArray, rules: Rules) -> tuple[int, str] | None:
-    shown_to_kernels, scratch = for_kernels(records), np.zeros(SCRATCH_SIZE, np.int64)
+    states, scratch = for_kernels(records), np.zeros(SCRATCH_SIZE, np.int64)
     for game in range(len(records)):
-        violation = judge_state(shown_to_kernels[game], compiled_rules(rules), scratch)
+        violation = play_kernels(random_play).judge_state(states[game], compiled_rules(rules), scratch)
         if violation != NO_VIOLATION:
             return game, f"{message_of(violation, rules)}; no play from a deal leads there"
     return None
@@ -70,8 +76,8 @@ def check_step(before: States, action: int, after: States, rules: Rules | None =
         ActionError: the action does not exist at this table.
         OptionError: the rules are missing.
     """
-    first, table = states_and_rules(before, rules)
-    second, _ = states_and_rules(after, table)
+    first, table = _states_and_rules(before, rules)
+    second, _ = _states_and_rules(after, table)
     check_state(first, table, from_deal=False)
     check_state(second, table, from_deal=False)
     number = whole_number(action)
@@ -84,7 +90,7 @@ def check_step(before: States, action: int, after: States, rules: Rules | None =
     what = f"seat {seat}: {action_name(number, table.teams, seat % table.teams)} (action {number})"
     if mask[number] == 0:
         raise ConformanceError(f"{what} is illegal before the step")
-    violation = judge_step(state, later, compiled_rules(table), number, 1)
+    violation = play_kernels(random_play).judge_step(state, later, compiled_rules(table), number, 1)
     if violation != NO_VIOLATION:
         raise ConformanceError(f"{what}: {message_of(violation, table, ALL_MESSAGES)}")
 
@@ -104,8 +110,40 @@ def perft(states: States, depth: int, rules: Rules | None = None) -> int:
         StateError: the arguments are not game records, or a record is impossible at this table.
         OptionError: the depth is not a whole number of at least 0, or the rules are missing.
     """
-    records, table = states_and_rules(states, rules)
+    records, table = _states_and_rules(states, rules)
     number = whole_number(depth)
     if number is None or number < 0:
         raise OptionError(f"depth is {shown(depth)}; it must be a whole number, 0 or more")
     return count_sequences(checked_states(records, len(records), GAMES[GAME], table), table, number)
+
+
+def _states_and_rules(states: States, rules: Rules | None) -> tuple[StateArray, Rules]:
+    """Return the records as `STATE[N]`, and the rules of their table.
+
+    Args:
+        states: a position, an array of records, or one record.
+        rules: of the table; None: the position's own.
+
+    Returns:
+        A copy of the records, C-contiguous, and the rules.
+
+    Raises:
+        StateError: the states are not game records.
+        OptionError: the rules are missing or invalid.
+    """
+    records: Any = states
+    table: Any = rules
+    if isinstance(states, Position):
+        records, table = states.state, states.rules if rules is None else rules
+    if not isinstance(table, Rules):
+        raise OptionError(
+            f"rules is {shown(rules)}; records alone do not say which rules they are played by: "
+            "hand over the table's too, such as env.rules"
+        )
+    if not isinstance(records, (np.ndarray, np.void)) or records.dtype != STATE or records.ndim > 1:
+        raise StateError(
+            f"states are {shown(states)}; they must be records of env.get_states(), or a Position"
+        )
+    copied = np.empty(np.atleast_1d(records).shape, STATE)
+    copied[:] = records
+    return copied, table

@@ -94,7 +94,7 @@ def of_make_vec(args: Args) -> Callable[[], int]:
         decisions = 0
         for _ in range(args.steps):
             sampled += 1
-            sample_range(infos["action_mask"], 1, sampled, actions, scratch, 0, args.num_envs)
+            sample_range(infos["action_mask"], actions, scratch, 0, args.num_envs, 1, 0, sampled)
             before = choices.copy()
             over, _, infos = env.step(actions)[2:]
             # Not counted: what opponents decided in an episode after the learner's last decision.

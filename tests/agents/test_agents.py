@@ -11,7 +11,7 @@ import pytest
 
 from millebornes_env import VectorEnv, edition, editions, vector_env
 from millebornes_env.agents import AGENTS, Table, load, names, register
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.cards import remedy_for
 from tests.each import each
 from tests.support import CARDS, Position
@@ -300,7 +300,7 @@ def test_an_agent_is_told_its_table() -> None:
     ],
 )
 def test_what_cannot_be_loaded_is_explained(spec: str, words: list[str]) -> None:
-    with pytest.raises(UnknownAgentError) as refused:
+    with pytest.raises(AgentError) as refused:
         load(spec, vector_env(1))
     for word in words:
         assert word in str(refused.value)

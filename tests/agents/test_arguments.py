@@ -298,7 +298,7 @@ def test_search_refuses_games_that_are_none_of_its_table(env: VectorEnv, searche
 def test_search_refuses_seats_and_slot_ids_that_are_none(env: VectorEnv, searcher: SearchAgent) -> None:
     states, seats, slot_ids = env.get_states(), env.agent_selection.astype(np.int32), np.arange(GAMES)
     for wrong, words in (
-        (seats[:2], r"seats are int32\[2\]; they must be int32\[6\]"),
+        (seats[:2], r"seats are int32\[2\]; expected int32\[6\]"),
         (seats * 1.0, "seats are float64"),
         (seats + 2, "seats go from 2 to 3; at its table from 0 to 1"),
         (1 - seats, "was asked to choose, but it is the turn of seat"),

@@ -15,7 +15,7 @@ from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.arena.dealing import dealt_batch
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.stepping import SteppedGames
-from millebornes_env.errors import AgentError, ConcurrentCallError
+from millebornes_env.errors import AgentError, CallError
 
 SPECS = {
     "greedy": "parker",
@@ -84,17 +84,17 @@ def test_a_second_thread_is_refused_and_disturbs_nothing() -> None:
         held, done = threading.Event(), threading.Event()
 
         def hold(guard: Any = owner._guard, held: Any = held, done: Any = done) -> None:
-            guard.take(False)
+            guard.acquire(False)
             held.set()
             done.wait(60)
-            guard.give_back()
+            guard.release()
 
         other = threading.Thread(target=hold)
         other.start()
         assert held.wait(60)
         try:
             call()
-        except ConcurrentCallError as error:
+        except CallError as error:
             if "another thread" not in str(error) or "environment" in str(error):
                 wrong.append(f"{name}: {error}")
         else:

@@ -19,7 +19,7 @@ from millebornes_env.agents.search.over import OVER_A_JUDGE, WITH_A_NETWORK
 from millebornes_env.arena.evaluation import evaluate
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.tournament import entrants_of
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.games.wielerspel.sections import ObservationSpec as RaceSpec
 from tests.agents.policies import network, network_for, write_run
@@ -102,15 +102,15 @@ def test_the_champion_that_is_asked_for_plays_wherever_it_fits(name: str) -> Non
 def test_a_table_without_a_champion_says_where_there_are_some() -> None:
     words = r"no champion for 3 players: 'all-2' and 'parker-2' play every edition with 2 players"
     for spec in ("champion", "champion:which=all-2", "champion+search"):
-        with pytest.raises(UnknownAgentError, match=words):
+        with pytest.raises(AgentError, match=words):
             load(spec, vector_env(1, players=3))
-    with pytest.raises(UnknownAgentError, match="no champion 'best'; there are all-2 and parker-2"):
+    with pytest.raises(AgentError, match="no champion 'best'; there are all-2 and parker-2"):
         load("champion:which=best", vector_env(1))
 
 
 def test_the_champion_of_another_game_is_found_by_its_description(champions: Path) -> None:
     words = "there is no champion of the game 'wielerspel' yet"
-    with pytest.raises(UnknownAgentError, match=words):
+    with pytest.raises(AgentError, match=words):
         load("champion", vector_env(1, "arc_en_ciel", players=4))
     for name, seats, labels in (("first", 4, ["other"]), ("second", 4, ["arc_en_ciel"]), ("third", 5, ["x"])):
         env = vector_env(2, "arc_en_ciel", players=seats, seed=1)
@@ -126,14 +126,12 @@ def test_the_champion_of_another_game_is_found_by_its_description(champions: Pat
         assert (observations["action_mask"][np.arange(2), chosen] == 1).all()
     env = vector_env(1, "arc_en_ciel", players=4)
     assert editions_of("champion:which=first", env) == ["other"]
-    with pytest.raises(
-        UnknownAgentError, match=r"no champion 'parker-2'; there are first and second and third"
-    ):
+    with pytest.raises(AgentError, match=r"no champion 'parker-2'; there are first and second and third"):
         load("champion:which=parker-2", env)
     words = "'third' does not play with 4 players: 'first' and 'second' play every edition with 4 players; "
-    with pytest.raises(UnknownAgentError, match=words + "'third' plays every edition with 5 players"):
+    with pytest.raises(AgentError, match=words + "'third' plays every edition with 5 players"):
         load("champion:which=third", env)
-    with pytest.raises(UnknownAgentError, match="no champion for 3 players: 'first' and 'second'"):
+    with pytest.raises(AgentError, match="no champion for 3 players: 'first' and 'second'"):
         load("champion", vector_env(1, "arc_en_ciel", players=3))
 
 
@@ -184,11 +182,11 @@ def test_where_a_network_knows_hidden_hands_search_over_a_policy_asks_it(champio
 @each(
     ("spec", "error", "words"),
     [
-        ("human+search", UnknownAgentError, "'human'; it must be one of the compiled agents"),
-        ("+search", UnknownAgentError, r"no agent '\+search'"),
-        ("arnold+search:rollout=holder", UnknownAgentError, "names its rollout agent twice"),
-        ("arnold+search:z=-1", UnknownAgentError, "z is -1.0; it must be from 0 to 1,000,000,000"),
-        ("runs/none+search", UnknownAgentError, "there is no run folder 'runs/none'"),
+        ("human+search", AgentError, "'human'; it must be one of the compiled agents"),
+        ("+search", AgentError, r"no agent '\+search'"),
+        ("arnold+search:rollout=holder", AgentError, "names its rollout agent twice"),
+        ("arnold+search:z=-1", AgentError, "z is -1.0; it must be from 0 to 1,000,000,000"),
+        ("runs/none+search", AgentError, "there is no run folder 'runs/none'"),
     ],
 )
 def test_what_cannot_be_searched_over_is_explained(spec: str, error: type[Exception], words: str) -> None:

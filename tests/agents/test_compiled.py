@@ -181,9 +181,9 @@ def test_options_that_stand_alone_are_switches(monkeypatch: pytest.MonkeyPatch) 
         assert loaded.options[:2].tolist() == expected
         assert len(loaded.options) == MAX_OPTIONS
         assert loaded.name == spec
-    with pytest.raises(agents.UnknownAgentError, match="the option bold is '2'"):
+    with pytest.raises(agents.AgentError, match="the option bold is '2'"):
         agents.load("switched:bold=2", env)
-    with pytest.raises(agents.UnknownAgentError, match="the option pile is ''"):
+    with pytest.raises(agents.AgentError, match="the option pile is ''"):
         agents.load("switched:pile", env)
 
 

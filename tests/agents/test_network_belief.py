@@ -28,7 +28,7 @@ from millebornes_env.agents.search.hand_network import (
     weigh,
 )
 from millebornes_env.engine.numba.compiling import for_kernels
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES, Card
 from millebornes_env.games.millebornes.state import PLAY, StateArray, new_states
 from tests.agents.test_search import redealt, seats_of
@@ -323,7 +323,7 @@ def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value
     FILES.save(tmp_path, small_network()._asdict(), PARKER_2)
     path = tmp_path / FILES.description_file
     path.write_text(json.dumps(json.loads(path.read_text()) | {entry: value}))
-    with pytest.raises(UnknownAgentError, match=words):
+    with pytest.raises(AgentError, match=words):
         hand_network_for(Table.of(vector_env(1)), str(tmp_path))
 
 
@@ -334,13 +334,13 @@ def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value
 def test_damaged_weights_are_refused(tmp_path: Path, place: str, array: object) -> None:
     network = small_network()._replace(**{place: np.array(array, np.float32)})
     FILES.save(tmp_path, network._asdict(), PARKER_2)
-    with pytest.raises(UnknownAgentError, match="damaged"):
+    with pytest.raises(AgentError, match="damaged"):
         hand_network_for(Table.of(vector_env(1)), str(tmp_path))
 
 
 def test_what_is_no_belief_is_refused_with_what_there_is(tmp_path: Path) -> None:
     env = vector_env(1)
-    with pytest.raises(UnknownAgentError, match="'uniform', 'network', or the folder"):
+    with pytest.raises(AgentError, match="'uniform', 'network', or the folder"):
         agents.load(f"greedy+search:belief={tmp_path}", env)
-    with pytest.raises(UnknownAgentError, match="omit belief=network"):
+    with pytest.raises(AgentError, match="omit belief=network"):
         agents.load("greedy+search:belief=network,sees=hands", env)

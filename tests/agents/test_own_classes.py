@@ -21,7 +21,7 @@ from millebornes_env.arena.match import play as play_lineup
 from millebornes_env.cli.arena import main as arena
 from millebornes_env.cli.evaluate import main as evaluate
 from millebornes_env.cli.evaluate import run_folder
-from millebornes_env.errors import AgentError, MilleBornesError, UnknownAgentError
+from millebornes_env.errors import AgentError, MilleBornesError
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
@@ -121,7 +121,7 @@ def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) ->
         agent = load(spec, env)
         assert isinstance(agent, SearchAgent)
         assert list(agent.rollout_agent.options[:3]) == [1, 9, 300]
-    with pytest.raises(UnknownAgentError, match="which makes no compiled agent"):
+    with pytest.raises(AgentError, match="which makes no compiled agent"):
         load("plain.py:First+search", env)
 
 
@@ -157,7 +157,7 @@ def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) ->
 def test_what_is_wrong_is_told_in_a_sentence(env: VectorEnv, text: str, spec: str, words: str) -> None:
     written("mine.py", text)
     written("broken_module_one.py", text)
-    with pytest.raises((UnknownAgentError, AgentError), match=words) as refused:
+    with pytest.raises(AgentError, match=words) as refused:
         load(spec, env)
     assert isinstance(refused.value, MilleBornesError)
     assert "\n" not in str(refused.value)
@@ -217,7 +217,7 @@ def test_the_agent_on_the_page_plays_like_the_example(env: VectorEnv) -> None:
     assert np.array_equal(points[0], points[2])
     assert np.array_equal(points[1], points[3])
     assert not np.array_equal(points[0], points[1])
-    with pytest.raises(agents.UnknownAgentError, match="patience is -1; it must be from 0 to 1,000"):
+    with pytest.raises(agents.AgentError, match="patience is -1; it must be from 0 to 1,000"):
         load("example.py:Cautious:patience=-1", env)
 
 

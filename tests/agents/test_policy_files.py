@@ -16,7 +16,7 @@ from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.agents.protocol import Table
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.sections import ObservationSpec
 from tests.agents.policies import (
     Layers,
@@ -91,7 +91,7 @@ def test_a_policy_plays_the_editions_that_it_was_trained_on(tmp_path: Path, env:
     save_policy_files(tmp_path, tiny(), Table.of(env), editions=["parker", "dujardin"])
     for name in ("parker", "dujardin"):
         load(str(tmp_path), vector_env(1, name))
-    with pytest.raises(UnknownAgentError, match="trained on parker, dujardin, and does not see the rules"):
+    with pytest.raises(AgentError, match="trained on parker, dujardin, and does not see the rules"):
         load(str(tmp_path), vector_env(1, edition("parker").replace(goal=1000)))
 
 
@@ -128,7 +128,7 @@ def test_what_could_not_be_played_is_not_saved(tmp_path: Path, env: VectorEnv) -
         (tiny(actions=ACTIONS + 1), "43 outputs for 42 actions"),
         ([(weight * np.nan, bias) for weight, bias in tiny()], "not finite"),
     ):
-        with pytest.raises(UnknownAgentError, match=message):
+        with pytest.raises(AgentError, match=message):
             save_policy_files(tmp_path / "run", layers, Table.of(env))
     with pytest.raises(ValueError, match="activation is 'gelu'; it may be 'tanh' or 'relu'"):
         save_policy_files(tmp_path / "run", tiny(), Table.of(env), activation="gelu")
@@ -146,7 +146,7 @@ def in_one_sentence(message: str, *words: str) -> None:
 
 
 def refusal(folder: Path, env: VectorEnv) -> str:
-    with pytest.raises(UnknownAgentError) as refused:
+    with pytest.raises(AgentError) as refused:
         load(f"policy:{folder}", env)
     assert isinstance(refused.value, ValueError)
     assert str(folder) in str(refused.value)
@@ -156,11 +156,11 @@ def refusal(folder: Path, env: VectorEnv) -> str:
 def test_there_is_no_such_folder(tmp_path: Path, env: VectorEnv) -> None:
     in_one_sentence(refusal(tmp_path / "nothing", env), "there is no run folder", "python -m train.")
     in_one_sentence(refusal(tmp_path, env), "has no policy.json", "not a run folder")
-    with pytest.raises(UnknownAgentError, match="there is no run folder"):
+    with pytest.raises(AgentError, match="there is no run folder"):
         load(str(tmp_path / "nothing"), env)
     for name in ("x" * 300, "x/" * 3000, "nul\0"):  # that no file can have
         for spec in (f"policy:{tmp_path}/{name}", f"{tmp_path}/{name}"):
-            with pytest.raises(UnknownAgentError, match="there is no run folder") as refused:
+            with pytest.raises(AgentError, match="there is no run folder") as refused:
                 load(spec, env)
             in_one_sentence(str(refused.value))
 

@@ -15,7 +15,7 @@ from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.numba.compiling import for_kernels
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from millebornes_env.games.wielerspel import rulebook
 from millebornes_env.games.wielerspel.sections import ObservationSpec, sections
 from tests.agents.policies import network
@@ -86,13 +86,11 @@ def test_a_policy_says_which_game_it_plays(tmp_path: Path) -> None:
     assert described["game"] == "wielerspel"
     assert described["view"] == {"padded": False}
     for other in (vector_env(1), vector_env(1, "parker", players=4)):
-        with pytest.raises(
-            UnknownAgentError, match=r"plays 'wielerspel', not 'millebornes': play it at the table"
-        ):
+        with pytest.raises(AgentError, match=r"plays 'wielerspel', not 'millebornes': play it at the table"):
             agents.load(str(folder), other)
-    with pytest.raises(UnknownAgentError, match=r"has players 4, but 3 is needed here"):
+    with pytest.raises(AgentError, match=r"has players 4, but 3 is needed here"):
         agents.load(str(folder), race(3))
     del described["game"]
     (folder / "policy.json").write_text(json.dumps(described))
-    with pytest.raises(UnknownAgentError, match=r"plays 'millebornes', not 'wielerspel'"):
+    with pytest.raises(AgentError, match=r"plays 'millebornes', not 'wielerspel'"):
         agents.load(str(folder), race())

@@ -11,10 +11,10 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from millebornes_env import vector_env
-from millebornes_env._util.network_files import restored
+from millebornes_env._util.network_files import dequantize
 from millebornes_env.agents import load
 from millebornes_env.agents.policy.rounding import rounded
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from tests.agents.policies import network, network_for, write_run
 from train.tools import round_weights
 
@@ -37,7 +37,7 @@ def test_a_weight_becomes_the_nearest_multiple_of_its_scale(levels: int) -> None
     layers[0][0][:, 3] = 0.0  # an input that is never there
     layers[0][0][:, 4] *= 1000.0  # another one that is small where it is
     for (weight, bias), layer, across in zip(layers, rounded(layers, levels), (0, 1), strict=True):
-        played = restored(layer.numbers, layer.scale)
+        played = dequantize(layer.numbers, layer.scale)
         assert layer.scale.shape == ((1, 30) if across == 0 else (5, 1))
         assert np.abs(layer.numbers).max() == levels
         assert (np.abs(played - weight) <= 0.501 * layer.scale).all()
@@ -95,7 +95,7 @@ def test_rounded_weights_that_are_damaged(
     save_file(
         {key: value for key, value in tensors.items() if value is not None}, small / "policy.safetensors"
     )
-    with pytest.raises(UnknownAgentError, match=words):
+    with pytest.raises(AgentError, match=words):
         load(small, vector_env(1))
 
 

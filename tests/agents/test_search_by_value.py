@@ -24,7 +24,7 @@ from millebornes_env.agents.search.kernels import (
     search_on,
 )
 from millebornes_env.engine.numba.compiling import for_kernels, kernel
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes import rulebook
 from millebornes_env.games.millebornes.rules import compiled_rules
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
@@ -189,12 +189,12 @@ def test_only_who_can_judge_is_asked(tmp_path: Path) -> None:
     mute = f"policy:{write_run(tmp_path / 'mute', env, network_for(env))}"
     winner = judging(env, tmp_path / "winner", value="win")
     for rollout in ("arnold", mute, winner):
-        with pytest.raises(UnknownAgentError, match=words):
+        with pytest.raises(AgentError, match=words):
             searcher(env, rollout)
         searcher(env, rollout, depth=0)
     three, pointless = vector_env(1, players=3), vector_env(1, "dujardin", players=3)
     searcher(three, judging(three, tmp_path / "three"))
-    with pytest.raises(UnknownAgentError, match=words):
+    with pytest.raises(AgentError, match=words):
         searcher(pointless, judging(pointless, tmp_path / "pointless"))
-    with pytest.raises(UnknownAgentError, match="depth is -1; it must be from 0 to 4,096"):
+    with pytest.raises(AgentError, match="depth is -1; it must be from 0 to 4,096"):
         searcher(env, "arnold", depth=-1)

@@ -158,7 +158,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ArenaError, match=r"000-001.npz' is damaged .* remove it"):
         opened(["first", "lot"], config(), tmp_path)
     (tmp_path / "tournament.json").write_text("{")
-    with pytest.raises(ArenaError, match=r"tournament.json: this is no JSON"):
+    with pytest.raises(ArenaError, match=r"tournament.json: this is not JSON"):
         opened(["first", "lot"], config(), tmp_path)
 
 

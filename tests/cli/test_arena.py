@@ -113,7 +113,7 @@ def test_pictures_that_cannot_be_drawn_cost_nothing_else(
     assert "wrote here/ratings.png" in printed.out
     assert "payoff.png" not in printed.out
     assert printed.err.splitlines() == [
-        "warning: no picture here/payoff.png: drawing it failed (ValueError: no colours)"
+        "warning: no picture here/payoff.png: plotting it failed (ValueError: no colours)"
     ]
 
 
@@ -154,7 +154,7 @@ def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
     assert main(["greedy", "random", "--deals", "200", "--episode", "round", "--out", "here"]) == 130
     printed = capsys.readouterr()
     assert "Ratings" in printed.out
-    assert "what was played is in here: give the same command again to go on" in printed.err
+    assert "the results so far are in here: give the same command again to continue" in printed.err
 
 
 @each(
@@ -266,8 +266,8 @@ def test_the_projects_own_list_can_be_read() -> None:
     ("change", "message"),
     [
         (('anchor = "holder"', 'anchor = "arnold"'), "the anchor 'arnold' is not among the agents"),
-        (("deals = 30", ""), "is no list of agents and tables: KeyError('deals')"),
-        (("agents =", "agents"), "is no list of agents and tables"),
+        (("deals = 30", ""), "is not a list of agents and tables: KeyError('deals')"),
+        (("agents =", "agents"), "is not a list of agents and tables"),
         (('"random"', '"rondom"'), "there is no agent 'rondom'"),
     ],
 )

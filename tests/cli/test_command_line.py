@@ -152,7 +152,7 @@ def run(name: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int
 def test_nobody_can_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert run("play", ["--terminal", "--against", "greedy"], monkeypatch) == 2
-    assert "standard input is closed: nobody can answer" in one_sentence(capsys.readouterr().err)
+    assert "standard input is closed: no answers can be read" in one_sentence(capsys.readouterr().err)
 
 
 def test_play_ends_with_its_input(
@@ -207,7 +207,7 @@ def test_a_stopped_arena_keeps_what_was_played(
             stopping(signal.SIGTERM, millebornes_env.arena.tournament.play),
         )
         assert run("arena", ARENA, monkeypatch) == 143
-    assert "what was played is in here" in capsys.readouterr().err
+    assert "the results so far are in here" in capsys.readouterr().err
     assert len(list(Path("here/lineups").glob("*.npz"))) == 1
     assert run("arena", ARENA, monkeypatch) == 0
 

@@ -50,7 +50,7 @@ def test_ctrl_c_shows_what_is_known(
     printed = capsys.readouterr()
     assert "greedy is better than random" in printed.out
     assert "32 deals." in printed.out
-    assert printed.err == "error: stopped; the rest of the deals was not played\n"
+    assert printed.err == "error: stopped before all deals were played\n"
 
 
 @each(

@@ -300,7 +300,7 @@ def test_an_old_code_page_prints_escapes(tmp_path: Path) -> None:
     [
         ("", ("Is a directory",)),
         ("nowhere.txt", ("nowhere.txt: No such file",)),
-        ("binary.txt", ("binary.txt: it is not text in UTF-8", "byte 0xff at place 3")),
+        ("binary.txt", ("binary.txt: it is not text in UTF-8", "byte 0xff at index 3")),
         ("utf-16.txt", ("utf-16.txt", "UTF-16; save it as UTF-8")),
         ("endless.txt", ("endless.txt: the file has more than 16,777,216 bytes",)),
         ("endless.jsonl", ("endless.jsonl, line 1: it has more than 16,777,216 bytes",)),

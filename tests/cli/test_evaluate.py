@@ -104,7 +104,7 @@ def test_what_cannot_be_written_has_been_printed(tmp_path: Path, capsys: pytest.
     assert "win rate" in printed.out
     assert printed.err.splitlines() == [
         f"warning: could not write the picture {out}.png (File exists)",
-        f"error: could not write {out}.json (File exists); choose another place with --out",
+        f"error: could not write {out}.json (File exists); choose another path with --out",
     ]
 
 
@@ -137,7 +137,7 @@ def test_a_picture_that_cannot_be_drawn_costs_nothing_else(
     assert "win rate" in printed.out
     assert printed.out.endswith(f"wrote {tmp_path / 'found'}.json\n")
     path = tmp_path / "found.png"
-    assert printed.err == f"warning: no picture {path}: drawing it failed (RuntimeError: no font at all)\n"
+    assert printed.err == f"warning: no picture {path}: plotting it failed (RuntimeError: no font at all)\n"
     monkeypatch.setattr("millebornes_env.arena.evaluation.new_figure", millebornes_env._util.files.new_figure)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(arguments) == 0

@@ -46,12 +46,12 @@ def test_help_of_an_option_is_the_same_everywhere(name: str, capsys: pytest.Capt
         COMMANDS[name].main(["--help"])
     text = " ".join(capsys.readouterr().out.replace("│", " ").split())
     for words in (
-        "Rule sheet, with overrides: parker+max_200=4; for a game of your own, my_game.py:SHEET. None: that "
-        "of the first agent's run folder, else parker.",
+        "Rule sheet, perhaps with overrides (parker+max_200=4) or of your own game (my_game.py:SHEET). None: "
+        "the edition of the first agent's run folder, else parker.",
         "--edition STR ",
         "Seats at the table. None: those of the first agent's run folder, else 2.",
         "Teams at the table. None: the sheet's default.",
-        "Kind of episode: match, round, or usual for the game's ",
+        "Length of an episode: round, match, or usual for the game's ",
         "Seed of the deals and of the agents",
     ):
         assert words in text

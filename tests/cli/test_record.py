@@ -87,7 +87,7 @@ def test_ctrl_c_says_how_to_go_on(
     Path("data/recording.json").touch()
     assert main(["greedy", "--out", "data"]) == 130
     assert capsys.readouterr().err.endswith(
-        "written files are complete; give the same command again to go on\n"
+        "written files are complete; give the same command again to continue\n"
     )
 
 

@@ -49,7 +49,7 @@ def test_a_small_deck_is_solved_out_and_a_large_one_says_how_sure_its_value_is(
 ) -> None:
     text = printed(capsys, "mini7")
     assert "seat 0, which begins: +26.507937 points, between +26.5079" in text
-    monkeypatch.setattr("millebornes_env.cli.solve.USUAL_UNTIL", {16_204: 1e-4})  # it has one more
+    monkeypatch.setattr("millebornes_env.cli.solve.DEFAULT_UNTIL", {16_204: 1e-4})  # it has one more
     text = printed(capsys, "mini7")
     result = re.search(r"begins: ([-+.\d]+) points, between ([-+.\d]+) and ([-+.\d]+); ", text)
     assert result is not None
@@ -80,10 +80,10 @@ def test_a_run_that_was_killed_goes_on(
 
     monkeypatch.setattr(Solver, "_iterate", killed)
     assert main(["solve", SMALL, "--until", "0.001", "--checkpoint", path]) == 130
-    assert "the same command goes on from there" in capsys.readouterr().err
+    assert "the same command continues from it" in capsys.readouterr().err
     monkeypatch.undo()
     text = printed(capsys, SMALL, "--until", "0.001", "--checkpoint", path)
-    assert "went on after 7 iterations" in text
+    assert "continuing after 7 iterations" in text
     other = complaint(capsys, "mini7", "--checkpoint", path)
     assert "is a checkpoint of 'mini7-v0+" in other
 
@@ -118,7 +118,7 @@ def test_a_large_game_is_solved_in_parts(
     monkeypatch.setattr(cfr_in_parts, "WHOLE", 4)
     run = ("--checkpoint", str(tmp_path / "run.npz"), "--json", str(other))
     assert f"wrote {other}" in printed(capsys, SMALL, "--until", "0.02", *run)
-    assert "went on after" in printed(capsys, SMALL, "--until", "0.01", *run)
+    assert "continuing after" in printed(capsys, SMALL, "--until", "0.01", *run)
     said = [json.loads(path.read_text(encoding="utf-8")) for path in (one, other)]
     assert said[0]["game"] == said[1]["game"]
     for name in ("value", "between"):
@@ -159,7 +159,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(
         ),
         (("mini7", "--until", "nan"), "--until is nan"),
         (("mini7", "--threads", "0", "random"), "--threads is 0"),
-        (("mini7", "random", "--out", "x.npz"), "agents are only judged"),
+        (("mini7", "random", "--out", "x.npz"), "leave them out when naming agents"),
         (("mini7", "nobody"), "'nobody'"),
         (("mini12", "--out", "x.npz"), "--out: a policy of mini12-v0 is too large for a policy file"),
         (("mini7", "equilibrium:file=nowhere.npz"), "nowhere.npz"),
@@ -185,6 +185,6 @@ def test_a_disk_that_is_full_at_the_end_costs_no_checkpoint(
     assert "policy.npz" in said
     assert "No space left" in said
     monkeypatch.undo()
-    assert "went on after" in printed(capsys, SMALL, "--checkpoint", run, "--out", policy)
+    assert "continuing after" in printed(capsys, SMALL, "--checkpoint", run, "--out", policy)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [".run.npz.lock", "policy.npz", "run.npz"]

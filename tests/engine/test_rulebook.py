@@ -18,7 +18,7 @@ from millebornes_env.engine.numba import machine_code
 from millebornes_env.engine.numba.cache import cache_folder_of
 from millebornes_env.engine.numba.compiling import IS_COMPILED, plain
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.errors import ActionError, GameError, IllegalActionError, ResetNeededError
+from millebornes_env.errors import ActionError, CallError, GameError, IllegalActionError
 from millebornes_env.games.millebornes import rulebook as millebornes
 from tests.each import each
 from tests.engine import dice_race
@@ -39,9 +39,7 @@ def race(num_games: int = 50, players: int = 3, threads: int = 1, **changed: Any
 
 
 def sampled(games: Batch, number: int) -> npt.NDArray[np.int64]:
-    actions = np.zeros(len(games), np.int64)
-    games.sample((number, 5), actions)
-    return actions
+    return games.sample((0, 5), number)
 
 
 # It plays --------------------------------------------------------------------------------------------------
@@ -111,9 +109,9 @@ def test_copies_and_pickles_go_on_alike() -> None:
 # What is against the rules ---------------------------------------------------------------------------------
 
 
-def used_up() -> tuple[Batch, npt.NDArray[np.int64]]:
+def used_up(**changed: int) -> tuple[Batch, npt.NDArray[np.int64]]:
     """Races in which all have used their boosts, and actions of which game 4's uses one again."""
-    games = race(autoreset=DISABLED)
+    games = race(autoreset=DISABLED, **changed)
     for _ in range(3):
         assert games.step(np.full(50, dice_race.BOOST)) == NO_GAME
     return games, np.where(np.arange(50) == 4, dice_race.BOOST, dice_race.ROLL)
@@ -136,12 +134,11 @@ def test_an_illegal_action_changes_nothing_and_is_told_in_the_games_words() -> N
     assert isinstance(no_play, ActionError)
     assert str(no_play) == f"{seat}: there is no action 2; ids go from 0 to 1"
     state.over = 1
-    assert isinstance(illegal_action_error(dice_race, state, rules, names, 0, 4), ResetNeededError)
+    assert isinstance(illegal_action_error(dice_race, state, rules, names, 0, 4), CallError)
 
 
 def test_a_punished_action_breaks_the_race_off() -> None:
-    games, actions = used_up()
-    games.settings = games.settings._replace(punish_illegal=1)
+    games, actions = used_up(punish_illegal=1)
     seat = int(games.states["seat"][4])
     assert games.step(actions) == NO_GAME
     assert games.buffers.terminations[4]

@@ -19,7 +19,7 @@ import numpy as np
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.engine.batch import GAMES_WORTH_A_THREAD
 from millebornes_env.engine.numba.compiling import parallel_float_kernel, prange
-from millebornes_env.errors import ConcurrentCallError, IllegalActionError
+from millebornes_env.errors import CallError, IllegalActionError
 from millebornes_env.games.millebornes.audit import first_violation
 
 GAMES = 2 * GAMES_WORTH_A_THREAD
@@ -153,7 +153,7 @@ def one_env() -> dict[str, Any]:
             try:
                 env.step(env.sample_actions())
                 steps[number] += 1
-            except (ConcurrentCallError, IllegalActionError):
+            except (CallError, IllegalActionError):
                 pass  # the other thread was inside, or it stepped between these two calls
 
     errors = _run_all([lambda: play(0), lambda: play(1)])

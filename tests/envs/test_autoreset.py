@@ -9,7 +9,7 @@ import pytest
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.envs.vector import Step
-from millebornes_env.errors import ResetNeededError
+from millebornes_env.errors import CallError
 from tests.each import each
 from tests.envs.playing import (
     LIMIT,
@@ -164,7 +164,7 @@ def test_disabled_refuses_a_step_of_an_ended_game(illegal_action: str) -> None:
     step, game = play_to_an_end(env)
     actions = choose(step.observations)
     before = snapshot(env)
-    with pytest.raises(ResetNeededError, match=rf"game {game} .*reset_mask.*-1"):
+    with pytest.raises(CallError, match=rf"game {game} .*reset_mask.*-1"):
         env.step(actions)
     assert snapshot(env) == before
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.errors import OptionError, ResetNeededError
+from millebornes_env.errors import CallError, OptionError
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 6])
@@ -39,7 +39,7 @@ def test_games_alike_are_redealt_differently() -> None:
 
 def test_a_seat_that_there_is_not_is_refused() -> None:
     env = vector_env(2)
-    with pytest.raises(ResetNeededError):
+    with pytest.raises(CallError):
         env.determinize(0)
     env.reset()
     with pytest.raises(OptionError, match="seats are 2; they must be from 0 to 1"):

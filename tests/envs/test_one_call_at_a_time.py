@@ -14,7 +14,7 @@ import pytest
 
 from millebornes_env import VectorEnv, millebornes_v0
 from millebornes_env.envs.aec import raw_env
-from millebornes_env.errors import ConcurrentCallError
+from millebornes_env.errors import CallError
 from tests.each import each
 from tests.envs.playing import choose, look, refused, snapshot, started
 
@@ -76,9 +76,7 @@ def test_a_call_in_the_middle_of_a_step_is_refused(name: str, monkeypatch: pytes
     env, same = started(3, steps=4), started(3, steps=4)
     actions = choose(look(env))
     with under_way(env, lambda: env.step(actions), monkeypatch):
-        refused(
-            ConcurrentCallError, [f"{name}() was called", "another", "of its own"], lambda: CALLS[name](env)
-        )
+        refused(CallError, [f"{name}() was called", "another", "of its own"], lambda: CALLS[name](env))
     same.step(actions)
     assert snapshot(env) == snapshot(same), "the step that was under way is whole"
     env.step(choose(look(env)))
@@ -141,7 +139,7 @@ def test_a_call_in_the_middle_of_a_step_of_the_aec_environment(
         choose({name: array[np.newaxis] for name, array in env.observe(env.agent_selection).items()})[0]
     )
     with under_way(env.vector, lambda: env.step(action), monkeypatch):
-        refused(ConcurrentCallError, [f"{name}() was called"], lambda: AEC_CALLS[name](env))
+        refused(CallError, [f"{name}() was called"], lambda: AEC_CALLS[name](env))
     same.step(action)
     assert np.array_equal(env.state(), same.state())
     assert env.last()[1:] == same.last()[1:]

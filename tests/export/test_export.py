@@ -18,7 +18,7 @@ from export.build import ROOT, build, holds_machine_code
 from export.module import Module, module_of
 from export.platforms import LINUX, ExportError, object_code
 from millebornes_env.engine.numba.compiling import IS_COMPILED
-from millebornes_env.engine.numba.machine_code import _parameter
+from millebornes_env.engine.numba.words import write
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
 
@@ -99,7 +99,7 @@ def written(module: Module, name: str, given: tuple[Any, ...]) -> array[int]:
     kernel = module.kernels[name]
     words = array("q", [0] * kernel.words)
     for place, parameter, argument in zip(kernel.places, kernel.parameters, given, strict=True):
-        _parameter(place, *parameter).write(argument, words)
+        write(argument, words, place, parameter)
     return words
 
 
@@ -129,7 +129,7 @@ def test_the_object_file_has_all_functions_and_the_same_bytes_every_time(module:
 
 @pytest.mark.parametrize(
     ("argument", "complaint"),
-    [(1.5, "takes float64"), (np.zeros((2, 2))[:, :1], "C-contiguous")],
+    [(1.5, "argument is float64"), (np.zeros((2, 2))[:, :1], "C-contiguous")],
 )
 def test_a_kernel_that_no_word_can_call_is_refused(argument: Any, complaint: str) -> None:
     def takes_anything(value: Any) -> int:

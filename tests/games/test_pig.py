@@ -21,7 +21,7 @@ from millebornes_env.agents.compiled.agent import CompiledAgent
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import save_policy_files
-from millebornes_env.errors import AgentError, EditionError, IllegalActionError, OptionError, PlayersError
+from millebornes_env.errors import AgentError, EditionError, IllegalActionError, OptionError
 from millebornes_env.games.registry import Everything, Game, SheetOfTables, register_game
 from millebornes_env.testing import check_env
 from tests.agents.policies import network
@@ -145,10 +145,10 @@ def test_options_of_other_games_are_refused_by_name(pig: ModuleType, option: dic
 
 def test_tables_and_overrides_that_it_has_not(pig: ModuleType) -> None:
     with pytest.raises(
-        PlayersError, match="'pig' has no table for 9 players; it has: 2 players in 2 teams, 3"
+        OptionError, match="'pig' has no table for 9 players; it has: 2 players in 2 teams, 3"
     ):
         vector_env(1, "pig", players=9)
-    with pytest.raises(PlayersError, match="no table for 4 players in 2 teams"):
+    with pytest.raises(OptionError, match="no table for 4 players in 2 teams"):
         vector_env(1, "pig", players=4, teams=2)
     with pytest.raises(EditionError, match=r"'pig\+goal=50': in a sheet of the game 'pig' no rule"):
         vector_env(1, "pig+goal=50")

@@ -10,7 +10,7 @@ import numpy as np
 
 from millebornes_env import VectorEnv
 from millebornes_env.envs.aec import raw_env
-from millebornes_env.errors import MilleBornesError, ResetNeededError, shown
+from millebornes_env.errors import CallError, MilleBornesError, shown
 from millebornes_env.games.millebornes.audit import first_violation
 from tests.envs.playing import choose, look, snapshot
 from tests.hostile.values import ARRAYS, EVERYTHING, Spoil, spoiled
@@ -182,7 +182,7 @@ def step_aec(env: raw_env) -> None:
     """One legal step; a new round if there is none."""
     try:
         seen = env.last()[0]
-    except ResetNeededError:
+    except CallError:
         env.reset(seed=1)
         seen = env.last()[0]
     assert seen is not None

@@ -1,25 +1,26 @@
-"""Mixed players at every table of every edition, every law checked at every step.
+"""Play every table of every edition with mixed players, and check every law at every step.
 
-Run it with `python -m tests.laws.audit`. The laws are those of `millebornes_env.games.millebornes.audit` for
-a game record, and of `millebornes_env.testing.step_laws` for what a step may change. How the players play is
-in `testing/random_players.py`. Half of the games are matches, half are rounds.
+Run it with `python -m tests.laws.audit`. The laws of a record are in `games.millebornes.audit`, those of a
+step in `testing.millebornes.step_laws`, the styles of the players in `testing.millebornes.random_play`. Half
+of the games are matches, half are rounds.
 
-`--game wielerspel` plays the race instead, 2 to 6 players with several options of the text: `audited_games`
-says what differs.
+`--game wielerspel` plays the race instead, with 2 to 6 players and several options of the text (see
+`audited_games`).
 
-A violation does not stop the run: it is counted, the first of each table are saved with the game before and
-after the step, and the exit status is 1. Ctrl-C stops the run; what there is is printed and saved.
+A violation does not stop the run: all are counted, the first of each table are saved with the game before and
+after the step, and the exit status is 1. Ctrl-C stops the run; the results so far are printed and saved.
 """
 
 from __future__ import annotations
 
 import collections
+import functools
 import math
 import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +33,8 @@ from tqdm import tqdm
 from benchmarks.results import environment_info, format_rate
 from millebornes_env import __version__
 from millebornes_env._util.files import replacing, write_json_atomically, write_text_atomically
+from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.testing.audited_play import FOUND, MOST_FOUND, new_play, play_kernels
 from tests.laws.audited_games import GAMES, AuditedGame
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -89,10 +92,11 @@ class Audited:
     play: Any
     steps: int
     seconds: float = 0.0
-    compiled: Any = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.compiled = self.game.compiled(self.rules)
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """Record of the rules, for kernels."""
+        return for_kernels(self.game.hooks.rulebook.rules_array(self.rules))[0]
 
     @property
     def name(self) -> str:
@@ -103,23 +107,22 @@ class Audited:
         """Play up to so many steps in each game; how many steps of all games that were."""
         steps = min(steps, self.steps)
         began = time.perf_counter()
-        self.game.player.play_on(self.play, self.compiled, steps)
+        play_kernels(self.game.hooks).play_on(self.play, self.compiled, steps)
         self.seconds += time.perf_counter() - began
         self.steps -= steps
         return steps * len(self.play.states)
 
     def counts(self) -> dict[str, int]:
         """The counts, by the names of `COUNTS`."""
-        return dict(zip(self.game.player.COUNTS, self.play.counts.tolist(), strict=True))
+        return dict(zip(self.game.hooks.COUNTS, self.play.counts.tolist(), strict=True))
 
     def violations(self) -> list[dict[str, Any]]:
         """The first violations in full."""
-        number = min(self.counts()["violations"], self.game.player.MOST_FOUND)
-        rows = [
-            dict(zip(self.game.player.FOUND, row.tolist(), strict=True)) for row in self.play.found[:number]
-        ]
+        number = min(self.counts()["violations"], MOST_FOUND)
+        rows = [dict(zip(FOUND, row.tolist(), strict=True)) for row in self.play.found[:number]]
+        hooks = self.game.hooks
         for row in rows:
-            row["what"] = self.game.message_of(row.pop("violation"), self.rules, self.game.messages)
+            row["what"] = hooks.message_of(row.pop("violation"), self.rules, hooks.laws.ALL_MESSAGES)
         return rows
 
 
@@ -130,11 +133,11 @@ def new_tables(args: Args) -> list[Audited]:
     share = max(1, math.ceil(args.steps / len(tables)))
     games = max(2, min(MOST_GAMES, share // STEPS_WORTH_A_GAME))
     audited = [
-        Audited(game, name, rules, game.player.new_play(games, rules, args.seed), -(-share // games))
+        Audited(game, name, rules, new_play(game.hooks, games, rules, args.seed), -(-share // games))
         for name, rules in tables
     ]
     for table in audited:
-        game.player.begin(table.play, table.compiled)
+        play_kernels(game.hooks).begin(table.play, table.compiled)
         table.go_on(0)  # compiles, or loads what was compiled
         table.seconds = 0.0
     return audited
@@ -208,7 +211,7 @@ def report_of(args: Args, tables: Sequence[Audited], seconds: float, finished: b
                 "found": table.violations(),
             }
         )
-    counts = GAMES[args.game].player.COUNTS
+    counts = GAMES[args.game].hooks.COUNTS
     total = {name: sum(table.counts()[name] for table in tables) for name in counts}
     return {
         "command": args.command,

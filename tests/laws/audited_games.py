@@ -1,4 +1,4 @@
-"""Settings of the audit's script for each game: players, laws and tables."""
+"""Settings of the audit's script for each game: hooks, tables and the texts of the page."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from types import ModuleType
 from typing import Any
 
 from millebornes_env import edition
-from millebornes_env.games.millebornes import audit as audit_of_millebornes
 from millebornes_env.games.millebornes.editions import editions
-from millebornes_env.games.millebornes.rules import compiled_rules
-from millebornes_env.games.wielerspel import audit as audit_of_wielerspel
 from millebornes_env.games.wielerspel.editions import edition as race_sheet
-from millebornes_env.games.wielerspel.rules import rules_array
-from millebornes_env.testing import audited_play, audited_races, race_laws, step_laws
+from millebornes_env.testing.millebornes import random_play as random_rounds
+from tests.laws.wielerspel import random_play as random_races
 
 RACES = (
     "arc_en_ciel",
@@ -33,21 +30,15 @@ class AuditedGame:
     """A game that the audit plays.
 
     Attributes:
-        player: the module that plays it: `COUNTS`, `FOUND`, `MOST_FOUND`, `new_play`, `begin`, `play_on`.
-        tables: the tables of these sheets, or of all if none is named: (sheet, rules).
-        compiled: a table's rules as compiled code takes them.
-        message_of: a violation in words.
-        messages: of all laws.
-        page: the name of its page and of its figures.
-        title: of the page.
-        about: what the page says of laws and players.
+        hooks: module of the game (`testing.audited_play.PlayHooks`).
+        tables: function that returns the tables of the named sheets, or of all: (sheet, rules).
+        page: name of the page and of the file of figures.
+        title: title of the page.
+        about: the page's paragraph about laws and players.
     """
 
-    player: ModuleType
+    hooks: ModuleType
     tables: Callable[[tuple[str, ...]], list[tuple[str, Any]]]
-    compiled: Callable[[Any], Any]
-    message_of: Callable[..., str]
-    messages: tuple[str, ...]
     page: str
     title: str
     about: str
@@ -65,30 +56,24 @@ def _tables_of_wielerspel(names: tuple[str, ...]) -> list[tuple[str, Any]]:
 
 GAMES = {
     "millebornes": AuditedGame(
-        player=audited_play,
+        hooks=random_rounds,
         tables=_tables_of_millebornes,
-        compiled=compiled_rules,
-        message_of=audit_of_millebornes.message_of,
-        messages=step_laws.ALL_MESSAGES,
         page="audit",
         title="The audit",
         about="The laws: [audit](../millebornes_env/games/millebornes/audit/violations.py) for a game "
-        "record, [step_laws.py](../millebornes_env/testing/step_laws.py) for a step; the players: "
-        "[random_players.py](../millebornes_env/testing/random_players.py). Half of the games are matches, "
-        "half are rounds. The race has [a page of its own](audit_race.md).",
+        "record, [step_laws.py](../millebornes_env/testing/millebornes/step_laws.py) for a step; the "
+        "players: [random_play.py](../millebornes_env/testing/millebornes/random_play.py). Half of the games "
+        "are matches, half are rounds. The race has [a page of its own](audit_race.md).",
     ),
     "wielerspel": AuditedGame(
-        player=audited_races,
+        hooks=random_races,
         tables=_tables_of_wielerspel,
-        compiled=lambda rules: rules_array(rules)[0],
-        message_of=audit_of_wielerspel.message_of,
-        messages=race_laws.ALL_MESSAGES,
         page="audit_race",
         title="The audit of the race",
         about="The laws: [audit](../millebornes_env/games/wielerspel/audit/violations.py) for a record, "
-        "[race_laws.py](../millebornes_env/testing/race_laws.py) for a decision and a step; the players: "
-        "[audited_races.py](../millebornes_env/testing/audited_races.py). In one race of three all play any "
-        "legal action, in one all play soberly, in one each seat has a style of its own.",
+        "[step_laws.py](../tests/laws/wielerspel/step_laws.py) for a decision and a step; the players: "
+        "[random_play.py](../tests/laws/wielerspel/random_play.py). In one race of three all play any legal "
+        "action, in one all play soberly, in one each seat has a style of its own.",
     ),
 }
-"""By name, the usual one first."""
+"""The games by name, the default first."""

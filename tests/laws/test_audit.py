@@ -15,8 +15,8 @@ from millebornes_env.engine.numba.compiling import IS_COMPILED
 from millebornes_env.games.millebornes.audit import first_violation
 from millebornes_env.games.millebornes.editions import editions
 from millebornes_env.games.millebornes.rules import PLAY_OUT
-from millebornes_env.testing import audited_play
-from millebornes_env.testing.audited_play import COUNTS, play_on
+from millebornes_env.testing.audited_play import play_kernels
+from millebornes_env.testing.millebornes import random_play
 from tests.laws import audit as script
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
@@ -73,21 +73,22 @@ def test_threads_change_no_figure(tmp_path: Path, threads: int) -> None:
     options = {"steps": 8_000, "edition": ("parker", "dujardin"), "out": tmp_path / "audit.json"}
     one, other = (script.audit(quiet(**options, threads=count)) for count in (1, threads))
     for row, same in zip(one["tables"], other["tables"], strict=True):
-        assert [row[name] for name in COUNTS] == [same[name] for name in COUNTS]
+        assert [row[name] for name in random_play.COUNTS] == [same[name] for name in random_play.COUNTS]
 
 
 def test_a_violation_is_reported_and_the_rest_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A kilometre card that was not laid, put into one game of each table."""
+    kernels = play_kernels(random_play)
 
     def tampered(play: Any, rules: Any, steps: int) -> None:
-        play_on(play, rules, min(steps, 20))
+        kernels.play_on(play, rules, min(steps, 20))
         if steps > 20:
             play.states["km"][1, 0] += 25
-            play_on(play, rules, steps - 20)
+            kernels.play_on(play, rules, steps - 20)
 
-    monkeypatch.setattr(audited_play, "play_on", tampered)
+    monkeypatch.setattr(script, "play_kernels", lambda hooks: kernels._replace(play_on=tampered))
     out = tmp_path / "audit.json"
     assert run_script(monkeypatch, "--steps", "6000", "--edition", "dutch", "--out", str(out)) == 1
     printed = capsys.readouterr().out

@@ -25,9 +25,10 @@ from millebornes_env.games.millebornes.audit import (
 from millebornes_env.games.millebornes.cards import Card
 from millebornes_env.games.millebornes.rules import Rules, compiled_rules
 from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, new_states
-from millebornes_env.testing.audited_play import judge_state, settings_of
-from millebornes_env.testing.random_players import STYLES, WEIGHTS
-from millebornes_env.testing.step_laws import ALL_MESSAGES
+from millebornes_env.testing.audited_play import play_kernels
+from millebornes_env.testing.millebornes import random_play
+from millebornes_env.testing.millebornes.random_play import STYLES, WEIGHTS, settings_of
+from millebornes_env.testing.millebornes.step_laws import ALL_MESSAGES
 from tests.each import each
 
 NONE = -1
@@ -79,8 +80,8 @@ def walk(name: str, players: int) -> tuple[list[State], list[Step]]:
 
 
 def violation_in(state: State, rules: Rules) -> int:
-    number = judge_state(record(state)[0], compiled_rules(rules), np.zeros(SCRATCH_SIZE, np.int64))
-    return number
+    scratch = np.zeros(SCRATCH_SIZE, np.int64)
+    return play_kernels(random_play).judge_state(record(state)[0], compiled_rules(rules), scratch)
 
 
 # Laws of a record -------------------------------------------------------------------------------------------

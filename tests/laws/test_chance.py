@@ -262,9 +262,8 @@ def test_the_rounds_of_a_match_are_dealt_independently(table: Table) -> None:
     second = new_games(table, 2000, MATCH, seed=3)
     first_decks = shuffled_decks(games)
     waiting = np.ones(2000, np.bool_)
-    actions = np.zeros(2000, np.int64)
     for step in range(400):
-        games.sample((step, 77), actions)
+        actions = games.sample((0, 77), step)
         assert games.step(np.where(waiting, actions, -1)) == -1
         arrived = waiting & (games.states["round_number"] == 1)
         second.states[arrived] = games.states[arrived]
@@ -286,10 +285,8 @@ def test_sampled_actions_are_legal_and_even() -> None:
     games.write_decisions()
     legal = np.flatnonzero(games.buffers.action_mask[0])
     seen = Counter[int]()
-    actions = np.zeros(5000, np.int64)
     for call in range(4):
-        games.sample((call, 3), actions)
-        seen.update(actions.tolist())
+        seen.update(games.sample((0, 3), call).tolist())
     assert seen.keys() <= set(legal.tolist())
     assert chi_square([seen[action] for action in legal.tolist()], [20_000 / len(legal)] * len(legal)) < (
         chi_square_limit(len(legal) - 1)

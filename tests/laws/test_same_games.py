@@ -165,8 +165,7 @@ def test_the_number_of_threads_does_not_change_sampled_actions(num_threads: int)
     samples = []
     for threads in (1, num_threads):
         games = seeded(THREE_TEAMS, "round", num_threads=threads)
-        actions = np.full(NUM_GAMES, -7, np.int64)
-        games.sample((3, 4), actions)
+        actions = games.sample((3, 4), 5)
         assert games.buffers.action_mask[np.arange(NUM_GAMES), actions].all()
         samples.append(actions.tolist())
     assert samples[0] == samples[1]

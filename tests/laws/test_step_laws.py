@@ -11,27 +11,20 @@ import pytest
 from millebornes_env.games.millebornes.audit import NO_VIOLATION
 from millebornes_env.games.millebornes.rules import PLAY_OUT, compiled_rules
 from millebornes_env.games.millebornes.state import PLAY, ROUND_OVER
-from millebornes_env.testing import step_laws
-from millebornes_env.testing.audited_play import (
-    COUNTS,
-    begin,
-    judge_decision,
-    judge_engine,
-    judge_redeal,
-    judge_step,
-    new_play,
-    play_on,
-)
+from millebornes_env.testing.audited_play import new_play, play_kernels
+from millebornes_env.testing.millebornes import random_play, step_laws
 from tests.each import each
 from tests.laws.test_audit_laws import NONE, State, record, table_of, walk
+
+begin, play_on, judge_decision, _, judge_step, judge_redeal, judge_engine = play_kernels(random_play)
 
 
 def new_table(name: str = "parker", players: int = 3, steps: int = 40) -> tuple[Any, Any]:
     rules = table_of(name, players)
-    play, table = new_play(4, rules, 2), compiled_rules(rules)
+    play, table = new_play(random_play, 4, rules, 2), compiled_rules(rules)
     begin(play, table)
     play_on(play, table, steps)
-    assert play.counts[COUNTS.index("violations")] == 0
+    assert play.counts[-1] == 0
     return play, table
 
 

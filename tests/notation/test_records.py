@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import edition, editions
-from millebornes_env.errors import NotationError, PlayersError, StateError
+from millebornes_env.errors import NotationError, OptionError, StateError
 from millebornes_env.games.millebornes.actions import num_actions
 from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.rules import rules_record
@@ -242,7 +242,7 @@ def test_a_position_that_nobody_has_read_is_looked_at_first() -> None:
     for call in (lambda: record_of(hostile, [0]), lambda: list(replay(Record(hostile, (Play(0, 0),))))):
         with pytest.raises(NotationError, match="no game of this table: seat is not one of 0 to 1"):
             call()
-    with pytest.raises(PlayersError, match="no table for 100 players"):
+    with pytest.raises(OptionError, match="no table for 100 players"):
         record_of(Position(position.edition, position.rules._replace(players=100), position.state), [0])
 
 

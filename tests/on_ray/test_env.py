@@ -11,7 +11,7 @@ pytest.importorskip("ray")
 
 from millebornes_env import vector_env
 from millebornes_env.envs.rllib import RLlibEnv
-from millebornes_env.errors import ActionError, IllegalActionError, OptionError, ResetNeededError
+from millebornes_env.errors import ActionError, CallError, IllegalActionError, OptionError
 
 pytestmark = pytest.mark.ray
 
@@ -85,7 +85,7 @@ def test_an_illegal_action_ends_the_episode_or_is_an_error() -> None:
 
 def test_other_actions_than_the_one_asked_for_are_refused() -> None:
     env = RLlibEnv()
-    with pytest.raises(ResetNeededError):
+    with pytest.raises(CallError):
         env.step({"player_0": 0})
     ((agent, row),) = env.reset(seed=1)[0].items()
     other = next(name for name in env.possible_agents if name != agent)

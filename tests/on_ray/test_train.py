@@ -97,7 +97,7 @@ def test_a_seed_determines_a_run_and_a_resumed_one_plays_with_its_weights(
     monkeypatch.setattr(Learner, "restore", restore_and_compare)
     train(replace(args, resume=True, total_timesteps=500))
     assert read_progress(args.run_dir, CHECKPOINT_KIND)["decisions"] >= 500
-    with pytest.raises(ValueError, match="was begun with teams 4, now it is None"):
+    with pytest.raises(ValueError, match="was started with teams 4, now it is None"):
         train(replace(args, resume=True, teams=None))
 
 

@@ -21,7 +21,7 @@ from research.frame import Options, Question, answer, main
 from research.parts import Part, Record
 from research.positions import NOTHING, Decisions, Player, find_decisions, player, roll_out
 from research.tallies import interval, merged, over, tallied
-from train.common.equity import equity_table as table_of_the_trainer
+from train.common.match_win_prob import match_win_prob_table as table_of_the_trainer
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,10 @@ from millebornes_env.games.millebornes.actions import card_of, is_discard
 from millebornes_env.games.millebornes.cards import RIGHT_OF_WAY
 from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.policies import action_of
+from research.baselines.judging import small_tree
 from research.searchers.agents import Epimc, Ismcts, Mds, OtherSearchAgent, at_root
 from research.searchers.tree import MOST_PLIES
 from research.solved import continued, solved
-from research.yardstick.judging import small_tree
 from tests.agents.test_search import positions, redealt, seats_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from millebornes_env.errors import EditionError, PlayersError, UnknownEditionError
+from millebornes_env.errors import EditionError, OptionError
 from millebornes_env.games.millebornes.editions import edition, editions
 from millebornes_env.games.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
 from tests.each import each
@@ -30,7 +30,7 @@ def refusal(**changes: object) -> str:
 
 def test_an_unknown_edition_lists_those_there_are() -> None:
     """The name asked for, and all names that would have done."""
-    with pytest.raises(UnknownEditionError) as caught:
+    with pytest.raises(EditionError) as caught:
         edition("parkr")
     assert "'parkr'" in str(caught.value)
     assert all(name in str(caught.value) for name in editions())
@@ -42,7 +42,7 @@ def test_an_unknown_edition_lists_those_there_are() -> None:
 )
 def test_an_unknown_table_lists_those_there_are(players: int, teams: int | None, asked: str) -> None:
     """The message names the players asked for and each table of the edition."""
-    with pytest.raises(PlayersError) as caught:
+    with pytest.raises(OptionError) as caught:
         edition("parker").table(players, teams)
     for part in (
         asked,
@@ -66,14 +66,14 @@ def test_an_unknown_table_lists_those_there_are(players: int, teams: int | None,
 )
 def test_a_table_is_named_by_whole_numbers(players: object, teams: object, part: str) -> None:
     """A value that Python takes for the same number is refused all the same."""
-    with pytest.raises(PlayersError) as caught:
+    with pytest.raises(OptionError) as caught:
         edition("parker").table(players, teams)  # type: ignore[arg-type]
     assert part in str(caught.value)
 
 
 def test_numbers_of_thousands_of_digits() -> None:
     """Python itself refuses to print them."""
-    with pytest.raises(PlayersError, match="no table for a very large int players"):
+    with pytest.raises(OptionError, match="no table for a very large int players"):
         edition("parker").table(10**5000)
     with pytest.raises(EditionError, match="the rule goal is a very large int: nothing is that large"):
         edition("parker").replace(goal=10**5000)
@@ -94,14 +94,14 @@ def test_an_unknown_rule_names_some_and_where_all_are_listed() -> None:
 def test_an_unknown_rule_that_is_like_another_names_it() -> None:
     """As unknown editions and cards do."""
     assert refusal(max_20=3).startswith("there is no rule 'max_20' to override. Did you mean 'max_200'?")
-    with pytest.raises(UnknownEditionError, match=r"Did you mean 'parker'\?$"):
+    with pytest.raises(EditionError, match=r"Did you mean 'parker'\?$"):
         edition("parkr")
 
 
 @each("name", [None, 3, b"parker", ["parker"], "", "\0", "x" * 5000, "par\nker", "Parker"])
 def test_what_is_no_name_of_an_edition(name: object) -> None:
     """Nothing but the package's own complaint, and a short one."""
-    with pytest.raises(UnknownEditionError, match="there is no edition") as caught:
+    with pytest.raises(EditionError, match="there is no edition") as caught:
         edition(name)  # type: ignore[arg-type]
     assert len(str(caught.value)) < 300
 
@@ -261,7 +261,7 @@ def test_a_label_that_overrides_nothing_is_refused(label: str, parts: tuple[str,
 
 def test_an_unknown_edition_in_a_label_is_named_alone() -> None:
     """The name before the first plus is what there is none of."""
-    with pytest.raises(UnknownEditionError, match=r"no edition 'parkr';"):
+    with pytest.raises(EditionError, match=r"no edition 'parkr';"):
         edition("parkr+max_200=4")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from millebornes_env import edition, editions, mini_decks
-from millebornes_env.errors import EditionError, UnknownEditionError
+from millebornes_env.errors import EditionError
 from millebornes_env.games.millebornes import editions as editions_module
 from millebornes_env.games.millebornes.cards import RIGHT_OF_WAY
 from millebornes_env.games.millebornes.rules import Rules
@@ -49,7 +49,7 @@ def test_a_name_without_its_version_means_the_newest() -> None:
     """Results name the version, whatever a user typed."""
     assert edition("mini8") is edition("mini8-v0")
     assert edition("mini8+target=50").label == "mini8-v0+target=50"
-    with pytest.raises(UnknownEditionError, match=r"mini decks: mini7, .* Did you mean 'mini12-v0'"):
+    with pytest.raises(EditionError, match=r"mini decks: mini7, .* Did you mean 'mini12-v0'"):
         edition("mini12-v9")
 
 

@@ -132,9 +132,9 @@ def test_it_learns_and_does_so_again(tmp_path: Path, capsys: pytest.CaptureFixtu
     ("options", "words"),
     [
         (["--decisions", "0"], "--decisions is 0"),
-        (["--memory", "9999"], "--memory is 9999; search has room for 256"),
+        (["--memory", "9999"], "--memory is 9999; search supports at most 256"),
         (["--cut", "2"], "--cut"),
-        (["--edition", "parker+hand_limit=14"], "with 14 cards in a hand; search has room for 11"),
+        (["--edition", "parker+hand_limit=14"], "with 14 cards in a hand; search supports at most 11"),
         (["--agent", "human"], "human"),
     ],
 )

@@ -84,7 +84,7 @@ def test_the_command_trains_evaluates_and_keeps_the_weights(
     [
         (("--edition", "parkr"), "Did you mean 'parker'"),
         (("--num-envs", "0"), "num_envs is 0; it must be 1 or more"),
-        (("--num-minibatches", "100"), "a rollout of 64 has no 100 minibatches"),
+        (("--num-minibatches", "100"), "a rollout has 64 decisions; num_minibatches is 100"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import short
     from train.common.options import choose_learner
     from train.common.run_folder import RunError, read_progress
-    from train.selfplay import CHECKPOINT_KIND, Args, Trainer, as_begun, train
+    from train.selfplay import CHECKPOINT_KIND, Args, Trainer, train, with_recorded_choice
 
 
 @each(
@@ -56,7 +56,10 @@ def test_a_resumed_run_keeps_its_learner_and_precision(
     monkeypatch.setattr("train.common.options.has_fast_bfloat16", lambda: False)
     assert Args(hidden=(256,)).config()["learner"] == "sparse"
     resumed = short(tmp_path, **large, resume=True)
-    assert (as_begun(resumed).learner, as_begun(resumed).precision) == ("torch", "bfloat16")
+    assert (with_recorded_choice(resumed).learner, with_recorded_choice(resumed).precision) == (
+        "torch",
+        "bfloat16",
+    )
     train(short(tmp_path, **{**large, "total_timesteps": 200}, resume=True))
     assert read_progress(tmp_path, CHECKPOINT_KIND)["config"]["precision"] == "bfloat16"
     for other, words in (

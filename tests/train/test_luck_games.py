@@ -119,7 +119,7 @@ def test_the_model_values_branches_as_the_arena_values_games() -> None:
     _, _, copies, result = branched(config, np.random.default_rng(4).random((2000, 4)))
     layers = random_layers(2, 2)
     network, model = value_network(layers), LuckValue(num_inputs(2, 2), 8, 4)
-    model.take(layers)
+    model.load(layers)
     values = np.zeros(copies.size, np.float32)
     write_values(for_kernels(copies.reshape(-1).view(np.recarray)), compiled_rules(config), network, values)
     ones, moves = (torch.from_numpy(part.astype(np.int32)) for part in result[:2])
@@ -167,7 +167,7 @@ def test_a_branch_that_keeps_its_card_comes_to_what_its_game_comes_to(
 
     monkeypatch.setattr(luck_games._Games, "_branched", branched)
     config = MatchConfig(*table, episode="round", seed=7)
-    parts = luck_games._Games(config, names, None, Plan(1, 0.5, 0)).played(24)
+    parts = luck_games._Games(config, names, None, Plan(1, 0.5, 0)).play(24)
     leads = 1000 * np.concatenate([part.lead[:, 0] for part in parts])
     points = np.concatenate([batch.points[games] for batch, games, _ in seen])
     roles = np.concatenate([role for *_, role in seen])

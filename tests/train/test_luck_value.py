@@ -85,7 +85,7 @@ def test_a_network_that_knows_nothing_is_not_scaled_by_nothing(
     options += ["--stages", "1", "--hidden", "4", "--second", "2"]
     monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options])
     assert luck_value.main() == 2
-    assert "-50 % is best taken off: it knows nothing yet. Go on from it" in capsys.readouterr().err
+    assert "the best scale of its luck is -50 %. Continue with --start" in capsys.readouterr().err
     monkeypatch.setattr(luck_value, "scale_of", lambda args, layers: 1.0)
     monkeypatch.setattr(luck_value, "measure", lambda args: None)
     going_on = ["--out", str(tmp_path / "w"), "--start", str(tmp_path / "v"), *options]
@@ -104,8 +104,8 @@ def test_units_are_added_without_a_change_of_the_values() -> None:
     small = LuckValue(30, 6, 4)
     small.second.bias.data.fill_(0.3)  # so that they are not cut off
     wide = LuckValue(30, 9, 7)
-    wide.take(small.layers())
-    small.take(small.layers())
+    wide.load(small.layers())
+    small.load(small.layers())
     ones = torch.randint(0, 30, (50, 8))
     moves = torch.randint(1, 30, (50, 3, luck_games.MOVED))
     assert small(ones, moves).std() > 0.01
@@ -132,14 +132,14 @@ def test_weights_are_rounded_to_the_nearest_with_so_many_binary_places() -> None
     ("options", "complaint"),
     [
         (["--draws", "0"], "--draws is 0; it must be 1 or more"),
-        (["--second", "513"], "--second is 513; the arena has room for 512 units"),
-        (["--hidden", "513"], "--hidden is 513; the arena has room for 512 units"),
+        (["--second", "513"], "--second is 513; the arena supports at most 512"),
+        (["--hidden", "513"], "--hidden is 513; the arena supports at most 512"),
         (["--share", "2"], "--share is 2.0; it must lie in 0 to 1"),
         (["--branches", "1"], "--branches is 1; it must be from 2 to 106"),
-        (["--agent", "greedy", "--agent", "greedy"], "one --agent alone"),
-        (["--edition", "dujardin"], "--edition dujardin counts no points, which luck is valued in"),
+        (["--agent", "greedy", "--agent", "greedy"], "--agent is given once"),
+        (["--edition", "dujardin"], "--edition dujardin counts no points, the unit of luck"),
         (["--players", "3"], "at a table of more than two teams, give --horizon 0"),
-        (["--draws", "100"], "--draws is 100, --batch-size 1024: not one step would be learned"),
+        (["--draws", "100"], "--draws is 100; it must be --batch-size, 1024, or more"),
         (["--agent", "random+search"], "random+search: only games of compiled agents can be learned from"),
         (["--start", "nowhere"], "'nowhere' holds no value of luck"),
         (

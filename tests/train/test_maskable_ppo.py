@@ -230,7 +230,7 @@ def test_a_signal_saves_and_tells_how_to_go_on(
     monkeypatch.setattr(maskable_ppo, "train", lambda args: train(short(args.run_dir, minutes=60.0)))
     assert command(monkeypatch, "--run-dir", str(tmp_path / "run")) == 143
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "error: stopped; go on from the last checkpoint with the same command and --resume"
+        "error: stopped; continue from the last checkpoint with the same command and --resume"
     )
     assert 0 < read_progress(tmp_path / "run", CHECKPOINT_KIND)["decisions"] <= 20 * 8
     agents.make(f"policy:{tmp_path / 'run'}", agents.Table.of(vector_env(1)))

@@ -238,7 +238,7 @@ def test_a_game_of_ones_own_is_learned(tmp_path: Path, monkeypatch: pytest.Monke
         (("--episode", "match"), "--episode is 'match'; in the game 'wielerspel' it may be race"),
         (("--oracle",), "the game 'wielerspel' has none: leave it out"),
         (("--observe-rules",), "observe_rules is True; the game 'wielerspel' has no such option"),
-        (("--edition", "parker"), "is of the game 'wielerspel', --edition parker of 'millebornes'"),
+        (("--edition", "parker"), "belongs to the game 'wielerspel', --edition parker to 'millebornes'"),
         (("--edition", "no_module:dice"), "the module 'no_module' that should register its game cannot be"),
     ],
 )

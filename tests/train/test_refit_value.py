@@ -70,7 +70,7 @@ def policy(folder: Path) -> PolicyAgent:
     return agent
 
 
-@pytest.mark.parametrize(("value", "rounding"), [("equity", "rows"), ("points", "columns"), (None, "")])
+@pytest.mark.parametrize(("value", "rounding"), [("win_prob", "rows"), ("points", "columns"), (None, "")])
 def test_the_play_stays_to_the_bit(
     value: str | None,
     rounding: str,
@@ -81,7 +81,7 @@ def test_the_play_stays_to_the_bit(
     run, out = run_of(tmp_path, value, rounding), tmp_path / "out"
     assert command(monkeypatch, run, "--out", out, *FEW) == 0
     printed = capsys.readouterr().out
-    assert ("before (equity): mean squared error" in printed) == (value == "equity")
+    assert ("before (win_prob): mean squared error" in printed) == (value == "win_prob")
     assert "after (points): mean squared error" in printed
     old, new = policy(run), policy(out)
     actions = new.description["num_actions"]
@@ -166,9 +166,9 @@ def test_what_a_value_explains() -> None:
         (["run", "--out", "run"], "already holds a policy: choose another --out"),
         (["nowhere", "--out", "new"], "there is no run folder"),
         (["run", "--out", "new", "--reward", "money"], "--reward is 'money'"),
-        (["run", "--out", "new", "--reward", "equity", "--episode", "round"], "it needs --episode match"),
-        (["run", "--out", "new", "--num-envs", "2", "--num-steps", "8"], "no episode is over after"),
-        (["blind", "--out", "new"], "sees games in another way than train.selfplay shows them"),
+        (["run", "--out", "new", "--reward", "win_prob", "--episode", "round"], "needs --episode match"),
+        (["run", "--out", "new", "--num-envs", "2", "--num-steps", "8"], "no episode ended within"),
+        (["blind", "--out", "new"], "has other inputs than a policy of train.selfplay"),
     ],
 )
 def test_what_cannot_be_fitted(

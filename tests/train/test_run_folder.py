@@ -17,7 +17,7 @@ from tests.each import each
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from tests.train.short_runs import read
     from train.common.run_folder import RunError, RunFolder
-    from train.common.runs import Scalars, started_wandb
+    from train.common.runs import Scalars, start_wandb
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_nothing_takes_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:
     """Root may rename a file to /dev/null, and then all programs write into it."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(OSError, match="no file can take its place") as refused, replacing(pipe) as new:
+    with pytest.raises(OSError, match="cannot be replaced") as refused, replacing(pipe) as new:
         new.write_text("whole", encoding="utf-8")
     assert refused.value.filename == str(pipe)
     assert list(tmp_path.iterdir()) == [pipe]
@@ -141,7 +141,7 @@ def test_a_folder_that_is_gone_can_be_taken_again(tmp_path: Path, how: str) -> N
             folder.path.mkdir()
             (folder.path / "run.lock").touch()
         assert not folder.is_ours()
-        folder.take()
+        folder.acquire()
         assert folder.is_ours()
         with pytest.raises(RunError, match="another process"):
             RunFolder(folder.path).__enter__()
@@ -191,7 +191,7 @@ def test_weights_and_biases_get_the_same(tmp_path: Path, monkeypatch: pytest.Mon
             logged.append((values, step))
 
     monkeypatch.setitem(sys.modules, "wandb", Fake)
-    scalars = Scalars(tmp_path, 0, started_wandb("mine", "first", {"seed": 1}))
+    scalars = Scalars(tmp_path, 0, start_wandb("mine", "first", {"seed": 1}))
     scalars.add({"a": 1.0}, 5)
     scalars.close()
     assert logged == [{"project": "mine", "name": "first", "config": {"seed": 1}}, ({"a": 1.0}, 5)]

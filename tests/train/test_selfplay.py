@@ -100,7 +100,7 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
     "options",
     [
         {},
-        {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "equity"},
+        {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "win_prob"},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
         {"hidden": (24, 16), "threads": 2, "num_epochs": 2, "pool_share": 0.5},
         {"edition": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
@@ -181,7 +181,7 @@ def test_a_checkpoint_of_another_format_is_refused(run: Path, tmp_path: Path) ->
     folder = tmp_path / "old"
     folder.mkdir()
     save_file(weights(run), folder / CHECKPOINT_FILE, {"progress": json.dumps({"format": 1})})
-    with pytest.raises(RunError, match=r"an unknown kind.*goes on with 'train.selfplay 2' only"):
+    with pytest.raises(RunError, match=r"an unknown kind.*resumes 'train.selfplay 2' only"):
         train(short(folder, resume=True))
 
 
@@ -218,11 +218,14 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
         (("--edition", "parker", "--edition", "dutch"), "--observe-rules"),
         (("--num-envs", "0"), "--num-envs is 0; it must be 1 or more"),
         (("--opponent", "arnodl"), "arnold"),
-        (("--reward", "equity", "--episode", "round"), "--episode match"),
+        (("--reward", "win_prob", "--episode", "round"), "--episode match"),
         (("--ent-coeff", "0.1"), "--ent-coef"),
         (("--wandb-project", "x"), "pip install wandb"),
-        (("--learner", "sparse", "--oracle"), "--learner sparse does not know --oracle, which only PyTorch"),
-        (("--learner", "sparse", "--precision", "bfloat16"), "sparse does not know --precision bfloat16"),
+        (
+            ("--learner", "sparse", "--oracle"),
+            "--learner sparse does not support --oracle, which needs PyTorch",
+        ),
+        (("--learner", "sparse", "--precision", "bfloat16"), "sparse does not support --precision bfloat16"),
     ],
 )
 def test_wrong_options_are_told_in_words(

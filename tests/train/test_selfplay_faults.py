@@ -104,9 +104,9 @@ def test_a_resume_is_not_offered_without_a_checkpoint(
     assert "No space left on device" in error
     assert "try again" not in error
     assert error.endswith(
-        f"error: stopped; there is no checkpoint in {str(folder)!r}, so --resume would begin again"
+        f"error: stopped; there is no checkpoint in {str(folder)!r}, so --resume would start again"
     )
-    with pytest.raises(RunError, match="it has no checkpoint; begin it again with --resume"):
+    with pytest.raises(RunError, match="it has no checkpoint; start it again with --resume"):
         train(short(folder))
 
 
@@ -121,7 +121,7 @@ def test_a_folder_that_is_removed_is_made_anew(
     monkeypatch.setattr(Trainer, "learn", at_update(3, lambda: shutil.rmtree(folder)))
     finished = train(short(folder, checkpoint_seconds=0.0))
     assert finished.problem is None
-    assert "was removed: it is made anew" in capsys.readouterr().err.replace("\n", " ")
+    assert "was removed: it is created again" in capsys.readouterr().err.replace("\n", " ")
     assert {"config.json", "policy.json", "policy.safetensors", CHECKPOINT_FILE} <= set(os.listdir(folder))
     assert progress(folder)["decisions"] >= 6000
     steps = [step for step, _ in read(folder / "tensorboard")["train/entropy"]]
@@ -166,7 +166,9 @@ def test_a_disk_that_takes_no_large_files(
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert finished.problem == f"could not write to {str(folder)!r}: File too large"
-    assert "training goes on, the next checkpoint will try again" in " ".join(capsys.readouterr().err.split())
+    assert "training continues, the next checkpoint will try again" in " ".join(
+        capsys.readouterr().err.split()
+    )
     assert same(weights(folder), before)
     assert not [name for name in os.listdir(folder) if name.endswith(".tmp")]
     assert train(short(folder, total_timesteps=8000, resume=True)).problem is None
@@ -213,7 +215,7 @@ def test_minutes_are_minutes_of_training(
 
 
 def test_warming_up_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = {"oracle": True, "magnet": 0.1, "reward": "equity", "num_envs": 600, "num_steps": 8}
+    options = {"oracle": True, "magnet": 0.1, "reward": "win_prob", "num_envs": 600, "num_steps": 8}
     train(short(tmp_path / "warm", **options))
     monkeypatch.setattr(Trainer, "warm_up", lambda _: None)
     train(short(tmp_path / "cold", **options))

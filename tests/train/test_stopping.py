@@ -48,7 +48,7 @@ def half_done(stops: Stops, numbers: tuple[int, ...], done: list[str]) -> None:
 @every_signal
 def test_what_is_half_done_is_finished_first(number: int, capfd: pytest.CaptureFixture[str]) -> None:
     assert in_the_middle(number) == ["goes on, waiting: True", f"{128 + number}, half done: False"]
-    assert "once more: at once" in capfd.readouterr().err
+    assert "signal again to stop now" in capfd.readouterr().err
 
 
 def test_a_second_signal_does_not_wait() -> None:

@@ -116,7 +116,7 @@ def test_a_checkpoint_has_the_games_of_all_and_goes_on_bit_for_bit(
     trainers: tuple[Trainer, Trainer], tmp_path: Path
 ) -> None:
     def follower(trainer: Trainer) -> None:
-        assert trainer.workers.told()[0] is Order.CHECKPOINT
+        assert trainer.workers.receive_order()[0] is Order.CHECKPOINT
         trainer.checkpoint()
 
     one, other = trainers
@@ -129,7 +129,7 @@ def test_a_checkpoint_has_the_games_of_all_and_goes_on_bit_for_bit(
     again, its_other = (Trainer(one.args, workers) for workers in pair())
 
     def restored() -> None:
-        assert its_other.workers.told()[0] is Order.RESTORE
+        assert its_other.workers.receive_order()[0] is Order.RESTORE
         its_other.restore(*its_other.workers.received())
 
     in_both(lambda: again.restore(tensors, json.loads(json.dumps(progress))), restored)
@@ -192,7 +192,7 @@ def test_the_threads_of_gloo_end_when_the_processes_part(
     monkeypatch.setenv("WORLD_SIZE", "2")
     before = threads_of_gloo()
     with joined() as workers:
-        workers.tell(Order.END)
+        workers.send_order(Order.END)
         begun = threads_of_gloo() - before
         assert begun
     assert have_ended(begun)  # one that lives while Python ends may abort the process

@@ -19,7 +19,7 @@ from millebornes_env.engine.numba.compiling import for_kernels, kernel
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.games.registry import Game
-from train.common.equity import equity, equity_table, score_distribution
+from train.common.match_win_prob import match_win_prob, match_win_prob_table, score_distribution
 from train.common.run_folder import RunError
 
 Float32Array = npt.NDArray[np.float32]
@@ -32,10 +32,10 @@ BoolArray = npt.NDArray[np.bool_]
 POINTS: Final = "points"
 WIN: Final = "win"
 MATCH: Final = "match"
-EQUITY: Final = "equity"
+WIN_PROB: Final = "win_prob"
 """A reward of the trainer, beside those of the game's rulebook."""
 
-EQUITY_UNIT: Final = 0.25
+WIN_PROB_UNIT: Final = 0.25
 """Divisor of the match-win probability: winning a match is worth 4, a round then about 1, as with points."""
 
 ROUND_NUMBER: Final = "round_number"
@@ -96,7 +96,7 @@ class TableOptions:
         players: seats at each table.
         teams: teams at each table; None: as usual for the sheet.
         episode: an episode of the game.
-        reward: a reward of the game, or `EQUITY`.
+        reward: a reward of the game, or `WIN_PROB`.
         observe_rules: True if rows show the rules.
         features: True if the features of the game (`Game.features`) follow an observation.
         seed: seed of the run.
@@ -121,8 +121,8 @@ class TableGames:
 
     Attributes:
         env: the environment.
-        table: the table as agents are given it.
-        rules: its rules as kernels take them.
+        table: the table in the form that agents take.
+        rules: its rules in the form that kernels take.
     """
 
     def __init__(self, edition: str, number: int, games: int, options: TableOptions) -> None:
@@ -130,13 +130,13 @@ class TableGames:
 
         Args:
             edition: the rule sheet.
-            number: number of the table, so that each has deals of its own.
+            number: index of the table; each has its own deals.
             games: number of games, N.
             options: options of all tables.
 
         Raises:
-            MilleBornesError: there is no such table, or its game lacks something that the options need.
-            RunError: the reward is equity, which is not defined at this table.
+            MilleBornesError: there is no such table, or its game does not support an option.
+            RunError: the reward is `WIN_PROB`, which is not defined at this table.
         """
         self.env: VectorEnv = vector_env(
             games,
@@ -144,7 +144,7 @@ class TableGames:
             players=options.players,
             teams=options.teams,
             episode=options.episode,
-            reward=POINTS if options.reward == EQUITY else options.reward,
+            reward=POINTS if options.reward == WIN_PROB else options.reward,
             observe_rules=options.observe_rules,
             num_threads=options.threads,
         )
@@ -153,9 +153,9 @@ class TableGames:
         self.rules = for_kernels(rulebook.rules_array(self.env.rules))[0]
         self._has_rounds = options.reward != WIN and ROUND_NUMBER in (rulebook.STATE.names or ())
         self._features = features_of(self.env.game) if options.features else None
-        self._equity: npt.NDArray[np.float32] | None = None
-        if options.reward == "equity":
-            self._equity = _equity_of(edition, options.players, options.teams, options.seed)
+        self._win_probs: npt.NDArray[np.float32] | None = None
+        if options.reward == WIN_PROB:
+            self._win_probs = _win_probs_of(edition, options.players, options.teams, options.seed)
         seed = options.seed if options.seed_of_games is None else options.seed_of_games
         self._seed = (seed + (number << 32)) % 2**64
         self.restart()
@@ -178,7 +178,7 @@ class TableGames:
     def _remember(self) -> None:
         if self._has_rounds:
             self._rounds = self.states[ROUND_NUMBER].copy()
-        if self._equity is not None:
+        if self._win_probs is not None:
             self._scores = self.states["score"][:, : self.env.teams].astype(np.int64)
 
     def write_decisions(self, rollout: Rollout, step: int, games: slice) -> None:
@@ -199,8 +199,8 @@ class TableGames:
     def step(self, actions: npt.NDArray[np.int64], rollout: Rollout, step: int, games: slice) -> None:
         """Apply an action in each game, and write rewards and ends into a step of the rollout.
 
-        With points and equity each round is an episode: it is rewarded at its end, and later rounds depend on
-        it only through the score.
+        Unless the reward is `WIN`, each round is an episode: it is rewarded at its end, and later rounds
+        depend on it only through the score.
         """
         result = self.env.step(actions)
         if not self._has_rounds:
@@ -210,7 +210,7 @@ class TableGames:
         rounds = self.states[ROUND_NUMBER]
         ended = result.terminations | (rounds != self._rounds)
         rollout.dones[step, games] = ended
-        if self._equity is None:
+        if self._win_probs is None:
             rollout.rewards[step, games] = result.rewards
         else:
             rollout.rewards[step, games] = 0.0
@@ -223,14 +223,14 @@ class TableGames:
         self, games: npt.NDArray[np.int64], match_over: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.float32]:
         """Return the change of match-win probability by rounds that have just ended, float32[G, S]."""
-        assert self._equity is not None
+        assert self._win_probs is not None
         before = self._scores[games]
         after = self.states["score"][games, :2].astype(np.int64)
-        chance = equity(self._equity, after[:, 0], after[:, 1])
+        chance = match_win_prob(self._win_probs, after[:, 0], after[:, 1])
         winner = self.env.games.buffers.final_winner[games]
         decided = np.where(winner < 0, 0.5, winner == 0)
         chance = np.where(match_over, decided, chance)
-        gain = (chance - equity(self._equity, before[:, 0], before[:, 1])) / EQUITY_UNIT
+        gain = (chance - match_win_prob(self._win_probs, before[:, 0], before[:, 1])) / WIN_PROB_UNIT
         self._scores[games] = after
         signs = np.where(np.arange(self.env.players) % 2 == 0, 1.0, -1.0)
         gains: npt.NDArray[np.float32] = (gain[:, np.newaxis] * signs).astype(np.float32)
@@ -238,9 +238,9 @@ class TableGames:
 
 
 @functools.cache
-def _equity_of(edition: str, players: int, teams: int | None, seed: int) -> npt.NDArray[np.float32]:
+def _win_probs_of(edition: str, players: int, teams: int | None, seed: int) -> npt.NDArray[np.float32]:
     config = MatchConfig(edition, players, teams, episode="round", seed=seed)
-    return equity_table(score_distribution(config), config.rules)
+    return match_win_prob_table(score_distribution(config), config.rules)
 
 
 class Features(NamedTuple):
@@ -331,7 +331,7 @@ class ManyGames:
 
     @property
     def tables(self) -> list[Table]:
-        """The tables as agents are given them."""
+        """The tables in the form that agents take."""
         return [part.table for part, _ in self.parts]
 
     @property
@@ -351,7 +351,7 @@ class ManyGames:
 
     @property
     def input_spec(self) -> InputSpec:
-        """The input of a network: the sections of the observation, and if there are features."""
+        """Input of a network: the sections of the observation, and whether features follow."""
         return InputSpec(self.parts[0][0].env.observation_spec, self.features)
 
     @property
@@ -383,7 +383,7 @@ class ManyGames:
         """Continue from the games that `save` returned.
 
         Raises:
-            StateError: they are not games of these tables.
+            StateError: the bytes are not games of these tables.
         """
         record = self.parts[0][0].states.dtype
         states = np.frombuffer(np.ascontiguousarray(saved).tobytes(), record)
@@ -391,13 +391,12 @@ class ManyGames:
             part.load_states(states[games].copy())
 
 
-# The rows of the oracle critic
-# -------------------------------------------------------------------------------
+# The rows of the oracle critic -----------------------------------------------------------------------------
 
-# A critic is needed only while learning, so it may see what no player does: luck explains most of the value
-# of a round, and is no merit of its actions. A row shows the observation of the deciding seat, all other
-# hands, and how soon each type of card comes in each seat's stream: 100 for the next card, a tenth less for
-# each card before it.
+# The critic is needed for training only, so it may see hidden information: luck explains most of the value of
+# a round, and is not due to its actions. A row holds the observation of the deciding seat, all other hands,
+# and how soon each type of card comes in each seat's stream: 100 for the next card, a tenth less for each
+# card before it.
 
 
 def streams_in(env: VectorEnv) -> int:
@@ -410,8 +409,8 @@ def streams_in(env: VectorEnv) -> int:
         if section.name == STREAMS:
             return section.start
     raise RunError(
-        f"--oracle shows a critic all hands and the cards that each seat will draw; the game "
-        f"{env.game.name!r} has none: leave it out"
+        f"--oracle is a critic that sees all hands and the cards that each seat will draw; the game "
+        f"{env.game.name!r} has neither: leave it out"
     )
 
 

@@ -1,4 +1,4 @@
-"""Parts that the trainers on other libraries share: `train.maskable_ppo` and `train.rllib`."""
+"""Shared code of the trainers on other libraries, `train.maskable_ppo` and `train.rllib`."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ class LibraryOptions(TrainingOptions):
         return MatchConfig(self.edition, self.players, self.teams, episode=self.chosen_episode).table()
 
     def check_folder(self) -> None:
-        """Refuse a run folder with a policy of another table.
+        """Check that the run folder has no policy of another table.
 
         Raises:
-            UnknownAgentError: the message says what differs.
+            AgentError: it has one; the message names the difference.
         """
         if (self.run_dir / DESCRIPTION_FILE).exists():
             check_description(read_description(self.run_dir), self.table(), self.run_dir)
 
 
 class LibraryLearner:
-    """The network and the optimizer of a library as a run keeps them: see `train.common.runs.Learner`.
+    """Network and optimizer of a library as a learner of a run: see `train.common.runs.Learner`.
 
     Attributes:
         network: actor and critic, over scaled observations.
@@ -65,7 +65,7 @@ class LibraryLearner:
     """
 
     trained_by: ClassVar[str]
-    """Name of the script, which policy.json keeps."""
+    """Name of the script, saved in policy.json."""
 
     def __init__(
         self,
@@ -75,14 +75,14 @@ class LibraryLearner:
         table: Table,
         activation: str,
     ) -> None:
-        """Keep a network that has not learned anything yet.
+        """Wrap an untrained network.
 
         Args:
             network: actor and critic.
-            optimizer: its optimizer.
-            actor: the modules that turn scaled observations into logits, in their order.
-            table: where the policy plays.
-            activation: of the actor, after each layer but the last.
+            optimizer: the optimizer of the network.
+            actor: the modules that map scaled observations to logits, in order.
+            table: the table of the policy.
+            activation: activation function of the actor, after each layer but the last.
         """
         self.network = network
         self.optimizer = optimizer
@@ -100,10 +100,10 @@ class LibraryLearner:
         return self._decisions
 
     def save_policy(self, folder: Path) -> None:
-        """Write the acting half of the network as agents play it.
+        """Write the actor in the format that agents play.
 
         Raises:
-            OSError: it could not be written.
+            OSError: a file could not be written.
         """
         layers = [(layer.weight.detach().numpy(), layer.bias.detach().numpy()) for layer in self._layers]
         save_policy_files(
@@ -121,7 +121,7 @@ class LibraryLearner:
         return {**tensors, _RANDOM: torch.get_rng_state()}, {"decisions": self.decisions}
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Go on from what `checkpoint` returned.
+        """Continue from the result of `checkpoint`.
 
         Raises:
             KeyError, TypeError, RuntimeError, ValueError: it is of another network.
@@ -132,7 +132,7 @@ class LibraryLearner:
         self._decisions = int(progress["decisions"])
 
     def check_loss(self, loss: float) -> None:
-        """Raise if the loss of an update is not finite; the libraries would go on.
+        """Raise if the loss of an update is not finite; the libraries do not check it.
 
         Raises:
             LossError: the loss became NaN or infinite.
@@ -140,7 +140,7 @@ class LibraryLearner:
         if not math.isfinite(loss):
             raise LossError(
                 f"loss became NaN or infinite at timestep {self.decisions:,}; a lower --learning-rate may "
-                "help; what was saved before is as it was"
+                "help; the last saved files are unchanged"
             )
 
 

@@ -1,4 +1,4 @@
-"""Memory of a trainer: freed memory is kept for the next batch, and a limit that is too low is an error."""
+"""Memory of a trainer: keep freed memory for the next batch, and check the limit on the address space."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 with contextlib.suppress(ModuleNotFoundError):  # Windows has no such limits
     import resource
 
-# Of glibc's malloc.h.
+# from malloc.h of glibc
 _M_TRIM_THRESHOLD: Final = -1
 _M_TOP_PAD: Final = -2
 _M_MMAP_THRESHOLD: Final = -3
@@ -25,13 +25,13 @@ ADDRESS_SPACE: Final = 1 << 30
 
 
 def keep_freed_memory() -> bool:
-    """Let the C library keep freed memory instead of handing it back to the system.
+    """Let the C library keep freed memory instead of returning it to the system.
 
-    A batch's logits and gradients are a few megabytes, as large in the next batch; fetched from the system
-    anew each time they cost a page fault for every 4 kB, a sixth of the time of a training run.
+    A batch's logits and gradients take a few megabytes, as much as in the next batch; allocated by the system
+    each time they cost a page fault for every 4 kB, a sixth of the time of a training run.
 
     Returns:
-        Whether it could be done: with glibc on Linux; elsewhere nothing changes.
+        True with glibc on Linux; elsewhere nothing changes.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -45,8 +45,8 @@ def keep_freed_memory() -> bool:
 def check_address_space() -> None:
     """Raise if a limit on the address space (`ulimit -v`) leaves too little to train.
 
-    Numba, OpenMP and OpenBLAS do not report that they cannot start a thread or place machine code: they
-    abort, wait for ever for the missing threads, or send the process SIGINT.
+    Numba, OpenMP and OpenBLAS do not report failures to start a thread or to allocate machine code: they
+    abort, wait forever for missing threads, or send the process SIGINT.
 
     Raises:
         ValueError: less than `ADDRESS_SPACE` is left.

@@ -30,7 +30,7 @@ def start_layers(folder: str, table: Table, observation: Observations) -> Layers
         observation: int8[1, D], of any position of the table.
 
     Raises:
-        UnknownAgentError: there is no such policy, or it is not for this table.
+        AgentError: there is no such policy, or it is not for this table.
     """
     policy = PolicyAgent(table, folder=folder)
     spec = policy.input_spec.observation

@@ -30,7 +30,7 @@ from train.common.run_folder import with_prefix
 MEMORIES: Final = "memories"
 """Prefix of the tensors in a checkpoint that hold the memories of agents."""
 
-_SNAPSHOT_TAG: Final = 0x736E6170  # sets random numbers apart that would else have the same key
+_SNAPSHOT_TAG: Final = 0x736E6170  # separates random numbers that would otherwise have the same key
 _AGENT_TAG: Final = 0x6167656E
 
 
@@ -42,7 +42,7 @@ class Policy(Protocol):
         """The network, which holds the weights."""
 
     def load(self) -> None:
-        """Read the weights of the network, which have changed."""
+        """Read the weights of the network after a change."""
 
     def sample(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Int64Array:
         """Sample an action int64[N] of each row of observations int8[N, D], with a key of random numbers."""
@@ -52,8 +52,8 @@ class Seats(NamedTuple):
     """The seats of an opponent.
 
     Attributes:
-        teams: int8[N], a team, or -1 in games that the learner plays with itself.
-        are_others: True if the opponent plays all teams but that one.
+        teams: int8[N], a team, or -1 in games of the learner with itself.
+        are_others: True if the opponent plays all other teams.
         num_teams: number of teams.
     """
 
@@ -169,13 +169,13 @@ class FixedAgent:
         for (part, where), agent in zip(self._games.parts, self._agents, strict=True):
             rows = np.flatnonzero(theirs[where])
             if is_compiled(agent):
-                self._ask_compiled(agent, part, where, rows, key, actions[where])
+                self._decide_compiled(agent, part, where, rows, key, actions[where])
             else:
                 buffers = part.env.games.buffers
-                shown = {"observation": buffers.observation, "action_mask": buffers.action_mask}
-                actions[where.start + rows] = ask_in(part.env, agent, shown)[rows]
+                observations = {"observation": buffers.observation, "action_mask": buffers.action_mask}
+                actions[where.start + rows] = ask_in(part.env, agent, observations)[rows]
 
-    def _ask_compiled(
+    def _decide_compiled(
         self,
         agent: CompiledFunction,
         part: TableGames,

@@ -1,4 +1,4 @@
-"""Options of the trainers, and their checks: those that all trainers share, and those of `train.selfplay`."""
+"""Options of all trainers and of `train.selfplay`, with their checks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from millebornes_env.errors import shown
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as game_named
-from train.common.games import EQUITY, MATCH, POINTS, TableOptions
+from train.common.games import MATCH, POINTS, WIN_PROB, TableOptions
 from train.common.memory import check_address_space
 
 Options = TypeVar("Options")
@@ -40,7 +40,7 @@ LARGE: Final = 256
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """The options that all trainers share; each is saved in the run's config.json."""
+    """Options of all trainers; each is saved in the run's config.json."""
 
     free: ClassVar[frozenset[str]] = frozenset(
         (
@@ -99,11 +99,11 @@ class TrainingOptions:
     threads: int = 2
     """CPU threads"""
     eval_seconds: float = 30.0
-    """seconds between evaluations, closer together at the beginning; 0: none"""
+    """seconds between evaluations, shorter at the beginning; 0: no evaluations"""
     eval_deals: int = 500
     """deals per evaluation against each agent of the gauntlet, each played from all seats"""
     checkpoint_seconds: float = 60.0
-    """seconds between checkpoints, the most that a killed run loses; 0: only at the end"""
+    """seconds between checkpoints; a killed run loses at most this much; 0: only at the end"""
     wandb_project: str = ""
     """project of Weights & Biases to log to as well; the library must be installed"""
 
@@ -122,16 +122,16 @@ class TrainingOptions:
         """The game of the rule sheets.
 
         Raises:
-            UnknownEditionError: there is no such sheet.
-            ValueError: they are of several games.
+            EditionError: there is no such sheet.
+            ValueError: the sheets belong to several games.
         """
         names = {name: find_edition(name).game for name in self.sheets}
         first = names[self.sheets[0]]
         for name, other in names.items():
             if other != first:
                 raise ValueError(
-                    f"--edition {self.sheets[0]} is of the game {first!r}, --edition {name} of {other!r}: "
-                    "one network learns one game"
+                    f"--edition {self.sheets[0]} belongs to the game {first!r}, --edition {name} to "
+                    f"{other!r}: one network learns one game"
                 )
         return game_named(first)
 
@@ -147,7 +147,7 @@ class TrainingOptions:
 
     @property
     def rewards(self) -> tuple[str, ...]:
-        """The rewards of the game that this trainer knows."""
+        """The rewards of the game that this trainer supports."""
         return tuple(self.game.module().REWARDS)
 
     @property
@@ -178,7 +178,7 @@ def parse_options(options: type[Options], description: str | None) -> Options:
     Raises:
         GameError: the module of a user's game cannot be imported.
         ValueError: a limit on the address space leaves too little memory to train.
-        SystemExit: after --help, and after a wrong option, which tyro has reported.
+        SystemExit: after --help, and after a wrong option, which tyro reports.
     """
     script = Path(sys.argv[0])
     prog = f"python -m train.{'tools.' if script.parent.name == 'tools' else ''}{script.stem}"
@@ -188,7 +188,7 @@ def parse_options(options: type[Options], description: str | None) -> Options:
 
 
 def with_games_imported(args: Options) -> Options:
-    """Import the modules of users' games, which stand before a sheet: `pig:fast` becomes `fast`.
+    """Import the modules of users' games, which are given before a sheet: `pig:fast` becomes `fast`.
 
     Raises:
         GameError: a module cannot be imported.
@@ -223,15 +223,15 @@ def check_game(args: TrainingOptions) -> None:
     """Check that the game has the episode and the reward.
 
     Raises:
-        ValueError: the message names the option and the values that there are.
+        ValueError: the message names the option and its valid values.
     """
     known = {"episode": (args.chosen_episode, args.game.module().EPISODES)}
     known["reward"] = (args.chosen_reward, args.rewards)
-    for name, (chosen, there_are) in known.items():
-        if chosen not in there_are:
+    for name, (chosen, valid) in known.items():
+        if chosen not in valid:
             raise ValueError(
                 f"{option_name(name)} is {shown(chosen)}; in the game {args.game.name!r} it may be "
-                + " or ".join(there_are)
+                + " or ".join(valid)
             )
 
 
@@ -297,18 +297,18 @@ CHOICES: Final = (Choice("torch", "float32"), Choice("torch", "bfloat16"), Choic
 
 @dataclass(frozen=True)
 class Args(TrainingOptions):
-    """The options of `train.selfplay`; each is saved in the run's config.json."""
+    """Options of `train.selfplay`; each is saved in the run's config.json."""
 
     edition: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """rule sheet; repeat it for several, "all" for those of Mille Bornes (default: parker)"""
     reward: str = USUAL
-    """reward: points, the lead in a round in thousands; win; equity, of a match; usual: points, if there are
-    any"""
+    """reward: points (lead in a round, in thousands), win, or win_prob (change of the match-win probability);
+    usual: points, if there are any"""
     features: bool = True
-    """show the network the features of the game too, if it has any (Mille Bornes:
-    agents/policy/features.py)"""
+    """append the features of the game to the observation, if it has any (Mille Bornes:
+    agents/millebornes/features.py)"""
     observe_rules: bool = False
-    """show the network the rules of the table; needed for several editions"""
+    """append the rules of the table to the observation; needed for several editions"""
     opponent: str = ""
     """agent to be beaten, which plays in every game, instead of self-play"""
     opponent_teams: Teams = "one"
@@ -347,14 +347,14 @@ class Args(TrainingOptions):
 
     @property
     def rewards(self) -> tuple[str, ...]:
-        """The rewards of the game, and equity if rounds add up to a match by points."""
+        """The rewards of the game, and `WIN_PROB` if rounds add up to a match by points."""
         game = self.game.module()
-        has_equity = POINTS in game.REWARDS and MATCH in game.EPISODES
-        return (*game.REWARDS, EQUITY) if has_equity else tuple(game.REWARDS)
+        has_win_prob = POINTS in game.REWARDS and MATCH in game.EPISODES
+        return (*game.REWARDS, WIN_PROB) if has_win_prob else tuple(game.REWARDS)
 
     @property
     def has_features(self) -> bool:
-        """True if the game has features and the network is shown them."""
+        """True if the game has features and the observation includes them."""
         return self.features and self.game.has("agents.features")
 
     @property
@@ -386,17 +386,17 @@ def check(args: Args) -> None:
     reason = why_dense(args)
     if args.learner == "sparse" and reason is not None:
         raise ValueError(
-            f"--learner sparse does not know {reason}, which only PyTorch computes: give --learner torch, or "
+            f"--learner sparse does not support {reason}, which needs PyTorch: give --learner torch, or "
             "leave out one of the two"
         )
-    if args.chosen_reward == EQUITY and args.chosen_episode != MATCH:
-        raise ValueError("--reward equity is the change of match-win probability: it needs --episode match")
+    if args.chosen_reward == WIN_PROB and args.chosen_episode != MATCH:
+        raise ValueError("--reward win_prob needs --episode match")
     if len(args.sheets) > 1 and not args.observe_rules:
         raise ValueError("several editions need --observe-rules, or the network cannot tell them apart")
 
 
 def why_dense(args: Args) -> str | None:
-    """Return the option that only PyTorch's dense products know; None if the sparse kernels can learn."""
+    """Return the option that needs PyTorch's dense products; None if the sparse kernels can learn."""
     if args.oracle:
         return "--oracle"
     if args.magnet > 0:
@@ -405,7 +405,7 @@ def why_dense(args: Args) -> str | None:
 
 
 def choose_learner(args: Args) -> Choice:
-    """Choose the learner of a run: as given, or for "auto" by a rule of the options and the processor."""
+    """Choose the learner of a run; "auto" depends on the options and the processor."""
     is_dense = args.learner == "torch" or why_dense(args) is not None
     if args.learner == "auto" and args.precision == "auto":
         is_dense = is_dense or (max(args.layers) >= LARGE and has_fast_bfloat16())
@@ -417,16 +417,16 @@ def choose_learner(args: Args) -> Choice:
 
 
 def has_fast_bfloat16() -> bool:
-    """Return True if the processor multiplies bfloat16 itself and PyTorch lets it; else float32 is faster.
+    """Return True if processor and PyTorch support bfloat16 products natively; else float32 is faster.
 
-    The processor's capabilities decide, not a measurement, so that the answer is the same every time.
+    This reads the processor's capabilities instead of measuring, so that the result is always the same.
     """
     import torch  # noqa: PLC0415 - slow to load, and not all tools need it
 
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return False
-    ask = getattr(torch.cpu, "get_capabilities", None)  # older versions do not have it
-    if ask is not None:
-        return any(bool(has) for name, has in ask().items() if "bf16" in name)
+    get_capabilities = getattr(torch.cpu, "get_capabilities", None)  # missing in older versions
+    if get_capabilities is not None:
+        return any(bool(has) for name, has in get_capabilities().items() if "bf16" in name)
     older = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(getattr(torch.cpu, name, bool)() for name in older)

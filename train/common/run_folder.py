@@ -1,6 +1,6 @@
-"""The folder of a run: its files, its lock, and its checkpoint, one safetensors file with JSON in its head.
+"""The folder of a run: its files, its lock, and its checkpoint, one safetensors file with JSON metadata.
 
-Every file is written beside its place and renamed, so that a killed run or a full disk leaves the last
+Every file is written under a temporary name and renamed, so that a killed run or a full disk leaves the last
 complete one. Nothing is pickled.
 """
 
@@ -60,14 +60,14 @@ _DAMAGES: Final = (
 
 
 class RunError(ValueError):
-    """A run folder cannot be used as asked; the message says why and what to do."""
+    """A run folder cannot be used; the message gives the reason and a remedy."""
 
 
 class LossError(ArithmeticError):
-    """A loss became NaN or infinite; the message says when, and of which batch.
+    """A loss became NaN or infinite; the message names the update and the batch.
 
     Attributes:
-        batch: its rows, as tensors by name; None if they are not known.
+        batch: the rows of the batch, as tensors by name; None if unknown.
     """
 
     def __init__(self, message: str, batch: dict[str, Tensor] | None = None) -> None:
@@ -79,26 +79,26 @@ class LossError(ArithmeticError):
 
 
 class RunFolder:
-    """Holds the lock of a run folder in a `with` block.
+    """Lock of a run folder, held in a `with` block.
 
     Attributes:
         path: the run folder.
     """
 
     def __init__(self, path: Path) -> None:
-        """Nothing is done to the folder yet."""
+        """Store the path; the folder is not touched yet."""
         self.path = path
         self._held = contextlib.ExitStack()
         self._identity: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
-        """Take the folder, and remove what killed runs left half written.
+        """Lock the folder, and remove unfinished files of killed runs.
 
         Raises:
-            RunError: another process is writing to it, or it cannot be written.
+            RunError: another process holds the lock, or the folder cannot be written.
         """
         try:
-            self.take()
+            self.acquire()
         except OSError as error:
             raise cannot_write(self.path, error) from None
         for folder in (self.path, *(path for path in self.path.iterdir() if path.is_dir())):
@@ -112,12 +112,12 @@ class RunFolder:
     ) -> None:
         self._held.close()
 
-    def take(self) -> None:
-        """Make the folder, if there is none, and take its lock.
+    def acquire(self) -> None:
+        """Create the folder if it is missing, and acquire its lock.
 
         Raises:
-            RunError: another process has it.
-            OSError: it cannot be made or written to.
+            RunError: another process holds the lock.
+            OSError: the folder cannot be created or written to.
         """
         self._held.close()
         refusal = RunError(
@@ -127,22 +127,22 @@ class RunFolder:
         self._identity = identity_of(self.path / LOCK_FILE)
 
     def is_ours(self) -> bool:
-        """True if the folder is still the one that was taken: not removed, moved away or made anew."""
+        """Return True if the folder is still the locked one: not removed, moved or created again."""
         return self._identity is not None and identity_of(self.path / LOCK_FILE) == self._identity
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
-        """A folder in it for files that nobody needs afterwards.
+        """Create a temporary folder in the run folder.
 
         Raises:
-            OSError: it cannot be made.
+            OSError: it cannot be created.
         """
         with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=self.path) as folder:
             yield Path(folder)
 
 
 def cannot_write(folder: Path, error: OSError) -> RunError:
-    """The error of a run that cannot begin because its folder takes no files."""
+    """Return the error of a run whose folder cannot be written."""
     return RunError(
         f"the run folder {str(folder)!r} cannot be written ({error.strerror or error}): choose another "
         "--run-dir"
@@ -153,14 +153,14 @@ def cannot_write(folder: Path, error: OSError) -> RunError:
 
 
 def read_progress(folder: Path, kind: str) -> dict[str, Any]:
-    """The progress in the checkpoint of a run folder, as `write_tensors` was given it; no tensors are read.
+    """Read the progress in the checkpoint of a run folder, as passed to `write_tensors`, without tensors.
 
     Raises:
         RunError: the checkpoint is missing, damaged or of another kind.
     """
     path = folder / CHECKPOINT_FILE
     if not path.exists():
-        raise RunError(f"there is no checkpoint in {str(folder)!r} to go on from; choose another --run-dir")
+        raise RunError(f"there is no checkpoint in {str(folder)!r} to resume; choose another --run-dir")
     try:
         if not path.is_file():
             raise OSError("not a file")
@@ -174,28 +174,28 @@ def read_progress(folder: Path, kind: str) -> dict[str, Any]:
         ) from None
     if found != kind:
         raise RunError(
-            f"the checkpoint {str(path)!r} is of {found!r}, this script goes on with {kind!r} only: "
-            "choose another --run-dir"
+            f"the checkpoint {str(path)!r} is of {found!r}, this script resumes {kind!r} only: choose "
+            "another --run-dir"
         )
     result: dict[str, Any] = progress
     return result
 
 
 def refuse_second_run(folder: Path, resume: bool) -> None:
-    """Refuse to begin a run where there is one already.
+    """Check that a folder has no run, unless it is to be resumed.
 
     Raises:
-        RunError: the folder holds a run and `resume` was not asked for.
+        RunError: the folder holds a run and `resume` is off.
     """
     has_checkpoint = (folder / CHECKPOINT_FILE).exists()
     if resume or not (has_checkpoint or (folder / CONFIG_FILE).exists()):
         return
-    how = "go on with it by" if has_checkpoint else "it has no checkpoint; begin it again with"
+    how = "continue it with" if has_checkpoint else "it has no checkpoint; start it again with"
     raise RunError(f"{str(folder)!r} already holds a run: {how} --resume, or choose another --run-dir")
 
 
 def recorded_options(folder: Path, kind: str) -> dict[str, Any]:
-    """The options that the run in a folder was begun with; none if it has no checkpoint.
+    """Return the recorded options of the run in a folder; empty if it has no checkpoint.
 
     Raises:
         RunError: the checkpoint is damaged or of another kind.
@@ -206,10 +206,10 @@ def recorded_options(folder: Path, kind: str) -> dict[str, Any]:
 
 
 def recorded_config(folder: Path, progress: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a run was begun with, from the progress of its checkpoint.
+    """Return the options of a run from the progress of its checkpoint.
 
     Raises:
-        RunError: there are none.
+        RunError: the progress has no options.
     """
     config = progress.get("config")
     if not isinstance(config, dict):
@@ -220,28 +220,28 @@ def recorded_config(folder: Path, progress: Mapping[str, Any]) -> dict[str, Any]
 def refuse_other_options(
     folder: Path, ours: Mapping[str, Any], theirs: Mapping[str, Any], free: Collection[str]
 ) -> None:
-    """Refuse to go on with a run under other options than it was begun with.
+    """Check that a run is resumed with its own options.
 
     Args:
         folder: the run folder.
-        ours: the options now, JSON values by name.
-        theirs: those that the run was begun with.
-        free: names of those that may differ.
+        ours: the current options, JSON values by name.
+        theirs: the recorded options of the run.
+        free: names of the options that may differ.
 
     Raises:
         RunError: an option differs; the message names it and both values.
     """
     for name, value in ours.items():
-        begun = theirs.get(name)
-        if name not in free and value != begun:
+        recorded = theirs.get(name)
+        if name not in free and value != recorded:
             raise RunError(
-                f"the run in {str(folder)!r} was begun with {name} {begun!r}, now it is {value!r}: "
-                f"give {option_name(name)} as it was, or choose another --run-dir"
+                f"the run in {str(folder)!r} was started with {name} {recorded!r}, now it is {value!r}: "
+                f"give {option_name(name)} as before, or choose another --run-dir"
             )
 
 
 def does_not_fit(folder: Path, error: Exception) -> RunError:
-    """A checkpoint can be read, but its contents are those of another network or of other games."""
+    """Return the error of a checkpoint whose contents belong to another network or other games."""
     return RunError(
         f"the checkpoint {str(folder / CHECKPOINT_FILE)!r} is damaged or of another network ({error}): "
         "restore it or choose another --run-dir"
@@ -249,16 +249,16 @@ def does_not_fit(folder: Path, error: Exception) -> RunError:
 
 
 def write_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], progress: dict[str, Any]) -> None:
-    """Write a checkpoint: one safetensors file with JSON in its head, whole or not at all.
+    """Write a checkpoint atomically: one safetensors file with JSON metadata.
 
     Args:
         path: the file.
-        kind: who can read it, a name with a version.
-        tensors: by name.
+        kind: kind of the checkpoint, a name with a version.
+        tensors: tensors by name.
         progress: JSON values.
 
     Raises:
-        OSError: it could not be written.
+        OSError: the file could not be written.
     """
     contiguous = {name: value.detach().contiguous() for name, value in tensors.items()}
     head = {"progress": json.dumps({"kind": kind, **progress})}
@@ -266,7 +266,7 @@ def write_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], progress
 
 
 def read_tensors(folder: Path, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """The progress and the tensors in the checkpoint of a run folder, as `write_tensors` was given them.
+    """Read progress and tensors from the checkpoint of a run folder, as passed to `write_tensors`.
 
     Raises:
         RunError: as `read_progress`.
@@ -284,12 +284,12 @@ def read_tensors(folder: Path, kind: str) -> tuple[dict[str, Any], dict[str, Ten
 
 
 def with_prefix(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The tensors whose names begin so, under what is left of their names."""
+    """Return the tensors whose names start with a prefix, by name without it."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def tensors_of_optimizer(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Its state by parameter and field."""
+    """Return the state of an optimizer by parameter and field."""
     return {
         f"optimizer.{parameter}.{name}": torch.as_tensor(value)
         for parameter, values in optimizer.state_dict()["state"].items()
@@ -298,7 +298,7 @@ def tensors_of_optimizer(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 
 def tensors_to_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Put the state back that `tensors_of_optimizer` returned among others."""
+    """Restore the state of `tensors_of_optimizer`; other tensors are ignored."""
     state = optimizer.state_dict()
     values: dict[int, dict[str, Tensor]] = {}
     for name, tensor in with_prefix(tensors, "optimizer.").items():

@@ -1,4 +1,4 @@
-"""A run of any trainer: when it logs, evaluates and saves, how it is resumed, and the end of its command."""
+"""A run of any trainer: logging, evaluation, checkpoints, resumption, and the exit code of its command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 from torch import Tensor
 
-from millebornes_env._util.command_line import complain, run_command, sentence
+from millebornes_env._util.command_line import print_error, run_command, sentence
 from millebornes_env._util.files import write_json_atomically
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.versions import versions
@@ -62,24 +62,24 @@ class Learner(Protocol):
 
     @property
     def decisions(self) -> int:
-        """Learned from so far."""
+        """Number of decisions learned from so far."""
 
     @property
     def seconds(self) -> Mapping[str, float]:
         """Seconds of each part of the work, by name; empty if they are not measured."""
 
     def save_policy(self, folder: Path) -> None:
-        """Write the policy as agents play it.
+        """Write the policy in the format that agents play.
 
         Raises:
-            OSError: it could not be written.
+            OSError: a file could not be written.
         """
 
     def checkpoint(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """All that learning depends on: tensors and JSON values, by name."""
+        """Return all that learning depends on: tensors and JSON values, by name."""
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Go on from what `checkpoint` returned.
+        """Continue from the result of `checkpoint`.
 
         Raises:
             KeyError, TypeError, RuntimeError, ValueError, AttributeError: it is of another learner.
@@ -91,25 +91,25 @@ class Run:
 
     Attributes:
         curve: the evaluations so far.
-        problem: what could not be written the last time, or None.
+        problem: message about the last write if it failed, else None.
     """
 
     def __init__(self, args: TrainingOptions, kind: str, algorithm: str) -> None:
-        """Look at the folder; nothing is written yet.
+        """Check the folder; nothing is written yet.
 
         Args:
             args: the options of the run.
-            kind: of its checkpoints, a name with a version: others are refused.
-            algorithm: name of the learning algorithm, for the picture.
+            kind: kind of the checkpoints, a name with a version; no other kind is resumed.
+            algorithm: name of the learning algorithm, for the title of the plot.
 
         Raises:
-            RunError: the folder holds a run and `resume` was not asked for.
+            RunError: the folder holds a run and `resume` is off.
         """
         self.args = args
         self.folder = args.run_dir
         self.curve: list[Point] = []
         self.problem: str | None = None
-        self._no_picture = ""
+        self._no_plot = ""
         self._kind = kind
         self._algorithm = algorithm
         self._best = -np.inf
@@ -118,21 +118,21 @@ class Run:
         self._closing = contextlib.ExitStack()
         self._seconds_before = 0.0
         self._ended: float | None = None
-        self._began = self._last_point = self._last_checkpoint = self._last_log = time.perf_counter()
+        self._started = self._last_point = self._last_checkpoint = self._last_log = time.perf_counter()
         self._decisions_at_log = 0
         self._config: dict[str, Any] = {}
         self._gauntlet: Gauntlet | None = None
-        self._has_begun = False  # and with it there are:
+        self._is_running = False  # `begin` sets the following, too
         self._learner: Learner
         self._scalars: Scalars
         refuse_second_run(self.folder, args.resume)
 
     def __enter__(self) -> Self:
-        """Take the folder.
+        """Lock the folder.
 
         Raises:
-            RunError: another process is writing to it, it cannot be written, or it holds a run that was begun
-                with other options, or a damaged one.
+            RunError: another process holds the lock, the folder cannot be written, or it holds a run with
+                other options or a damaged one.
         """
         with contextlib.ExitStack() as opened:
             opened.enter_context(self._run_folder)
@@ -148,24 +148,24 @@ class Run:
         self._closing.close()
 
     def _refuse_other_options(self) -> None:
-        begun = recorded_options(self.folder, self._kind)
-        if begun:
-            begun = {**type(self.args)().config(), **begun}  # some options may be newer than the run
-            refuse_other_options(self.folder, self.args.config(), begun, self.args.free)
+        recorded = recorded_options(self.folder, self._kind)
+        if recorded:
+            recorded = {**type(self.args)().config(), **recorded}  # some options may be newer than the run
+            refuse_other_options(self.folder, self.args.config(), recorded, self.args.free)
 
     def warm_up(self, learner: Learner) -> None:
-        """Compile what evaluations need, by a small evaluation of the policy whose result is dropped."""
+        """Compile all that evaluations need, by a small evaluation whose result is dropped."""
         if self.args.eval_seconds > 0:
-            # A disk that takes no files is told of when something is to be kept.
+            # A full disk is reported when a file is to be kept.
             with contextlib.suppress(OSError), self._run_folder.scratch() as folder:
                 learner.save_policy(folder)
                 warm_up(folder, self._tables(), self.args.gauntlet)
 
     def begin(self, learner: Learner) -> None:
-        """Take up a run that was stopped, or begin a new one; from here on the clock runs.
+        """Resume a stopped run or start a new one, and start the clock.
 
         Args:
-            learner: who learns; a stopped run puts it where it was.
+            learner: the learner; its state is restored if the run is resumed.
 
         Raises:
             RunError: the checkpoint is damaged or of another network, or the folder cannot be written.
@@ -173,7 +173,7 @@ class Run:
         self._learner = learner
         self._config = {"args": self.args.config(), "versions": versions(), "command": sys.argv}
         if (self.folder / CHECKPOINT_FILE).exists():
-            self._take_up()
+            self._restore_checkpoint()
         else:
             try:
                 write_json_atomically(self.folder / CONFIG_FILE, self._config)
@@ -181,18 +181,18 @@ class Run:
                 raise cannot_write(self.folder, error) from None
         wandb_run = None
         if self.args.wandb_project:
-            wandb_run = started_wandb(self.args.wandb_project, self.folder.name, self.args.config())
+            wandb_run = start_wandb(self.args.wandb_project, self.folder.name, self.args.config())
         self._scalars = Scalars(self.folder / EVENTS_FOLDER, learner.decisions, wandb_run)
         self._closing.callback(self._scalars.close)
         if self.args.eval_seconds > 0:
             self._gauntlet = Gauntlet(self._tables(), self.args.gauntlet, self.args.eval_deals)
-        self._began = self._last_log = self._last_checkpoint = self._last_point = time.perf_counter()
+        self._started = self._last_log = self._last_checkpoint = self._last_point = time.perf_counter()
         self._decisions_at_log = learner.decisions
-        self._has_begun = True
+        self._is_running = True
         self._bar.begin()
 
     def _tables(self) -> list[MatchConfig]:
-        """The tables of an evaluation."""
+        """Return the tables of an evaluation."""
         args = self.args
         episode = args.chosen_episode
         return [
@@ -200,7 +200,7 @@ class Run:
             for name in args.sheets
         ]
 
-    def _take_up(self) -> None:
+    def _restore_checkpoint(self) -> None:
         progress, tensors = read_tensors(self.folder, self._kind)
         try:
             self._learner.restore(tensors, progress)
@@ -214,29 +214,32 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Trained, those before a resume included, evaluations and checkpoints too; compiling is not."""
+        """Duration of training in seconds, with evaluations, checkpoints and earlier parts of a resumed run.
+
+        Compiling does not count.
+        """
         now = time.perf_counter() if self._ended is None else self._ended
-        return self._seconds_before + now - self._began
+        return self._seconds_before + now - self._started
 
     @property
     def share(self) -> float:
-        """The part of the run that is done, 0 to 1; 0 before it has begun."""
-        if not self._has_begun:
+        """Completed share of the run, 0 to 1; 0 before `begin`."""
+        if not self._is_running:
             return 0.0
         if self.args.minutes > 0:
             return min(self.seconds / (60.0 * self.args.minutes), 1.0)
         return min(self._learner.decisions / self.args.total_timesteps, 1.0)
 
     def after_update(self, statistics: Mapping[str, float] | None = None) -> None:
-        """Log, evaluate and save, whatever it is time for.
+        """Log, evaluate and save when they are due.
 
         Args:
-            statistics: of the update, by the names of docs/training.md; None: they are logged elsewhere.
+            statistics: statistics of the update by name (docs/training.md); None: logged elsewhere.
         """
         now = time.perf_counter()
         if now - self._last_log >= _LOG_SECONDS:
-            with contextlib.suppress(OSError):  # the next checkpoint tries again, and tells
-                self._look_after_folder()
+            with contextlib.suppress(OSError):  # the next checkpoint tries again and reports the error
+                self._check_folder()
             if statistics is not None:
                 self._log(statistics, now)
             self._last_log, self._decisions_at_log = now, self._learner.decisions
@@ -250,17 +253,17 @@ class Run:
             self._last_checkpoint = time.perf_counter()
 
     def show_progress(self) -> None:
-        """Move the progress bar."""
+        """Update the progress bar."""
         decisions = self._learner.decisions
         self._bar.update(self.share, decisions, decisions / max(self.seconds, 1e-9))
 
     def add_scalars(self, values: Mapping[str, float]) -> None:
-        """Log numbers at the present timestep; the first time that this goes wrong, a warning is shown."""
+        """Log values at the current timestep; print a warning the first time that this fails."""
         known = self._scalars.problem is not None
         self._scalars.add(values, self._learner.decisions)
         if self._scalars.problem is not None and not known:
             self._bar.warn(
-                f"TensorBoard's files cannot be written ({self._scalars.problem}); training goes on"
+                f"TensorBoard's files cannot be written ({self._scalars.problem}); training continues"
             )
 
     def _log(self, statistics: Mapping[str, float], now: float) -> None:
@@ -268,35 +271,35 @@ class Run:
         shares = {f"time/share_{part}": share for part, share in self.time_shares().items()}
         self.add_scalars({**statistics, "time/decisions_per_second": rate, **shares})
 
-    def _look_after_folder(self) -> None:
-        """Make the folder anew if somebody has removed it: what is learned is not to be lost with it.
+    def _check_folder(self) -> None:
+        """Create the folder again if it was removed, so that the run is not lost.
 
         Raises:
             RunError: another process trains there now.
-            OSError: it cannot be made.
+            OSError: the folder cannot be created.
         """
         if self._run_folder.is_ours():
             return
-        self._run_folder.take()
+        self._run_folder.acquire()
         self._bar.warn(
-            f"the run folder {str(self.folder)!r} was removed: it is made anew, and training goes on"
+            f"the run folder {str(self.folder)!r} was removed: it is created again, and training continues"
         )
-        self._scalars.begin_anew(self._learner.decisions)
+        self._scalars.start_new_file(self._learner.decisions)
         self._best = -np.inf  # that policy is gone
         write_json_atomically(self.folder / CONFIG_FILE, self._config)
         self._save_checkpoint()
 
     def time_shares(self) -> dict[str, float]:
-        """The time of each part of the work, as a share of all; "other" is evaluation, saving and logging."""
+        """Return the share of each part in the time; "other" is evaluation, saving and logging."""
         total = max(self.seconds, 1e-9)
         shares = {part: seconds / total for part, seconds in self._learner.seconds.items()}
         return {**shares, "other": max(1.0 - sum(shares.values()), 0.0)}
 
     def _evaluate(self) -> None:
-        """Measure the policy as it is, and keep it if it is surely good."""
+        """Evaluate the policy; save it as the best if its lower confidence bound is the highest so far."""
         assert self._gauntlet is not None
         try:
-            self._look_after_folder()
+            self._check_folder()
             self._learner.save_policy(self.folder)
         except OSError as error:
             self._report(error)
@@ -313,23 +316,23 @@ class Run:
                 self._report(error)
 
     def save(self, failed_batch: Mapping[str, Tensor] | None = None, *, last: bool = True) -> None:
-        """Write policy, curve and checkpoint; a disk that cannot take them is reported, not fatal.
+        """Write policy, curve and checkpoint; a failure to write is reported, not fatal.
 
         Args:
             failed_batch: rows whose loss became NaN or infinite.
-            last: whether the run ends now.
+            last: True if the run ends now.
         """
         try:
-            self._look_after_folder()
+            self._check_folder()
             progress = self._save_checkpoint()
             self._learner.save_policy(self.folder)
             args, decisions = self.args, self._learner.decisions
             title = curve_title(self._algorithm, args.sheets, args.players, decisions)
-            no_picture = save_curve(self.curve, self.folder, title)
-            if no_picture != self._no_picture:  # once, not at each checkpoint
-                self._no_picture = no_picture
-                if no_picture:
-                    self._bar.warn(no_picture)
+            no_plot = save_curve(self.curve, self.folder, title)
+            if no_plot != self._no_plot:  # once, not at each checkpoint
+                self._no_plot = no_plot
+                if no_plot:
+                    self._bar.warn(no_plot)
             if failed_batch is not None:
                 write_tensors(self.folder / FAILED_BATCH, self._kind, failed_batch, progress)
             self.problem = None
@@ -337,7 +340,7 @@ class Run:
             self._report(error, last=last)
 
     def _save_checkpoint(self) -> dict[str, Any]:
-        """Write the checkpoint; returns what it says of itself."""
+        """Write the checkpoint; return its progress."""
         tensors, described = self._learner.checkpoint()
         progress = {
             "config": self.args.config(),
@@ -351,14 +354,14 @@ class Run:
 
     def _report(self, error: OSError, *, last: bool = False) -> None:
         self.problem = f"could not write to {str(self.folder)!r}: {error.strerror or error}"
-        more = "" if last else "; training goes on, the next checkpoint will try again"
+        more = "" if last else "; training continues, the next checkpoint will try again"
         self._bar.warn(f"{self.problem}{more}")
 
     def finish(self, *, evaluate: bool = True) -> None:
         """Write the last checkpoint.
 
         Args:
-            evaluate: add the last point of the curve before; False after a signal.
+            evaluate: add the last point of the curve first; False after a signal.
         """
         if evaluate and self._gauntlet is not None:
             self._evaluate()
@@ -366,7 +369,7 @@ class Run:
         self._ended = time.perf_counter()
 
     def summary(self) -> str:
-        """Decisions, seconds and their rate, for the last line of a command."""
+        """Return decisions, seconds and their rate, for the last line of a command."""
         decisions = self._learner.decisions
         budget = ""
         if self.args.minutes == 0 and decisions > self.args.total_timesteps:
@@ -389,37 +392,37 @@ def run_training(
     Args:
         options: the dataclass of the script's options.
         description: for --help.
-        command: trains, with the options; returns what could not be written, if the last try failed.
+        command: trains with the options; returns a message if the last write failed, else None.
         run_dir: returns the run folder; after a signal, --resume is offered only if it has a checkpoint.
 
     Returns:
-        As `carry_out_training`.
+        The exit code, as `run_trainer`.
     """
 
-    def parsed_and_trained() -> int:
+    def parse_and_train() -> int:
         args = parse_options(options, description)
         try:
             return _exit_code(lambda: command(args))
         except KeyboardInterrupt as stop:
             folder = run_dir(args)
             if (folder / CHECKPOINT_FILE).exists():
-                end = "go on from the last checkpoint with the same command and --resume"
+                end = "continue from the last checkpoint with the same command and --resume"
             else:
-                end = f"there is no checkpoint in {str(folder)!r}, so --resume would begin again"
-            return complain(f"stopped; {end}", exit_code_of(stop))
+                end = f"there is no checkpoint in {str(folder)!r}, so --resume would start again"
+            return print_error(f"stopped; {end}", exit_code_of(stop))
 
-    return run_command(parsed_and_trained, prints=False)
+    return run_command(parse_and_train, prints=False)
 
 
-def carry_out_training(command: Callable[[], str | None], stopped: str = "interrupted") -> int:
-    """Run a training script, and turn what goes wrong into one sentence and an exit code.
+def run_trainer(command: Callable[[], str | None], stopped: str = "interrupted") -> int:
+    """Run a training script; report an error in one sentence, and return the exit code.
 
     Args:
-        command: trains; returns what could not be written, if the last try failed, else None.
-        stopped: what to say after a signal.
+        command: trains; returns a message if the last write failed, else None.
+        stopped: message after a signal.
 
     Returns:
-        0; 2 if an option was wrong or something could not be written; `LOSS_NOT_FINITE`; 128 and the signal's
+        0; 2 if an option was invalid or a file could not be written; `LOSS_NOT_FINITE`; 128 plus the signal's
         number after a signal.
     """
     return run_command(lambda: _exit_code(command), prints=False, stopped=stopped)
@@ -429,8 +432,8 @@ def _exit_code(command: Callable[[], str | None]) -> int:
     try:
         problem = command()
     except LossError as error:
-        return complain(sentence(error), LOSS_NOT_FINITE)
-    return 0 if problem is None else complain(problem)
+        return print_error(sentence(error), LOSS_NOT_FINITE)
+    return 0 if problem is None else print_error(problem)
 
 
 # The progress bar -------------------------------------------------------------------------------------------
@@ -438,14 +441,14 @@ def _exit_code(command: Callable[[], str | None]) -> int:
 
 @contextlib.contextmanager
 def timed(seconds: dict[str, float], part: str) -> Iterator[None]:
-    """Add the time that a `with` block takes to that of its part."""
-    began = time.perf_counter()
+    """Add the duration of a `with` block to the seconds of a part."""
+    start = time.perf_counter()
     yield
-    seconds[part] += time.perf_counter() - began
+    seconds[part] += time.perf_counter() - start
 
 
 def per_second(rate: float) -> str:
-    """A rate in words, with the digits that mean something: "278/s", "12.3 k/s", "464 k/s", "1.25 M/s"."""
+    """Format a rate with three digits, as "278/s", "12.3 k/s", "464 k/s" or "1.25 M/s"."""
     if rate < 999.5:
         return f"{rate:.0f}/s" if rate >= 9.95 else f"{rate:.1f}/s"
     value, unit = (rate / 1e3, "k/s") if rate < 999_500 else (rate / 1e6, "M/s")
@@ -453,10 +456,10 @@ def per_second(rate: float) -> str:
 
 
 class TrainingBar:
-    """Time done and left, decisions and their rate; lines that are said stay above it."""
+    """Progress bar with elapsed and remaining time, decisions and their rate; lines are printed above it."""
 
     def __init__(self) -> None:
-        """A bar that is shown inside a `with` block."""
+        """Create a bar that is visible inside a `with` block."""
         self._progress = Progress(
             TextColumn("training"),
             BarColumn(),
@@ -480,11 +483,11 @@ class TrainingBar:
         self._progress.stop()
 
     def begin(self) -> None:
-        """Training begins, all is compiled: the time that is shown counts from now on."""
+        """Reset the time after compiling, when training starts."""
         self._progress.reset(self._task, total=1.0, facts="")
 
     def update(self, share: float, decisions: int, rate: float) -> None:
-        """Show how much is done (0 to 1), the decisions learned from and how many a second."""
+        """Show the completed share (0 to 1), the decisions learned from and their rate per second."""
         facts = f"{decisions / 1e6:.2f} M decisions, {per_second(rate)}"
         self._progress.update(self._task, completed=share, facts=facts)
 
@@ -498,23 +501,23 @@ class TrainingBar:
         self._progress.console.print(line, highlight=False, soft_wrap=True)
 
 
-# Numbers over time ------------------------------------------------------------------------------------------
+# Scalars ----------------------------------------------------------------------------------------------------
 
 
 class Scalars:
-    """Event files in a folder, written in the caller's thread: errors in PyTorch's writer's own are lost.
+    """TensorBoard event files, written in the caller's thread; the thread of PyTorch's writer loses errors.
 
     Attributes:
-        problem: why the last numbers could not be written, or None; the next ones begin a new file.
+        problem: the error of the last write, or None; after an error the next values start a new file.
     """
 
     def __init__(self, folder: Path, step: int, wandb_run: Any = None) -> None:
-        """Nothing is written yet.
+        """Create a writer; nothing is written yet.
 
         Args:
             folder: the folder of the event files.
-            step: from which on older numbers are not valid any more: a killed run may have gone farther.
-            wandb_run: of Weights & Biases, or None.
+            step: step from which older values are invalid; a killed run may have logged later ones.
+            wandb_run: run of Weights & Biases, or None.
         """
         self.problem: OSError | None = None
         self._folder = folder
@@ -523,7 +526,7 @@ class Scalars:
         self._file: BinaryIO | None = None
 
     def add(self, values: Mapping[str, float], step: int) -> None:
-        """Write numbers by name; what cannot be written is left out."""
+        """Write values by name; if this fails, they are dropped."""
         summary = Summary(
             value=[Summary.Value(tag=name, simple_value=float(n)) for name, n in values.items()]
         )
@@ -532,17 +535,17 @@ class Scalars:
             self.problem = None
         except OSError as error:
             self.problem = error
-            self.begin_anew(step)
+            self.start_new_file(step)
         if self._wandb is not None:
             self._wandb.log(dict(values), step=step)
 
-    def begin_anew(self, step: int) -> None:
-        """Write what comes to a new file: the old one is gone, or did not take the last numbers."""
+    def start_new_file(self, step: int) -> None:
+        """Write the next values to a new file, because the old one is gone or failed."""
         self.close()
         self._first_step = step
 
     def close(self) -> None:
-        """Write out what is left, if that goes."""
+        """Close the file; an error is kept in `problem`."""
         if self._file is not None:
             try:
                 self._file.close()
@@ -552,7 +555,7 @@ class Scalars:
 
     def _write(self, event: Event) -> None:
         if self._file is None:
-            self._file = self._opened()
+            self._file = self._open()
             now = time.time()
             start = SessionLog(status=SessionLog.START)
             self._put(Event(wall_time=now, file_version=_FILE_VERSION))
@@ -563,14 +566,13 @@ class Scalars:
     def _put(self, event: Event) -> None:
         RecordWriter(self._file).write(event.SerializeToString())
 
-    def _opened(self) -> BinaryIO:
+    def _open(self) -> BinaryIO:
         self._folder.mkdir(parents=True, exist_ok=True)
         seconds, rest = divmod(time.time_ns(), 10**9)  # TensorBoard reads them in the order of their names
         name = f"events.out.tfevents.{seconds:010d}.{socket.gethostname()}.{os.getpid()}.{rest:09d}"
         return (self._folder / name).open("xb")
 
 
-def started_wandb(project: str, name: str, config: Mapping[str, Any]) -> Any:
-    """A run of Weights & Biases, which must be installed."""
-    wandb = importlib.import_module("wandb")
-    return wandb.init(project=project, name=name, config=dict(config))
+def start_wandb(project: str, name: str, config: Mapping[str, Any]) -> Any:
+    """Start a run of Weights & Biases, which must be installed."""
+    return importlib.import_module("wandb").init(project=project, name=name, config=dict(config))

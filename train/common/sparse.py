@@ -1,9 +1,9 @@
 """Compiled kernels that evaluate and update a perceptron and skip zeros, unlike PyTorch's dense products.
 
-Of the 266 numbers that a network is shown at Mille Bornes some 47 are not 0, of 42 actions some 7 are legal,
-and a fifth to a half of the hidden units is active. Dense products pay for all of them. Here every layer but
-the last goes through a list of its inputs that are not 0, and the last layer is computed for the value and
-for legal actions only. The backward pass goes through the same lists.
+Of the 266 inputs of a network for Mille Bornes some 47 are not 0, of 42 actions some 7 are legal, and a fifth
+to a half of the hidden units is active. Dense products compute all of them. Here every layer but the last
+iterates over a list of its nonzero inputs, and the last layer is computed for the value and for legal actions
+only. The backward pass uses the same lists.
 
 All weights are one block of numbers, layer by layer: in a hidden layer a line of weights for each input, in
 the last layer one for each output. Lines are padded with zeros to a multiple of `TILE`, so that the machine
@@ -126,9 +126,9 @@ def layers_in(block: Float32Array, widths: Sequence[int]) -> list[tuple[Float32A
 
 
 def aligned_zeros(*shape: int) -> Float32Array:
-    """Allocate float32[shape] of zeros that begins with a line of the cache.
+    """Allocate float32[shape] of zeros, aligned to a cache line.
 
-    A register as wide as a line would otherwise be read from two lines each time, at half the speed.
+    Otherwise registers as wide as a line are read from two lines each time, at half the speed.
     """
     count = int(np.prod(shape))
     memory = np.zeros(count + _ALIGNMENT, np.float32)
@@ -557,7 +557,7 @@ class SparseBackend:
         self.gradients = [holder]
 
     def load(self) -> None:
-        """Read the weights of the layers, which have changed."""
+        """Read the weights of the layers after a change."""
         self._copy_in(self._parameters, self._descent.weights)
         np.multiply(self._descent.weights, self._descent.scale, out=self.network.block)
 

@@ -2,7 +2,7 @@
 
 Each process plays its share of the games and holds the same weights: the gradients of a minibatch are
 averaged over the processes (an all-reduce of `torch.distributed`, by gloo), so that all take the same step.
-Process 0 holds the run folder, evaluates and saves; it tells the others what to do, and they follow.
+Process 0 owns the run folder, evaluates and saves; it sends commands to the others, which follow.
 """
 
 from __future__ import annotations
@@ -24,13 +24,8 @@ from torch import Tensor, distributed, nn
 from millebornes_env._util.signals import SIGNALS, Stopped
 from train.common.run_folder import LossError, RunError
 
-_BITS_OF_A_SEED: Final = 64
-_BITS_OF_A_PROCESS: Final = 48  # of a seed: where the number of the process is added
-_OF_A_LAUNCHER: Final = "WORLD_SIZE"
-
-
-class WorkerError(RunError):
-    """Another process of this run has ended or cannot be reached."""
+_SEED_BITS: Final = 64
+_RANK_SHIFT: Final = 48  # bit of a seed from which the rank is added
 
 
 class Order(IntEnum):
@@ -44,28 +39,29 @@ class Order(IntEnum):
 
 
 class Workers:
-    """The processes of a run, seen from one of them. By itself, a process is the only one.
+    """The processes of a run, from the perspective of one of them; without `torchrun` it is the only one.
 
-    Every method but `seed` and the attributes is called by all processes at the same time, and fails with
-    `WorkerError` where another one has ended.
+    All processes call each method but `seed` at the same time; it raises `RunError` if another process
+    ended.
 
     Attributes:
-        rank: the number of this process, from 0.
-        count: of the processes.
+        rank: index of this process, from 0.
+        count: number of processes.
     """
 
     def __init__(self, group: distributed.ProcessGroup | None = None) -> None:
-        """A process.
+        """Join a group.
 
         Args:
-            group: PyTorch's group of the processes; None: there are no others.
+            group: PyTorch's group of the processes; None for a single process.
         """
         self._group = group
+        self._is_broken = False  # an exchange has failed
         self.rank = 0 if group is None else group.rank()
         self.count = 1 if group is None else group.size()
 
     def leave(self) -> None:
-        """Let go of the others: from now on this process is by itself.
+        """Leave the group; from now on this process is a single one.
 
         Gloo's threads end with the last reference to the group. A thread that frees a tensor while Python
         shuts down aborts the process ("terminate called without an active exception").
@@ -74,14 +70,14 @@ class Workers:
         self.rank, self.count = 0, 1
 
     def seed(self, seed: int) -> int:
-        """The seed of this process: that of process 0 is the run's."""
-        return int((seed + (self.rank << _BITS_OF_A_PROCESS)) % 2**_BITS_OF_A_SEED)
+        """Return the seed of this process; process 0 has the seed of the run."""
+        return int((seed + (self.rank << _RANK_SHIFT)) % 2**_SEED_BITS)
 
     def share_of_games(self, num_envs: int) -> int:
-        """The games of each process.
+        """Return the number of games of each process.
 
         Raises:
-            ValueError: they cannot be shared equally.
+            ValueError: the games cannot be shared equally.
         """
         if num_envs % self.count:
             raise ValueError(
@@ -92,34 +88,34 @@ class Workers:
 
     # Orders -------------------------------------------------------------------------------------------------
 
-    def tell(self, order: Order, value: float = 0.0) -> None:
-        """Tell the others what to do, with a number; for process 0."""
-        self._number_of_0(float(order))
-        self._number_of_0(value)
+    def send_order(self, order: Order, value: float = 0.0) -> None:
+        """Send an order with a number to the others; for process 0."""
+        self._broadcast(float(order))
+        self._broadcast(value)
 
-    def told(self) -> tuple[Order, float]:
+    def receive_order(self) -> tuple[Order, float]:
         """Wait for an order of process 0; for the others."""
-        return Order(int(self._number_of_0(0.0))), self._number_of_0(0.0)
+        return Order(int(self._broadcast(0.0))), self._broadcast(0.0)
 
     @contextlib.contextmanager
     def leading(self) -> Iterator[None]:
-        """In a `with` block of process 0: at its end the others are told to end, too.
+        """Context manager of process 0 that sends `Order.END` to the others at its end.
 
-        Where they cannot be waiting for an order, because something went wrong in between, nothing is said:
-        they notice that process 0 has ended.
+        After an error during which the others do not wait for an order, nothing is sent: they notice that
+        process 0 ended.
         """
         try:
             yield
         except (LossError, RunError, Stopped) as error:
-            if not isinstance(error, WorkerError) and not getattr(error, "half_done", False):
-                with contextlib.suppress(WorkerError):
-                    self.tell(Order.END)
+            if not self._is_broken and not getattr(error, "half_done", False):
+                with contextlib.suppress(RunError):
+                    self.send_order(Order.END)
             raise
-        self.tell(Order.END)
+        self.send_order(Order.END)
 
     @contextlib.contextmanager
-    def _undisturbed(self) -> Iterator[None]:
-        """In a `with` block: signals wait until several exchanges that belong together are done."""
+    def _signals_blocked(self) -> Iterator[None]:
+        """Context manager that delays signals until a series of exchanges is complete."""
         if not hasattr(signal, "pthread_sigmask"):  # Windows
             yield
             return
@@ -132,15 +128,15 @@ class Workers:
     # Exchanges ----------------------------------------------------------------------------------------------
 
     def sums(self, *numbers: float) -> tuple[float, ...]:
-        """The sums of numbers over all processes."""
+        """Return the sums of numbers over all processes."""
         if self._group is None:
             return numbers
         total = torch.tensor(numbers, dtype=torch.float64)
-        self._do("allreduce", [total])
+        self._exchange("allreduce", [total])
         return tuple(total.tolist())
 
     def mean_and_std(self, values: npt.NDArray[np.float32]) -> tuple[float, float]:
-        """Mean and standard deviation of the values of all processes."""
+        """Return mean and standard deviation of the values of all processes."""
         if self._group is None:
             return values.mean(), values.std()
         exact = values.astype(np.float64)
@@ -155,9 +151,9 @@ class Workers:
         """Average the gradients of a minibatch over its rows in all processes.
 
         Args:
-            parameters: whose gradients are overwritten.
-            means: of this process's rows.
-            rows: of this process in the minibatch, more than 0.
+            parameters: the parameters; their gradients are overwritten.
+            means: float64[M], means of statistics over the rows of this process.
+            rows: number of rows of this process in the minibatch, 1 or more.
 
         Returns:
             The means over all processes.
@@ -168,7 +164,7 @@ class Workers:
         parts = [gradient.reshape(-1) for gradient in gradients]
         flat = torch.cat([*parts, torch.from_numpy(means).float(), torch.ones(1)])
         flat *= rows
-        self._do("allreduce", [flat])
+        self._exchange("allreduce", [flat])
         flat /= flat[-1].clone()
         first = 0
         for gradient in gradients:
@@ -178,90 +174,92 @@ class Workers:
         return flat[-1 - len(means) : -1].double().numpy()
 
     def gathered(self, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The rows of all processes, those of process 0 first; process 0 tells the others to send theirs.
+        """Return the rows of all processes, in order of rank; process 0 orders the others to send theirs.
 
         Args:
-            own: rows by name, in all processes equally many.
+            own: rows by name, equally many in all processes.
         """
         if self._group is None:
             return dict(own)
         everywhere = {}
-        with self._undisturbed():
+        with self._signals_blocked():
             if self.rank == 0:
-                self.tell(Order.CHECKPOINT)
+                self.send_order(Order.CHECKPOINT)
             for name, rows in own.items():
-                sent = rows.contiguous().view(torch.uint8)  # gloo does not know all types
+                sent = rows.contiguous().view(torch.uint8)  # gloo does not support all types
                 result = [torch.empty_like(sent) for _ in range(self.count)]
-                self._do("allgather", [result], [sent])
+                self._exchange("allgather", [result], [sent])
                 everywhere[name] = torch.cat(result).view(rows.dtype)
         return everywhere
 
     def own(self, rows: Tensor) -> Tensor:
-        """This process's part of what was gathered."""
+        """Return the part of this process in gathered rows."""
         size = len(rows) // self.count
         return rows[self.rank * size : (self.rank + 1) * size]
 
     def send(self, tensors: Mapping[str, Tensor], progress: Mapping[str, Any]) -> None:
-        """Tell the others to go on from a checkpoint, if this is process 0 and there are others."""
+        """Order the others to continue from a checkpoint, if this is process 0 and there are others."""
         if self.count == 1 or self.rank:
             return
-        with self._undisturbed():
-            self.tell(Order.RESTORE)
+        with self._signals_blocked():
+            self.send_order(Order.RESTORE)
             for content in (save(dict(tensors)), json.dumps(dict(progress)).encode()):
-                self._number_of_0(float(len(content)))
-                self._do("broadcast", torch.frombuffer(bytearray(content), dtype=torch.uint8), 0)
+                self._broadcast(float(len(content)))
+                self._exchange("broadcast", torch.frombuffer(bytearray(content), dtype=torch.uint8), 0)
 
     def received(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return the tensors and JSON values of a checkpoint, by name, as sent by process 0."""
         result = []
         for _ in range(2):
-            content = torch.zeros(int(self._number_of_0(0.0)), dtype=torch.uint8)
-            self._do("broadcast", content, 0)
+            content = torch.zeros(int(self._broadcast(0.0)), dtype=torch.uint8)
+            self._exchange("broadcast", content, 0)
             result.append(content.numpy().tobytes())
         return load(result[0]), json.loads(result[1])
 
-    def _number_of_0(self, number: float) -> float:
+    def _broadcast(self, number: float) -> float:
+        """Return the number that process 0 passes."""
         if self._group is None:
             return number
         sent = torch.tensor([number], dtype=torch.float64)
-        self._do("broadcast", sent, 0)
+        self._exchange("broadcast", sent, 0)
         return float(sent.item())
 
-    def _do(self, exchange: str, *arguments: Any) -> None:
-        """Carry out an exchange of the group, by name, and wait for it.
+    def _exchange(self, method: str, *arguments: Any) -> None:
+        """Call a method of the group, and wait for its end.
 
         Raises:
-            WorkerError: another process has ended.
+            RunError: another process ended.
         """
         try:
-            getattr(self._group, exchange)(*arguments).wait()
+            getattr(self._group, method)(*arguments).wait()
         except RuntimeError as error:
+            self._is_broken = True
             reason = str(error).partition("\n")[0]
-            raise WorkerError(
-                f"another process of this run has ended or cannot be reached ({reason}): "
+            raise RunError(
+                f"another process of this run ended or cannot be reached ({reason}): "
                 "start all processes again, with --resume if the run folder holds a checkpoint"
             ) from None
 
 
 ALONE: Final = Workers()
-"""A process without others."""
+"""A single process."""
 
 
 @contextlib.contextmanager
 def joined() -> Iterator[Workers]:
-    """The processes that `torchrun` has started with this one; this one alone without `torchrun`.
+    """Join the processes started by `torchrun`; without it, yield `ALONE`.
 
     Raises:
-        WorkerError: the others cannot be reached.
+        RunError: the others cannot be reached.
     """
     by_torchrun = distributed.is_available() and distributed.is_torchelastic_launched()
-    if not by_torchrun or int(os.environ.get(_OF_A_LAUNCHER, "1")) == 1:
+    if not by_torchrun or int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield ALONE
         return
     try:
         distributed.init_process_group("gloo")
     except (RuntimeError, ValueError) as error:
-        raise WorkerError(f"the other processes of torchrun cannot be reached: {error}") from None
+        raise RunError(f"the other processes of torchrun cannot be reached: {error}") from None
     workers = Workers(distributed.group.WORLD)
     try:
         yield workers
@@ -272,7 +270,7 @@ def joined() -> Iterator[Workers]:
 
 @contextlib.contextmanager
 def signals_ignored() -> Iterator[None]:
-    """In a `with` block: signals do nothing; process 0 gets them too, and says when to end."""
+    """Ignore signals in a `with` block: process 0 receives them too, and ends the run."""
     handlers = {number: signal.signal(number, signal.SIG_IGN) for number in SIGNALS}
     try:
         yield
@@ -281,4 +279,4 @@ def signals_ignored() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-__all__ = ["ALONE", "Order", "WorkerError", "Workers", "joined", "signals_ignored"]
+__all__ = ["ALONE", "Order", "Workers", "joined", "signals_ignored"]

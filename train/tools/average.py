@@ -1,11 +1,11 @@
-"""Average policies: one whose weights are the mean of those of several, to be played or to go on from.
+"""Average the weights of several policies into one, to play or to continue from.
 
     python -m train.tools.average runs/a runs/b runs/c --out runs/mean
     python -m train.tools.average runs/first --snapshots 7 --out runs/mean
     python -m train.selfplay --start runs/mean --run-dir runs/second
 
-Along one run, or between runs that began with the same weights, the mean often plays better than each of them
-(Izmailov et al. 2018); between runs that have nothing in common it plays like none of them.
+Along one run, or between runs that started from the same weights, the mean often plays better than each of
+them (Izmailov et al. 2018); the mean of unrelated runs plays like none of them.
 """
 
 from __future__ import annotations
@@ -41,26 +41,27 @@ class Args:
     """The options of the command line."""
 
     folders: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER ...")]
-    """run folders whose policies are averaged; with --snapshots one"""
+    """run folders of the policies to average; with --snapshots one"""
     out: Path
     """folder that the mean is written to; it must not hold a policy yet"""
     snapshots: int = 0
-    """if above 0: average the last earlier selves in the checkpoint of the run instead (train.selfplay)"""
+    """if above 0, average this many of the latest earlier selves in the checkpoint of the run instead
+    (train.selfplay)"""
 
 
 def average_policies(folders: Sequence[Path], out: Path) -> None:
     """Write the mean of the policies of run folders.
 
-    Policies that see the rules may have been trained on other editions; the mean is of all of theirs.
+    Policies that see the rules may have been trained on different editions; the mean lists all of them.
 
     Args:
         folders: two or more run folders.
         out: the folder that the mean is written to.
 
     Raises:
-        ValueError: too few, or one is of another table, network or input than the first.
-        UnknownAgentError: a folder holds no policy, or a damaged one.
-        OSError: it could not be written.
+        ValueError: there are too few, or one differs from the first in table, network or inputs.
+        AgentError: a folder holds no policy, or a damaged one.
+        OSError: a file could not be written.
     """
     if len(folders) < 2:
         raise ValueError("name two or more run folders to average, or one with --snapshots")
@@ -97,23 +98,23 @@ def _mean(arrays: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
 
 
 def _facts(policy: PolicyAgent) -> dict[str, Any]:
-    """Facts that policies must agree about."""
+    """Return the properties that averaged policies must share."""
     shapes = [weight.shape for weight, _ in policy.layers]
     return {**{name: policy.description[name] for name in _SAME}, "layers (outputs, inputs)": shapes}
 
 
 def average_snapshots(folder: Path, count: int, out: Path) -> None:
-    """Write the mean of the last earlier selves that a run of `train.selfplay` keeps.
+    """Write the mean of the latest earlier selves in the checkpoint of a run of `train.selfplay`.
 
     Args:
         folder: the run folder.
-        count: how many earlier selves, the last ones.
+        count: number of earlier selves.
         out: the folder that the mean is written to.
 
     Raises:
         RunError: there is no checkpoint, or a damaged one.
-        ValueError: it holds fewer.
-        OSError: it could not be written.
+        ValueError: the checkpoint holds fewer earlier selves.
+        OSError: a file could not be written.
     """
     progress, tensors = read_tensors(folder, CHECKPOINT_KIND)
     kept = int(progress["pool"])
@@ -126,8 +127,8 @@ def average_snapshots(folder: Path, count: int, out: Path) -> None:
     config = {name: value for name, value in recorded_config(folder, progress).items() if name in fields}
     lists = ("hidden", "edition", "pool_agent")
     config |= {name: tuple(config[name]) for name in lists if name in config}
-    alone: dict[str, Any] = {"opponent": "", "pool_agent": (), "start": "", "oracle": False, "magnet": 0.0}
-    args = replace(TrainingArgs(**config), **alone)
+    unused: dict[str, Any] = {"opponent": "", "pool_agent": (), "start": "", "oracle": False, "magnet": 0.0}
+    args = replace(TrainingArgs(**config), **unused)
     trainer = Trainer(replace(args, num_envs=len(args.sheets), num_steps=1, threads=1))
     snapshots = [with_prefix(tensors, f"pool.{number}.") for number in range(kept - count, kept)]
     trainer.ema_network.load_state_dict(mean_of(snapshots))
@@ -136,7 +137,7 @@ def average_snapshots(folder: Path, count: int, out: Path) -> None:
 
 
 def mean_of(snapshots: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """The mean of tensors by name."""
+    """Return the mean of tensors, by name."""
     return {
         name: torch.stack([one[name].double() for one in snapshots]).mean(dim=0).to(value.dtype)
         for name, value in snapshots[0].items()
@@ -144,7 +145,7 @@ def mean_of(snapshots: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_command(_command)
 
 

@@ -1,14 +1,14 @@
-"""Fit the network of `belief=network`: how probable each hand of the other player is by what it has played.
+"""Fit the network of `belief=network`: the probability of each hand of the opponent, given its plays.
 
     python -m train.tools.belief --out runs/belief
     python -m train.tools.belief --out runs/quick --decisions 100000 --epochs 2
     python -m train.tools.belief --out runs/more --start runs/belief --seed 2 --learning-rate 1e-3
     python -m research.measurements.beliefs --belief runs/belief
 
-Compiled agents play rounds and matches, the first of them against each. At every decision of either seat the
-network is told what that seat has seen, and learns to make the hand that the other one really holds probable:
-it is judged by the logarithm of the hand's probability, exactly, over all hands that could be. What it gains
-over uniform redeals is printed in bits, by opponent, for deals that it was not fitted to.
+Compiled agents play rounds and matches, the first of them against each. At every decision of either seat, the
+network reads all that the seat has seen and maximizes the log-likelihood of the opponent's actual hand,
+normalized exactly over all possible hands. The gain over uniform redeals on held-out deals is printed in
+bits, by opponent.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ from train.common.run_folder import LossError
 from train.tools.hand_games import Rounds, collect
 from train.tools.hand_model import HandModel, log_weights
 
-_SEED_OF_TEST: Final = 0x68656C64  # deals that the network is not fitted to
-_FALL: Final = 30.0  # of the learning rate
-_TWO: Final = 2
+_SEED_OF_TEST: Final = 0x68656C64  # added to the seed: deals that the network is not fitted to
+_LEARNING_RATE_DECAY: Final = 30.0
+
 _AGENTS: Final = (
     *("champion", "champion:mode=sample", "strategist", "strategist", "arnold", "arnold"),
     *("holder", "hoarder", "attacker", "racer", "greedy", "random", "random"),
@@ -69,32 +69,32 @@ class Args:
     out: Path
     """folder that the network is written to; it must not hold one yet"""
     agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """a compiled agent; the first plays against each, itself too; give it once for each, or more often
-    (default: `champion` and nine others)"""
+    """a compiled agent; the first plays against each, including itself; repeat it for several, an agent may
+    occur more than once (default: `champion` and nine others)"""
     edition: str = "parker"
     """rule sheet that is played"""
     start: Path | None = None
-    """folder of a network to go on from, with its units"""
+    """folder of a network to start from; its units are kept"""
     decisions: int = 4_000_000
-    """decisions that are learned from"""
+    """number of decisions to learn from"""
     test_decisions: int = 200_000
-    """decisions of other deals that are measured at the end"""
+    """number of decisions of other deals for the measurement at the end"""
     epochs: int = 4
     """passes over the decisions"""
     units: int = 64
-    """units that show a play"""
+    """units of the layer that encodes a play"""
     memory: int = 96
-    """units that remember plays"""
+    """units of the recurrent layer"""
     hidden: int = 128
-    """units of the layer that concludes"""
+    """units of the hidden layer after it"""
     components: int = 4
     """components of the mixture"""
     batch_size: int = 128
-    """rounds in one gradient step; a round has some 30 decisions"""
+    """minibatch size in rounds; a round has some 30 decisions"""
     learning_rate: float = 3e-3
-    """learning rate of Adam at the beginning; it falls to a thirtieth"""
+    """initial learning rate of Adam; it decays to 1/30"""
     cut: float = 0.1
-    """share of the rounds whose first plays are forgotten, as by a seat that comes late"""
+    """share of the rounds whose first plays are dropped, as for a seat that joins late"""
     seed: int = 1
     """seed of the deals and of the network"""
     threads: int = 1
@@ -102,17 +102,17 @@ class Args:
 
     @property
     def config(self) -> MatchConfig:
-        """The matches to play."""
-        return MatchConfig(self.edition, _TWO, threads=1)
+        """The table of the games."""
+        return MatchConfig(self.edition, 2, threads=1)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The agents, by their names."""
+        """Specs of the agents."""
         return self.agent or _AGENTS
 
 
 class Minibatch(NamedTuple):
-    """Some rounds, as the network is given them; see `HandModel.forward`."""
+    """Rounds as inputs of the network; see `HandModel.forward`."""
 
     events: Tensor
     now: Tensor
@@ -125,13 +125,13 @@ class Minibatch(NamedTuple):
 def minibatches(
     found: Rounds, size: int, random: np.random.Generator | None, cut: float = 0.0
 ) -> Iterator[tuple[Minibatch, Any]]:
-    """All rounds, some at a time, with the numbers of their decisions.
+    """Yield all rounds in minibatches, with the indices of their decisions.
 
     Args:
         found: the rounds.
         size: rounds in a minibatch.
-        random: of the order, and of what is cut; None: in order of their length, whole.
-        cut: share of the rounds whose first plays are forgotten.
+        random: random numbers for the order and the cuts; None: whole rounds in order of their length.
+        cut: share of the rounds whose first plays are dropped.
     """
     lengths = np.diff(found.starts)
     noise = random.integers(0, 4, len(lengths)) if random is not None else 0
@@ -152,19 +152,19 @@ def _minibatch(
     if random is not None and cut > 0:
         first = np.where(random.random(len(part)) < cut, random.integers(0, lengths + 1), 0)
     events = np.zeros((max(int(lengths.max(initial=0)), 1), len(part), found.events.shape[1]), np.float32)
-    numbers, places = [], []
-    for place, one in enumerate(part.tolist()):
-        start, stop = found.starts[one] + first[place], found.starts[one + 1]
-        events[: stop - start, place] = found.events[start:stop]
+    numbers, columns = [], []
+    for column, one in enumerate(part.tolist()):
+        start, stop = found.starts[one] + first[column], found.starts[one + 1]
+        events[: stop - start, column] = found.events[start:stop]
         own = np.arange(ends[one], ends[one + 1])
-        own = own[found.seen[own] >= first[place]]
+        own = own[found.seen[own] >= first[column]]
         numbers.append(own)
-        places.append(np.full(len(own), place))
-    chosen, where = np.concatenate(numbers), np.concatenate(places)
-    seen = found.seen[chosen] - first[where]
+        columns.append(np.full(len(own), column))
+    chosen, rounds = np.concatenate(numbers), np.concatenate(columns)
+    seen = found.seen[chosen] - first[rounds]
     truth, unseen = found.truth[chosen].astype(np.int64), found.unseen[chosen].astype(np.int64)
     now = found.now[chosen].astype(np.float32)
-    arrays = events, now, seen, where, unseen, truth
+    arrays = events, now, seen, rounds, unseen, truth
     return Minibatch(*(torch.from_numpy(array) for array in arrays)), chosen
 
 
@@ -175,11 +175,11 @@ def bits_of(model: HandModel, some: Minibatch) -> Tensor:
 
 
 def learn(model: HandModel, found: Rounds, args: Args, progress: Progress) -> list[float]:
-    """Fit the network; the mean bits of each epoch, before each step."""
+    """Fit the network; return the mean bits of each epoch, measured before each step."""
     optimizer = torch.optim.Adam(model.parameters(), lr=args.learning_rate, betas=(0.9, 0.99))
     random = np.random.default_rng(agent_seed(args.seed, 1))
     steps = args.epochs * math.ceil(len(found.opponents) / args.batch_size)
-    lowest = 1 / _FALL
+    lowest = 1 / _LEARNING_RATE_DECAY
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: lowest + (1 - lowest) * 0.5 * (1 + math.cos(math.pi * min(step / steps, 1)))
     )
@@ -187,7 +187,7 @@ def learn(model: HandModel, found: Rounds, args: Args, progress: Progress) -> li
     for epoch in range(args.epochs):
         total, count = 0.0, 0
         for some, chosen in minibatches(found, args.batch_size, random, args.cut):
-            if not len(chosen):  # all rounds of it were cut behind their last decision
+            if not len(chosen):  # all its rounds were cut after their last decision
                 progress.update(task, advance=1)
                 continue
             bits: Any = bits_of(model, some)
@@ -202,15 +202,14 @@ def learn(model: HandModel, found: Rounds, args: Args, progress: Progress) -> li
                     f"loss became NaN or infinite in epoch {epoch + 1}: a lower --learning-rate may help"
                 )
             count += len(chosen)
-            said = f"epoch {epoch + 1}: {total / count:.2f} bits"
-            progress.update(task, advance=1, description=said)
+            progress.update(task, advance=1, description=f"epoch {epoch + 1}: {total / count:.2f} bits")
         means.append(total / max(count, 1))
         progress.console.print(f"epoch {epoch + 1} of {args.epochs}: {means[-1]:.3f} bits")
     return means
 
 
 def measured(model: HandModel, found: Rounds, args: Args) -> dict[str, tuple[float, float]]:
-    """Mean bits by opponent, and standard errors over deals."""
+    """Return mean bits by opponent, with standard errors over deals."""
     bits = np.zeros(found.decisions)
     with torch.no_grad():
         for some, chosen in minibatches(found, args.batch_size, None):
@@ -231,10 +230,10 @@ def measured(model: HandModel, found: Rounds, args: Args) -> dict[str, tuple[flo
 
 
 def fit(args: Args) -> dict[str, tuple[float, float]]:
-    """Fit a network, measure it and write it; bits by opponent.
+    """Fit a network, measure it and write it; return mean bits and standard errors by opponent.
 
     Raises:
-        OSError: it could not be written.
+        OSError: a file could not be written.
         LossError: the loss became NaN or infinite; nothing was written.
     """
     torch.set_num_threads(args.threads)
@@ -252,7 +251,9 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
     model = new_model(args)
     with Progress(console=console) as progress:
         epochs = learn(model, result, args, progress)
-    take_rounded(model)
+    with torch.no_grad():  # as saved
+        for parameter in model.parameters():
+            parameter.copy_(parameter.half().float())
     bits = measured(model, held_out, args)
     spent = time.process_time() - start
     arrays = in_half_precision(model.weights()._asdict())
@@ -261,30 +262,23 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
 
 
 def new_model(args: Args) -> HandModel:
-    """The network to begin with.
+    """Create the network, or load the one to start from.
 
     Raises:
-        UnknownAgentError: the one to go on from is missing, damaged, or of another table.
+        AgentError: the network to start from is missing, damaged, or of another table.
     """
     if args.start is None:
         return HandModel(args.units, args.memory, args.hidden, args.components)
     network = hand_network_for(args.config.table(), str(args.start))
     model = HandModel(*sizes_of(network))
-    model.take(network)
+    model.load(network)
     return model
 
 
 def sizes_of(network: HandNetwork) -> tuple[int, int, int, int]:
-    """Units that show a play, that remember, that conclude; components."""
+    """Return the units of the three layers and the number of components, as `HandModel` takes them."""
     components = network.out_bias.size // OUTPUTS
     return network.event_bias.size, network.kept.shape[1], network.hidden_bias.size, components
-
-
-def take_rounded(model: HandModel) -> None:
-    """Go on with the weights as they are kept."""
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(parameter.half().float())
 
 
 def description(
@@ -319,36 +313,24 @@ def description(
 
 
 def check(args: Args) -> None:
-    """Refuse options that cannot be.
+    """Check the options.
 
     Raises:
         ValueError: the message names the option.
     """
-    check_counts(
-        args,
-        "decisions",
-        "test_decisions",
-        "epochs",
-        "units",
-        "memory",
-        "hidden",
-        "components",
-        "batch_size",
-        "threads",
-    )
+    sizes = ("units", "memory", "hidden")
+    check_counts(args, "decisions", "test_decisions", "epochs", *sizes, "components", "batch_size", "threads")
     check_shares(args, "cut")
-    for name, most in (("units", MAX_UNITS), ("memory", MAX_UNITS), ("hidden", MAX_UNITS)):
+    for name, most in (*((size, MAX_UNITS) for size in sizes), ("components", MAX_COMPONENTS)):
         if getattr(args, name) > most:
-            raise ValueError(f"--{name} is {getattr(args, name)}; search has room for {most} units")
-    if args.components > MAX_COMPONENTS:
-        raise ValueError(f"--components is {args.components}; search has room for {MAX_COMPONENTS}")
+            raise ValueError(f"--{name} is {getattr(args, name)}; search supports at most {most}")
     check_amounts(args, "learning_rate")
     if find_game(find_edition(args.edition).game) is not find_game(DEFAULT_GAME):
-        raise ValueError(f"--edition is {args.edition!r}; beliefs are of sheets of Mille Bornes")
+        raise ValueError(f"--edition is {args.edition!r}; only Mille Bornes has beliefs")
     if args.config.rules.hand_limit >= MAX_HAND:
         raise ValueError(
-            f"--edition is {args.edition!r}, with {args.config.rules.hand_limit} cards in a hand; search has "
-            f"room for {MAX_HAND - 1}"
+            f"--edition is {args.edition!r}, with {args.config.rules.hand_limit} cards in a hand; search "
+            f"supports at most {MAX_HAND - 1}"
         )
     if (args.out / FILES.description_file).exists():
         raise ValueError(f"{str(args.out)!r} already holds a belief: choose another --out")
@@ -361,7 +343,7 @@ def check(args: Args) -> None:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_command(_command)
 
 
@@ -374,9 +356,7 @@ def _command() -> None:
             bits = fit(args)
     except LossError as error:
         raise ValueError(str(error)) from None
-    table = Table(
-        title="bits a hand over uniform redeals, on deals that it was not fitted to", title_justify="left"
-    )
+    table = Table(title="bits per hand over uniform redeals, on held-out deals", title_justify="left")
     for heading in ("opponent", "bits", "± 1 SE"):
         table.add_column(heading, justify="left" if heading == "opponent" else "right")
     for name, (mean, deviation) in bits.items():

@@ -4,11 +4,9 @@
     python -m train.tools.best_responses --leaderboard docs/leaderboard
     timeout -s INT 3600 python -m train.tools.best_responses --only champion
 
-The list (train/tools/best_responses.toml, or --list) says against whom, where, for how many decisions and
-with which seeds. It can be stopped at any time: the same command goes on there, in the middle of a run too.
-When all seeds of an entry are done, the best one is measured again in deals that did not choose it, and that
-is
-reported: a maximum over seeds flatters.
+The list (train/tools/best_responses.toml, or --list) names the agents, tables, budgets and seeds. A stopped
+queue continues with the same command, even in the middle of a run. When all seeds of an entry are done, the
+best one is measured again in other deals and that result is reported, because a maximum over seeds is biased.
 """
 
 from __future__ import annotations
@@ -38,21 +36,21 @@ from millebornes_env.errors import MilleBornesError, shown
 from train import exploit
 from train.common.options import Precision, parse_options
 from train.common.run_folder import CHECKPOINT_FILE, RESPONSE_FILE, RunError, read_progress
-from train.common.runs import carry_out_training
+from train.common.runs import run_trainer
 from train.selfplay import CHECKPOINT_KIND
 
 LIST: Final = Path(__file__).with_suffix(".toml")
 CHAMPION: Final = "champion"
-"""As `start`: the weights of the table's champion."""
+"""Value of `start` for the weights of the table's champion."""
 
-_LATER: Final = ("ent_coef", "num_epochs", "num_envs", "batch_size")  # results before 2026-11-23 lack them
+_LATER: Final = ("ent_coef", "num_epochs", "num_envs", "batch_size")  # missing in results before 2026-11-23
 _NAMES: Final = frozenset(
     (
         *("edition", "players", "opponent_teams", "total_timesteps", "start", "hidden", "deals"),
         *("learning_rate", *_LATER),
     )
 )
-_SEED_OF_REPORT: Final = 1 << 32  # added to a run's seed: deals by which no seed was chosen
+_SEED_OF_REPORT: Final = 1 << 32  # added to a run's seed: deals that did not select the best seed
 
 
 @dataclass(frozen=True)
@@ -60,30 +58,30 @@ class Args:
     """The options of the command line."""
 
     list: Path = LIST
-    """TOML file with what is to be trained"""
+    """TOML file with the list of runs"""
     only: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """train against this agent only; give it once for each"""
+    """train against this agent only; repeat it for several"""
     runs: Path = Path("runs/best-responses")
     """folder of the runs"""
     leaderboard: Path | None = None
-    """folder of the leaderboard (docs/leaderboard): keep the results there too"""
+    """folder of the leaderboard (docs/leaderboard) to write the results to as well"""
     dry_run: bool = False
-    """only say what is done and what is left"""
+    """only report finished and remaining runs"""
     precision: Precision = "auto"
-    """as for train.exploit"""
+    """data type of matrix products, as for train.exploit"""
     threads: int = 2
     """CPU threads"""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One agent at one table, and the runs against it: the same options with another seed each."""
+    """The runs against one agent at one table; they differ only in the seed."""
 
     runs: tuple[exploit.Args, ...]
 
     @property
     def name(self) -> str:
-        """Such as "champion at parker, 2 players"."""
+        """Agent and table, such as "champion at parker, 2 players"."""
         return f"{self.runs[0].agent} at {self.runs[0].edition}, {self.runs[0].players} players"
 
 
@@ -91,10 +89,10 @@ class Entry:
 
 
 def read_list(args: Args) -> list[Entry]:
-    """The entries of the list, those of several agents one by one.
+    """Read the entries of the list, one for each agent.
 
     Raises:
-        RunError: there is no such file, or it is no such list; the message names the entry.
+        RunError: the file is missing or invalid; the message names the entry.
     """
     try:
         content = tomllib.loads(args.list.read_text(encoding="utf-8"))
@@ -133,7 +131,7 @@ def _entries_of(given: dict[str, Any], args: Args) -> list[Entry]:
 
 
 def _run_of(agent: str, seed: int, given: Mapping[str, Any], args: Args) -> exploit.Args:
-    """One run, checked as far as that can be done before it begins."""
+    """Build one run, checked as far as possible before it starts."""
     run = exploit.Args(
         agent=agent, seed=seed, resume=True, precision=args.precision, threads=args.threads, **given
     )
@@ -144,7 +142,7 @@ def _run_of(agent: str, seed: int, given: Mapping[str, Any], args: Args) -> expl
     return dataclasses.replace(run, run_dir=args.runs / f"{name}-seed-{seed}")
 
 
-# What is done ----------------------------------------------------------------------------------------------
+# Progress --------------------------------------------------------------------------------------------------
 
 
 def result_of(run: exploit.Args) -> dict[str, Any] | None:
@@ -158,7 +156,7 @@ def result_of(run: exploit.Args) -> dict[str, Any] | None:
         result = json.loads(path.read_text(encoding="utf-8"))
         usual = {name: getattr(exploit.Args, name) for name in _LATER}
         kept = {**usual, **result["options"]}
-        gain_of(result)  # raises where there is none
+        gain_of(result)  # raises if the gain is missing
         found = {name: kept[name] for name in _WHAT}
     except FileNotFoundError:
         return None
@@ -177,7 +175,7 @@ def result_of(run: exploit.Args) -> dict[str, Any] | None:
 
 
 _WHAT: Final = ("agent", "seed", *sorted(_NAMES - {"start"}))
-"""Options that a result must agree with; where the start stands depends on the machine."""
+"""Options that a result must match; the path of `start` depends on the machine."""
 
 
 def decisions_of(run: exploit.Args) -> int:
@@ -190,7 +188,7 @@ def decisions_of(run: exploit.Args) -> int:
     return min(int(read_progress(folder, CHECKPOINT_KIND)["decisions"]), run.total_timesteps)
 
 
-def table_of(entries: Sequence[Entry]) -> Table:
+def progress_table(entries: Sequence[Entry]) -> Table:
     """Return a table of finished and remaining runs, a row for each."""
     table = Table(title="Best responses", title_justify="left")
     for heading in ("against", "table", "seed", "decisions", "done, %", "points per round, or matches won"):
@@ -215,8 +213,8 @@ def _with_interval(result: Mapping[str, Any]) -> str:
 # Training --------------------------------------------------------------------------------------------------
 
 
-def run_training(run: exploit.Args) -> str | None:
-    """Train one best response to its end, from where it was stopped; what could not be written, or None."""
+def finish_run(run: exploit.Args) -> str | None:
+    """Train one best response to its end, resuming it if needed; return a problem with its files, or None."""
     if result_of(run) is not None:
         return None
     start = time.perf_counter()
@@ -231,12 +229,12 @@ def run_training(run: exploit.Args) -> str | None:
 
 
 def report(entry: Entry) -> dict[str, Any]:
-    """The best of the seeds, measured again in deals that did not choose it, with what all seeds found."""
-    found = [result for run in entry.runs if (result := result_of(run)) is not None]
-    gains = [gain_of(result) for result in found]
+    """Measure the best of the seeds again in other deals, and add the gains of all seeds."""
+    results = [result for run in entry.runs if (result := result_of(run)) is not None]
+    gains = [gain_of(result) for result in results]
     best = entry.runs[gains.index(max(gains))]
-    if len(found) == 1:
-        return found[0]
+    if len(results) == 1:
+        return results[0]
     again = dataclasses.replace(best, seed=best.seed + _SEED_OF_REPORT)
     score = exploit.gain(again, exploit.training_args(best).run_dir)
     seeds = {str(run.seed): gain for run, gain in zip(entry.runs, gains, strict=True)}
@@ -245,7 +243,7 @@ def report(entry: Entry) -> dict[str, Any]:
 
 
 def described(run: exploit.Args, score: Score) -> dict[str, Any]:
-    """A result as JSON values, with the start as the list has it: results are published, paths are not."""
+    """Return a result as JSON values, with `start` as in the list: results are published, paths are not."""
     result = exploit.described(run, score)
     if Path(run.start).parent == CHAMPIONS:
         result["options"]["start"] = CHAMPION
@@ -262,8 +260,8 @@ def _finish(entry: Entry, args: Args) -> None:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
-    return carry_out_training(_command, "stopped; give the same command again to go on")
+    """Run the command line; return the exit status."""
+    return run_trainer(_command, "stopped; give the same command again to continue")
 
 
 def _command() -> str | None:
@@ -275,10 +273,10 @@ def _command() -> str | None:
                 left = run.total_timesteps - decisions_of(run)
                 if left:
                     print(f"{entry.name}, seed {run.seed}: {left:,} decisions to go", flush=True)
-                if (problem := run_training(run)) is not None:
+                if (problem := finish_run(run)) is not None:
                     return problem
             _finish(entry, args)
-    Console(width=None if sys.stdout.isatty() else 120).print(table_of(entries))
+    Console(width=None if sys.stdout.isatty() else 120).print(progress_table(entries))
     return None
 
 

@@ -1,7 +1,7 @@
-"""Games to learn from what the hidden hand holds: all that a seat sees of the other's plays, and the hand.
+"""Training data for hand beliefs: all that a seat sees of the opponent's plays, and the opponent's hand.
 
-Two compiled agents play; each seat in turn is the one that asks. What it is shown is written from the record
-of the game by the functions that search uses (`millebornes_env.agents.search.hand_inputs`).
+Two compiled agents play, and each seat in turn is the viewer. Its inputs are written from the record of the
+game by the functions that search uses (`millebornes_env.agents.search.hand_inputs`).
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import CLAIM, Int8Array, StateArray, new_states
 
-_ROUNDS_OF_A_MATCH: Final = 8  # about
-_DECISIONS_OF_A_DEAL: Final = 120  # about, in two rounds
+_ROUNDS_PER_MATCH: Final = 8  # about
+_DECISIONS_PER_DEAL: Final = 120  # about, in two rounds
 
 
 class Rounds(NamedTuple):
-    """Rounds as one seat saw them: S of them, with E plays of the other one and D own decisions in all."""
+    """S rounds as one seat saw them, with E plays of the opponent and D own decisions in all."""
 
-    events: Int8Array  # [E, EVENT_SIZE], round by round, the oldest first
-    starts: Int64Array  # [S + 1], where the plays of each round start, and where those of the last end
-    opponents: npt.NDArray[np.int64]  # [S], whose hand it is: a number in the list of agents
-    deals: Int64Array  # [S], number of the deal
-    now: Int8Array  # [D, NOW_SIZE]
-    truth: Int8Array  # [D, NUM_CARD_TYPES], the other's hand
-    unseen: Int8Array  # [D, NUM_CARD_TYPES]
-    seen: Int64Array  # [D], plays of the round that came before
-    rounds: Int64Array  # [D], of which round it is
+    events: Int8Array  # [E, EVENT_SIZE] plays, round by round, oldest first
+    starts: Int64Array  # [S + 1] offsets of each round's plays, and E
+    opponents: npt.NDArray[np.int64]  # [S] index of the opponent in the list of agents
+    deals: Int64Array  # [S] index of the deal
+    now: Int8Array  # [D, NOW_SIZE] the table at each decision
+    truth: Int8Array  # [D, NUM_CARD_TYPES] the opponent's hand
+    unseen: Int8Array  # [D, NUM_CARD_TYPES] cards that the seat has not seen
+    seen: Int64Array  # [D] number of plays of the round before the decision
+    rounds: Int64Array  # [D] index of the round
 
     @property
     def decisions(self) -> int:
@@ -48,8 +48,8 @@ class Rounds(NamedTuple):
         return len(self.seen)
 
 
-class Room(NamedTuple):
-    """Buffers in which `read_game` writes one game."""
+class Buffers(NamedTuple):
+    """The arrays that `read_game` writes; M is their capacity."""
 
     games: StateArray  # [1] scratch
     played: StateArray  # [EVENTS_OF_A_PLAY] scratch
@@ -64,10 +64,10 @@ class Room(NamedTuple):
     rounds: Int64Array  # [M]
 
 
-def new_room(steps: int) -> Room:
-    """Room for a game of so many decisions."""
+def new_buffers(steps: int) -> Buffers:
+    """Allocate the buffers for a game of at most `steps` decisions."""
     most = 2 * steps + EVENTS_OF_A_PLAY
-    return Room(
+    return Buffers(
         for_kernels(new_states(1)),
         for_kernels(new_states(EVENTS_OF_A_PLAY)),
         np.zeros(EVENTS_OF_A_PLAY, np.int64),
@@ -84,61 +84,61 @@ def new_room(steps: int) -> Room:
 
 @kernel
 def read_game(
-    states: StateArray, actions: Int64Array, rules: RulesRecord, viewer: int, room: Room
+    states: StateArray, actions: Int64Array, rules: RulesRecord, viewer: int, buffers: Buffers
 ) -> tuple[int, int, int]:
     """Read the record of a game as a seat saw it.
 
     Args:
         states: STATE[T], the game before each decision.
         actions: int64[T].
-        rules: the table's.
+        rules: rules of the table.
         viewer: the seat.
-        room: overwritten.
+        buffers: overwritten.
 
     Returns:
-        How many plays of the other one, decisions of the seat and rounds there are.
+        The numbers of the opponent's plays, of the seat's decisions, and of rounds.
     """
     events, decisions, rounds, first, has_decided = 0, 0, 1, 0, False
-    for place in range(len(actions)):
-        state = states[place]
-        if place > 0 and int(states[place - 1].round_number) != int(state.round_number):
+    for index in range(len(actions)):
+        state = states[index]
+        if index > 0 and int(states[index - 1].round_number) != int(state.round_number):
             rounds += 1
             first, has_decided = events, False
         if int(state.seat) == viewer:
-            room.games[0] = states[place]
-            write_now(room.games[0], rules, viewer, room.now[decisions], room.unseen_now)
+            buffers.games[0] = states[index]
+            write_now(buffers.games[0], rules, viewer, buffers.now[decisions], buffers.unseen_now)
             for card in range(NUM_CARD_TYPES):
-                room.truth[decisions, card] = state.hand[1 - viewer, card]
-                room.unseen[decisions, card] = room.unseen_now[card]
-            room.seen[decisions] = events - first
-            room.rounds[decisions] = rounds - 1
+                buffers.truth[decisions, card] = state.hand[1 - viewer, card]
+                buffers.unseen[decisions, card] = buffers.unseen_now[card]
+            buffers.seen[decisions] = events - first
+            buffers.rounds[decisions] = rounds - 1
             decisions += 1
             has_decided = True
         if not has_decided:
             continue  # a searcher remembers from its first decision on
         is_parried = 0
-        if place + 1 < len(actions) and int(states[place + 1].phase) == CLAIM:
-            is_parried = 1 if int(actions[place + 1]) == CLAIM_COUP_FOURRE else 0
-        before = states[place : place + 1]
+        if index + 1 < len(actions) and int(states[index + 1].phase) == CLAIM:
+            is_parried = 1 if int(actions[index + 1]) == CLAIM_COUP_FOURRE else 0
+        before = states[index : index + 1]
         result = write_events(
-            before, rules, viewer, int(actions[place]), is_parried, room.played, room.actions, 0
+            before, rules, viewer, int(actions[index]), is_parried, buffers.played, buffers.actions, 0
         )
         for event in range(result):
-            room.games[0] = room.played[event]
-            write_event(room.games[0], rules, int(room.actions[event]), room.events[events])
-            room.event_rounds[events] = rounds - 1
+            buffers.games[0] = buffers.played[event]
+            write_event(buffers.games[0], rules, int(buffers.actions[event]), buffers.events[events])
+            buffers.event_rounds[events] = rounds - 1
             events += 1
     return events, decisions, rounds
 
 
 def played_rounds(config: MatchConfig, names: Sequence[str], roles: tuple[int, int], deals: int) -> Rounds:
-    """Two agents play deals from both places; what each saw of the other.
+    """Play deals between two agents, with seats exchanged; return what each saw of the other.
 
     Args:
         config: the table.
         names: the list of agents.
-        roles: numbers of two of them.
-        deals: how many.
+        roles: indices of two of them.
+        deals: number of deals.
     """
     rules: Any = compiled_rules(config)
     batch = dealt_batch(config, 0, deals)
@@ -153,49 +153,40 @@ def played_rounds(config: MatchConfig, names: Sequence[str], roles: tuple[int, i
         lengths += batch.live
         games.apply_actions()
     record, chosen = np.stack(states_of, axis=1), np.stack(actions_of, axis=1)
-    room = new_room(int(lengths.max()))
+    buffers = new_buffers(int(lengths.max()))
     result = []
     for game, length in enumerate(lengths.tolist()):
         states = for_kernels(record[game, :length].view(np.recarray))
         for viewer in range(2):
-            counts = read_game(states, chosen[game, :length], rules, viewer, room)
+            counts = read_game(states, chosen[game, :length], rules, viewer, buffers)
             opponent = roles[int(batch.role_of[game, 1 - viewer])]
-            result.append(_of_room(room, counts, opponent, game % deals))
+            result.append(_copied(buffers, counts, opponent, game % deals))
     return joined(result)
 
 
-def _of_room(room: Room, counts: tuple[int, int, int], opponent: int, deal: int) -> Rounds:
-    """Return the decisions read from one game."""
+def _copied(buffers: Buffers, counts: tuple[int, int, int], opponent: int, deal: int) -> Rounds:
+    """Copy the rounds of one game from the buffers."""
     events, decisions, rounds = counts
-    starts = np.searchsorted(room.event_rounds[:events], np.arange(rounds + 1))
+    starts = np.searchsorted(buffers.event_rounds[:events], np.arange(rounds + 1))
+    parts: tuple[Any, ...] = (buffers.now, buffers.truth, buffers.unseen, buffers.seen, buffers.rounds)
     return Rounds(
-        room.events[:events].copy(),
+        buffers.events[:events].copy(),
         starts.astype(np.int64),
         np.full(rounds, opponent, np.int64),
         np.full(rounds, deal, np.int64),
-        room.now[:decisions].copy(),
-        room.truth[:decisions].copy(),
-        room.unseen[:decisions].copy(),
-        room.seen[:decisions].copy(),
-        room.rounds[:decisions].copy(),
+        *(part[:decisions].copy() for part in parts),
     )
 
 
-def joined(found: Sequence[Rounds]) -> Rounds:
-    """Rounds behind each other."""
-    events = np.cumsum([0, *(len(one.events) for one in found)])
-    rounds = np.cumsum([0, *(len(one.opponents) for one in found)])
-    starts = [one.starts[:-1] + at for one, at in zip(found, events[:-1], strict=True)]
-    return Rounds(
-        np.concatenate([one.events for one in found]),
-        np.concatenate([*starts, events[-1:]]),
-        np.concatenate([one.opponents for one in found]),
-        np.concatenate([one.deals for one in found]),
-        np.concatenate([one.now for one in found]),
-        np.concatenate([one.truth for one in found]),
-        np.concatenate([one.unseen for one in found]),
-        np.concatenate([one.seen for one in found]),
-        np.concatenate([one.rounds + at for one, at in zip(found, rounds[:-1], strict=True)]),
+def joined(parts: Sequence[Rounds]) -> Rounds:
+    """Concatenate rounds."""
+    events = np.cumsum([0, *(len(one.events) for one in parts)])
+    rounds = np.cumsum([0, *(len(one.opponents) for one in parts)])
+    whole = Rounds(*map(np.concatenate, zip(*parts, strict=True)))
+    starts = [one.starts[:-1] + offset for one, offset in zip(parts, events[:-1], strict=True)]
+    return whole._replace(
+        starts=np.concatenate([*starts, events[-1:]]),
+        rounds=np.concatenate([one.rounds + at for one, at in zip(parts, rounds[:-1], strict=True)]),
     )
 
 
@@ -205,20 +196,18 @@ def lineups_of(names: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def collect(config: MatchConfig, names: Sequence[str], decisions: int, seed: int, deals: int = 48) -> Rounds:
-    """Play until there are so many decisions.
-
-    Every fourth time whole matches are played, else rounds.
+    """Play until there are enough decisions; of four passes over the lineups, one plays whole matches.
 
     Args:
         config: the table.
         names: the list of agents.
-        decisions: how many.
-        seed: of the deals.
-        deals: that are played at a time, at most.
+        decisions: least number of decisions.
+        seed: seed of the deals.
+        deals: largest number of deals played at a time.
     """
     result: list[Rounds] = []
     lineups, turn, count = lineups_of(names), 0, 0
-    deals = max(1, min(deals, decisions // (_DECISIONS_OF_A_DEAL * len(lineups))))  # all lineups play
+    deals = max(1, min(deals, decisions // (_DECISIONS_PER_DEAL * len(lineups))))  # all lineups play
     while count < decisions:
         matches = turn // len(lineups) % 4 == 3
         here = MatchConfig(
@@ -228,7 +217,7 @@ def collect(config: MatchConfig, names: Sequence[str], decisions: int, seed: int
             episode="match" if matches else "round",
             seed=agent_seed(seed, turn),
         )
-        some = max(1, deals // _ROUNDS_OF_A_MATCH) if matches else deals
+        some = max(1, deals // _ROUNDS_PER_MATCH) if matches else deals
         one = played_rounds(here, names, lineups[turn % len(lineups)], some)
         result.append(one._replace(deals=one.deals + turn * deals))
         count += result[-1].decisions

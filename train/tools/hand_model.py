@@ -1,4 +1,4 @@
-"""`HandNetwork` as PyTorch learns it, and the exact probability of a hand that it learns from."""
+"""`HandNetwork` as a PyTorch module, and the exact log-likelihood of a hand that it is fitted to."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from millebornes_env.games.millebornes.cards import DECK_SIZE, NUM_CARD_TYPES
 _WAYS: Final = torch.tensor(
     [[float(comb(cards, held)) for held in range(MAX_HAND + 1)] for cards in range(DECK_SIZE + 1)]
 )
-"""Ways to take so many cards of so many."""
+"""Binomial coefficients float32[DECK_SIZE + 1, MAX_HAND + 1]: ways to choose cards from a number of cards."""
 
 
 class HandModel(nn.Module):
     """The network; see `HandNetwork`."""
 
     def __init__(self, units: int, memory: int, hidden: int, components: int) -> None:
-        """Make one of random weights, whose hands are nearly as probable as under uniform redeals.
+        """Create random weights; the probabilities of hands are close to those of uniform redeals.
 
         Args:
-            units: that show a play.
-            memory: that remember plays.
-            hidden: that conclude.
-            components: of the mixture.
+            units: units of the layer that encodes a play.
+            memory: units of the recurrent layer.
+            hidden: units of the hidden layer after it.
+            components: components of the mixture.
         """
         super().__init__()
         self.event = nn.Linear(EVENT_SIZE, units)
@@ -42,35 +42,33 @@ class HandModel(nn.Module):
             self.out.weight.mul_(0.3)
 
     def forward(self, events: Tensor, now: Tensor, seen: Tensor, rounds: Tensor) -> Tensor:
-        """The outputs, float32[D, K * OUTPUTS].
+        """Compute the outputs, float32[D, K * OUTPUTS].
 
         Args:
-            events: float32[T, B, EVENT_SIZE], plays of B rounds, 0 behind the last of each.
+            events: float32[T, B, EVENT_SIZE], plays of B rounds, 0 after the last of each.
             now: float32[D, NOW_SIZE], the table at D decisions.
-            seen: int64[D], plays that came before.
-            rounds: int64[D], of which of the rounds each is.
+            seen: int64[D], number of plays before each decision.
+            rounds: int64[D], index of the round of each decision.
         """
-        shown = torch.relu(self.event(events))
-        remembered, _ = self.recurrent(shown)
-        nothing = torch.zeros_like(remembered[:1])
-        memory = torch.cat([nothing, remembered])[seen, rounds]
+        memories, _ = self.recurrent(torch.relu(self.event(events)))
+        memory = torch.cat([torch.zeros_like(memories[:1]), memories])[seen, rounds]
         hidden = torch.relu(self.hidden(memory) + NOW_SCALE * self.now(now))
         outputs: Tensor = self.out(hidden)
         return outputs
 
-    def take(self, network: HandNetwork) -> None:
-        """Go on from these weights."""
+    def load(self, network: HandNetwork) -> None:
+        """Copy the weights of a network."""
         with torch.no_grad():
             for ours, theirs in zip(self._parts(), network, strict=True):
                 ours.copy_(torch.from_numpy(theirs))
 
     def weights(self) -> HandNetwork:
-        """The weights as they are kept, in float16, and played, in float32."""
+        """Return the weights in float32, rounded to float16 as they are saved."""
         arrays = (part.detach().numpy().astype(np.float16).astype(np.float32) for part in self._parts())
         return HandNetwork(*(np.ascontiguousarray(array) for array in arrays))
 
     def _parts(self) -> tuple[Tensor, ...]:
-        """The weights in the order and the shapes of `HandNetwork`."""
+        """Return the weights in the order and the shapes of `HandNetwork`."""
         recurrent: Any = self.recurrent
         return (
             self.event.weight.T,
@@ -88,11 +86,11 @@ class HandModel(nn.Module):
 
 
 def log_weights(outputs: Tensor, unseen: Tensor, truth: Tensor) -> Tensor:
-    """Logarithm of how much more probable hands are than under uniform redeals, float32[D].
+    """Return the log-likelihood ratio of hands to uniform redeals, float32[D].
 
     Args:
-        outputs: float32[D, K * OUTPUTS], of the network.
-        unseen: int64[D, NUM_CARD_TYPES].
+        outputs: float32[D, K * OUTPUTS], outputs of the network.
+        unseen: int64[D, NUM_CARD_TYPES], cards that the seat has not seen.
         truth: int64[D, NUM_CARD_TYPES], the hands.
     """
     outputs = outputs.view(len(outputs), -1, OUTPUTS)
@@ -109,11 +107,11 @@ def log_weights(outputs: Tensor, unseen: Tensor, truth: Tensor) -> Tensor:
 
 
 def sums_of_hands(factors: Tensor, unseen: Tensor, most: int) -> Tensor:
-    """The sum of all hands of 0 to `most` cards, float32[D, K, most + 1].
+    """Return the total weight of all hands of 0 to `most` cards, float32[D, K, most + 1].
 
     Args:
-        factors: float32[D, K, NUM_CARD_TYPES, LEVELS + 1].
-        unseen: int64[D, NUM_CARD_TYPES].
+        factors: float32[D, K, NUM_CARD_TYPES, LEVELS + 1], weight of a number of cards of a type.
+        unseen: int64[D, NUM_CARD_TYPES], cards that the seat has not seen.
         most: cards of the largest hand.
     """
     sums = functional.pad(torch.ones_like(factors[:, :, 0, :1]), (0, most))

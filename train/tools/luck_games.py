@@ -1,13 +1,13 @@
-"""The value of a drawn card: games that are branched after a draw, with another card in each branch.
+"""Training data for the value of a drawn card: games branched after a draw, with another card in each branch.
 
-Agents play rounds. After some of the draws a game is copied; in each copy the drawn card changes places with
+Agents play rounds. After some of the draws a game is copied; in each copy the drawn card is swapped with
 another one of the draw pile, or stays. All else is the same in the copies: the other cards to come, and the
-random numbers of the agents. So what tells the results apart is the card and little else, and far fewer games
-say what it is worth than games with nothing in common would.
+random numbers of the agents. The results of the copies therefore differ by little but the card, and its value
+needs far fewer games than unrelated games would.
 
-The copies are played to the end of the round, or, with a network that values positions, until some more
-cards are drawn: then it says what they come to. What it errs is mostly the same in all of them (unless an
-extra turn makes another seat decide then), and the chance of all that would follow is not in the result.
+The copies are played to the end of the round, or, with a value network, until some more cards are drawn, when
+the network evaluates them. Its errors are mostly the same in all copies (unless an extra turn makes another
+seat decide then), and the randomness of the rest of the round is not in the result.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import Int8Array, State, StateArray
 
 MOVED: Final = 4
-"""Places that a drawn card moves: how many of its type are in the hand, and in the pile, before and after."""
+"""Inputs that a drawn card changes: the number of its type in the hand, and in the pile, before and after."""
 SIGNS: Final = (-1.0, 1.0, -1.0, 1.0)
-"""The sign of each row in the difference."""
+"""The sign of each of those inputs in the difference."""
 
-_STAYS: Final = -1  # in a list of places of the deck: the drawn card itself
-_DEALS_AT_ONCE: Final = 128
-_COPIES_AT_ONCE: Final = 4096  # more would not stay in the processor's cache
+_STAYS: Final = -1  # in a list of indices of the deck: the drawn card itself
+_DEALS_PER_BATCH: Final = 128
+_COPIES_PER_BATCH: Final = 4096  # more would not stay in the processor's cache
 _COPIED: Final = ("role_of", "memories", "live", "rounds")
 
 Int16Array = npt.NDArray[np.int16]
@@ -57,10 +57,10 @@ Indices = npt.NDArray[np.int64]
 
 
 class Branches(NamedTuple):
-    """Draws with what they came to: N draws, K branches of each."""
+    """N draws with K branches each, and their outcomes."""
 
-    ones: Int16Array  # [N, W] places that are one, less those of the drawn card's type, then 0
-    moves: Int16Array  # [N, K, MOVED] places that the card of each branch moves
+    ones: Int16Array  # [N, W] indices of the inputs that are one without the drawn card, then 0
+    moves: Int16Array  # [N, K, MOVED] indices of the inputs that the card of each branch changes
     lead: Float32Array  # [N, K] of the team of the seat that drew, in thousands of points
 
 
@@ -69,9 +69,9 @@ class Plan:
     """The plan of branching games.
 
     Attributes:
-        branches: of each draw that is branched.
-        share: of the draws that are.
-        horizon: cards that are drawn in a branch before the network values it; 0: it is played to the end.
+        branches: branches of a draw.
+        share: share of the draws to branch.
+        horizon: draws in a branch before the network evaluates it; 0: play to the end of the round.
     """
 
     branches: int
@@ -80,7 +80,7 @@ class Plan:
 
 
 def lineups_of(names: Sequence[str], teams: int) -> list[tuple[str, ...]]:
-    """Return the lineups: all choices of different agents, or, with too few, all in which two differ."""
+    """Return all lineups of different agents, or, with too few agents, all in which at least two differ."""
     if len(names) >= teams:
         return list(combinations(names, teams))
     return [one for one in combinations_with_replacement(names, teams) if len(set(one)) > 1 or not names[1:]]
@@ -89,20 +89,20 @@ def lineups_of(names: Sequence[str], teams: int) -> list[tuple[str, ...]]:
 def collect(
     config: MatchConfig, names: Sequence[str], network: ValueNetwork | None, draws: int, plan: Plan
 ) -> Branches:
-    """Play until so many draws have been branched.
+    """Play until enough draws have been branched.
 
     Args:
-        config: the table; its seed is that of the first deals.
+        config: the table; its seed deals the first games.
         names: the agents, all compiled.
-        network: that values branches; None: they are all played to the end.
-        draws: N.
-        plan: how they are branched.
+        network: evaluates branches; None: play all branches to the end.
+        draws: number of draws, N.
+        plan: the plan of branching games.
     """
     lineups, result, count = lineups_of(names, config.rules.teams), list[Branches](), 0
     turn = config.seed % len(lineups)
     while count < draws:
         here = replace(config, seed=agent_seed(config.seed, turn))
-        result += _Games(here, lineups[turn % len(lineups)], network, plan).played(_DEALS_AT_ONCE)
+        result += _Games(here, lineups[turn % len(lineups)], network, plan).play(_DEALS_PER_BATCH)
         count = sum(len(one.lead) for one in result)
         turn += 1
     chosen = np.random.default_rng(config.seed).permutation(count)[:draws]  # of all parts of the rounds
@@ -121,54 +121,52 @@ class _Games:
         self._roles = list(filter(is_compiled, roles))
         self._random = np.random.default_rng(config.seed)
 
-    def played(self, deals: int) -> list[Branches]:
-        """Play deals from all teams' places, and branch them.
+    def play(self, deals: int) -> list[Branches]:
+        """Play deals in all rotations of the teams, and branch them.
 
         Raises:
-            ValueError: an agent has chosen an illegal action.
+            ValueError: an agent chose an illegal action.
         """
         batch = dealt_batch(self._config, 0, deals)
-        games_played = SteppedGames(batch, self._roles, self._config)
-        games_played.begin()
+        stepped = SteppedGames(batch, self._roles, self._config)
+        stepped.begin()
         waiting: list[tuple[Batch, Int16Array, Int16Array]] = []
         result: list[Branches] = []
         while batch.live.any():
             decks = batch.states["deck"].copy()
-            self._decide(games_played)
+            self._step(stepped)
             drew = np.any(decks != batch.states["deck"], axis=1) & batch.live
             games = np.flatnonzero(drew & (self._random.random(len(drew)) < self._plan.share))
             if len(games):
                 waiting.append(self._branched(batch, games, decks[games]))
-            if sum(len(one[0].states) for one in waiting) >= _COPIES_AT_ONCE or not batch.live.any():
-                result += self._came_to(waiting)
+            if sum(len(one[0].states) for one in waiting) >= _COPIES_PER_BATCH or not batch.live.any():
+                result += self._play_branches(waiting)
                 waiting = []
         return result
 
-    def _decide(self, games: SteppedGames) -> None:
-        """Carry out one decision in all games that go on."""
+    def _step(self, games: SteppedGames) -> None:
+        """Take one decision in all unfinished games."""
         games.choose()
         games.apply_actions()
         wrong = games.batch.faults[:, 0].max()
         if wrong != NO_ROLE:
-            raise ValueError(
-                f"{self._roles[wrong].name} has chosen an illegal action: it cannot be learned from"
-            )
+            raise ValueError(f"{self._roles[wrong].name} chose an illegal action: its games cannot be used")
 
     def _branched(
         self, batch: Batch, games: Indices, decks: Int8Array
     ) -> tuple[Batch, Int16Array, Int16Array]:
-        """The branches of some games, right after a draw; what is one before it, what each card moves.
+        """Branch some games right after a draw; return the branches, and `ones` and `moves` of `Branches`.
 
         Args:
             batch: the games.
-            games: N of them.
+            games: int64[N], indices of the games to branch.
             decks: int8[N, DECK_SIZE], before the draw.
         """
         drawn = decks != batch.states["deck"][games]
-        chance = self._random.random(drawn.shape)  # of two cards that were drawn at once, one of them
+        chance = self._random.random(drawn.shape)  # if two cards were drawn together, selects one
         cards = decks[np.arange(len(games)), np.where(drawn, chance, -1.0).argmax(axis=1)]
         branches = self._plan.branches
-        copies = self._room(len(games) * branches)
+        copies = self._new_batch(len(games) * branches)
         for name in _COPIED:
             getattr(copies, name)[:] = np.repeat(getattr(batch, name)[games], branches, axis=0)
         ones = np.zeros((len(games), widest(self._rules)), np.int16)
@@ -177,17 +175,17 @@ class _Games:
         branch(batch.states[games], cards, chances, self._rules, copies.states, ones, moves)
         return copies, ones, moves
 
-    def _room(self, games: int) -> Batch:
-        """Room for some games."""
+    def _new_batch(self, games: int) -> Batch:
+        """Allocate a batch of games."""
         config = self._config
         states = for_kernels(np.zeros(games, config.game.module().STATE).view(np.recarray))
         return new_batch(config.game, config.rules, states, states[:1].copy())
 
-    def _came_to(self, waiting: Sequence[tuple[Batch, Int16Array, Int16Array]]) -> list[Branches]:
-        """Play all branches that wait, and say what they came to."""
+    def _play_branches(self, waiting: Sequence[tuple[Batch, Int16Array, Int16Array]]) -> list[Branches]:
+        """Play all waiting branches, and return them with their leads."""
         if not waiting:
             return []
-        copies = self._room(sum(len(one[0].states) for one in waiting))
+        copies = self._new_batch(sum(len(one[0].states) for one in waiting))
         for name in ("states", *_COPIED):
             getattr(copies, name)[:] = np.concatenate([getattr(one[0], name) for one in waiting])
         ones = np.concatenate([one[1] for one in waiting])
@@ -195,16 +193,16 @@ class _Games:
         return [Branches(ones, moves, self._leads(copies).reshape(moves.shape[:2]))]
 
     def _leads(self, copies: Batch) -> Float32Array:
-        """Play branches; the lead of the seats that decide now, float32[G] in thousands of points."""
-        places = np.arange(len(copies.states))
-        own = self._deciding_roles(copies, places)
-        is_valued = np.zeros(len(places), np.bool_)
-        values = np.zeros(len(places), np.float32)
+        """Play branches; return the lead of the now deciding seats, float32[G] in thousands of points."""
+        indices = np.arange(len(copies.states))
+        own = self._deciding_roles(copies, indices)
+        is_valued = np.zeros(len(indices), np.bool_)
+        values = np.zeros(len(indices), np.float32)
         before = copies.states["draw_pile"].astype(np.int64)
         last = before - self._plan.horizon
         branches = SteppedGames(copies, self._roles, self._config)
         while copies.live.any():
-            self._decide(branches)
+            self._step(branches)
             left = copies.states["draw_pile"].astype(np.int64)
             due = copies.live & (left < before) & (left <= last)
             before = left
@@ -216,19 +214,19 @@ class _Games:
             values[games] = np.where(self._deciding_roles(copies, games) == own[games], result, -result)
             is_valued[games] = True
             copies.live[games] = False
-        points = copies.points[places, own]
+        points = copies.points[indices, own]
         others = (copies.points.sum(axis=1) - points) / (self._rules.teams - 1)
         leads: Float32Array = np.where(is_valued, values, (points - others) / POINTS_OF_VALUE)
         return leads.astype(np.float32)
 
     def _deciding_roles(self, batch: Batch, games: Indices) -> Int8Array:
-        """The roles of the seats that decide."""
+        """Return the roles of the deciding seats."""
         roles: Int8Array = batch.role_of[games, batch.states["seat"][games] % self._rules.teams]
         return roles
 
 
 def widest(rules: RulesRecord) -> int:
-    """The most places that can be one at a table: of the pile, of each team, of each hand."""
+    """Return the largest number of inputs that can be one at a table, over pile, teams and hands."""
     return 2 + 19 + int(rules.teams) * 16 + int(rules.players) * 9
 
 
@@ -242,23 +240,23 @@ def branch(
     ones: Int16Array,
     moves: Int16Array,
 ) -> None:
-    """Copy games right after a draw, with another card of the pile in place of the one that was drawn.
+    """Copy games right after a draw, with another card of the pile in place of the drawn one.
 
-    The cards of the branches of a draw are drawn from the pile and the drawn one without replacement; if
-    there are fewer cards than branches, from the beginning again.
+    The cards of the branches of a draw are sampled without replacement from the pile and the drawn card; if
+    there are fewer cards than branches, sampling starts again.
 
     Args:
-        states: STATE[N], after the draw; the seat that drew is to decide.
-        drawn: int8[N], the card.
-        chances: float64[N, K] from [0, 1): which card each branch gets.
-        rules: the table's.
+        states: STATE[N], after the draw; the seat that drew decides next.
+        drawn: int8[N], the drawn cards.
+        chances: float64[N, K] from [0, 1), which select the card of each branch.
+        rules: rules of the table.
         copies: STATE[N * K], overwritten, the branches of a draw one after the other.
-        ones: int16[N, W], overwritten: what a network is shown that lacks the drawn card.
-        moves: int16[N, K, MOVED], overwritten: what the card of the branch moves.
+        ones: int16[N, W], overwritten, as in `Branches`.
+        moves: int16[N, K, MOVED], overwritten, as in `Branches`.
     """
     undrawn = stack_array(np.int8, NUM_CARD_TYPES)
     result = stack_array(np.int32, MOST_ONES)
-    places = stack_array(np.int32, DECK_SIZE)
+    entries = stack_array(np.int32, DECK_SIZE)
     for game in range(len(states)):
         state, card = states[game], int(drawn[game])
         for other in range(NUM_CARD_TYPES):
@@ -266,19 +264,19 @@ def branch(
         count = list_ones(state, rules, undrawn, 0, result)
         for number in range(min(count, ones.shape[1])):
             ones[game, number] = result[number]
-        left = list_undrawn(state, places)
+        left = list_undrawn(state, entries)
         for number in range(chances.shape[1]):
             first = number % left
             chosen = first + int(chances[game, number] * (left - first))
-            place = places[chosen]
-            places[chosen] = places[first]
-            places[first] = place
+            entry = entries[chosen]
+            entries[chosen] = entries[first]
+            entries[first] = entry
             index = game * chances.shape[1] + number
             copies[index] = state
             new = card
-            if place != _STAYS:
-                new = int(state.deck[place])
-                change_drawn(copies[index], card, int(place))
+            if entry != _STAYS:
+                new = int(state.deck[entry])
+                swap_drawn(copies[index], card, int(entry))
             held = int(state.hand[int(state.seat), new]) - int(undrawn[new])
             in_pile = cards_in_pile(state, rules, new) + int(undrawn[new])
             moves[game, number, 0] = place_held(rules.teams, 0, new, held)
@@ -288,21 +286,21 @@ def branch(
 
 
 @rule
-def list_undrawn(state: State, places: npt.NDArray[np.int32]) -> int:
-    """List where cards lie in the deck, after an entry for the drawn card itself; how many entries."""
-    places[0] = _STAYS
+def list_undrawn(state: State, entries: npt.NDArray[np.int32]) -> int:
+    """List `_STAYS` for the drawn card, then the indices of cards in the deck; return their number."""
+    entries[0] = _STAYS
     count = 1
-    for place in range(DECK_SIZE):
-        if int(state.deck[place]) != NO_CARD:
-            places[count] = place
+    for index in range(DECK_SIZE):
+        if int(state.deck[index]) != NO_CARD:
+            entries[count] = index
             count += 1
     return count
 
 
 @rule
-def change_drawn(state: State, card: int, place: int) -> None:
-    """Put the card that was drawn into the draw pile, and the one that lies there into the hand."""
-    seat, new = int(state.seat), int(state.deck[place])
-    state.deck[place] = card
+def swap_drawn(state: State, card: int, index: int) -> None:
+    """Swap the drawn card in the hand with the card at an index of the deck."""
+    seat, new = int(state.seat), int(state.deck[index])
+    state.deck[index] = card
     state.hand[seat, card] = int(state.hand[seat, card]) - 1
     state.hand[seat, new] = int(state.hand[seat, new]) + 1

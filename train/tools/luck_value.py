@@ -1,14 +1,14 @@
 """Fit the network that values luck (`--aivat` of the arena) to games of some agents.
 
-    python -m train.tools.luck_value --out runs/luck --edition parker --players 4 --agent arnold --agent
-    strategist python -m millebornes_env compare arnold strategist --players 4 --aivat --luck-value runs/luck
+    python -m train.tools.luck_value --out runs/luck --players 4 --agent arnold --agent strategist
+    python -m millebornes_env compare arnold strategist --players 4 --aivat --luck-value runs/luck
 
-The agents play rounds in all lineups of different ones. After some draws a game is branched: in each branch
-another card was drawn, and almost all else is the same (`train.tools.luck_games`). A network that sees all
-hands learns to foretell by how much the branches differ and, less exactly, what they come to. In the first
-stage branches are played to the end of the round. In later ones the network of the stage before values them
-after `--horizon` more draws, which is quicker and has far less noise. A network that was fitted to some
-agents is right for all, as `millebornes_env.arena.luck.aivat` proves; others only gain less.
+The agents play rounds in all lineups of different agents. After some draws a game is branched: each branch
+draws another card, and almost all else is equal (`train.tools.luck_games`). A network that sees all hands
+learns to predict the differences between branches and, less exactly, their outcomes. In the first stage
+branches are played to the end of the round. In later stages the network of the previous stage evaluates them
+after `--horizon` more draws, which is faster and has far less noise. A network fitted to some agents is
+unbiased for all (see `millebornes_env.arena.luck.aivat`); other agents only gain less.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from train.tools.luck_games import MOVED, SIGNS, Branches, Plan, collect, lineup
 
 _AGENTS: Final = ("champion", "arnold", "strategist")
 _SEED_OF_TEST: Final = 0x6C75636B  # deals that the network was not fitted to
-_SEED_OF_SCALE: Final = 0x7363616C  # deals that say how much of the luck is taken off
-_UNITS: Final = (256, 32)  # of the two layers, if nothing else is said
-_PLACES: Final = 10  # binary places of a float16
+_SEED_OF_SCALE: Final = 0x7363616C  # deals that determine the scale
+_UNITS: Final = (256, 32)  # default units of the two layers
+_MANTISSA_BITS: Final = 10  # of a float16
 _LEAST_SHARE: Final = 0.001
-_LAST_RATE: Final = 0.02  # of the learning rate, at the end
-_LEVEL: Final = 0.1  # what the mean of a draw's branches counts: the noise of a mean is that much larger
+_LAST_RATE: Final = 0.02  # final learning rate, as a share of the initial one
+_MEAN_COEF: Final = 0.1  # weight of the mean of a draw's branches in the loss: its noise is ten times larger
 
 Floats = npt.NDArray[Any]
 
@@ -65,7 +65,7 @@ class Args:
     out: Path
     """folder that the network is written to; it must not hold one yet"""
     agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """a compiled agent whose games are learned from; once for each (default: champion, arnold, strategist)"""
+    """a compiled agent to learn from; repeat it for several (default: champion, arnold, strategist)"""
     edition: str = "parker"
     """rule sheet that is played"""
     players: int = 2
@@ -73,17 +73,17 @@ class Args:
     teams: int | None = None
     """teams at the table (default: as usual for the sheet)"""
     draws: int = 300_000
-    """draws that are branched and learned from in each stage"""
+    """number of draws to branch and learn from in each stage"""
     stages: int = 20
-    """how many stages; the first is played to the end, unless there is --start"""
+    """number of stages; the first plays branches to the end, unless --start is given"""
     start: Path | None = None
-    """folder of a network to go on from; more units than it has are added to it"""
+    """folder of a network to start from; missing units are added to it"""
     branches: int = 4
     """branches of a draw"""
     share: float = 0.2
-    """share of the draws that are branched, 0.001 to 1"""
+    """share of the draws to branch, 0.001 to 1"""
     horizon: int = 8
-    """cards drawn in a branch until it is valued, in later stages (two teams only); 0: played to the end"""
+    """draws in a branch before it is evaluated, in later stages (two teams only); 0: play to the end"""
     hidden: int | None = None
     """units of the first layer (default: 256, or those of --start)"""
     second: int | None = None
@@ -91,26 +91,26 @@ class Args:
     epochs: int = 2
     """passes over the draws of a stage"""
     batch_size: int = 1024
-    """draws in one gradient step"""
+    """minibatch size in draws"""
     learning_rate: float = 1e-3
-    """learning rate of Adam at the beginning; it falls to a fiftieth over all stages"""
+    """initial learning rate of Adam; it decays to 1/50 over all stages"""
     bits: int = 10
-    """binary places of the weights that are written, 1 to 10; with 5 they pack into half the room"""
+    """mantissa bits of the written weights, 1 to 10; with 5 they compress to half the size"""
     seed: int = 1
     """seed of the deals and of the network"""
     deals: int = 4000
-    """deals of each lineup to measure the gain in"""
+    """deals of each lineup for the measurement of the gain"""
     threads: int = 1
     """CPU threads"""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The agents, each once, by their names."""
+        """Specs of the agents, without duplicates."""
         return tuple(dict.fromkeys(self.agent or _AGENTS))
 
     @property
     def config(self) -> MatchConfig:
-        """The matches to play."""
+        """The table of the games."""
         return MatchConfig(
             self.edition, self.players, self.teams, episode="round", seed=self.seed, threads=self.threads
         )
@@ -122,10 +122,10 @@ class Args:
 
 
 class LuckValue(nn.Module):
-    """The value network as PyTorch learns it."""
+    """The value network as a PyTorch module."""
 
     def __init__(self, inputs: int, hidden: int, second: int) -> None:
-        """Make one of random weights."""
+        """Create random weights."""
         super().__init__()
         self.rows = nn.Parameter(0.1 * torch.randn(inputs, hidden))
         self.bias = nn.Parameter(torch.zeros(hidden))
@@ -135,11 +135,11 @@ class LuckValue(nn.Module):
             self.rows[0] = 0.0
 
     def forward(self, ones: Tensor, moves: Tensor) -> Tensor:
-        """The values of branches, float32[N, K].
+        """Evaluate branches, float32[N, K].
 
         Args:
             ones: int[N, W], as in `Branches`.
-            moves: int[N, K, MOVED], likewise.
+            moves: int[N, K, MOVED], as in `Branches`.
         """
         draws, branches = moves.shape[:2]
         bag = torch.nn.functional.embedding_bag
@@ -150,10 +150,10 @@ class LuckValue(nn.Module):
         value: Tensor = self.last(torch.relu(self.second(hidden))).squeeze(2)
         return value
 
-    def take(self, layers: Layers) -> None:
-        """Go on from a network with as many units or fewer; at first, with its values (Chen et al. 2016).
+    def load(self, layers: Layers) -> None:
+        """Copy a network with at most as many units; its function is preserved (Net2Net, Chen et al. 2016).
 
-        A unit that it lacks keeps its random weights, but those by which older units would hear of it are 0.
+        Added units keep their random input weights; their weights into existing units are set to 0.
         """
         units, seconds, _ = (len(bias) for _, bias in layers)
         with torch.no_grad():
@@ -164,25 +164,24 @@ class LuckValue(nn.Module):
                     part[tuple(slice(size) for size in array.shape)] = torch.from_numpy(array)
 
     def _layers(self) -> tuple[tuple[Tensor, Tensor], ...]:
-        """Weight [outputs, inputs] and bias of each layer."""
+        """Return weight [outputs, inputs] and bias of each layer."""
         second, last = self.second, self.last
         return (self.rows.T, self.bias), (second.weight, second.bias), (last.weight, last.bias)
 
     def layers(self) -> Layers:
-        """The weights, copied."""
-        return [(_halved(weight), _halved(bias)) for weight, bias in self._layers()]
+        """Return a copy of the weights in float32, rounded to float16."""
+        return [(_rounded_copy(weight), _rounded_copy(bias)) for weight, bias in self._layers()]
 
 
-def _halved(part: Tensor) -> npt.NDArray[np.float32]:
-    """A copy in float32, rounded to float16."""
+def _rounded_copy(part: Tensor) -> npt.NDArray[np.float32]:
     return part.detach().numpy().astype(np.float16).astype(np.float32)
 
 
 class Learner:
-    """A model, and how it learns over all stages."""
+    """A model with its optimizer and learning rate schedule over all stages."""
 
     def __init__(self, model: LuckValue, args: Args) -> None:
-        """Begin."""
+        """Create the optimizer."""
         self._model, self._args = model, args
         self._optimizer = torch.optim.Adam(model.parameters(), lr=args.learning_rate, betas=(0.9, 0.99))
         steps = args.stages * args.epochs * (args.draws // args.batch_size)
@@ -191,7 +190,7 @@ class Learner:
         )
 
     def learn(self, found: Branches, stage: int) -> float:
-        """One stage; the share of the variance between branches that was foretold in the last epoch."""
+        """Learn from one stage; return the explained variance between branches in the last epoch."""
         args, squares, variance = self._args, 0.0, 0.0
         random = np.random.default_rng(agent_seed(args.seed, stage))
         for _ in range(args.epochs):
@@ -199,11 +198,12 @@ class Learner:
             for first in range(0, len(order) - args.batch_size + 1, args.batch_size):
                 chosen = np.sort(order[first : first + args.batch_size])
                 lead = torch.from_numpy(found.lead[chosen])
-                error = self._model(*(_indices(part[chosen]) for part in found[:2])) - lead
+                inputs = (torch.from_numpy(part[chosen].astype(np.int32)) for part in found[:2])
+                error = self._model(*inputs) - lead
                 level = error.mean(dim=1, keepdim=True)
                 between = ((error - level) ** 2).mean()
                 self._optimizer.zero_grad(set_to_none=True)
-                (between + _LEVEL * (level**2).mean()).backward()
+                (between + _MEAN_COEF * (level**2).mean()).backward()
                 self._optimizer.step()
                 self._schedule.step()
                 squares += float(between.detach())
@@ -211,19 +211,15 @@ class Learner:
         return 1.0 - squares / variance if variance else 0.0
 
 
-def _indices(places: npt.NDArray[np.int16]) -> Tensor:
-    return torch.from_numpy(places.astype(np.int32))
-
-
 def fit(args: Args) -> Layers:
-    """Fit a network, and write it."""
+    """Fit a network and write it after each stage; return its layers."""
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
     rules = args.config.rules
     layers = None if args.start is None else unscaled(args.config, args.start)
     model = LuckValue(num_inputs(rules.players, rules.teams), *units_of(args, layers))
     if layers is not None:
-        model.take(layers)
+        model.load(layers)
     learner = Learner(model, args)
     for stage in range(args.stages):
         start = time.perf_counter()
@@ -231,14 +227,14 @@ def fit(args: Args) -> Layers:
         network = None if layers is None else value_network(layers)
         result = collect(config, args.names, network, args.draws, args.plan)
         played = time.perf_counter()
-        foretold = learner.learn(result, stage)
+        explained = learner.learn(result, stage)
         layers = model.layers()
-        # whoever stops it has that much
+        # if the process is stopped, the stages so far are kept
         FILES.save(args.out, in_half_precision(arrays_of(layers)), description(args, layers, stage + 1))
         print(
             f"stage {stage + 1} of {args.stages}: {len(result.lead):,} draws, standard deviation between "
             f"branches {POINTS_OF_VALUE * result.lead.std(axis=1).mean():,.0f} points, "
-            f"{100 * foretold:.1f} % of the variance foretold; {played - start:.0f} s of play, "
+            f"{100 * explained:.1f} % of the variance explained; {played - start:.0f} s of play, "
             f"{time.perf_counter() - played:.0f} s of learning",
             flush=True,
         )
@@ -246,10 +242,10 @@ def fit(args: Args) -> Layers:
     scale = scale_of(args, layers)
     if not scale > 0:
         raise ValueError(
-            f"of the luck that the network finds, {100 * scale:.0f} % is best taken off: it knows nothing "
-            f"yet. Go on from it with --start {args.out}"
+            f"the network has learned nothing yet: the best scale of its luck is {100 * scale:.0f} %. "
+            f"Continue with --start {args.out}"
         )
-    print(f"of the luck that it finds, {100 * scale:.0f} % is taken off", flush=True)
+    print(f"scale of the luck: {100 * scale:.0f} %", flush=True)
     layers = rounded(scaled(layers, scale), args.bits)
     about = description(args, layers, args.stages, scale)
     FILES.save(args.out, in_half_precision(arrays_of(layers)), about)
@@ -263,27 +259,27 @@ def scaled(layers: Layers, scale: float) -> Layers:
 
 
 def units_of(args: Args, start: Layers | None) -> tuple[int, int]:
-    """Units of the first and of the second layer.
+    """Return the units of the first and of the second layer.
 
     Raises:
-        ValueError: the network to go on from has more, or the arena has no room for so many.
+        ValueError: the network to start from has more, or there are more than the arena supports.
     """
     has = _UNITS if start is None else (len(start[0][1]), len(start[1][1]))
     wanted = (args.hidden or has[0], args.second or has[1])
     for name, units, own in zip(("hidden", "second"), wanted, has, strict=True):
         if units > MAX_UNITS:
-            raise ValueError(f"--{name} is {units}; the arena has room for {MAX_UNITS} units")
+            raise ValueError(f"--{name} is {units}; the arena supports at most {MAX_UNITS}")
         if start is not None and units < own:
             raise ValueError(
-                f"--{name} is {units}, but the network of --start has {own} units there: units can be "
-                "added, not taken away"
+                f"--{name} is {units}, but that layer of --start has {own} units: units can be added, not "
+                "removed"
             )
     return wanted
 
 
 def rounded(layers: Layers, bits: int) -> Layers:
-    """The weights in float16, with so many of its 10 binary places."""
-    step = 1 << (_PLACES - bits)
+    """Round weights to float16 with this many of its 10 mantissa bits."""
+    step = 1 << (_MANTISSA_BITS - bits)
 
     def nearest(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         words = weights.astype(np.float16).view(np.uint16).astype(np.int64)
@@ -293,16 +289,16 @@ def rounded(layers: Layers, bits: int) -> Layers:
 
 
 def unscaled(config: MatchConfig, folder: Path) -> Layers:
-    """A network of this script as it was before a part of the luck was left.
+    """Load a network of this script as it was before scaling.
 
     Raises:
-        ArenaError: there is none, or it is of another table.
-        ValueError: nothing of it is left.
+        ArenaError: there is no network, or it is of another table.
+        ValueError: its scale is not positive.
     """
     layers = layers_for(config.game, config.rules, str(folder))
     scale = float(FILES.read_description(folder).get("scale", 1.0))
     if not scale > 0:
-        raise ValueError(f"the network in {str(folder)!r} was scaled by {scale}: begin without --start")
+        raise ValueError(f"the network in {str(folder)!r} was scaled by {scale}: leave out --start")
     return scaled(layers, 1.0 / scale)
 
 
@@ -331,16 +327,16 @@ def description(args: Args, layers: Layers, stages: int, scale: float = 1.0) -> 
 
 
 def runs_of(folder: Path) -> list[Any]:
-    """The options of all runs that have made a network, the first one first."""
-    told = FILES.read_description(folder)
-    before = told.get("begun_with") or []
-    return [*(before if isinstance(before, list) else [before]), told.get("options")]
+    """Return the options of all runs that led to a network, oldest first."""
+    about = FILES.read_description(folder)
+    before = about.get("begun_with") or []
+    return [*(before if isinstance(before, list) else [before]), about.get("options")]
 
 
 def scale_of(args: Args, layers: Layers) -> float:
-    """Return the share of luck to subtract from duplicate deals: a noisy network overestimates it.
+    """Return the regression coefficient of leads on luck, over deals of its own.
 
-    The regression coefficient of the leads on the luck, over deals of their own.
+    Duplicate deals subtract the luck times this scale, because a noisy network overestimates luck.
     """
     config = replace(args.config, seed=agent_seed(args.seed, _SEED_OF_SCALE), aivat=True)
     leads, luck, network = [], [], value_network(layers)
@@ -356,7 +352,7 @@ def scale_of(args: Args, layers: Layers) -> float:
 def play_valued(
     roles: Sequence[Agent], config: MatchConfig, deals: int, network: ValueNetwork
 ) -> tuple[Floats, Floats]:
-    """The lead of role 0 and its luck in each deal, means over the rotations, in thousands of points."""
+    """Return lead and luck of role 0 in each deal, means over the rotations, in thousands of points."""
     batch = dealt_batch(config, 0, deals, network)
     who = roles_of([agent for agent in roles if is_compiled(agent)])
     loops_of(config).play_games(batch, compiled_rules(config), settings_of(config), who)
@@ -367,7 +363,7 @@ def play_valued(
 
 
 def measure(args: Args) -> None:
-    """Print what the network saves, lineup by lineup, in deals that it was not fitted to."""
+    """Print the variance reduction of each lineup, in deals that the network was not fitted to."""
     seed = agent_seed(args.seed, _SEED_OF_TEST)
     config = replace(args.config, seed=seed, aivat=True, luck_value=str(args.out))
     for lineup in lineups_of(args.names, config.rules.teams):
@@ -375,14 +371,14 @@ def measure(args: Args) -> None:
         streams = variance_reduction(outcome).ratio
         saved = luck_reduction(outcome).ratio
         print(
-            f"{' - '.join(lineup)}: duplicate deals save {streams or 0:.2f} times the rounds, "
-            f"and the value of luck {saved or 0:.2f} times the deals on top",
+            f"{' - '.join(lineup)}: duplicate deals reduce the rounds needed by a factor of "
+            f"{streams or 0:.2f}, the value of luck the deals by {saved or 0:.2f} more",
             flush=True,
         )
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_command(_command)
 
 
@@ -394,22 +390,18 @@ def _command() -> None:
     check_shares(args, "share")
     if args.share < _LEAST_SHARE:
         raise ValueError(
-            f"--share is {args.share}; it must be {_LEAST_SHARE} or more, or hardly a draw is learned"
+            f"--share is {args.share}; it must be {_LEAST_SHARE} or more, or too few draws are branched"
         )
     if not 2 <= args.branches <= DECK_SIZE:
-        raise ValueError(
-            f"--branches is {args.branches}; it must be from 2 to {DECK_SIZE}, to tell cards apart"
-        )
+        raise ValueError(f"--branches is {args.branches}; it must be from 2 to {DECK_SIZE}")
     if args.deals < 2:
-        raise ValueError("--deals is 1; what luck is worth taking off shows in 2 or more")
+        raise ValueError("--deals is 1; the scale of the luck needs 2 or more")
     if not args.config.rules.count_points:
-        raise ValueError(f"--edition {args.edition} counts no points, which luck is valued in")
+        raise ValueError(f"--edition {args.edition} counts no points, the unit of luck")
     if args.draws < args.batch_size:
-        raise ValueError(
-            f"--draws is {args.draws}, --batch-size {args.batch_size}: not one step would be learned"
-        )
-    if not 1 <= args.bits <= _PLACES:
-        raise ValueError(f"--bits is {args.bits}; it must be from 1 to {_PLACES}")
+        raise ValueError(f"--draws is {args.draws}; it must be --batch-size, {args.batch_size}, or more")
+    if not 1 <= args.bits <= _MANTISSA_BITS:
+        raise ValueError(f"--bits is {args.bits}; it must be from 1 to {_MANTISSA_BITS}")
     if args.horizon < 0:
         raise ValueError(f"--horizon is {args.horizon}; it must be 0 or more")
     if args.config.rules.teams > 2 and args.horizon:
@@ -422,7 +414,7 @@ def _command() -> None:
             raise ValueError(f"{spec}: only games of compiled agents can be learned from")
     if len(args.names) == 1:
         raise ValueError(
-            "one --agent alone: duplicate deals leave no luck in its games with itself; give two or more"
+            "--agent is given once: duplicate deals leave no luck in games of an agent with itself; give two"
         )
     units_of(args, None if args.start is None else unscaled(args.config, args.start))
     refusal = ValueError(f"another process fits into {str(args.out)!r}: wait for it, or choose another --out")

@@ -1,12 +1,12 @@
 """Fit the value head of a policy to another reward, and leave its play as it is, bit for bit.
 
-    python -m train.tools.refit_value runs/equity --reward points --out runs/both
+    python -m train.tools.refit_value runs/win_prob --reward points --out runs/both
     python -m train.tools.refit_value runs/first --out runs/refitted --decisions 1_000_000
 
-Who trained for match equity plays for the match, but its value head no longer tells the points of a round,
-which search judges by. The policy plays itself, and its value is fitted anew to what the episodes brought: by
-ridge regression on the units of the last hidden layer. Only the value's own row of the last layer changes,
-which no logit depends on. Both heads are then measured on other games.
+A policy trained for match-win probability plays for the match, but its value head no longer predicts the
+points of a round, which search uses. The policy plays against itself, and its value is fitted to the outcomes
+of the episodes by ridge regression on the units of the last hidden layer. Only the value's own row of the
+last layer changes, which no logit depends on. Both heads are then measured on other games.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import tyro
 
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import check_writable
-from millebornes_env._util.network_files import restored
+from millebornes_env._util.network_files import dequantize
 from millebornes_env.agents.policy.agent import ACTIVATIONS, PolicyAgent
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
@@ -33,16 +33,15 @@ from millebornes_env.agents.policy.files import (
     read_description,
 )
 from millebornes_env.agents.policy.rounding import MOST_LEVELS, rounded
-from millebornes_env.agents.protocol import Table
 from millebornes_env.envs.options import USUAL
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from train.common.games import BoolArray, Float32Array, Float64Array, Int8Array, ManyGames, new_rollout
 from train.common.options import Args as SelfPlayArgs
 from train.common.options import check, check_amounts, check_counts, parse_options
 
-_BINS: Final = 5  # of the table of calibration
-_ROWS_AT_ONCE: Final = 16_384  # that are added up in float64
-_SEED_OF_TEST: Final = 0x76616C7565  # games that the head was not fitted to
+_BINS: Final = 5  # of the calibration
+_CHUNK: Final = 16_384  # rows summed in float64 at a time
+_SEED_OF_TEST: Final = 0x76616C7565  # added to the seed: games that the head was not fitted to
 
 
 @dataclass(frozen=True)
@@ -54,23 +53,23 @@ class Args:
     out: Path
     """folder that the policy with its new value is written to; it must not hold a policy yet"""
     reward: str = USUAL
-    """what the value foretells, as in train.selfplay: points, win, equity; usual: points, if there are any"""
+    """reward that the value predicts: points, win, win_prob; usual: points, if the game has any"""
     episode: str = USUAL
-    """what is played: match (its score shows), round, race ...; usual: the longest that the game has"""
+    """unit of play: match (with its score), round, race ...; usual: the longest of the game"""
     mode: Literal["best", "sample"] = "best"
-    """whether the policy plays its most probable actions, as in search, or samples them, as in training"""
+    """best: play the most probable actions, as in search; sample: sample them, as in training"""
     decisions: int = 8_000_000
-    """decisions that the value is fitted to"""
+    """number of decisions to fit the value to"""
     test_decisions: int = 2_000_000
-    """decisions of other games that both heads are measured on"""
+    """number of decisions from other games to measure both heads on"""
     ridge: float = 1e-4
-    """penalty on the weights, of units scaled to variance 1"""
+    """ridge penalty on the weights of units scaled to variance 1"""
     num_envs: int = 256
-    """games played at once"""
+    """number of parallel games"""
     num_steps: int = 512
-    """decisions of a game that are kept until their episodes are over"""
+    """decisions of each game to keep until their episodes end"""
     seed: int = 1
-    """of the games, and of sampled actions"""
+    """seed of the games and the sampled actions"""
     threads: int = 1
     """CPU threads of the games"""
 
@@ -83,21 +82,21 @@ class Head(NamedTuple):
 
 
 class Decisions(NamedTuple):
-    """Decisions whose episodes are over, M of them."""
+    """M decisions whose episodes have ended."""
 
-    units: Float32Array  # [M, U] what the last layer is given
-    returns: Float64Array  # [M] what the seat that decided got from then on
-    games: npt.NDArray[np.int64]  # [M] number of the game, which goes on when an episode is over
+    units: Float32Array  # [M, U] inputs of the last layer
+    returns: Float64Array  # [M] to the deciding seat
+    games: npt.NDArray[np.int64]  # [M] index of the game; a game has one episode after another
 
 
 # Games -----------------------------------------------------------------------------------------------------
 
 
 def self_play(args: Args, description: dict[str, Any], seed: int) -> SelfPlayArgs:
-    """The games of the policy, as the options of `train.selfplay`.
+    """Return the games of the policy as options of `train.selfplay`.
 
     Raises:
-        ValueError: the message names the option that cannot be.
+        ValueError: an option is invalid; the message names it.
     """
     view = description.get("view")
     sees_rules = isinstance(view, dict) and view.get("rules") is True
@@ -119,30 +118,29 @@ def self_play(args: Args, description: dict[str, Any], seed: int) -> SelfPlayArg
 
 
 class SelfPlay:
-    """Games that a policy plays against itself, N of them.
+    """N games that a policy plays against itself.
 
     Attributes:
-        policy: who plays; at the first of the tables.
-        reward: what its returns are of.
-        left_out: decisions whose episode had not ended in time.
+        policy: the policy, loaded for the first of the tables.
+        reward: the reward of the returns.
+        left_out: number of decisions whose episode did not end in time.
     """
 
     def __init__(self, args: Args, seed: int) -> None:
-        """Begin the games.
+        """Start the games.
 
         Raises:
-            UnknownAgentError: there is no policy, or one that does not see games as `train.selfplay` shows
-                them.
-            ValueError: an option cannot be.
+            AgentError: there is no policy, or its inputs are not those of `train.selfplay`.
+            ValueError: an option is invalid.
         """
         options = self_play(args, read_description(args.folder), seed)
         self.reward = options.chosen_reward
         self._games = ManyGames(args.num_envs, options.table_options)
-        self.policy = policy_at(args.folder, self._games.tables[0])
+        self.policy = PolicyAgent(self._games.tables[0], folder=str(args.folder))
         if self.policy.input_spec != self._games.input_spec:
-            raise UnknownAgentError(
-                f"the policy in {str(args.folder)!r} sees games in another way than train.selfplay shows "
-                "them: its value cannot be fitted here"
+            raise AgentError(
+                f"the policy in {str(args.folder)!r} has other inputs than a policy of train.selfplay: its "
+                "value cannot be fitted here"
             )
         self._random = np.random.default_rng(seed) if args.mode == "sample" else None
         games = self._games
@@ -156,10 +154,10 @@ class SelfPlay:
         self._play(0, args.num_steps)
 
     def decisions(self, count: int) -> Iterator[Decisions]:
-        """Play on, until there are so many decisions.
+        """Yield at least `count` decisions.
 
-        Those whose episode goes on for more than `num_steps` steps of its game may be left out, those of
-        longer than twice that are: `left_out` counts them.
+        Decisions whose episode continues for more than `num_steps` steps may be left out, and those with more
+        than twice that are; `left_out` counts them.
         """
         half, result = len(self._dones) // 2, 0
         while result < count:
@@ -170,13 +168,13 @@ class SelfPlay:
             games = np.broadcast_to(np.arange(kept.shape[1]), kept.shape)
             yield Decisions(self._units[:half][kept], returns[:half][kept], games[kept])
             if not kept.any():
-                raise ValueError(f"no episode is over after --num-steps {half}: give more")
+                raise ValueError(f"no episode ended within --num-steps {half}: give more")
             result += int(kept.sum())
             for kind in (self._units, self._seats, self._rewards, self._dones):
                 kind[:half] = kind[half:]
 
     def _play(self, first: int, stop: int) -> None:
-        """Play, and write down the steps from `first` to before `stop`."""
+        """Play, and record the steps from `first` to before `stop`."""
         now = self._now
         for step in range(first, stop):
             self._games.write_decisions(now, 0)
@@ -186,7 +184,7 @@ class SelfPlay:
             self._rewards[step], self._dones[step] = now.rewards[0], now.dones[0]
 
     def _chosen(self, units: Float32Array, masks: Int8Array) -> npt.NDArray[np.int64]:
-        """The policy's actions; where there is nothing to choose, 0."""
+        """Return the policy's actions; 0 where no action is legal."""
         weight, bias = self.policy.layers[-1]
         known = min(masks.shape[1], int(self.policy.description["num_actions"]))
         logits = np.where(masks[:, :known] != 0, units @ weight[:known].T + bias[:known], -np.inf)
@@ -194,11 +192,6 @@ class SelfPlay:
             logits += self._random.gumbel(size=logits.shape)
         actions: npt.NDArray[np.int64] = logits.argmax(axis=1)
         return actions
-
-
-def policy_at(folder: Path, table: Table) -> PolicyAgent:
-    """The policy of a run folder."""
-    return PolicyAgent(table, folder=str(folder))
 
 
 def last_units(policy: PolicyAgent, rows: Int8Array) -> Float32Array:
@@ -216,12 +209,12 @@ def returns_of(
     """Return each seat's undiscounted return from each decision to the end of the episode.
 
     Args:
-        rewards: float32[T, N, S], of the step that followed, to every seat.
-        seats: int64[T, N], who decided.
-        dones: bool[T, N], whether the step ended the episode.
+        rewards: float32[T, N, S], of the following step, to every seat.
+        seats: int64[T, N], the deciding seats.
+        dones: bool[T, N], True if the step ended the episode.
 
     Returns:
-        float64[T, N], and bool[T, N]: whether the end of the episode is among the steps.
+        The returns, float64[T, N], and bool[T, N], True if the end of the episode is among the steps.
     """
     steps, games, players = rewards.shape
     after, known = np.zeros((games, players)), np.zeros(games, np.bool_)
@@ -237,17 +230,17 @@ def returns_of(
 # The fit ---------------------------------------------------------------------------------------------------
 
 
-def fitted(found: Iterator[Decisions], ridge: float) -> tuple[Head, int]:
-    """The head that foretells returns best, and how many decisions it was fitted to.
+def fitted(decisions: Iterator[Decisions], ridge: float) -> tuple[Head, int]:
+    """Fit a head to returns; return it and the number of decisions.
 
     Args:
-        found: the decisions.
-        ridge: penalty on the weights, of units scaled to variance 1.
+        decisions: the decisions.
+        ridge: penalty on the weights of units scaled to variance 1.
     """
     products = np.zeros(())
-    for some in found:
-        for first in range(0, len(some.units), _ROWS_AT_ONCE):
-            rows = slice(first, first + _ROWS_AT_ONCE)
+    for some in decisions:
+        for first in range(0, len(some.units), _CHUNK):
+            rows = slice(first, first + _CHUNK)
             units = some.units[rows]
             few = np.column_stack([units, np.ones(len(units)), some.returns[rows]])
             products = products + few.T @ few
@@ -264,23 +257,23 @@ def fitted(found: Iterator[Decisions], ridge: float) -> tuple[Head, int]:
 
 
 def head_of(policy: PolicyAgent) -> Head | None:
-    """The value head of a policy, if it has one."""
+    """Return the value head of a policy; None if it has none."""
     weight, bias = policy.layers[-1]
     return None if policy.value is None else Head(weight[-1], bias[-1])
 
 
 def with_head(policy: PolicyAgent, folder: Path, head: Head) -> tuple[dict[str, Any], Head]:
-    """The weights of a policy with another value head.
+    """Replace the value head in the weights of a policy.
 
     Args:
         policy: read from the folder.
-        folder: its run folder, whose numbers are kept as they stand there.
-        head: the new one.
+        folder: its run folder; all other numbers of its file stay as they are.
+        head: the new head.
 
     Returns:
-        The tensors of its file, and the head as it is played: rounded, if the others of its layer are.
+        The tensors of the file, and the head as it is played: rounded if the rest of its layer is.
     """
-    from safetensors.numpy import load_file  # noqa: PLC0415 - an extra: only who trains needs it
+    from safetensors.numpy import load_file  # noqa: PLC0415 - an extra, needed for training only
 
     tensors: dict[str, Any] = dict(load_file(folder / WEIGHTS_FILE))
     name, actions = f"layers.{len(policy.layers) - 1}", int(policy.description["num_actions"])
@@ -289,25 +282,25 @@ def with_head(policy: PolicyAgent, folder: Path, head: Head) -> tuple[dict[str, 
         (own,) = rounded([(row, np.array([head.bias]))], int(policy.description.get("levels", MOST_LEVELS)))
         tensors[f"{name}.scale"] = np.concatenate([scale[:actions], own.scale])
         tensors[f"{name}.weight"] = np.concatenate([weight[:actions], own.numbers])
-        head = head._replace(weight=restored(own.numbers, own.scale)[0])
-    else:  # in float32, as they are played
+        head = head._replace(weight=dequantize(own.numbers, own.scale)[0])
+    else:  # in float32, as played
         tensors.pop(f"{name}.scale", None)
         tensors[f"{name}.weight"] = np.concatenate([policy.layers[-1][0][:actions], row])
     tensors[f"{name}.bias"] = np.append(policy.layers[-1][1][:actions], head.bias)
     return tensors, head
 
 
-# What it is worth ------------------------------------------------------------------------------------------
+# Accuracy --------------------------------------------------------------------------------------------------
 
 
 class Measured(NamedTuple):
     """The accuracy of a value head.
 
     Attributes:
-        squared_error: the mean.
-        explained: share of the variance of the returns that it explains; below 0: the mean explains more.
-        error: standard error of that, over games.
-        bins: of equally many decisions each, the lowest values first: the mean value, and the mean return.
+        squared_error: mean squared error.
+        explained: explained variance of the returns; below 0 if their mean explains more.
+        error: standard error of `explained`, over games.
+        bins: mean value and mean return of quantiles of the decisions by value, in ascending order.
     """
 
     squared_error: float
@@ -329,34 +322,34 @@ def measured(values: Float64Array, returns: Float64Array, games: npt.NDArray[np.
 
 
 def _explained(sums: Float64Array) -> Any:
-    """The share of the variance that is explained, from the sums of `measured`."""
+    """Return the explained variance, from the sums of `measured`."""
     count, first, second, errors = sums
     return 1.0 - errors / (second - first**2 / count)
 
 
-def both_measured(found: Iterator[Decisions], heads: dict[str, Head]) -> dict[str, Measured]:
+def measure_heads(decisions: Iterator[Decisions], heads: dict[str, Head]) -> dict[str, Measured]:
     """Measure heads on the same decisions."""
     values: dict[str, list[Float64Array]] = {name: [] for name in heads}
     returns, games = [], []
-    for some in found:
+    for some in decisions:
         returns.append(some.returns)
         games.append(some.games)
         for name, head in heads.items():
             values[name].append((some.units @ head.weight + head.bias).astype(np.float64))
-    after, where = np.concatenate(returns), np.concatenate(games)
-    return {name: measured(np.concatenate(parts), after, where) for name, parts in values.items()}
+    targets = np.concatenate(returns), np.concatenate(games)
+    return {name: measured(np.concatenate(parts), *targets) for name, parts in values.items()}
 
 
-def lines_of(found: dict[str, Measured], values: dict[str, str | None]) -> list[str]:
-    """Return the printed lines about value heads."""
+def report(results: dict[str, Measured], rewards: dict[str, str | None]) -> list[str]:
+    """Return the printed lines about value heads, with the reward that each predicts."""
     lines = []
-    for name, one in found.items():
+    for name, one in results.items():
         lines.append(
-            f"{name} ({values[name]}): mean squared error {one.squared_error:.4f}, explains "
+            f"{name} ({rewards[name]}): mean squared error {one.squared_error:.4f}, explains "
             f"{100 * one.explained:.2f} % of the variance (standard error {100 * one.error:.2f})"
         )
-        pairs = ", ".join(f"{value:+.3f} {came:+.3f}" for value, came in one.bins)
-        lines.append(f"  value and what came, mean of each fifth of the decisions: {pairs}")
+        pairs = ", ".join(f"{value:+.3f} {outcome:+.3f}" for value, outcome in one.bins)
+        lines.append(f"  mean value and mean return of each fifth of the decisions: {pairs}")
     return lines
 
 
@@ -364,15 +357,15 @@ def lines_of(found: dict[str, Measured], values: dict[str, str | None]) -> list[
 
 
 def refit(args: Args) -> list[str]:
-    """Fit the head of a policy, measure it, write the new policy.
+    """Fit the head of a policy, measure it, and write the new policy.
 
     Returns:
-        Lines that say how well both heads foretell the reward.
+        Printed lines about the accuracy of both heads.
 
     Raises:
-        UnknownAgentError: there is no policy, or one whose games cannot be played here.
-        ValueError: an option cannot be.
-        OSError: it could not be written.
+        AgentError: there is no policy, or its games cannot be played here.
+        ValueError: an option is invalid.
+        OSError: a file could not be written.
     """
     play = SelfPlay(args, args.seed)
     head, count = fitted(play.decisions(args.decisions), args.ridge)
@@ -380,7 +373,7 @@ def refit(args: Args) -> list[str]:
     tensors, head = with_head(policy, args.folder, head)
     heads = ({} if old is None else {"before": old}) | {"after": head}
     test = SelfPlay(args, (args.seed + _SEED_OF_TEST) % 2**64)
-    result = both_measured(test.decisions(args.test_decisions), heads)
+    result = measure_heads(test.decisions(args.test_decisions), heads)
     description = policy.description | {"value": play.reward}
     description["value_fitted"] = {
         "by": "train.tools.refit_value",
@@ -398,18 +391,18 @@ def refit(args: Args) -> list[str]:
     layers = [*policy.layers[:-1], (rows, np.append(bias[: len(rows) - 1], head.bias))]
     check_layers(layers, description, args.out / WEIGHTS_FILE)
     FILES.save(args.out, tensors, description)
-    lines = lines_of(result, {"before": policy.value, "after": play.reward})
+    lines = report(result, {"before": policy.value, "after": play.reward})
     if play.left_out:
         share = play.left_out / (play.left_out + count)
         lines.append(
-            f"{100 * share:.2g} % of the decisions were left out: their episodes had not ended after "
+            f"{100 * share:.2g} % of the decisions were left out: their episodes did not end within "
             f"--num-steps {args.num_steps}"
         )
     return lines
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_command(_command)
 
 

@@ -3,8 +3,8 @@
     python -m train.tools.round_weights runs/first --out runs/small
     python -m train.tools.round_weights runs/first --out runs/smaller --levels 31 --deals 2000
 
-The command plays rounds by the policy and counts the decisions that change, and lets both play each other.
-`agents.policy.rounding` says how weights are rounded. Such a policy can be played, and be the `--start` of
+The command counts the decisions that change in rounds of the policy, and plays both policies against each
+other. `agents.policy.rounding` documents the rounding. A rounded policy can be played and be the `--start` of
 training.
 """
 
@@ -20,7 +20,7 @@ import tyro
 
 from millebornes_env import vector_env
 from millebornes_env._util.command_line import run_command
-from millebornes_env._util.network_files import restored
+from millebornes_env._util.network_files import dequantize
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
@@ -34,11 +34,11 @@ from millebornes_env.agents.policy.rounding import MOST_LEVELS, rounded
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.gauntlet import Score
 from millebornes_env.arena.match import MatchConfig, play
-from millebornes_env.errors import UnknownAgentError
+from millebornes_env.errors import AgentError
 from train.common.options import check_counts, parse_options
 
 _GAMES = 256
-"""That are played at the same time to count decisions."""
+"""Number of parallel games in which decisions are compared."""
 
 
 @dataclass(frozen=True)
@@ -50,27 +50,27 @@ class Args:
     out: Path
     """folder that the rounded policy is written to; it must not hold a policy yet"""
     levels: int = MOST_LEVELS
-    """the largest integer, 1 to 127: fewer compress better and change more decisions"""
+    """largest integer, 1 to 127; a smaller one compresses better and changes more decisions"""
     decisions: int = 50_000
-    """decisions that are compared for each edition that the policy was trained on"""
+    """number of decisions to compare in each edition of the policy"""
     deals: int = 500
-    """deals that both play against each other in each edition; 0: none"""
+    """deals between both policies in each edition; 0: none"""
     seed: int = 1
-    """of the games"""
+    """seed of the games"""
 
 
 def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
-    """Write a policy whose weights are rounded.
+    """Round the weights of a policy and write it to another folder.
 
     Args:
         folder: the run folder of the policy.
-        out: the folder that the rounded one is written to; made if it is missing.
+        out: the folder that the rounded policy is written to; created if it is missing.
         levels: the largest integer, 1 to MOST_LEVELS.
 
     Raises:
-        UnknownAgentError: there is no policy, or a damaged one.
-        ValueError: there are no such levels, or no such table.
-        OSError: it could not be written.
+        AgentError: there is no policy, or a damaged one.
+        ValueError: `levels` is out of range, or there is no such table.
+        OSError: a file could not be written.
     """
     description = read_description(folder)
     policy = PolicyAgent(_config(description, folder, 0).table(), folder=str(folder))
@@ -79,56 +79,54 @@ def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
     for number, layer in enumerate(layers):
         name = f"layers.{number}"
         tensors |= {f"{name}.weight": layer.numbers, f"{name}.scale": layer.scale, f"{name}.bias": layer.bias}
-    played = [(restored(layer.numbers, layer.scale), layer.bias) for layer in layers]
+    played = [(dequantize(layer.numbers, layer.scale), layer.bias) for layer in layers]
     check_layers(played, description, out / WEIGHTS_FILE)
     description |= {"format": ROUNDED_FORMAT, "levels": levels}
     FILES.save(out, tensors, description)
 
 
 def _config(description: dict[str, Any], folder: Path, edition: int, seed: int = 1) -> MatchConfig:
-    """A table of the policy, by the number of the edition among those that it was trained on.
+    """Return a table of the policy, given the index of one of its editions.
 
     Raises:
-        UnknownAgentError: the description names none.
+        AgentError: the description names no edition.
     """
     editions = description.get("editions")
     if not (isinstance(editions, list) and editions):
-        raise UnknownAgentError(
-            f"{str(folder / DESCRIPTION_FILE)!r} names no edition: restore it, or train again"
-        )
+        raise AgentError(f"{str(folder / DESCRIPTION_FILE)!r} names no edition: restore it, or train again")
     return MatchConfig(
         str(editions[edition]), description.get("players", 2), description.get("teams"), seed=seed
     )
 
 
 def changed_decisions(first: Path, second: Path, config: MatchConfig, decisions: int) -> float:
-    """The share of decisions that a second policy takes otherwise, in games that the first plays.
+    """Return the share of decisions in which a second policy differs, in games that the first plays.
 
     Args:
         first: run folder of the policy that plays all seats.
-        second: run folder of the other one, which is asked as well.
+        second: run folder of the policy to compare.
         config: the table; its seed deals the cards.
-        decisions: that are compared at least, of those with two legal actions or more.
+        decisions: least number of decisions to compare; only those with two or more legal actions count.
 
     Raises:
-        UnknownAgentError: a folder holds no policy for the table.
+        AgentError: a folder holds no policy for the table.
     """
     env = vector_env(_GAMES, config.edition, players=config.players, teams=config.teams, seed=config.seed)
     policies = [PolicyAgent(Table.of(env), folder=str(folder)) for folder in (first, second)]
-    shown, _ = env.reset()
-    asked = changed = 0
-    while asked < decisions:
-        rows, masks = shown["observation"], shown["action_mask"]
+    observations, _ = env.reset()
+    compared = changed = 0
+    while compared < decisions:
+        rows, masks = observations["observation"], observations["action_mask"]
         actions, others = (policy.act(rows, masks) for policy in policies)
-        open_ = (masks != 0).sum(axis=1) > 1
-        asked += int(open_.sum())
-        changed += int((open_ & (actions != others)).sum())
-        shown = env.step(np.maximum(actions, 0)).observations
-    return changed / asked
+        has_choice = (masks != 0).sum(axis=1) > 1
+        compared += int(has_choice.sum())
+        changed += int((has_choice & (actions != others)).sum())
+        observations = env.step(np.maximum(actions, 0)).observations
+    return changed / compared
 
 
 def report(args: Args) -> list[str]:
-    """A line for each edition: the decisions that change, and how both play against each other."""
+    """Return a line for each edition: the share of changed decisions, and the result between both."""
     description = read_description(args.out)
     lines = []
     for number, edition in enumerate(description["editions"]):
@@ -147,7 +145,7 @@ def report(args: Args) -> list[str]:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_command(_command)
 
 

@@ -49,8 +49,9 @@ from millebornes_env.agents.seen import (
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed, named_for
 from millebornes_env.engine.numba.compiling import address_of, call_at, for_kernels, kernel, rule_of_rules
+from millebornes_env.engine.numba.machine_code import prepare
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
-from millebornes_env.errors import AgentError, UnknownAgentError
+from millebornes_env.errors import AgentError
 from millebornes_env.games.registry import game as find_game
 
 Number = TypeVar("Number", bound=np.generic)
@@ -79,6 +80,9 @@ FIRST_OF_MATCH: Final = 40
 
 NO_ACTION: Final = -1
 """The action of a finished round, in which no seat has a decision."""
+
+FEW: Final = 64
+"""Rows of an observation up to which a call costs more than the choices, so that copying the rows pays."""
 
 _ADDRESSES: dict[tuple[Choose, ModuleType], int] = {}
 
@@ -207,11 +211,13 @@ def _choose_from_rows(rulebook: Rulebook, seen: Any) -> Callable[..., tuple[int,
         options: Int64Array,
         memories: Int16Array,
         scratch: StateArray,
-        key_0: int,
-        key_1: int,
         rows: Observations,
         slot_ids: Int64Array,
         actions: Int64Array,
+        count: int,
+        key_0: int,
+        key_1: int,
+        call: int,
     ) -> tuple[int, int, int]:
         """Let an agent choose from what its seats see, if the table can show all that.
 
@@ -223,27 +229,30 @@ def _choose_from_rows(rulebook: Rulebook, seen: Any) -> Callable[..., tuple[int,
             options: int64[MAX_OPTIONS], of the agent.
             memories: int16[P, MEMORY], of the agent.
             scratch: STATE[1], where a game is read to.
-            key_0: of the agent's random numbers.
-            key_1: of the agent's random numbers.
             rows: int8[N, D], observations.
             slot_ids: int64[N], whose memory each row's seat has.
             actions: int64[N], overwritten; NO_ACTION where the round is over.
+            count: number of rows to be read, N or less.
+            key_0: of the agent's random numbers.
+            key_1: of the agent's random numbers.
+            call: number of this call; other numbers give other random numbers.
 
         Returns:
             How many rounds are over; the first row with an oddity or -1, and its oddity (`agents.seen`).
             If that is of the row, nothing was chosen and nothing remembered.
         """
-        number, oddity = seen.first_odd_row(rows, starts, bounds, rules)
+        number, oddity = seen.first_odd_row(rows[:count], starts, bounds, rules)
         if oddity != NO_ODDITY:
             return 0, number, oddity
         state, table, ended = scratch[0], rules[0], 0
-        for number in range(len(rows)):
+        key_of_call = random_word(key_0, key_1, call)
+        for number in range(count):
             seen.read_observation(rows[number], starts, table, state)
             actions[number] = NO_ACTION
             if rulebook.is_round_over(state):
                 ended += 1
                 continue
-            draw = random_word(key_0, key_1, number)
+            draw = random_word(key_of_call, key_1, number)
             memory = memories[slot_ids[number]]
             actions[number] = decide(seen, choose, state, table, 0, memory, options, draw)
             if actions[number] < 0:
@@ -304,6 +313,47 @@ def legal_by_masks(agent: CompiledAgent, action_masks: Masks | None) -> npt.NDAr
     return legal
 
 
+class _FewRows:
+    """`choose_from_rows`, prepared for calls with a few rows, which are copied to arrays of its own.
+
+    Numba looks at each array in each call of a kernel, for longer than most agents think. Copies and pickles
+    of an agent prepare it again.
+
+    Attributes:
+        memories: of the agent that it is prepared for; None: it is not.
+    """
+
+    def __init__(self) -> None:
+        """Make one that is not prepared."""
+        self.memories: Int16Array | None = None
+
+    def __reduce__(self) -> tuple[type[_FewRows], tuple[()]]:
+        return _FewRows, ()
+
+    def prepare(
+        self,
+        choose_from_rows: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        memories: Int16Array,
+        size: int,
+    ) -> None:
+        """Prepare it for calls of an agent with these arguments, and observations of that size."""
+        self._rows = np.zeros((FEW, size), np.int8)
+        self._slot_ids, self._actions = np.zeros(FEW, np.int64), np.zeros(FEW, np.int64)
+        self._call = prepare(choose_from_rows, *arguments, self._rows, self._slot_ids, self._actions)
+        self.memories = memories
+
+    def choose(
+        self, rows: Observations, slot_ids: Int64Array, numbers: tuple[int, ...]
+    ) -> tuple[Actions, tuple[int, int, int]]:
+        """Return the actions for the rows, and what the kernel returns."""
+        count = len(rows)
+        self._rows[:count] = rows
+        self._slot_ids[:count] = slot_ids
+        result = self._call(*numbers)
+        return self._actions[:count].copy(), result
+
+
 class CompiledAgent(BaseAgent):
     """An agent that is a compiled function.
 
@@ -344,13 +394,13 @@ class CompiledAgent(BaseAgent):
                 agent also plays where observations do not show them.
 
         Raises:
-            UnknownAgentError: too many options, or one that is no whole number.
+            AgentError: there are too many options, or one is not a whole number; or the table's observations
+                lack what the agent needs.
             OptionError: the seed is invalid.
-            AgentError: the table's observations do not show what the agent counts on.
         """
         settings = checked_options(self.name, options)
         if settings.ndim != 1 or len(settings) > MAX_OPTIONS:
-            raise UnknownAgentError(f"{self.name!r} has {settings.size} options; at most {MAX_OPTIONS} fit")
+            raise AgentError(f"{self.name!r} has {settings.size} options; at most {MAX_OPTIONS} fit")
         rulebook: Any = table.rulebook
         self.table = table
         self.options = np.zeros(MAX_OPTIONS, np.int64)
@@ -366,6 +416,7 @@ class CompiledAgent(BaseAgent):
             self._bounds = self._kernels.seen.bounds_of(table)
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._scratch = for_kernels(np.zeros(1, rulebook.STATE))
+        self._few = _FewRows()
 
     def function(self) -> Choose:
         """The function, which is compiled when it is called."""
@@ -399,15 +450,39 @@ class CompiledAgent(BaseAgent):
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
         memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
-        key_0, key_1 = self._key
-        key_0 = random_word(key_0, key_1, self._calls + 1)
         if not self._reads_rows:
-            chosen = self._act_on_unread(rows, action_masks, (key_0, key_1))
+            key_0, key_1 = self._key
+            chosen = self._act_on_unread(
+                rows, action_masks, (random_word(key_0, key_1, self._calls + 1), key_1)
+            )
             self._calls += 1
             return chosen
-        self._memories = with_room(self._memories, int(memory_of.max(initial=-1)) + 1)
-        actions: Actions = np.empty(len(rows), np.int64)
-        ended, row, oddity = self._kernels.choose_from_rows(
+        slots = len(rows) if slot_ids is None else int(memory_of.max(initial=-1)) + 1
+        self._memories = with_room(self._memories, slots)
+        actions, (ended, row, oddity) = self._choose(rows, memory_of)
+        if oddity != NO_ODDITY:
+            raise row_error(self.name, self.table, rows, row, oddity)
+        self._calls += 1
+        if ended:
+            actions_of_ended(action_masks, actions, actions == NO_ACTION)
+        return actions
+
+    def _choose(self, rows: Observations, slot_ids: Int64Array) -> tuple[Actions, tuple[int, int, int]]:
+        """Return the actions and what `choose_from_rows` returns."""
+        numbers = (len(rows), *self._key, self._calls + 1)
+        few = self._few
+        if len(rows) > FEW:
+            actions: Actions = np.empty(len(rows), np.int64)
+            return actions, self._kernels.choose_from_rows(
+                *self._arguments(), rows, slot_ids, actions, *numbers
+            )
+        if few.memories is not self._memories:
+            few.prepare(self._kernels.choose_from_rows, self._arguments(), self._memories, rows.shape[1])
+        return few.choose(rows, slot_ids, numbers)
+
+    def _arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of `choose_from_rows` that are the same in every call."""
+        return (
             self.address,
             self._starts,
             self._bounds,
@@ -415,18 +490,7 @@ class CompiledAgent(BaseAgent):
             self.options,
             self._memories,
             self._scratch,
-            key_0,
-            key_1,
-            rows,
-            memory_of,
-            actions,
         )
-        if oddity != NO_ODDITY:
-            raise row_error(self.name, self.table, rows, row, oddity)
-        self._calls += 1
-        if ended:
-            actions_of_ended(action_masks, actions, actions == NO_ACTION)
-        return actions
 
     def _act_on_unread(self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]) -> Actions:
         """Choose where the game cannot read observations back.

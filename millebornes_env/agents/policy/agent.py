@@ -39,7 +39,7 @@ from millebornes_env.agents.policy.network import (
 )
 from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
 from millebornes_env.engine.chance import random_word
-from millebornes_env.errors import AgentError, UnknownAgentError, shown
+from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.registry import game as find_game
 
 ACTIVATIONS: Final[dict[str, Callable[[Float32Array], Float32Array]]] = {
@@ -79,15 +79,14 @@ class PolicyAgent(CompiledAgent):
                 actions put through a softmax.
 
         Raises:
-            UnknownAgentError: the folder is missing or damaged, or its policy is not for this table; or an
-                unknown mode.
-            AgentError: the observations do not show what the policy sees.
+            AgentError: the folder is missing or damaged, its policy is not for this table, the mode is
+                unknown, or the observations lack what the policy sees.
         """
         self.mode = mode
         if mode not in MODES:
-            raise UnknownAgentError(f"mode is {shown(mode)}; it may be " + " or ".join(map(repr, MODES)))
+            raise AgentError(f"mode is {shown(mode)}; it may be " + " or ".join(map(repr, MODES)))
         if not folder:
-            raise UnknownAgentError(
+            raise AgentError(
                 "the agent 'policy' needs a run folder: policy:FOLDER, or the path of the folder alone"
             )
         path = Path(folder)
@@ -261,4 +260,4 @@ class PolicyAgent(CompiledAgent):
         return result
 
 
-__all__ = ["PolicyAgent", "UnknownAgentError", "observation_scale"]
+__all__ = ["AgentError", "PolicyAgent", "observation_scale"]

@@ -14,12 +14,12 @@ A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.
     activation          "relu" or "tanh", after every layer but the last
     num_layers          how many layers there are
     value               null, or what the last layer's last row says, behind those of the actions: "points"
-                        (the seat's lead in thousands of points from here on), "win", "equity" ...
+                        (the seat's lead in thousands of points from here on), "win", "win_prob" ...
 
 In files of format 3 a weight may be of 8-bit integers (int8), with `layers.0.scale` beside it
 (`_util.network_files`; `python -m train.tools.round_weights` writes such files).
 
-Files may come from strangers: invalid content raises an `UnknownAgentError`.
+Files may come from strangers: invalid content raises an `AgentError`.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from millebornes_env.agents.policy.network import (
 )
 from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.numba.compiling import plain
-from millebornes_env.errors import OptionError, UnknownAgentError, shown
+from millebornes_env.errors import AgentError, OptionError, shown
 from millebornes_env.games.registry import DEFAULT_GAME
 from millebornes_env.games.registry import game as find_game
 
 ROUNDED_FORMAT: Final = 3
 """Of policies whose weights are rounded: earlier versions of the package cannot play them."""
 HOW_TO_TRAIN: Final = "train one with `python -m train.selfplay`"
-FILES: Final = NetworkFiles("policy", (2, ROUNDED_FORMAT), "trained network", HOW_TO_TRAIN, UnknownAgentError)
+FILES: Final = NetworkFiles("policy", (2, ROUNDED_FORMAT), "trained network", HOW_TO_TRAIN, AgentError)
 WEIGHTS_FILE: Final = FILES.weights_file
 DESCRIPTION_FILE: Final = FILES.description_file
 
@@ -70,12 +70,12 @@ def read_description(folder: Path) -> dict[str, Any]:
     """The contents of a run folder's `policy.json`.
 
     Raises:
-        UnknownAgentError: there is no such folder or file, or it is not what it should be.
+        AgentError: there is no such folder or file, or it is not what it should be.
     """
     if not is_folder(folder):
-        raise UnknownAgentError(f"there is no run folder {shown(str(folder))}; {HOW_TO_TRAIN}")
+        raise AgentError(f"there is no run folder {shown(str(folder))}; {HOW_TO_TRAIN}")
     if not (folder / DESCRIPTION_FILE).exists():
-        raise UnknownAgentError(
+        raise AgentError(
             f"{str(folder)!r} has no {DESCRIPTION_FILE}: it is not a run folder, or its training was stopped "
             f"before the first checkpoint; {HOW_TO_TRAIN}"
         )
@@ -94,7 +94,7 @@ def check_description(
         any_edition: whether it may play by rules that it was not trained on and does not see.
 
     Raises:
-        UnknownAgentError: its edition, table or observations are not those of the table.
+        AgentError: its edition, table or observations are not those of the table.
     """
     input_spec = input_spec_of(description, folder, _checked_game(description, table, folder))
     _check_size_of_table(table, input_spec, folder)
@@ -106,7 +106,7 @@ def check_description(
         theirs = description.get(key)
         if not _is_one_of(theirs, ours):
             wanted = " or ".join(map(repr, ours))
-            raise UnknownAgentError(
+            raise AgentError(
                 f"the policy in {str(folder)!r} has {key} {shown(theirs)}, but {wanted} is "
                 "needed here: play it at the table that it was trained for, or train another"
             )
@@ -115,7 +115,7 @@ def check_description(
         raise _damaged(folder, "editions")
     sees_rules = getattr(input_spec.observation, "rules", 0) == 1
     if not (any_edition or sees_rules or table.edition in editions):
-        raise UnknownAgentError(
+        raise AgentError(
             f"the policy in {str(folder)!r} was trained on {_listed(editions)}, and does "
             f"not see the rules: it cannot play {table.edition!r}; play it where it was trained, or train "
             "another"
@@ -131,11 +131,11 @@ def _checked_game(description: dict[str, Any], table: Table, folder: Path) -> st
     """The game of a policy, if it is that of the table.
 
     Raises:
-        UnknownAgentError: it is another one.
+        AgentError: it is another one.
     """
     result = game_of_policy(description)
     if result != table.game:
-        raise UnknownAgentError(
+        raise AgentError(
             f"the policy in {str(folder)!r} plays {shown(result)}, not {table.game!r}: play it at the table "
             "that it was trained for, or train another"
         )
@@ -146,16 +146,16 @@ def _check_size_of_table(table: Table, input_spec: InputSpec, folder: Path) -> N
     """Refuse tables that show or allow more than compiled networks have room for.
 
     Raises:
-        UnknownAgentError: the table does, or the game has no features and the policy sees some.
+        AgentError: the table does, or the game has no features and the policy sees some.
     """
     if input_spec.features:
         try:
             find_game(table.game).hook("agents.features", f"the policy in {str(folder)!r}")
         except OptionError as error:
-            raise UnknownAgentError(str(error)) from None
+            raise AgentError(str(error)) from None
     inputs = describe_table(table, input_spec)["num_inputs"]
     if inputs > MAX_OBS_SIZE or table.num_actions > MAX_ACTIONS:
-        raise UnknownAgentError(
+        raise AgentError(
             f"{table.edition}, {table.rules.players} players, has observations of {inputs} numbers and "
             f"{table.num_actions} actions; agents play networks with at most {MAX_OBS_SIZE} inputs and "
             f"{MAX_ACTIONS} actions"
@@ -182,7 +182,7 @@ def input_spec_of(description: dict[str, Any], folder: Path, game: str | None = 
         game: that it plays; None: as it says.
 
     Raises:
-        UnknownAgentError: its description does not say.
+        AgentError: its description does not say.
         GameError: it plays none that is registered.
     """
     kind = find_game(game_of_policy(description) if game is None else game).observation_kind()
@@ -223,8 +223,8 @@ def action_counts(table: Table) -> tuple[int, ...]:
     return tuple(dict.fromkeys(counts))
 
 
-def _damaged(folder: Path, key: str) -> UnknownAgentError:
-    return UnknownAgentError(
+def _damaged(folder: Path, key: str) -> AgentError:
+    return AgentError(
         f"{str(folder / DESCRIPTION_FILE)!r} is damaged: its {key!r} is missing or unknown; {HOW_TO_TRAIN}"
     )
 
@@ -233,7 +233,7 @@ def network_of(description: dict[str, Any], folder: Path) -> tuple[str, int, str
     """Activation, number of layers and kind of value.
 
     Raises:
-        UnknownAgentError: one of them is missing or unknown.
+        AgentError: one of them is missing or unknown.
     """
     activation, num_layers = description.get("activation"), description.get("num_layers")
     if not (isinstance(activation, str) and activation in ACTIVATIONS):
@@ -258,17 +258,17 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
         path: of the file that they are in, for messages.
 
     Raises:
-        UnknownAgentError: they do not fit together or with the description, are not finite, are so large that
+        AgentError: they do not fit together or with the description, are not finite, are so large that
             outputs might not be finite, or are too many.
     """
     if len(layers) > MAX_LAYERS:
-        raise UnknownAgentError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MAX_LAYERS}")
+        raise AgentError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MAX_LAYERS}")
     inputs, is_bounded = description["num_inputs"], description["activation"] == "tanh"
     FILES.check_layers(layers, path.parent, inputs, MAX_UNITS, highest=_LARGEST_INPUT, is_bounded=is_bounded)
     width = len(layers[-1][1]) if layers else 0
     outputs = description["num_actions"] + (description["value"] is not None)
     if width != outputs:
-        raise UnknownAgentError(
+        raise AgentError(
             f"{str(path)!r} is damaged: the last layer has {width} outputs for {description['num_actions']} "
             f"actions with value {shown(description['value'])}, which takes {outputs}; restore it, or "
             f"{HOW_TO_TRAIN}"
@@ -279,11 +279,11 @@ def read_layers(folder: Path, num_layers: int) -> list[tuple[Float32Array, Float
     """Read weight and bias of each layer, float32.
 
     Raises:
-        UnknownAgentError: the file is missing, damaged, or holds something else.
+        AgentError: the file is missing, damaged, or holds something else.
         MissingExtraError: safetensors is not installed.
     """
     if not 1 <= num_layers <= MAX_LAYERS:
-        raise UnknownAgentError(
+        raise AgentError(
             f"{str(folder / WEIGHTS_FILE)!r} has {num_layers} layers: agents play at most {MAX_LAYERS}, "
             "and 1 or more"
         )

@@ -50,7 +50,7 @@ def save_policy_files(
         more: entries of policy.json for people to read.
 
     Raises:
-        UnknownAgentError: no agent could play these layers; nothing was written.
+        AgentError: no agent could play these layers; nothing was written.
         ValueError: an unknown activation.
         MissingExtraError: safetensors is not installed.
         OSError: the files could not be written; those that were there are as they were.

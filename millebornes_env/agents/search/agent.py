@@ -78,7 +78,7 @@ from millebornes_env.agents.search.kernels import (
 from millebornes_env.agents.seen import NO_ODDITY
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.engine.numba.compiling import for_kernels, plain
-from millebornes_env.errors import AgentError, StateError, UnknownAgentError, shown
+from millebornes_env.errors import AgentError, StateError, shown
 from millebornes_env.games.millebornes.audit import first_violation
 from millebornes_env.games.millebornes.rules import compiled_rules, rules_array
 from millebornes_env.games.millebornes.sections import sections
@@ -144,12 +144,12 @@ class SearchAgent(BaseAgent):
             candidates: number of hands that a belief draws for each decision.
 
         Raises:
-            UnknownAgentError: a number is out of range; or `sees`, `belief` or `rollout` is invalid, `depth`
+            AgentError: a number is out of range; or `sees`, `belief` or `rollout` is invalid, `depth`
                 needs another rollout agent, or a cheat is given a belief.
         """
         _check_belief(belief, sees)
         if sees not in SEES:
-            raise UnknownAgentError(
+            raise AgentError(
                 f"the option sees is {shown(sees)}; omit it (no cheat), or set it to "
                 + " or ".join(repr(name) for name in SEES if name)
             )
@@ -399,20 +399,18 @@ class SearchAgent(BaseAgent):
 
 def _check_belief(belief: str, sees: str) -> None:
     if not is_belief(belief):
-        raise UnknownAgentError(
+        raise AgentError(
             f"the option belief is {shown(belief)}; it must be {', '.join(map(repr, BELIEFS))}, or the "
             "folder of a network written by `python -m train.tools.belief`"
         )
     if belief != UNIFORM and sees:
-        raise UnknownAgentError(
-            f"the option sees is {shown(sees)}, so the hands are known: omit belief={belief}"
-        )
+        raise AgentError(f"the option sees is {shown(sees)}, so the hands are known: omit belief={belief}")
 
 
 def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:
     given: object = rollout
     if isinstance(given, str) or not is_compiled(rollout):
-        raise UnknownAgentError(
+        raise AgentError(
             f"the rollout agent is {shown(given)}; it must be a compiled agent, such as "
             "agents.make('holder', table) (or let agents.load make both: 'search:rollout=holder')"
         )
@@ -431,7 +429,7 @@ def can_judge(agent: CompiledFunction, table: Table) -> bool:
 
 def _check_judge(agent: CompiledFunction, table: Table) -> None:
     if not can_judge(agent, table):
-        raise UnknownAgentError(
+        raise AgentError(
             f"the option depth needs a rollout agent that can evaluate positions: a policy with the value "
             f"{VALUE_IN_POINTS!r}, at a table of two teams or where points are counted; {agent.name!r} "
             "cannot at this table: omit depth"

@@ -107,7 +107,7 @@ class NetworkBelief:
             folder: folder of the network; "" for the one that ships with the package.
 
         Raises:
-            UnknownAgentError: no network fits the table.
+            AgentError: no network fits the table.
             MissingExtraError: safetensors is not installed.
         """
         self.network = hand_network_for(table, folder)
@@ -217,7 +217,7 @@ def belief_named(name: str, table: Table) -> Belief | None:
         table: the table.
 
     Raises:
-        UnknownAgentError: no network fits the table, or it is damaged.
+        AgentError: no network fits the table, or it is damaged.
     """
     if name == UNIFORM:
         return None

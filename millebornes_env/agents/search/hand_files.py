@@ -20,11 +20,11 @@ from millebornes_env._util.network_files import NetworkFiles
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.hand_inputs import EVENT_SIZE, INPUTS_VERSION, NOW_SIZE
 from millebornes_env.agents.search.hand_network import MAX_COMPONENTS, MAX_UNITS, OUTPUTS, HandNetwork
-from millebornes_env.errors import MilleBornesError, UnknownAgentError, shown
+from millebornes_env.errors import AgentError, MilleBornesError, shown
 from millebornes_env.games.registry import edition
 
 HOW_TO_FIT: Final = "fit one with `python -m train.tools.belief`"
-FILES: Final = NetworkFiles("belief", (1,), "belief network", HOW_TO_FIT, UnknownAgentError, most=1e4)
+FILES: Final = NetworkFiles("belief", (1,), "belief network", HOW_TO_FIT, AgentError, most=1e4)
 SHIPPED: Final = Path(__file__).with_name("hand_networks")
 """Folder of the shipped networks, with a folder for each."""
 INSTEAD: Final = "belief=uniform plays at every table"
@@ -40,13 +40,13 @@ def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
         folder: folder of the network; "": a shipped one.
 
     Raises:
-        UnknownAgentError: there is no network for the table, or the folder's does not fit.
+        AgentError: there is no network for the table, or the folder's does not fit.
         MissingExtraError: safetensors is not installed.
     """
     if folder:
         description = read_description(Path(folder))
         if not _is_for(description, table):
-            raise UnknownAgentError(
+            raise AgentError(
                 f"the network in {shown(folder)} knows {_tables_of([description])}, not {_name_of(table)}: "
                 f"{INSTEAD}"
             )
@@ -55,7 +55,7 @@ def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
         if _is_for(description, table):
             return _read(path)
     tables = _tables_of([description for _, description in _shipped()])
-    raise UnknownAgentError(f"belief=network knows {tables}, not {_name_of(table)}: {INSTEAD}")
+    raise AgentError(f"belief=network knows {tables}, not {_name_of(table)}: {INSTEAD}")
 
 
 def has_hand_network(table: Table) -> bool:
@@ -114,11 +114,11 @@ def read_description(folder: Path) -> dict[str, Any]:
     """Read a folder's `belief.json`.
 
     Raises:
-        UnknownAgentError: the file is missing, damaged or of another version.
+        AgentError: the file is missing, damaged or of another version.
     """
     content, path = FILES.read_description(folder), folder / FILES.description_file
     if content.get("inputs_version") != INPUTS_VERSION:
-        raise UnknownAgentError(
+        raise AgentError(
             f"{shown(str(path))} has the inputs_version {shown(content.get('inputs_version'))}, this version "
             f"reads {INPUTS_VERSION}: {HOW_TO_FIT}"
         )
@@ -132,7 +132,7 @@ def _read(folder: Path) -> HandNetwork:
     """Read the weights, and check their shapes: compiled code does not.
 
     Raises:
-        UnknownAgentError: the file is damaged, or the shapes do not fit together.
+        AgentError: the file is damaged, or the shapes do not fit together.
     """
     network = HandNetwork(*FILES.read_arrays(folder, HandNetwork._fields))
     units, width, last = network.event_bias.size, network.kept_bias.size // 3, network.hidden_bias.size

@@ -27,7 +27,7 @@ def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **option
             that are seen, the usual ones are those of a table without a network.
 
     Raises:
-        UnknownAgentError: an option is invalid.
+        AgentError: an option is invalid.
     """
     usual: dict[str, Any] = {}
     if can_judge(rollout, table):

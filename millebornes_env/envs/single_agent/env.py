@@ -93,7 +93,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             **unknown: options that do not exist; they are refused.
 
         Raises:
-            UnknownAgentError: there is no such opponent, or it does not play this game.
+            AgentError: there is no such opponent, or it does not play this game.
             OptionError: (a `TypeError`, too) an option that does not exist, or has a value it cannot have.
             MilleBornesError: one of its other subclasses says what is wrong with which argument.
         """
@@ -147,7 +147,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         Raises:
             OptionError: the seed is not one; or an unknown option.
             AgentError: an opponent failed.
-            ClosedError: the environment was closed.
+            CallError: after `close`.
         """
         super().reset(seed=None if seed is None else checked_seed(seed))
         self.games.reset(seed, options, lambda: self.np_random)
@@ -170,8 +170,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             IllegalActionError: (or `ActionError`) with `illegal_action="error"`, an illegal one; nothing
                 has happened.
             AgentError: an opponent failed; call `reset`.
-            ResetNeededError: before the first `reset`, or after the end of an episode.
-            ClosedError: the environment was closed.
+            CallError: before the first `reset`, after the end of an episode, or after `close`.
         """
         number = action_number(action)
         if number is None:
@@ -193,12 +192,11 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     def _info(self, over: bool = False) -> dict[str, Any]:
         games, learners = self.games, self.games.learners
-        scores = learners.final_score[0]
         return {
             MASK: games.buffers.action_mask[0].copy(),
             "seat": int(learners.each["seat"][0]),
             "won": float(learners.each["won"][0]) if over else math.nan,
-            "final_score": scores.copy() if over else np.zeros_like(scores),
+            "final_score": learners.final_score[0].copy() if over else np.zeros(games.vector.teams, np.int16),
             "illegal_action": over and bool(learners.each["illegal"][0]),
         }
 
@@ -233,7 +231,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
         Raises:
             MissingExtraError: pixels, without the extra `pictures`.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         if self.render_mode in (None, HUMAN):
             return None
@@ -247,5 +245,5 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         print_text(self.games.vector.render())
 
     def close(self) -> None:
-        """Close the environment; later calls raise `ClosedError`."""
+        """Close the environment; later calls raise `CallError`."""
         self.games.vector.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -21,6 +21,7 @@ from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.batch import GAMES_WORTH_A_THREAD
 from millebornes_env.engine.kernels import NO_GAME, SKIP, Settings
 from millebornes_env.engine.numba.compiling import for_kernels, plain
+from millebornes_env.engine.numba.machine_code import prepare
 from millebornes_env.envs import options as check
 from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.single_agent.kernels import (
@@ -40,7 +41,7 @@ from millebornes_env.envs.single_agent.kernels import (
 )
 from millebornes_env.envs.single_agent.opponents import Given, Opponents, specs_by_place
 from millebornes_env.envs.vector import VectorEnv
-from millebornes_env.errors import ActionError, AgentError, OptionError, ResetNeededError, shown
+from millebornes_env.errors import ActionError, AgentError, CallError, OptionError, shown
 from millebornes_env.games.registry import Sheet
 
 MASK = "action_mask"
@@ -163,6 +164,7 @@ class LearnerGames:
         by_place = specs_by_place(opponent, self._partner, self.vector.rules, self._view)
         self.opponents = Opponents(by_place, Table.of(self.vector), self._seating)
         self.learners.memories[:] = 0
+        vars(self).pop("_run_task", None)  # which was prepared for the agents before
 
     def _view(self, rows: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Observation:
         """Return observations as the learner sees them."""
@@ -187,9 +189,25 @@ class LearnerGames:
         self._rules = for_kernels(games.rulebook.rules_array(self.vector.rules))[0]
         self._settings = self.vector.settings
         self._settings_of_answers = self._settings._replace(punish_illegal=0)
+        self._actions = np.zeros(self.vector.num_envs, np.int64)
+
+    @functools.cached_property
+    def _run_task(self) -> Callable[[int], int]:
+        return prepare(
+            self._play_on,
+            self._states,
+            self._rules,
+            self._settings,
+            self.opponents.others,
+            self.learners,
+            self.buffers,
+            self._actions,
+            0,
+            self.vector.num_envs,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
-        bound = ("buffers", "_play_on", "_states", "_rules")
+        bound = ("buffers", "_play_on", "_states", "_rules", "_run_task")
         return {name: value for name, value in vars(self).items() if name not in bound}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
@@ -212,7 +230,7 @@ class LearnerGames:
         begins = seed
         chosen = np.asarray(options.get("reset_mask", True))
         if self.vector._was_reset and self._why_reset and chosen.dtype == np.bool_ and not chosen.all():
-            raise ResetNeededError(f"{self._why_reset}: call reset() without a reset_mask first")
+            raise CallError(f"{self._why_reset}: call reset() without a reset_mask first")
         if seed is None and not self.vector._was_reset:
             begins = self.vector._next_seed = int(random().integers(2**63))
         self.vector.reset(seed=seed, options=options)
@@ -233,8 +251,7 @@ class LearnerGames:
         Raises:
             IllegalActionError: (or `ActionError`) an illegal action; no game has been stepped.
             AgentError: an agent failed.
-            ResetNeededError: before the first reset, after a failure, or in an episode that is over.
-            ClosedError: the environment was closed.
+            CallError: before the first reset, after a failure, in an episode that is over, or after `close`.
         """
         self.check_ready()
         self._play(actions, LEARNERS_STEP)
@@ -243,12 +260,11 @@ class LearnerGames:
         """Raise unless every game waits for its learner.
 
         Raises:
-            ResetNeededError: before the first reset, or after a failure.
-            ClosedError: the environment was closed.
+            CallError: before the first reset, after a failure, or after `close`.
         """
         if self.vector.closed or self._why_reset:
             self.vector._check_open()
-            raise ResetNeededError(f"{self._why_reset}: call reset() first")
+            raise CallError(f"{self._why_reset}: call reset() first")
 
     def without_negative(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the actions without negative ones: every learner that is asked must act.
@@ -283,6 +299,9 @@ class LearnerGames:
     def _run(self, actions: npt.NDArray[np.int64], settings: Settings, task: int) -> int:
         """Run the compiled loop over all games; return the first stopped game, or NO_GAME."""
         games = self.vector.num_envs
+        if self._threads == 1 and settings is self._settings:
+            self._actions[...] = actions
+            return self._run_task(task)
         if self._threads == 1:
             return self._loop(self.learners, settings, actions, 0, games, task)
         if task == LEARNERS_STEP:  # no game is stepped before all actions are found legal
@@ -357,7 +376,7 @@ class LearnerGames:
             if plain(rulebook.is_round_over)(state):
                 which = "the episode has ended" if number is None else f"the episode of game {game} has ended"
                 how = "reset()" if number is None else 'reset(options={"reset_mask": ...})'
-                raise ResetNeededError(f"{which}: call {how} first")
+                raise CallError(f"{which}: call {how} first")
             raise illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
         self._why_reset = _FAILED
         if kind == NO_TURN:

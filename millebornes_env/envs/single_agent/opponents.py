@@ -150,6 +150,7 @@ class Opponents:
 
     Attributes:
         agents: each of them once, however many seats it has.
+        all_compiled: True if all of them are compiled functions.
         others: what the compiled loop takes of them.
     """
 
@@ -162,7 +163,7 @@ class Opponents:
             others: `fixed_seat` and `restarts` of `Others`.
 
         Raises:
-            UnknownAgentError: there is no such agent, or it does not play this game.
+            AgentError: there is no such agent, or it does not play this game.
             MilleBornesError: whatever else `agents.make` refuses.
         """
         self._table = table
@@ -176,12 +177,8 @@ class Opponents:
             agent_at[place] = number
         self._agent_at, self._fixed_seat, self._restarts = agent_at, *others
         self.agents: list[Agent] = [make(spec, table) for spec in self._specs]
+        self.all_compiled = all(map(is_compiled, self.agents))
         self.others = self._for_kernels()
-
-    @property
-    def all_compiled(self) -> bool:
-        """Return True if all opponents are compiled functions."""
-        return bool(self.others.is_compiled[: len(self.agents)].all())
 
     def begin(self, seed: int | None) -> None:
         """Reset the memory of all agents, because all games begin again.

@@ -127,7 +127,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             **unknown: options that do not exist; they are refused.
 
         Raises:
-            UnknownAgentError: there is no such opponent, or it does not play this game.
+            AgentError: there is no such opponent, or it does not play this game.
             OptionError: (a `TypeError`, too) an option that does not exist, or has a value it cannot have.
             MilleBornesError: one of its other subclasses says what is wrong with which argument.
         """
@@ -187,7 +187,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         Raises:
             OptionError: the seed is not one; or an unknown option, or a mask of the wrong shape.
             AgentError: an opponent failed.
-            ClosedError: the environment was closed.
+            CallError: after `close`.
         """
         super().reset(seed=None if seed is None else checked_seed(seed))
         self.games.reset(seed, options, lambda: self.np_random)
@@ -201,7 +201,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             opponent: as in `SingleAgentEnv`.
 
         Raises:
-            UnknownAgentError: there is no such opponent, or it does not play this game.
+            AgentError: there is no such opponent, or it does not play this game.
             MilleBornesError: one of its other subclasses says what is wrong with the opponent.
         """
         self.games.set_opponent(opponent)
@@ -222,8 +222,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             IllegalActionError: (or `ActionError`) with `illegal_action="error"`, an illegal one; no game
                 has been stepped.
             AgentError: an opponent failed; call `reset`.
-            ResetNeededError: before the first `reset`; or in a game that is over, with autoreset DISABLED.
-            ClosedError: the environment was closed.
+            CallError: before the first `reset`, after `close`, or in a game that is over (no autoreset).
         """
         games, learners = self.games, self.games.learners
         games.step(games.without_negative(checked_actions(actions, self.num_envs)))
@@ -269,7 +268,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
         Raises:
             OptionError: there is no such game.
-            ResetNeededError: before the first `reset`.
+            CallError: before the first `reset`.
         """
         return self.games.vector.legal_actions(game)
 

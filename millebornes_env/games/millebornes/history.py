@@ -7,22 +7,24 @@ nobody hears of a claim that is not made (E12, E13).
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.engine.numba.simd import copy_numbers
 from millebornes_env.games.millebornes.actions import PASS
 from millebornes_env.games.millebornes.cards import (
     ACCIDENT,
     CARD_NAMES,
-    NO_CARD,
+    DECK_SIZE,
     NUM_CARD_TYPES,
     NUM_SAFETIES,
     SPEED_LIMIT,
 )
-from millebornes_env.games.millebornes.rules import Rules
-from millebornes_env.games.millebornes.state import CLAIM, StateArray
+from millebornes_env.games.millebornes.rules import Rules, RulesRecord
+from millebornes_env.games.millebornes.state import CLAIM, MAX_SEATS, STATE, State
 
 EVENTS: Final = (*(f"draws {name}" for name in CARD_NAMES), "may claim", "deals")
 """Events other than actions; their seat is the one that draws, is asked or deals."""
@@ -39,40 +41,123 @@ PRIVATE_SECTIONS: Final = ("hand", "unseen")
 MAY_CLAIM: Final = NUM_CARD_TYPES
 DEALS: Final = NUM_CARD_TYPES + 1
 
-Numbers = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.uint16]
+"""Events as numbers: `event * players + seat`, where events are the actions, then `EVENTS`."""
 
 
-class Events(NamedTuple):
-    """Events of several games, ordered by game, and as they happened in each.
+BEFORE: Final = np.dtype(
+    [
+        (name, STATE[name])
+        for name in (
+            "episode",
+            "round_number",
+            "seat",
+            "phase",
+            "draw_pile",
+            "hand_count",
+            "stream_next",
+            "stream_end",
+            "deck",
+        )
+    ]
+)
+"""What `write_events` needs of a game before an action: fields of `STATE`."""
 
-    Attributes:
-        games: int64[K], the place of the game.
-        seats: int64[K], whose event it is.
-        events: int64[K], indices of `EVENTS`.
-    """
 
-    games: Numbers
-    seats: Numbers
-    events: Numbers
+@rule
+def remember(state: State, before: Any) -> None:
+    """Copy the fields of `BEFORE`."""
+    before.episode, before.round_number = state.episode, state.round_number
+    before.seat, before.phase, before.draw_pile = state.seat, state.phase, state.draw_pile
+    copy_numbers(before.hand_count, 0, state.hand_count, 0, MAX_SEATS)
+    copy_numbers(before.stream_next, 0, state.stream_next, 0, MAX_SEATS)
+    copy_numbers(before.stream_end, 0, state.stream_end, 0, MAX_SEATS)
+    copy_numbers(before.deck, 0, state.deck, 0, DECK_SIZE)
 
 
-def happened(before: StateArray, after: StateArray, rules: Rules) -> Events:
-    """Return the events in each game between two records, other than the action itself.
+@rule
+def write_deal(state: State, rules: RulesRecord, num_actions: int, row: Codes, at: int) -> int:
+    """Write the deal and all hands of a round in which nobody has acted yet.
 
     Args:
-        before: `STATE[N]`.
-        after: `STATE[N]`, the same games after at most one action each, or in a new round.
+        state: the game; the first card drawn is in a hand.
         rules: of the table.
+        num_actions: number of actions; `EVENTS` come after them.
+        row: overwritten from an index on.
+        at: that index.
 
     Returns:
-        If a round was dealt, the deal and each hand; otherwise the cards drawn, ordered by card (the order in
-        which a seat draws several at once carries no information), and the seats asked about a coup fourré.
+        The index after the last event.
     """
-    deal = (after["round_number"] != before["round_number"]) | (after["episode"] != before["episode"])
-    asked = ~deal & (after["phase"] == CLAIM) & (before["phase"] != CLAIM)
-    return _in_order(
-        _deals(after, deal, rules), _draws(before, after, ~deal, rules), _questions(after, asked)
-    )
+    row[at] = (num_actions + DEALS) * rules.players + int(state.dealer)
+    at += 1
+    for seat in range(rules.players):
+        for card in range(NUM_CARD_TYPES):
+            for _ in range(int(state.hand[seat, card])):
+                row[at] = (num_actions + card) * rules.players + seat
+                at += 1
+    return at
+
+
+@rule
+def write_events(before: Any, after: State, rules: RulesRecord, num_actions: int, row: Codes, at: int) -> int:
+    """Write what followed an action: a new deal, or the cards drawn and the question about a coup fourré.
+
+    Args:
+        before: `BEFORE` of the game before the action.
+        after: the game after it, in the same episode.
+        rules: of the table.
+        num_actions: number of actions; `EVENTS` come after them.
+        row: overwritten from an index on.
+        at: that index.
+
+    Returns:
+        The index after the last event.
+    """
+    if int(after.round_number) != int(before.round_number):
+        return write_deal(after, rules, num_actions, row, at)
+    at = write_draws(before, after, rules, num_actions, row, at)
+    if int(after.phase) == CLAIM and int(before.phase) != CLAIM:
+        row[at] = (num_actions + MAY_CLAIM) * rules.players + int(after.seat)
+        at += 1
+    return at
+
+
+@rule
+def write_draws(before: Any, after: State, rules: RulesRecord, num_actions: int, row: Codes, at: int) -> int:
+    """Write the cards that have left the draw pile, ordered by card; one seat has drawn them all.
+
+    The order in which a seat draws several at once carries no information.
+    """
+    if int(after.draw_pile) == int(before.draw_pile):
+        return at
+    seat, first = drawing_seat(before, after, rules), at
+    for stream in range(rules.players):
+        for index in range(int(before.stream_next[stream]), int(after.stream_next[stream])):
+            insert(row, first, at, (num_actions + int(before.deck[index])) * rules.players + seat)
+            at += 1
+        for index in range(int(after.stream_end[stream]), int(before.stream_end[stream])):
+            insert(row, first, at, (num_actions + int(before.deck[index])) * rules.players + seat)
+            at += 1
+    return at
+
+
+@rule
+def insert(row: Codes, first: int, end: int, code: int) -> None:
+    """Insert a code into the sorted codes from `first` to `end` - 1."""
+    while end > first and int(row[end - 1]) > code:
+        row[end] = row[end - 1]
+        end -= 1
+    row[end] = code
+
+
+@rule
+def drawing_seat(before: Any, after: State, rules: RulesRecord) -> int:
+    """Return the seat that has drawn: another one than has acted if its hand has grown."""
+    for seat in range(rules.players):
+        if seat != int(before.seat) and int(after.hand_count[seat]) > int(before.hand_count[seat]):
+            return seat
+    return int(before.seat)
 
 
 def questions(before: Any, after: Any) -> tuple[tuple[int, int], ...]:
@@ -80,42 +165,6 @@ def questions(before: Any, after: Any) -> tuple[tuple[int, int], ...]:
     if int(after["phase"]) == CLAIM and int(before["phase"]) != CLAIM:
         return ((int(after["seat"]), MAY_CLAIM),)
     return ()
-
-
-def dealt(states: StateArray, rules: Rules) -> Events:
-    """Return the deal and the hands of games without an action yet; the first card drawn is in a hand."""
-    return _deals(states, np.ones(len(states), np.bool_), rules)
-
-
-def _deals(states: StateArray, chosen: npt.NDArray[np.bool_], rules: Rules) -> Events:
-    games = np.flatnonzero(chosen)
-    hands = states["hand"][games, : rules.players]
-    of, seats, cards = np.nonzero(hands)
-    copies = hands[of, seats, cards]
-    hand = Events(games[of].repeat(copies), seats.repeat(copies), cards.repeat(copies))
-    dealers = states["dealer"][games].astype(np.int64)
-    return _in_order(Events(games, dealers, np.full(len(games), DEALS)), hand)
-
-
-def _draws(before: StateArray, after: StateArray, chosen: npt.NDArray[np.bool_], rules: Rules) -> Events:
-    """Return the cards that have left the draw pile; all that one action leads to go to one seat."""
-    left = (before["deck"] != NO_CARD) & (after["deck"] == NO_CARD) & chosen[:, np.newaxis]
-    games, places = np.nonzero(left)
-    cards = before["deck"][games, places].astype(np.int64)
-    has_gained = (after["hand"] > before["hand"])[:, : rules.players].any(axis=2)
-    order = np.lexsort((cards, games))
-    return Events(games[order], has_gained.argmax(axis=1)[games[order]], cards[order])
-
-
-def _questions(after: StateArray, asked: npt.NDArray[np.bool_]) -> Events:
-    games = np.flatnonzero(asked)
-    return Events(games, after["seat"][games].astype(np.int64), np.full(len(games), MAY_CLAIM))
-
-
-def _in_order(*parts: Events) -> Events:
-    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    order = joined[0].argsort(kind="stable")
-    return Events(*(column[order] for column in joined))
 
 
 def holding(state: Any, seat: int) -> npt.NDArray[np.int8]:
@@ -141,3 +190,8 @@ def most_events(rules: Rules) -> int:
     size, hazards = sum(rules.deck), sum(rules.deck[ACCIDENT : SPEED_LIMIT + 1])
     of_others = (rules.players - 1) * rules.hand_limit
     return 1 + (size - of_others) + size + 2 * hazards + NUM_SAFETIES + 1
+
+
+def most_events_of_step(rules: Rules) -> int:
+    """Return a bound on the events of one step: an action and a deal, or its draws and a question."""
+    return 2 + rules.players * (rules.hand_limit + 1)

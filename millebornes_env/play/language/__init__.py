@@ -2,7 +2,7 @@
 
     view = see(situation(env), history)     # the view of the seat to act, as JSON values
     question = prompt(view)                 # the rules, the table, the history, the question
-    answer = parse(model(question), view)   # the action, or the reason why there is none
+    answer = parse(model(question), view)   # the action, or the reason why it cannot be read or played
 
 `legal_moves`, `prompt` and `parse` are pure functions of the view, and the view holds nothing that the seat
 cannot see. docs/language_models.md shows the loop around them; `play.language.agent` is

@@ -36,8 +36,8 @@ class LanguageModelAgent(BaseAgent):
     Attributes:
         name: name in tables of results.
         table: the table to play at.
-        asked: number of calls of the model so far.
-        unread: number of decisions so far without an answer that named a legal move; a random one was played.
+        calls: number of calls of the model so far.
+        random_moves: number of decisions so far without a legal answer, for which a random move was played.
     """
 
     name = "language model"
@@ -57,9 +57,9 @@ class LanguageModelAgent(BaseAgent):
         Args:
             table: the table to play at, such as `MatchConfig(...).table()` or `Table.of(env)`.
             seed: seed of the random moves that are played if no answer can be read.
-            call: takes a prompt and returns the answer; None, or anything else but text, counts as
-                unreadable. Its exceptions end the match with an error that names the decision.
-            tries: maximal number of calls for one decision.
+            call: function from prompt to answer; None, or anything else but text, counts as unreadable. Its
+                exceptions end the match with an error that names the decision.
+            tries: maximum number of calls for one decision.
             episode: "round" or "match", which the prompt explains; "": the game's first.
             list_moves: list the legal moves in the prompt.
 
@@ -74,19 +74,19 @@ class LanguageModelAgent(BaseAgent):
             raise AgentError(f"tries is {shown(given)}; it must be 1 to {_MOST_TRIES}")
         words_of(find_game(table.game))
         self.table = table
-        self.asked = self.unread = 0
+        self.calls = self.random_moves = 0
         self._call, self._tries, self._episode, self._list_moves = call, tries, episode, list_moves
         self._rng = np.random.default_rng(seed)
 
     def act(self, observations: Observations, action_masks: Masks) -> Actions:
-        """Raise an error: an observation does not hold everything that a prompt says, such as the round.
+        """Raise an error: an observation lacks information of the prompt, such as the round.
 
         Raises:
             AgentError: always; the arena and `agents.ask_in` call `act_on`.
         """
         raise AgentError(
-            f"{self.name} is asked about games, not about observations: let it play in the arena "
-            "(arena.match.play), or use text.see, text.prompt and text.parse"
+            f"{self.name} needs game states, not observations: let it play in the arena (arena.match.play), "
+            "or use play.language.see, prompt and parse"
         )
 
     def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> Actions:
@@ -104,12 +104,12 @@ class LanguageModelAgent(BaseAgent):
         """Ask until an answer names a legal move, at most `tries` times; else choose one at random."""
         answer: Answer | None = None
         for _ in range(self._tries):
-            self.asked += 1
+            self.calls += 1
             said: object = self._call(prompt(view, list_moves=self._list_moves, previous=answer))
             answer = parse(said if isinstance(said, str) else "", view)
             if answer.action is not None:
                 return answer.action
-        self.unread += 1
+        self.random_moves += 1
         return int(self._rng.choice([int(action) for action in view["moves"]]))
 
 

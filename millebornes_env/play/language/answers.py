@@ -13,7 +13,7 @@ from typing import Any, Final
 from millebornes_env._util.texts import shortened
 from millebornes_env.errors import PlayError, shown
 from millebornes_env.games.registry import game as find_game
-from millebornes_env.play.language.json_answers import NO_OBJECT, Detail, Found, find_move
+from millebornes_env.play.language.json_answers import NO_OBJECT, Detail, Move, find_move
 from millebornes_env.play.language.reasoning import after_reasoning
 from millebornes_env.play.language.views import View, Words, checked_view, words_of
 
@@ -29,8 +29,8 @@ class Answer:
     """The parsed answer of a language model.
 
     Attributes:
-        action: id of the legal action that it names; None if it names none.
-        move: name of that action; None if there is none.
+        action: id of the named legal action, or None.
+        move: name of that action, or None.
         said: the move in the words of the answer, legal or not; None if none was found.
         reason: the reason why there is no action, a sentence for the model; else empty.
         text: the whole answer.
@@ -47,16 +47,16 @@ def parse(text: str, view: View) -> Answer:
     """Parse the answer of a language model, without guessing.
 
     The move is the entry "move" of the last JSON object in the answer. An answer that consists of the name of
-    a move is accepted, too. Prose is never searched, because a model that thinks aloud names moves that it
-    rejects; text before the last end mark of reasoning (`</think>`) is ignored. Capitals, spaces, accents,
-    hyphens, arrows, "play" and the like do not matter, nor does one wrong letter in a long name.
+    a move is also accepted. Prose is never searched, because reasoning also names rejected moves; text before
+    the last end mark of reasoning (`</think>`) is ignored. Capitals, spaces, accents, hyphens, arrows, "play"
+    and the like do not matter, nor does one wrong letter in a long name.
 
     Args:
         text: the answer.
         view: the view that the prompt was made from.
 
     Returns:
-        The action, or the reason why there is none.
+        The action, or the reason why it cannot be read or played.
 
     Raises:
         PlayError: the answer is not text, or the view is invalid.
@@ -72,7 +72,7 @@ def parse(text: str, view: View) -> Answer:
     result = find_move(said)
     is_bare = result is None and _is_bare(said)
     if result is None:
-        result = Found(said.strip()) if is_bare else Found(None, (), NO_OBJECT)
+        result = Move(said.strip()) if is_bare else Move(None, (), NO_OBJECT)
     if result.move is None:
         return _unreadable(result.problem, text)
     names = _names_of(words, words.rules_of(view))
@@ -120,14 +120,14 @@ class _Names:
                 self._actions.setdefault(self._key(one), set()).add(action)
 
     def meant_by(self, move: str, details: Sequence[Detail]) -> tuple[list[int], Detail | None]:
-        """Find the actions that a move may mean, and the detail that contradicts it if there are none."""
+        """Find the actions that a move may mean, or the detail that contradicts the move."""
         own = [detail for detail in details if _is_own(detail)]
-        telling = [detail for detail in details if not (detail in own or self._is_nothing(detail.text))]
-        result = self._meant_with(move, telling)
-        bare = self._of_key(self._key(move)) if telling and not result else []
+        relevant = [detail for detail in details if not (detail in own or self._is_nothing(detail.text))]
+        result = self._meant_with(move, relevant)
+        bare = self._of_key(self._key(move)) if relevant and not result else []
         if bare:
-            odd = (one for one in telling if not any(self._agrees(action, one.text) for action in bare))
-            return [], next(odd, telling[0])
+            odd = (one for one in relevant if not any(self._agrees(action, one.text) for action in bare))
+            return [], next(odd, relevant[0])
         fitting = [action for action in result if not self._has_target(action)] if own else result
         return fitting, own[0] if result and not fitting else None
 
@@ -203,7 +203,7 @@ def _is_made_of(detail: str, words: str) -> bool:
 
 
 def _is_own(detail: Detail) -> bool:
-    """Return True if a detail names whoever answers: "self", "own team", "seat 0"."""
+    """Return True if a detail names the answering player: "self", "own team", "seat 0"."""
     return detail.key != "card" and detail.text[0] not in "[{(" and _is_made_of(detail.text, _OWN)
 
 
@@ -229,17 +229,17 @@ def _replaced(tokens: list[str], synonyms: Mapping[tuple[str, ...], tuple[str, .
     """Replace synonyms in the tokens, the longest first."""
     longest = max(map(len, synonyms), default=0)
     result: list[str] = []
-    place = 0
-    while place < len(tokens):
-        for length in range(min(longest, len(tokens) - place), 0, -1):
-            means = synonyms.get(tuple(tokens[place : place + length]))
+    start = 0
+    while start < len(tokens):
+        for length in range(min(longest, len(tokens) - start), 0, -1):
+            means = synonyms.get(tuple(tokens[start : start + length]))
             if means is not None:
                 result += means
-                place += length
+                start += length
                 break
         else:
-            result.append(tokens[place])
-            place += 1
+            result.append(tokens[start])
+            start += 1
     return result
 
 

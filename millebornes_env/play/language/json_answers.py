@@ -1,4 +1,4 @@
-"""Reading the last JSON object in the answer of a language model, without guessing."""
+"""Parse the last JSON object in the answer of a language model, without guessing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DETAILS: Final = ("card", "target", "against", "opponent", "team")
 
 _LONGEST: Final = 4_000  # characters of an object that holds a move
 _QUOTES: Final = str.maketrans("\u201c\u201d\u201e\u201f\u2033\u2018\u2019\u201a\u201b", '"' * 5 + "'" * 4)
-"""Typographic quotes, and those of JSON and Python."""
+"""Typographic quotes, replaced by those of JSON and Python."""
 
 _BARE_KEY: Final = re.compile(r"([{,]\s*)([A-Za-z_]+)(\s*:)")
 _HAS_KEY: Final = re.compile(rf"\b({'|'.join(KEYS)})\b\W{{0,4}}:", re.IGNORECASE)
@@ -29,7 +29,7 @@ _STRING_OR_COMMENT: Final = re.compile(
     rf"""(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|{_COMMENT}""", re.DOTALL
 )
 
-_BEGUN: Final = re.compile(r"\{\s*(?:[\"']|$)")
+_OPENING: Final = re.compile(r"\{\s*(?:[\"']|$)")
 
 
 class Detail(NamedTuple):
@@ -39,7 +39,7 @@ class Detail(NamedTuple):
     text: str
 
 
-class Found(NamedTuple):
+class Move(NamedTuple):
     """The contents of an answer.
 
     Attributes:
@@ -56,19 +56,19 @@ class Found(NamedTuple):
 NO_OBJECT: Final = 'there is no JSON object with the key "move" in it'
 
 
-def find_move(text: str) -> Found | None:
+def find_move(text: str) -> Move | None:
     """Read the last JSON object of the text that has a move; None if there is none."""
     pieces = [piece for piece in _objects(text.translate(_QUOTES)) if _may_be_answer(piece)]
     if not pieces:
         return None
     last = pieces[-1]
     if not last.is_whole:
-        return Found(None, (), "its last JSON object is cut off")
+        return Move(None, (), "its last JSON object is cut off")
     read = _read(last.text)
     if isinstance(read, _Twice):
-        return Found(None, (), f"its last JSON object has the key {read.key!r} twice")
+        return Move(None, (), f"its last JSON object has the key {read.key!r} twice")
     if read is None:
-        return Found(None, (), "its last JSON object cannot be read as JSON")
+        return Move(None, (), "its last JSON object cannot be read as JSON")
     return _move_in(read)
 
 
@@ -82,7 +82,7 @@ class _Piece(NamedTuple):
 def _may_be_answer(piece: _Piece) -> bool:
     """Return True if the object has a move, or is cut off where one might have followed."""
     return _HAS_KEY.search(piece.text) is not None or (
-        not piece.is_whole and _BEGUN.match(piece.text) is not None
+        not piece.is_whole and _OPENING.match(piece.text) is not None
     )
 
 
@@ -91,9 +91,9 @@ def _objects(text: str) -> Iterator[_Piece]:
     closed: list[tuple[int, int]] = []
     open_at: list[int] = []
     quoted = False
-    place = 0
-    while result := (_IN_QUOTES if quoted else _IN_OBJECT if open_at else _OUTSIDE).search(text, place):
-        letter, place = result[0], result.end()
+    position = 0
+    while result := (_IN_QUOTES if quoted else _IN_OBJECT if open_at else _OUTSIDE).search(text, position):
+        letter, position = result[0], result.end()
         if letter == '"' and open_at:
             quoted = not quoted
         elif letter == "{":
@@ -115,30 +115,26 @@ class _Twice(NamedTuple):
     key: str
 
 
-class _TwiceError(ValueError):
-    pass
-
-
 def _read(text: str) -> dict[str, Any] | _Twice | None:
-    """Read an object; single quotes, bare keys, trailing commas and comments without a move are allowed."""
+    """Parse an object; single quotes, bare keys, trailing commas and comments without a move are allowed."""
     if len(text) > _LONGEST:
         return None
-    comments = [found[0] for found in _STRING_OR_COMMENT.finditer(text) if found["string"] is None]
+    comments = [match[0] for match in _STRING_OR_COMMENT.finditer(text) if match["string"] is None]
     if any(_HAS_KEY.search(comment) for comment in comments):
         return None
     if comments:
-        text = _STRING_OR_COMMENT.sub(lambda found: found["string"] or " ", text)
+        text = _STRING_OR_COMMENT.sub(lambda match: match["string"] or " ", text)
     for written in (text, _BARE_KEY.sub(r'\1"\2"\3', text)):
         try:
-            found = json.loads(written, strict=False, object_pairs_hook=_without_doubles)
-        except _TwiceError as error:
-            return _Twice(str(error))
+            result = json.loads(written, strict=False, object_pairs_hook=_without_doubles)
+        except KeyError as error:  # of `_without_doubles`
+            return _Twice(error.args[0])
         except (ValueError, RecursionError):
-            found = _literal(written)
-            if isinstance(found, _Twice):
-                return found
-        if isinstance(found, dict):
-            return found
+            result = _literal(written)
+            if isinstance(result, _Twice):
+                return result
+        if isinstance(result, dict):
+            return result
     return None
 
 
@@ -146,12 +142,12 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [_key(name) for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:
-            raise _TwiceError(name)
+            raise KeyError(name)
     return dict(pairs)
 
 
 def _literal(text: str) -> Any:
-    """Read a dictionary literal of Python."""
+    """Parse a dictionary literal of Python."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
         if not isinstance(tree, ast.Dict):
@@ -169,25 +165,25 @@ def _key(name: object) -> str:
     return str(name).strip().casefold()
 
 
-def _move_in(read: dict[Any, Any]) -> Found:
+def _move_in(read: dict[Any, Any]) -> Move:
     """Find the move in an object, or in the only object inside of it."""
     by_key = {_key(name): value for name, value in read.items()}
     name = next((key for key in KEYS if key in by_key), None)
     if name is None:
         inner = [value for value in by_key.values() if isinstance(value, dict)]
-        return _move_in(inner[0]) if len(inner) == 1 else Found(None, (), NO_OBJECT)
+        return _move_in(inner[0]) if len(inner) == 1 else Move(None, (), NO_OBJECT)
     value = by_key[name]
     if isinstance(value, dict):
         return _move_in(value)
     if isinstance(value, list):
         if len(value) != 1:
-            return Found(None, (), f"its {name!r} is a list of {len(value)}: name one move")
+            return Move(None, (), f"its {name!r} is a list of {len(value)}: name one move")
         value = value[0]
     text = _text_of(value)
     if text is None or not text.strip():
-        return Found(None, (), f"its {name!r} names no move")
+        return Move(None, (), f"its {name!r} names no move")
     details = ((key, _text_of_detail(by_key[key])) for key in DETAILS if key in by_key)
-    return Found(" ".join(text.split()), tuple(Detail(key, said) for key, said in details if said))
+    return Move(" ".join(text.split()), tuple(Detail(key, said) for key, said in details if said))
 
 
 def _text_of_detail(value: object) -> str | None:

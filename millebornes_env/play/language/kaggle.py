@@ -30,7 +30,7 @@ class ParseResult:
     """The result that Kaggle's harness reads, with the fields of its own class.
 
     Attributes:
-        legal_action: name of the legal action; None if the answer names none.
+        legal_action: name of the legal action, or None.
         raw_action: the move in the words of the answer, legal or not; None if none was found.
         submission: always None; for games without a list of actions.
         thoughts: always None; the harness keeps the whole answer.
@@ -134,7 +134,7 @@ def _view_of(observation: Mapping[str, Any]) -> View:
         view = json.loads(observation["observationString"])
     except (KeyError, TypeError, ValueError, RecursionError):
         raise PlayError(
-            "the observation has no view in 'observationString': make it with text.kaggle.observation"
+            "the observation has no view in 'observationString': make it with kaggle.observation"
         ) from None
     if not isinstance(view, dict):
         raise PlayError("the view in 'observationString' is not a JSON object")

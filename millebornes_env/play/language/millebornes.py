@@ -1,4 +1,4 @@
-"""Mille Bornes in words, as one seat sees it: its hook `play.words`."""
+"""Mille Bornes in words, as one seat sees it: the hook `play.words`."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def move_names(rules: Rules) -> list[str]:
     return [_move_name(action, names, 0) for action in range(num_actions(rules.teams))]
 
 
-def _move_name(action: int, names: Names, place: int) -> str:
-    """Return the name of an action by the seat `place` seats to the left of the reader."""
+def _move_name(action: int, names: Names, offset: int) -> str:
+    """Return the name of an action of the seat `offset` seats to the left of the reader."""
     card = card_of(action)
     if card == NO_CARD:
         return _DECISIONS[action][0]
@@ -105,7 +105,7 @@ def _move_name(action: int, names: Names, place: int) -> str:
         return f"discard {CARD_NAMES[card]}"
     if not is_hazard(card):
         return CARD_NAMES[card]
-    target = target_team(names.teams, place % names.teams, opponent_of(action))
+    target = target_team(names.teams, offset % names.teams, opponent_of(action))
     return f"{CARD_NAMES[card]} against {names.team(target)}"
 
 
@@ -123,21 +123,21 @@ def _other_names(action: int, names: Names) -> tuple[str, ...]:
         return ()
     name, target = CARD_NAMES[card], target_team(names.teams, 0, opponent_of(action))
     targets = [names.team(target).replace(" and ", " ")]
-    targets += [names.seat(place) for place in range(target, names.players, names.teams)]
+    targets += [names.seat(seat) for seat in range(target, names.players, names.teams)]
     result = [f"{name} against {one}" for one in targets] + [f"{name} {one}" for one in targets]
     if names.teams == len(("own", "other")):
         result += [name, f"{name} against opponent", f"{name} against opponents"]
     return tuple(result)
 
 
-def line_of_play(rules: Rules, place: int, action: int) -> str | None:
+def line_of_play(rules: Rules, offset: int, action: int) -> str | None:
     """Describe a play to a seat; None if another seat let a hazard stand, which it cannot see."""
     if action == NEXT_ROUND:
         return "-- the next round is dealt --"
     names = Names(rules.players, rules.teams)
-    if action == PASS and place != 0:
+    if action == PASS and offset != 0:
         return None
-    return f"{names.seat(place)}: {_move_name(action, names, place)}"
+    return f"{names.seat(offset)}: {_move_name(action, names, offset)}"
 
 
 def reason_against(view: dict[str, Any], action: int) -> str:
@@ -146,11 +146,11 @@ def reason_against(view: dict[str, Any], action: int) -> str:
     return why_not(_state_of(view, rules), rules, action, Names(rules.players, rules.teams))
 
 
-# What is seen ----------------------------------------------------------------------------------------------
+# The view ---------------------------------------------------------------------------------------------------
 
 
 def table(state: State, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return the game as the seat sees it, with places counted to its left and cards by name."""
+    """Return the game as the seat sees it, with seats as offsets to its left and cards by name."""
     names, phase = Names(rules.players, rules.teams), int(state.phase)
     own = seat % rules.teams
     caller = int(state.extension_team)
@@ -163,12 +163,12 @@ def table(state: State, rules: Rules, seat: int) -> dict[str, Any]:
         "draw_pile": int(state.draw_pile),
         "hand": _counted(state.hand[seat]),
         "cards_in_hands": {
-            names.seat(place): int(state.hand_count[(seat + place) % rules.players])
-            for place in range(1, rules.players)
+            names.seat(offset): int(state.hand_count[(seat + offset) % rules.players])
+            for offset in range(1, rules.players)
         },
         "teams": [
-            _team(state, rules, names.team(place), (own + place) % rules.teams)
-            for place in range(rules.teams)
+            _team(state, rules, names.team(offset), (own + offset) % rules.teams)
+            for offset in range(rules.teams)
         ],
         "discard_pile": _counted(state.discard_pile),
         "pending": _pending(state, rules, seat, names),
@@ -180,8 +180,8 @@ def _counted(counts: Any) -> dict[str, int]:
 
 
 def _team(state: State, rules: Rules, name: str, team: int) -> dict[str, Any]:
-    record, laid = rules_record(rules), state.tableau[team]
-    safeties = [card for card in range(DRIVING_ACE, NUM_CARD_TYPES) if int(laid[card])]
+    record, tableau = rules_record(rules), state.tableau[team]
+    safeties = [card for card in range(DRIVING_ACE, NUM_CARD_TYPES) if int(tableau[card])]
     claimed = [card for card in safeties if int(state.coup_fourre[team, card - DRIVING_ACE])]
     return {
         "name": name,
@@ -192,7 +192,7 @@ def _team(state: State, rules: Rules, name: str, team: int) -> dict[str, Any]:
         "under_it": _card(int(state.battle_below[team])),
         "cancelled": bool(plain(is_cured_by_safety)(state, team)),
         "hazard_began_it": int(state.opening[team]) == BY_HAZARD,
-        "distances": _counted([*laid[:NUM_DISTANCES], *[0] * (NUM_CARD_TYPES - NUM_DISTANCES)]),
+        "distances": _counted([*tableau[:NUM_DISTANCES], *[0] * (NUM_CARD_TYPES - NUM_DISTANCES)]),
         "safeties": [CARD_NAMES[card] for card in safeties],
         "coups_fourres": [CARD_NAMES[card] for card in claimed],
         "points": int(state.score[team]),
@@ -215,23 +215,23 @@ def _pending(state: State, rules: Rules, seat: int, names: Names) -> dict[str, s
 
 
 def _state_of(view: dict[str, Any], rules: Rules) -> State:
-    """Make a state with the fields that `reason_against` needs, seen from seat 0."""
+    """Build a state with the fields that `reason_against` needs, for an observer in seat 0."""
     seen = view["table"]
     state: State = new_states(1)[0]
     state.phase = PHASE_NAMES.index(seen["decision"])
     state.target = seen["trip"]
     for name, count in seen["hand"].items():
         state.hand[0, CARD_NAMES.index(name)] = count
-    for place, team in enumerate(seen["teams"]):
-        state.km[place] = team["km"]
-        state.battle[place] = _id(team["battle_pile"])
-        state.battle_below[place] = _id(team["under_it"])
-        state.speed[place] = SPEED_LIMIT if team["speed_limit"] else NO_CARD
-        state.opening[place] = BY_HAZARD if team["hazard_began_it"] else BY_ROLL
+    for number, team in enumerate(seen["teams"]):
+        state.km[number] = team["km"]
+        state.battle[number] = _id(team["battle_pile"])
+        state.battle_below[number] = _id(team["under_it"])
+        state.speed[number] = SPEED_LIMIT if team["speed_limit"] else NO_CARD
+        state.opening[number] = BY_HAZARD if team["hazard_began_it"] else BY_ROLL
         for name, count in team["distances"].items():
-            state.tableau[place, CARD_NAMES.index(name)] = count
+            state.tableau[number, CARD_NAMES.index(name)] = count
         for name in team["safeties"]:
-            state.tableau[place, CARD_NAMES.index(name)] = 1
+            state.tableau[number, CARD_NAMES.index(name)] = 1
     return state
 
 
@@ -300,12 +300,12 @@ def _question(seen: dict[str, Any], rules: Rules, names: Names) -> str:
     who = names.seat(seen["place"])
     if seen["decision"] == PHASE_NAMES[CLAIM]:
         pending = seen["pending"]
-        laid = f"{pending['by']} laid {pending['hazard']} against {pending['against']}."
-        laid = laid[0].upper() + laid[1:]
+        event = f"{pending['by']} laid {pending['hazard']} against {pending['against']}."
+        event = event[0].upper() + event[1:]
         safety = CARD_NAMES[safety_against(CARD_NAMES.index(pending["hazard"]))]
         if seen["place"]:
-            return f"{laid} {_capital(who)} may claim a coup fourré with {safety}."
-        return f"{laid} You hold {safety}: claim a coup fourré, or pass?"
+            return f"{event} {_capital(who)} may claim a coup fourré with {safety}."
+        return f"{event} You hold {safety}: claim a coup fourré, or pass?"
     if seen["decision"] == PHASE_NAMES[EXTENSION]:
         if seen["place"]:
             return f"{_capital(who)} may extend the trip to {rules.extended_target} km."

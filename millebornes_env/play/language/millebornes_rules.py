@@ -1,6 +1,6 @@
-"""The rules of Mille Bornes in words, made from the values of a table's rules.
+"""The rules of Mille Bornes in words, generated from the rules of a table.
 
-Each function is a chapter, and reads the same fields as the chapter of the rulebook that it names. A test
+Each function writes a chapter, from the same fields as the chapter of the rulebook that it names. A test
 changes every field and expects another text wherever the game changes.
 """
 
@@ -15,7 +15,7 @@ def rules_text(rules: Rules, episode: str) -> str:
     """Return the rules of a table.
 
     Args:
-        rules: the table's.
+        rules: rules of the table.
         episode: "round" or "match".
     """
     chapters = {
@@ -37,7 +37,7 @@ def rules_text(rules: Rules, episode: str) -> str:
 def _table(rules: Rules) -> list[str]:
     """Describe the seats and teams (`motion.team_of`)."""
     names = Names(rules.players, rules.teams)
-    order = ", ".join(names.seat(place) for place in range(rules.players))
+    order = ", ".join(names.seat(seat) for seat in range(rules.players))
     if rules.players == rules.teams:
         teams = "each plays alone (and is called a team here)"
     else:
@@ -45,7 +45,7 @@ def _table(rules: Rules) -> list[str]:
             f"in {rules.teams} teams of {rules.players // rules.teams}. Partners have hands of their own, "
             "and share all that lies before them"
         )
-    others = ", ".join(names.team(place) for place in range(1, rules.teams))
+    others = ", ".join(names.team(team) for team in range(1, rules.teams))
     return [
         f"Mille Bornes, a race by cards. {rules.players} players; {teams}. You play against: {others}.",
         f"Turns go around in this order: {order}, and so on.",
@@ -143,18 +143,18 @@ def _hazards(rules: Rules) -> list[str]:
 
 def _remedies(rules: Rules) -> list[str]:
     """Describe the use of remedies (`remedies.can_play_remedy`)."""
-    places = ["on a Stop"]
+    targets = ["on a Stop"]
     if rules.start_needs_roll:
-        places.append("on an empty battle pile")
+        targets.append("on an empty battle pile")
     if rules.roll_after_remedy:
-        places.append("on Repairs, Gasoline or Spare tire")
+        targets.append("on Repairs, Gasoline or Spare tire")
     if rules.roll_after_safety:
-        places.append("on a hazard that a safety has cancelled")
+        targets.append("on a hazard that a safety has cancelled")
     return [
         "Remedies are laid on the own piles: Repairs on an Accident, Gasoline on Out of gas, Spare tire on "
-        "a Flat "
-        "tire, End of limit on a Speed limit; nowhere else, and not on a hazard that a safety has cancelled.",
-        f"A Roll can be laid {' or '.join(places)}; nowhere else.",
+        "a Flat tire, End of limit on a Speed limit; nowhere else, and not on a hazard that a safety has "
+        "cancelled.",
+        f"A Roll can be laid {' or '.join(targets)}; nowhere else.",
     ]
 
 
@@ -180,13 +180,13 @@ def _coup_fourre(rules: Rules) -> list[str]:
     """Describe the answer to a hazard (`coup_fourre`)."""
     asked = "you hold" if rules.players == rules.teams else "one of you holds"
     return [
-        f"When a hazard is laid against your team and {asked} the safety against it, who holds it is asked "
-        "at once: claim, or pass.",
-        "Who claims lays the safety; the hazard goes to the discard pile as though it had never been laid. "
-        "The "
-        "player draws two cards and plays; then it goes on to the left, and who sat between loses a turn.",
-        "Who passes lets the hazard stand, and may lay the safety in a later turn. The others do not learn "
-        "of it.",
+        f"When a hazard is laid against your team and {asked} the safety against it, the holder decides "
+        "immediately: claim, or pass.",
+        "A player who claims lays the safety; the hazard goes to the discard pile as though it had never "
+        "been laid. The player draws two cards and plays; then play continues to the left, and the players "
+        "in between lose a turn.",
+        "A player who passes lets the hazard stand, and may lay the safety in a later turn. The others do "
+        "not see this decision.",
     ]
 
 
@@ -212,17 +212,17 @@ def _empty_pile(rules: Rules) -> list[str]:
     if rules.when_pile_is_empty != END_AFTER_TURN or (
         rules.extended_target and rules.play_out_after_extension
     ):
-        lines.append("Who has no cards left is passed over; the round ends when nobody has any.")
+        lines.append("A player without cards is skipped; the round ends when no player has cards left.")
     if rules.end_when_stuck:
         lines.append(
-            "It ends at once when the draw pile is empty and no player holds a card that can be laid."
+            "It ends immediately when the draw pile is empty and no player holds a card that can be laid."
         )
     if not rules.replay_after_safety_when_empty:
-        lines.append("A safety laid with the draw pile empty gives no other play.")
+        lines.append("A safety laid with the draw pile empty gives no further play.")
     if not rules.replay_after_claim_when_empty:
-        after = "the responder" if rules.turn_follows_claim_when_empty else "who laid the hazard"
+        after = "the responder" if rules.turn_follows_claim_when_empty else "the player who laid the hazard"
         lines.append(
-            f"A coup fourré with the draw pile empty gives no play: it goes on to the left of {after}."
+            f"A coup fourré with the draw pile empty gives no play: play continues to the left of {after}."
         )
     return lines
 

@@ -37,10 +37,10 @@ def prompt(view: View, *, list_moves: bool = True, previous: Answer | None = Non
     Args:
         view: from `see`, or read back from JSON.
         list_moves: list the legal moves; without the list, the model must find them by the rules.
-        previous: its answer to the same question if that could not be played; the prompt explains why.
+        previous: the model's last answer to the same question, if it could not be played.
 
     Returns:
-        The text, which depends on the arguments alone.
+        The text, which depends only on the arguments.
 
     Raises:
         PlayError: the view is invalid, or `previous` is not an `Answer`.
@@ -48,7 +48,7 @@ def prompt(view: View, *, list_moves: bool = True, previous: Answer | None = Non
     """
     given: object = previous
     if not (given is None or isinstance(given, Answer)):
-        raise PlayError(f"previous is {shown(given)}; it must be an Answer of text.parse, or None")
+        raise PlayError(f"previous is {shown(given)}; it must be an Answer of play.language.parse, or None")
     parts = [rules(view), history(view), table(view, list_moves=list_moves)]
     if view["moves"]:
         parts.append(HOW_TO_ANSWER)

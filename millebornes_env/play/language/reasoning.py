@@ -2,7 +2,7 @@
 
 Models that are served without a reasoning parser write their thoughts into the answer, between marks:
 `<think> ... </think>`, `[THINK] ... [/THINK]`, `<|channel|>analysis ... <|channel|>final ...`. Moves named
-there are not the answer, even if the marks are cut off or have only their end.
+there are not the answer, even if a mark is cut off or only the end mark is present.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TAG: Final = re.compile(
 _CHANNEL: Final = re.compile(r"<\|?channel\|?>\s*(?P<name>[A-Za-z]*)")
 _FENCE: Final = re.compile(r"^[ \t]*(?P<fence>```+|~~~+)[ \t]*(?P<name>[A-Za-z_]+)[^\n]*$", re.MULTILINE)
 _SENTENCES: Final = (
-    # what is left of channels, or written, where a server leaves the marks of a model out of its text
+    # remains of marks that the server has removed, and marks in plain words
     (re.compile(r"\A\s*analysis(?=[A-Z])"), re.compile(r"assistantfinal", re.IGNORECASE)),
     (
         re.compile(r"^[ \t]*Thinking\s?(?:\.\.\.|…)", re.M),
@@ -89,8 +89,8 @@ def _without_specials(text: str, start: int) -> str:
     while start < end:
         if text[end - 1].isspace():
             end -= 1
-        elif (place := text.rfind("<", start, end)) >= 0 and _SPECIAL.fullmatch(text, place, end):
-            end = place
+        elif (last := text.rfind("<", start, end)) >= 0 and _SPECIAL.fullmatch(text, last, end):
+            end = last
         else:
             break
     return text[start:end]
@@ -109,12 +109,12 @@ def _marks(text: str) -> Iterator[_Mark]:
         if not _has(result["name"], _WORDS):
             continue
         end = text.find(f"\n{result['fence']}", result.end())
-        place = len(text) if end < 0 else end + 1 + len(result["fence"])
-        yield _Mark(result.start(), place, end < 0, result[0].strip())
+        stop = len(text) if end < 0 else end + 1 + len(result["fence"])
+        yield _Mark(result.start(), stop, end < 0, result[0].strip())
     for begin, end_of in _SENTENCES:
         begins, ends = list(begin.finditer(text)), list(end_of.finditer(text))
-        for is_begin, all_found in ((True, begins), (False, ends)):
-            yield from (_Mark(one.start(), one.end(), is_begin, one[0].strip()) for one in all_found)
+        for is_begin, matches in ((True, begins), (False, ends)):
+            yield from (_Mark(one.start(), one.end(), is_begin, one[0].strip()) for one in matches)
 
 
 def _tags(text: str) -> Iterator[_Mark]:

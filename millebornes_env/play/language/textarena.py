@@ -8,7 +8,7 @@
     env.reset(num_players=2, seed=1)
     player, question = env.get_observation()
 
-A player is told the rules once, every play that it can see, and the table before each of its decisions. Its
+A player receives the rules once, every play that it can see, and the table before each of its decisions. Its
 answers are not shown to others, because they may mention its hand. Python's global random numbers are not
 used.
 """
@@ -55,11 +55,11 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         episode: str = "round",
         error_allowance: int = 1,
     ) -> None:
-        """Choose the game.
+        """Set the options of the game.
 
         Args:
             edition: name of the rule sheet, with overrides.
-            teams: number of teams; None: as usual for the sheet.
+            teams: number of teams; None: the sheet's default.
             episode: "round" or "match".
             error_allowance: number of illegal answers in a row that are allowed; one more loses the game.
         """
@@ -67,14 +67,14 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         self._error_allowance = error_allowance
 
     def reset(self, num_players: int, seed: int | None = None) -> None:
-        """Deal.
+        """Deal a new game.
 
         Args:
             num_players: number of seats.
             seed: seed of the deal; None for a random one.
 
         Raises:
-            MilleBornesError: there is no such table.
+            MilleBornesError: the edition has no such table.
         """
         options: dict[str, Any] = self._options
         self.env: VectorEnv = vector_env(1, players=num_players, autoreset_mode="disabled", **options)
@@ -91,19 +91,19 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         return f"{rules(self._view(player_id))}\n\n{HOW_TO_ANSWER}\nYou may write [move] instead."
 
     def _ask(self) -> None:
-        """Show the table to whoever is to act."""
+        """Show the table to the player to act."""
         player = int(self.env.agent_selection[0])
         self.state.manually_set_current_player_id(player)
-        self._tell(table(self._view(player)), player, ta.ObservationType.GAME_BOARD)
+        self._send(table(self._view(player)), player, ta.ObservationType.GAME_BOARD)
 
-    def _tell(self, message: str, player: int, kind: Any) -> None:
+    def _send(self, message: str, player: int, kind: Any) -> None:
         self.state.add_observation(message=message, to_id=player, observation_type=kind)
 
     def step(self, action: str) -> tuple[bool, dict[str, Any]]:
         """Play the move that the current player has written.
 
         Args:
-            action: the answer; an illegal move is refused with the reason.
+            action: the answer; after an illegal move, the player receives the reason.
 
         Returns:
             True if the game is over, and TextArena's info about the step.
@@ -121,7 +121,7 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
                 self._lose(player, answer.reason)
             done: tuple[bool, dict[str, Any]] = self.state.step(rotate_player=False)
             return done
-        self._tell_others(player, answer.action)
+        self._announce(player, answer.action)
         _, rewards, ended, _, _ = self.env.step(np.array([answer.action]))
         if ended[0]:
             self._end(rewards[0])
@@ -130,17 +130,17 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
             self._ask()
         return done
 
-    def _tell_others(self, player: int, action: int) -> None:
-        """Tell each seat the play, unless it cannot see it."""
+    def _announce(self, player: int, action: int) -> None:
+        """Send the play to each seat that can see it."""
         words = words_of(find_game(self.env.edition.game))
         for other in range(self.env.players):
-            place = (player - other) % self.env.players
-            line = words.line_of_play(self.env.rules, place, action)
+            offset = (player - other) % self.env.players
+            line = words.line_of_play(self.env.rules, offset, action)
             if line is not None:
-                self._tell(line, other, ta.ObservationType.GAME_ACTION_DESCRIPTION)
+                self._send(line, other, ta.ObservationType.GAME_ACTION_DESCRIPTION)
 
     def _end(self, rewards: Any) -> None:
-        """Tell TextArena the winner."""
+        """Pass the result to TextArena."""
         scores = self.env.games.buffers.final_score[0]
         reason = "The game is over. Points by team: " + ", ".join(map(str, scores.tolist())) + "."
         winners = np.flatnonzero(rewards > 0).tolist()
@@ -152,7 +152,7 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
             self.state.set_draw(reason=reason)
 
     def _lose(self, player: int, reason: str) -> None:
-        """End a game of three or more: the team of a player without a legal move has lost."""
+        """End a game of three or more players: the team of the player without a legal move loses."""
         teams = self.env.teams
         rewards = {
             seat: -1.0 if seat % teams == player % teams else 1.0 / (teams - 1)
@@ -181,7 +181,7 @@ def read_answer(action: object, view: View) -> Answer:
 
 
 def register() -> None:
-    """Make the game known to `textarena.make` as `MilleBornes-v0` (and `-raw`, without wrappers)."""
+    """Register the game for `textarena.make` as `MilleBornes-v0` (and `-raw`, without wrappers)."""
     from textarena.envs.registration import ENV_REGISTRY, register_with_versions  # noqa: PLC0415 - like TextArena
 
     if ID not in ENV_REGISTRY:

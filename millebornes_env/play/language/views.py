@@ -1,4 +1,4 @@
-"""A game as one seat sees it, in values that JSON can hold: the prompt as data."""
+"""A game as one seat sees it, in JSON values: the data of the prompt."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Situation(NamedTuple):
 class Words(Protocol):
     """The description of a game in words: the module of its hook `play.words`.
 
-    Places are counted from the seat that looks, to the left: 0 is itself.
+    Seats are given as offsets to the left of the observing seat, which is 0.
     """
 
     @property
@@ -74,9 +74,9 @@ class Words(Protocol):
         """Words of an answer, and the words of the moves' names that they stand for."""
 
     def table(self, state: Any, rules: Any, seat: int, /) -> dict[str, Any]:
-        """Return the game as the seat sees it, in JSON values: places instead of seats, nothing hidden.
+        """Return the game as the seat sees it, in JSON values: with offsets, and nothing hidden.
 
-        The entry `place` is the place that is to act (None: nobody).
+        The entry `place` is the offset of the seat to act (None: no seat).
         """
 
     def table_text(self, view: View, /) -> str:
@@ -98,7 +98,7 @@ class Words(Protocol):
     def other_names(self, rules: Any, /) -> Sequence[Sequence[str]]:
         """Return other unambiguous names for each action, by action id."""
 
-    def line_of_play(self, rules: Any, place: int, action: int, /) -> str | None:
+    def line_of_play(self, rules: Any, offset: int, action: int, /) -> str | None:
         """Describe a play of the history to the seat; None if the seat cannot see it."""
 
     def reason_against(self, view: View, action: int, /) -> str:
@@ -116,7 +116,7 @@ def situation(env: Any, game: int = 0) -> Situation:
         The situation, with the plays so far if the environment was made with `history=True`.
 
     Raises:
-        PlayError: it is another kind of environment, or has no such game.
+        PlayError: it is another kind of environment, or the index is out of range.
     """
     vector = getattr(getattr(env, "unwrapped", env), "vector", env)
     try:
@@ -125,9 +125,7 @@ def situation(env: Any, game: int = 0) -> Situation:
         plays = tuple(history.plays(int(game))) if history is not None and 0 <= game < len(history) else ()
         result = Situation(vector.edition, vector.rules, states[game : game + 1], plays)
     except (AttributeError, TypeError):
-        raise PlayError(
-            f"a situation is that of an environment of millebornes_env, not of {shown(env)}"
-        ) from None
+        raise PlayError(f"env is {shown(env)}; it must be an environment of millebornes_env") from None
     if len(result.state) != 1:
         raise PlayError(f"there is no game {shown(game)}; the environment has {len(states)}, counted from 0")
     return result
@@ -174,7 +172,7 @@ def see(
     except (AttributeError, TypeError, IndexError):
         is_one = False
     if not is_one:
-        raise PlayError(f"a situation has an edition, its rules and STATE[1]; got {shown(situation)}")
+        raise PlayError(f"a situation must have an edition, its rules and STATE[1]; got {shown(situation)}")
     words = words_of(game)
     viewer = _seat_of(int(state.seat) if seat is None else seat, rules)
     table = words.table(state, rules, viewer)
@@ -215,7 +213,7 @@ def _lines(words: Words, rules: Any, viewer: int, history: Iterable[tuple[int, i
         plays = [(int(seat), int(action)) for seat, action in history]
     except Exception:  # anything but pairs of numbers
         raise PlayError(
-            f"a history is pairs of seat and action id, such as [(0, 13)]; got {shown(history)}"
+            f"a history must be pairs of seat and action id, such as [(0, 13)]; got {shown(history)}"
         ) from None
     count = len(words.move_names(rules))
     for seat, action in plays:
@@ -226,16 +224,16 @@ def _lines(words: Words, rules: Any, viewer: int, history: Iterable[tuple[int, i
 
 
 def checked_view(view: object) -> View:
-    """Return the view if it has the format, the version and the entries of one; JSON of a view has them, too.
+    """Return the view if its format, version and entries are valid, also after a round trip through JSON.
 
     Raises:
-        PlayError: it has not; the message names the entry.
+        PlayError: the view is invalid; the message names the entry.
     """
     if not isinstance(view, dict) or view.get("format") != FORMAT:
-        raise PlayError(f"a view is what text.see returns; got {shown(view)}")
+        raise PlayError(f"a view must come from play.language.see; got {shown(view)}")
     if view.get("format_version") != FORMAT_VERSION:
         raise PlayError(
-            f"the view is of version {shown(view.get('format_version'))}; this release reads {FORMAT_VERSION}"
+            f"the view has version {shown(view.get('format_version'))}; this release reads {FORMAT_VERSION}"
         )
     for name, kind in _ENTRIES.items():
         if not isinstance(view.get(name), kind):

@@ -1,10 +1,10 @@
-"""Studies with people: participants play in the browser, and every decision is recorded with its time.
+"""Studies: participants play in the browser, and every decision is recorded with its time.
 
 `python -m millebornes_env play --study DIR` runs a study (docs/studies.md). Hidden cards stay on the server:
-a page only receives its seat's view. `read_study` and `transitions` read DIR back, without an extra.
+a page only receives its seat's view. `read_study` and `transitions` read DIR, without an extra.
 """
 
-from millebornes_env.errors import JournalError, MessageError, PlayError
+from millebornes_env.errors import JournalError, PlayError
 from millebornes_env.play.study.reading import StudyGame, read_study, transitions
 
-__all__ = ["JournalError", "MessageError", "PlayError", "StudyGame", "read_study", "transitions"]
+__all__ = ["JournalError", "PlayError", "StudyGame", "read_study", "transitions"]

@@ -1,4 +1,4 @@
-"""The table of a study of Mille Bornes, which gives each seat the information that it may have."""
+"""The table of a study of Mille Bornes, which shows each seat only what it may see."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from millebornes_env.play.web.table import CardTable
 class StudyTable(CardTable):
     """A table that can be shown to each seat separately.
 
-    Asking for a coup fourré, or a refusal, would reveal that a seat holds a safety. Other seats learn of
-    neither: until the answer is given, they see the table as it was before the hazard.
+    A pending coup fourré, or one that was declined, would reveal that a seat holds a safety. Neither is shown
+    to other seats: until the answer is given, they see the table as it was before the hazard.
     """
 
     @property
@@ -24,7 +24,7 @@ class StudyTable(CardTable):
 
     @property
     def is_round_over(self) -> bool:
-        """Return True if nobody is to act."""
+        """Return True if no seat is to act."""
         return int(self._playing.state.phase) == ROUND_OVER
 
     @property
@@ -42,8 +42,8 @@ class StudyTable(CardTable):
         state = self._playing.state
         return int(state.phase) == CLAIM and int(state.seat) != seat
 
-    def seen_by(self, seat: int) -> dict[str, Any]:
-        """Return the position as a seat sees it, for the page to draw."""
+    def view_of(self, seat: int) -> dict[str, Any]:
+        """Return the position as a seat sees it, for the page."""
         game = self._playing
         at, is_hidden = game.at, self.is_hidden_from(seat) and game.at > 0
         try:
@@ -52,14 +52,14 @@ class StudyTable(CardTable):
             position = self.position(seat)
         finally:
             game.go_to(at)
-        told = self.told_to(seat)
+        log = self.log_for(seat)
         if is_hidden:
             position |= {"to_act": None, "asks": None, "legal": []}
         elif position["to_act"] not in (None, seat):
             position["legal"] = []
-        return position | {"last": told[-1] if told else None, "at": len(told), "plays": len(told)}
+        return position | {"last": log[-1] if log else None, "at": len(log), "plays": len(log)}
 
-    def told_to(self, seat: int) -> list[dict[str, Any]]:
+    def log_for(self, seat: int) -> list[dict[str, Any]]:
         """List the plays that a seat has seen, in notation and in words."""
         log = self.log()
         if self.is_hidden_from(seat):
@@ -70,7 +70,7 @@ class StudyTable(CardTable):
         """Deal the next round of the match.
 
         Raises:
-            PlayError: the round is not over, or it was the last.
+            PlayError: the round is not over, or it was the last one.
         """
         self.play(NEXT_ROUND)
 

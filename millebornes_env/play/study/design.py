@@ -1,7 +1,7 @@
 """The design of a study: its table, the players, the number of games, and a link for each participant.
 
 It is saved as `study.json` in the study's folder, with the seed of the deals and the participants'
-tokens. Only the experimenter may read this file. A study that was stopped is resumed from it.
+tokens. Only the experimenter may read this file. A stopped study is resumed from it.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Design:
     Attributes:
         edition: name of the rule sheet, with overrides.
         players: number of seats.
-        teams: number of teams; None: as usual for the sheet.
+        teams: number of teams; None: the sheet's default.
         episode: length of a game, "round" or "match".
         games: number of games that each participant plays.
-        seats: the seats of people; agents have the others.
-        against: name of the agent; "": the game's usual opponent.
+        seats: seats of the participants; agents have the others.
+        against: name of the agent; "": the game's default opponent.
         same_deals: deal the same cards in all sessions.
         anonymous: show participants "player 1" instead of the agent's name.
         intro: text that participants read first; "": none.
@@ -80,10 +80,12 @@ class Design:
         )
         game_of(env.edition).hook("play.study", "play --study")
         if not self.seats or sorted(set(self.seats)) != sorted(self.seats):
-            raise PlayError(f"people hold different seats, one or more; got {list(self.seats)}")
+            raise PlayError(
+                f"the seats of participants must be one or more different seats; got {list(self.seats)}"
+            )
         for seat in self.seats:
             if not 0 <= seat < env.players:
-                raise PlayError(f"there is no seat {seat} for people; they are 0 to {env.players - 1}")
+                raise PlayError(f"there is no seat {seat}; the seats are 0 to {env.players - 1}")
         if not 1 <= self.games <= _MOST_GAMES:
             raise PlayError(f"participants play 1 to {_MOST_GAMES} games; got {self.games}")
         against, seats = self.against or env.game.rival, tuple(sorted(self.seats))
@@ -129,7 +131,7 @@ class Study:
         """Number of sessions."""
         return len(self.participants) // len(self.design.seats)
 
-    def people_of(self, session: int) -> dict[int, str]:
+    def participants_of(self, session: int) -> dict[int, str]:
         """Return the names of a session's participants, by seat."""
         return {one.seat: one.name for one in self.participants.values() if one.session == session}
 
@@ -164,7 +166,7 @@ def link_of(address: str, participant: Participant) -> str:
 
 def open_study(
     folder: Path,
-    asked: Mapping[str, Any],
+    options: Mapping[str, Any],
     participants: int | None,
     seed: int | None,
     try_out: Callable[[Design], None] = lambda design: None,
@@ -173,25 +175,25 @@ def open_study(
 
     Args:
         folder: created if it is missing.
-        asked: fields of the design; an existing study must agree with them.
-        participants: number of participants in all; None: those of the study, or of one session.
+        options: fields of the design; an existing study must have the same values.
+        participants: total number of participants; None: that of the study, or enough for one session.
         seed: seed of the deals; None: that of the study, or a random one.
-        try_out: called with the design before anything is written; raises an error if it does not work.
+        try_out: function that is called with the design before anything is written, to raise its errors.
 
     Raises:
         PlayError: the folder has other files or another design, or an argument is invalid.
         OSError: the folder cannot be written to.
     """
-    there = _read(folder)
-    if there is None:
-        design = Design(**asked).checked()
+    existing = _read(folder)
+    if existing is None:
+        design = Design(**options).checked()
         if seed is not None and not 0 <= seed <= _MOST_SEED:
             raise PlayError(f"a seed is 0 to {_MOST_SEED}; got {seed}")
-        drawn = secrets.randbelow(2**63) if seed is None else seed
-        there = Study(folder, secrets.token_hex(4), design, drawn, {})
+        seed = secrets.randbelow(2**63) if seed is None else seed
+        existing = Study(folder, secrets.token_hex(4), design, seed, {})
     else:
-        _check_same(there, asked, seed)
-    study = _with_participants(there, participants)
+        _check_same(existing, options, seed)
+    study = _with_participants(existing, participants)
     try_out(study.design)
     (folder / SESSIONS).mkdir(parents=True, exist_ok=True)
     os.chmod(folder, 0o700)
@@ -209,31 +211,34 @@ def intro_of(path: Path) -> str:
     return text_of_file(path, PlayError, _MOST_INTRO).strip()
 
 
-def _check_same(there: Study, asked: Mapping[str, Any], seed: int | None) -> None:
-    for name, wanted in asked.items():
-        result = getattr(there.design, name)
+def _check_same(existing: Study, options: Mapping[str, Any], seed: int | None) -> None:
+    for name, wanted in options.items():
+        result = getattr(existing.design, name)
         if wanted != result:
             raise PlayError(
-                f"{there.folder}: this study has {name} {shown(result)}, not {shown(wanted)}: leave the "
+                f"{existing.folder}: this study has {name} {shown(result)}, not {shown(wanted)}: leave the "
                 "option out to resume it, or choose another folder"
             )
-    if seed not in (None, there.seed):
-        raise PlayError(f"{there.folder}: this study has another seed: leave --seed out to resume it")
+    if seed not in (None, existing.seed):
+        raise PlayError(f"{existing.folder}: this study has another seed: leave --seed out to resume it")
 
 
 def _with_participants(study: Study, count: int | None) -> Study:
-    people, there = study.design.seats, list(study.participants.values())
-    wanted = (len(there) or len(people)) if count is None else count
+    seats, participants = study.design.seats, list(study.participants.values())
+    wanted = (len(participants) or len(seats)) if count is None else count
     if not 1 <= wanted <= MOST_PARTICIPANTS:
         raise PlayError(f"a study has 1 to {MOST_PARTICIPANTS:,} participants; got {wanted}")
-    if wanted < len(there):
-        raise PlayError(f"{study.folder}: this study has {len(there)} participants: they cannot get fewer")
-    if wanted % len(people):
-        raise PlayError(f"{len(people)} people sit at each table: {wanted} participants do not fill them")
-    for number in range(len(there), wanted):
-        session, place = divmod(number, len(people))
-        there.append(Participant(f"p{number + 1:04}", session, people[place], secrets.token_urlsafe(16)))
-    return replace(study, participants={one.token: one for one in there})
+    if wanted < len(participants):
+        raise PlayError(
+            f"{study.folder}: this study has {len(participants)} participants: the number cannot be reduced"
+        )
+    if wanted % len(seats):
+        raise PlayError(f"each table has {len(seats)} participants: {wanted} do not fill whole tables")
+    for number in range(len(participants), wanted):
+        session, index = divmod(number, len(seats))
+        name, token = f"p{number + 1:04}", secrets.token_urlsafe(16)
+        participants.append(Participant(name, session, seats[index], token))
+    return replace(study, participants={one.token: one for one in participants})
 
 
 def _write(study: Study) -> None:
@@ -254,7 +259,7 @@ def _read(folder: Path) -> Study | None:
     path = folder / FILE
     if not path.is_file():
         if folder.is_dir() and any(not one.name.startswith(".") for one in folder.iterdir()):
-            raise PlayError(f"{folder} holds something else than a study: choose an empty or a new folder")
+            raise PlayError(f"{folder} contains other files and no study: choose an empty or a new folder")
         return None
     try:
         result = json.loads(path.read_bytes())
@@ -265,10 +270,9 @@ def _read(folder: Path) -> Study | None:
         raise PlayError(f"{path} is of format {shown(version)}; this version of the package reads {FORMAT}")
     try:
         design = Design(**result["design"] | {"seats": tuple(result["design"]["seats"])})
-        people = [Participant(**one) for one in result["participants"]]
-        return Study(
-            folder, str(result["study"]), design, int(result["seed"]), {one.token: one for one in people}
-        )
+        participants = [Participant(**one) for one in result["participants"]]
+        by_token = {one.token: one for one in participants}
+        return Study(folder, str(result["study"]), design, int(result["seed"]), by_token)
     except (KeyError, TypeError, ValueError) as error:
         raise PlayError(f"{path} is damaged ({type(error).__name__}: {error})") from None
 

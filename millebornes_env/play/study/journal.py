@@ -1,7 +1,7 @@
-"""The file of a session: one JSON object per line, each written at once and never changed.
+"""The file of a session: one JSON object per line, each written immediately and never changed.
 
 A killed process may leave an incomplete last line, which `Journal.lines` cuts off. If the disk is full, the
-file stays as it was, and the decision counts as not made.
+file is unchanged, and the decision counts as not made.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Journal:
 
         Args:
             line: values that JSON can hold.
-            is_last: the last line of a game: wait until it is on the disk.
+            is_last: this is the last line of a game: wait until it is on the disk.
 
         Raises:
             JournalError: writing failed; the file is unchanged.
@@ -74,7 +74,7 @@ class Journal:
         """Return the lines of the file; an incomplete last line, left by a killed process, is cut off.
 
         Raises:
-            JournalError: the file cannot be read, or holds what we did not write.
+            JournalError: the file cannot be read, or contains an invalid line.
         """
         try:
             whole = self._without_torn_line()
@@ -96,7 +96,7 @@ def parsed(content: bytes, path: Path) -> list[dict[str, Any]]:
     """Parse the lines of a session's file; an incomplete last line is left out.
 
     Raises:
-        JournalError: a line is not JSON, or no object.
+        JournalError: a line is not a JSON object.
     """
     result = []
     for number, line in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), 1):

@@ -1,9 +1,9 @@
-"""The messages that a page may send to a study; anything else is refused.
+"""The messages that a page may send to a study; anything else is an error.
 
 A message is a JSON object with exactly these entries:
 
-    {"type": "join", "token": "..."}                                 first, and once
-    {"type": "begin", "id": 1, "game": 0}                            ready for that game
+    {"type": "join", "token": "..."}                                 the first message
+    {"type": "begin", "id": 1, "game": 0}                            ready for this game
     {"type": "play", "id": 2, "decision": 0, "action": 13, "ms": 810}
     {"type": "next_round", "id": 3}
     {"type": "why_not", "id": 4, "card": 3, "target_team": 1}
@@ -17,7 +17,7 @@ import json
 import time
 from typing import Any, Final
 
-from millebornes_env.errors import MessageError, shown
+from millebornes_env.errors import PlayError, shown
 
 MOST_BYTES: Final = 4096
 """Size limit of a message; the longest of a page has about 100 bytes."""
@@ -41,28 +41,28 @@ def read_message(text: object) -> dict[str, Any]:
         text: the text of the message; None for a frame of bytes.
 
     Raises:
-        MessageError: it is not a valid message.
+        PlayError: it is not a valid message.
     """
     if not isinstance(text, str):
-        raise MessageError("a message is text, not bytes")
+        raise PlayError("a message is text, not bytes")
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
-        raise MessageError("a message is a JSON object") from None
+        raise PlayError("a message is a JSON object") from None
     if not isinstance(message, dict):
-        raise MessageError("a message is a JSON object")
+        raise PlayError("a message is a JSON object")
     kind = message.get("type")
     shape = _SHAPES.get(kind) if isinstance(kind, str) else None
     if shape is None:
-        raise MessageError(f"there is no message {shown(kind)}; they are {', '.join(_SHAPES)}")
+        raise PlayError(f"there is no message {shown(kind)}; they are {', '.join(_SHAPES)}")
     for name in message:
         if name != "type" and name not in shape:
-            raise MessageError(f"{kind}: there is no entry {shown(name)}; there are {', '.join(shape)}")
+            raise PlayError(f"{kind}: there is no entry {shown(name)}; there are {', '.join(shape)}")
     for name, wanted in shape.items():
         if name not in message:
-            raise MessageError(f"{kind}: the entry {name!r} is missing")
+            raise PlayError(f"{kind}: the entry {name!r} is missing")
         if not _is(message[name], wanted):
-            raise MessageError(f"{kind}: the entry {name!r} is {shown(message[name])}; it must be a {wanted}")
+            raise PlayError(f"{kind}: the entry {name!r} is {shown(message[name])}; it must be a {wanted}")
     return message
 
 
@@ -79,13 +79,13 @@ def _is(value: object, wanted: str) -> bool:
 class Allowance:
     """A limit on the rate of messages (a token bucket)."""
 
-    def __init__(self, at_once: int, each_second: float, clock: Any = time.monotonic) -> None:
-        """Allow `at_once` messages at once, and `each_second` per second after that."""
-        self._most, self._rate, self._clock = at_once, each_second, clock
-        self._left, self._at = float(at_once), clock()
+    def __init__(self, burst: int, per_second: float, clock: Any = time.monotonic) -> None:
+        """Allow a burst of messages, and `per_second` messages per second after that."""
+        self._most, self._rate, self._clock = burst, per_second, clock
+        self._left, self._at = float(burst), clock()
 
     def takes(self) -> bool:
-        """Count one more message and return True, or return False if it is not allowed."""
+        """Count a message and return True, or return False if it is not allowed."""
         now = self._clock()
         self._left = min(self._most, self._left + (now - self._at) * self._rate)
         self._at = now

@@ -1,4 +1,4 @@
-"""Reads a study back: its games, and each decision with the observation of its seat."""
+"""Read the games of a study, and each decision with the observation of its seat."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class StudyGame:
         Raises:
             NotationError: the deal cannot be read.
         """
-        begun = read_record(self.deal, edition=self.edition).position
+        start = read_record(self.deal, edition=self.edition).position
         seats = iter([int(line["seat"]) for line in self.decisions])
         plays = tuple(Play(-1 if action == NEXT_ROUND else next(seats), action) for action in self.actions)
         points = None if self.result is None else tuple(int(one) for one in self.result["points"])
-        return Record(begun, plays, points)
+        return Record(start, plays, points)
 
 
 def read_study(folder: str | Path) -> list[StudyGame]:
@@ -67,11 +67,13 @@ def read_study(folder: str | Path) -> list[StudyGame]:
         PlayError: the folder has no study.
         JournalError: a file is damaged; the message names the line.
     """
-    place = Path(folder) / "sessions"
-    if not place.is_dir():
+    sessions = Path(folder) / "sessions"
+    if not sessions.is_dir():
         raise PlayError(f"{folder} is not the folder of a study: it has no folder 'sessions'")
     games: list[StudyGame] = []
-    for path in sorted(place.glob("*.jsonl"), key=lambda path: (len(path.stem), path.stem)):  # s10000: last
+    for path in sorted(
+        sessions.glob("*.jsonl"), key=lambda path: (len(path.stem), path.stem)
+    ):  # s10000: last
         games += _games_of(path)
     return games
 
@@ -122,10 +124,10 @@ def transitions(folder: str | Path) -> Iterator[dict[str, Any]]:
 
 
 def _transitions_of(game: StudyGame) -> Iterator[dict[str, Any]]:
-    if not game.actions:  # dealt, without a decision yet
+    if not game.actions:  # dealt, but without a decision
         return
     record = game.record()
-    begun, *after = replay(record)
+    start, *after = replay(record)
     env = vector_env(
         1,
         record.position.edition,
@@ -134,7 +136,7 @@ def _transitions_of(game: StudyGame) -> Iterator[dict[str, Any]]:
         episode=game.episode,
         autoreset_mode="disabled",
     )
-    env.set_states(np.array(begun).reshape(1))
+    env.set_states(np.array(start).reshape(1))
     lines = iter(game.decisions)
     rows: list[dict[str, Any]] = []
     is_round_over = plain(env.games.rulebook.is_round_over)
@@ -153,12 +155,12 @@ def _kept(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stepped(env: VectorEnv, action: int) -> tuple[dict[str, Any], Any]:
-    """Play an action; return what the seat saw and did, and the rewards of all seats."""
-    seen = env.games.buffers
+    """Apply an action; return the seat's observation, mask and action, and the rewards of all seats."""
+    buffers = env.games.buffers
     row = {
         "seat": int(env.agent_selection[0]),
-        "observation": seen.observation[0].copy(),
-        "action_mask": seen.action_mask[0].copy(),
+        "observation": buffers.observation[0].copy(),
+        "action_mask": buffers.action_mask[0].copy(),
         "action": action,
         "reward_to_go": float("nan"),
     }

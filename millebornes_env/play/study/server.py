@@ -1,7 +1,7 @@
-"""Serves a study: the page's files, and a WebSocket for each participant (Starlette and uvicorn).
+"""The server of a study: the page's files, and a WebSocket for each participant (Starlette and uvicorn).
 
 Messages are read by `messages.read_message`; an invalid one is answered by an error, and too many of them
-close the connection. A page is only sent its seat's view (`session.Session`). All games are played in one
+close the connection. A page only receives its seat's view (`session.Session`). All games are played in one
 thread beside the event loop, one call at a time.
 """
 
@@ -18,12 +18,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from starlette.exceptions import WebSocketException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from millebornes_env.errors import JournalError, MessageError, MilleBornesError
+from millebornes_env.errors import JournalError, MilleBornesError, PlayError
 from millebornes_env.play.study.design import Participant, Study
 from millebornes_env.play.study.messages import Allowance, read_message
 from millebornes_env.play.study.session import Session
@@ -34,9 +35,7 @@ REPLACED: Final = 4000
 """Closing code if the same participant has opened another page."""
 
 _NOT_OURS: Final = ("/engine/",)  # no engine with hidden cards goes to participants
-_UNWRITTEN: Final = (
-    "The study cannot write down what is played: please tell the experimenter. Nothing is lost."
-)
+_UNWRITTEN: Final = "The study cannot save the decisions: please tell the experimenter. Nothing is lost."
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
@@ -46,30 +45,26 @@ class Limits:
     """Limits for clients.
 
     Attributes:
-        at_once: messages at once.
-        each_second: messages per second after that.
-        nonsense: invalid messages before the connection is closed.
+        burst: messages in a row without a pause.
+        per_second: messages per second after that.
+        most_invalid: invalid messages before the connection is closed.
         to_join: seconds from opening a connection to the message `join`.
-        to_read: seconds for reading an answer.
-        strangers: connections that have not joined; beyond that, the oldest is closed.
-        sessions: sessions kept in memory without a page; others are read from their files again.
+        to_read: seconds that a page may take to read an answer.
+        most_unjoined: connections that have not joined; beyond that, the oldest is closed.
+        sessions: sessions in memory; beyond that, those without a page are dropped and later read from files.
     """
 
-    at_once: int = 40
-    each_second: float = 10
-    nonsense: int = 10
+    burst: int = 40
+    per_second: float = 10
+    most_invalid: int = 10
     to_join: float = 10
     to_read: float = 10
-    strangers: int = 128
+    most_unjoined: int = 128
     sessions: int = 256
 
 
-class _PutOutError(Exception):
-    """A connection is closed with this message."""
-
-
 class StudyServer:
-    """Answers the pages of a study.
+    """The ASGI app that answers the pages of a study.
 
     Attributes:
         app: the ASGI app, to be served by uvicorn.
@@ -80,22 +75,20 @@ class StudyServer:
 
         Args:
             study: the study.
-            addresses: where pages may be opened, as "http://127.0.0.1:8653", besides this computer's own;
-                error messages name the first.
+            addresses: addresses of the page, such as "http://127.0.0.1:8653", in addition to this computer's
+                own; error messages name the first.
             limits: limits for clients.
         """
         self._study, self._limits = study, limits or Limits()
         self._sessions: OrderedDict[int, Session] = OrderedDict()
         self._pages: dict[str, WebSocket] = {}  # by the participant's token
-        self._joining: dict[
-            int, int
-        ] = {}  # sessions, by the sockets that are being told where the game stands
+        self._joining: dict[int, int] = {}  # sessions by id of the sockets that are being welcomed
         self._allowances: dict[str, Allowance] = {}
-        self._strangers: OrderedDict[int, WebSocket] = OrderedDict()
+        self._unjoined: OrderedDict[int, WebSocket] = OrderedDict()
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="games")
-        self._people: dict[int, list[Participant]] = {}
+        self._by_session: dict[int, list[Participant]] = {}
         for one in study.participants.values():
-            self._people.setdefault(one.session, []).append(one)
+            self._by_session.setdefault(one.session, []).append(one)
         routes = [WebSocketRoute("/study", self._meet), Route("/engine.json", _engine)]
         self.app = page_app(routes, addresses, without=_NOT_OURS)
 
@@ -106,7 +99,7 @@ class StudyServer:
     # A connection ------------------------------------------------------------------------------------------
 
     async def _meet(self, socket: WebSocket) -> None:
-        """Serve one page until it disconnects or is put out."""
+        """Serve one page until it disconnects or is rejected."""
         await socket.accept()
         who: Participant | None = None
         try:
@@ -114,16 +107,17 @@ class StudyServer:
             await self._let_in(socket, who)
             await self._serve(socket, who)
         except WebSocketDisconnect:
-            pass  # the page has gone, or does not read
-        except _PutOutError as error:
-            await _refuse(socket, str(error))
+            pass  # the page was closed, or does not read
+        except WebSocketException as error:
+            await _refuse(socket, error.reason)
         except Exception:
             _log.exception("a page of the study failed")
             await _refuse(
-                socket, "The study's server failed; the terminal says why. Please reload this page."
+                socket,
+                "The server of the study failed; its terminal shows the error. Please reload this page.",
             )
         finally:
-            self._strangers.pop(id(socket), None)
+            self._unjoined.pop(id(socket), None)
             if who is not None and self._pages.get(who.token) is socket:
                 del self._pages[who.token]
                 with contextlib.suppress(MilleBornesError):
@@ -133,25 +127,25 @@ class StudyServer:
         """Return the participant who has opened the connection.
 
         Raises:
-            _PutOutError: it is not a participant, or is too slow.
+            WebSocketException: the token or message is invalid, or the message came too late.
         """
-        self._strangers[id(socket)] = socket
-        while len(self._strangers) > self._limits.strangers:
-            _, oldest = self._strangers.popitem(last=False)
-            await _refuse(oldest, "too many connections wait: open the link again")
+        self._unjoined[id(socket)] = socket
+        while len(self._unjoined) > self._limits.most_unjoined:
+            _, oldest = self._unjoined.popitem(last=False)
+            await _refuse(oldest, "too many connections are waiting: open the link again")
         try:
             async with asyncio.timeout(self._limits.to_join):
                 message = read_message(await _text(socket))
         except TimeoutError:
-            raise _PutOutError("nothing came: open the link again") from None
-        except MessageError as error:
-            raise _PutOutError(str(error)) from None
+            raise _rejection("no message was received: open the link again") from None
+        except PlayError as error:
+            raise _rejection(str(error)) from None
         if message["type"] != "join":
-            raise _PutOutError("the first message is join")
+            raise _rejection("the first message must be join")
         who = self._participant(message["token"])
         if who is None:
-            raise _PutOutError("This link is of no participant of this study: ask for another one.")
-        self._strangers.pop(id(socket), None)
+            raise _rejection("This link belongs to no participant of this study: ask for another one.")
+        self._unjoined.pop(id(socket), None)
         return who
 
     def _participant(self, token: str) -> Participant | None:
@@ -163,7 +157,7 @@ class StudyServer:
         """Send a participant the current game; a page that was opened before is closed.
 
         Raises:
-            _PutOutError: too many pages were opened, or the session's file cannot be read or written.
+            WebSocketException: too many pages were opened, or the session's file cannot be read or written.
         """
         self._count(who)
         self._joining[id(socket)] = who.session
@@ -172,7 +166,7 @@ class StudyServer:
             while True:
                 before = self._pages.pop(who.token, None)
                 if before is not None:
-                    await _refuse(before, "This game was opened in another window: go on there.", REPLACED)
+                    await _refuse(before, "This game was opened in another window: continue there.", REPLACED)
                 welcome = await self._in_session(who, lambda session: session.welcome(who.seat))
                 await self._send(socket, welcome)
                 if who.token not in self._pages:
@@ -180,58 +174,57 @@ class StudyServer:
             self._pages[who.token] = socket
         except JournalError as error:
             _log.error("%s", error)
-            raise _PutOutError(_UNWRITTEN) from None
+            raise _rejection(_UNWRITTEN) from None
         finally:
             del self._joining[id(socket)]
-        await self._tell(who.session)
+        await self._send_news(who.session)
 
     async def _serve(self, socket: WebSocket, who: Participant) -> None:
         """Answer a participant's messages.
 
         Raises:
-            _PutOutError: there are too many, or too many invalid ones.
-            WebSocketDisconnect: the page has gone.
+            WebSocketException: there are too many, or too many invalid ones.
+            WebSocketDisconnect: the page was closed.
         """
-        left = self._limits.nonsense
+        left = self._limits.most_invalid
         while True:
             text = await _text(socket)
             self._count(who)
             try:
                 message = read_message(text)
-                await self._answer(socket, who, message)
-            except MessageError as error:
+                if message["type"] == "join":
+                    raise PlayError("this page has already joined")
+            except PlayError as error:
                 left -= 1
                 if left <= 0:
-                    raise _PutOutError(
-                        f"too many messages that make no sense; the last one: {error}"
-                    ) from None
+                    raise _rejection(f"too many invalid messages; the last one: {error}") from None
                 await self._send(socket, {"type": "refused", "id": None, "error": str(error)})
+            else:
+                await self._answer(socket, who, message)
 
     async def _answer(self, socket: WebSocket, who: Participant, message: dict[str, Any]) -> None:
-        """Answer a message; errors of the table are answers, too."""
-        if message["type"] == "join":
-            raise MessageError("this page has joined already")
+        """Answer a message; errors of the table are also answers."""
         answer: dict[str, Any] = {"type": "answer", "id": message["id"]}
         try:
-            answer["result"] = await self._in_session(who, _asked(who.seat, message))
+            answer["result"] = await self._in_session(who, _call_of(who.seat, message))
         except JournalError as error:
             _log.error("%s", error)
             answer["error"] = _UNWRITTEN
         except MilleBornesError as error:
             answer["error"] = str(error)
-        await self._tell(who.session)
+        await self._send_news(who.session)
         await self._send(socket, answer)
 
     def _count(self, who: Participant) -> None:
         """Count a message.
 
         Raises:
-            _PutOutError: there are too many.
+            WebSocketException: there are too many.
         """
         if who.token not in self._allowances:
-            self._allowances[who.token] = Allowance(self._limits.at_once, self._limits.each_second)
+            self._allowances[who.token] = Allowance(self._limits.burst, self._limits.per_second)
         if not self._allowances[who.token].takes():
-            raise _PutOutError("too many messages: wait a minute, then reload this page")
+            raise _rejection("too many messages: wait a minute, then reload this page")
 
     # Sessions ----------------------------------------------------------------------------------------------
 
@@ -253,9 +246,9 @@ class StudyServer:
                 del self._sessions[idle]
         return self._sessions[number]
 
-    async def _tell(self, session: int) -> None:
-        """Send the pages of a session their news."""
-        for who in self._people[session]:
+    async def _send_news(self, session: int) -> None:
+        """Send each page of a session what it has not been sent yet."""
+        for who in self._by_session[session]:
             socket = self._pages.get(who.token)
             if socket is None:
                 continue
@@ -269,7 +262,7 @@ class StudyServer:
         """Send a message.
 
         Raises:
-            WebSocketDisconnect: the page has gone, or does not read.
+            WebSocketDisconnect: the page was closed, or does not read.
         """
         try:
             async with asyncio.timeout(self._limits.to_read):
@@ -277,12 +270,17 @@ class StudyServer:
         except TimeoutError:
             await _close(socket, REFUSED)
             raise WebSocketDisconnect(REFUSED) from None
-        except RuntimeError:  # Starlette's, where the connection was closed by us
+        except RuntimeError:  # Starlette's error if we have closed the connection
             raise WebSocketDisconnect(REFUSED) from None
 
 
-def _asked(seat: int, message: dict[str, Any]) -> Callable[[Session], Any]:
-    """Return the call to a session that a message asks for."""
+def _rejection(reason: str) -> WebSocketException:
+    """Return the error that closes a connection with this message."""
+    return WebSocketException(REFUSED, reason)
+
+
+def _call_of(seat: int, message: dict[str, Any]) -> Callable[[Session], Any]:
+    """Return the call of a session that a message requests."""
     kind = message["type"]
     if kind == "begin":
         return lambda session: session.begin(seat, message["game"])
@@ -297,11 +295,11 @@ async def _text(socket: WebSocket) -> str | None:
     """Return the next message; None if it was bytes.
 
     Raises:
-        WebSocketDisconnect: the page has gone.
+        WebSocketDisconnect: the page was closed.
     """
     try:
         message = await socket.receive()
-    except RuntimeError:  # Starlette's, where the connection was closed
+    except RuntimeError:  # Starlette's error if the connection was closed
         raise WebSocketDisconnect(REFUSED) from None
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1005))
@@ -325,7 +323,7 @@ async def _close(socket: WebSocket, code: int) -> None:
 
 
 async def _engine(request: Request) -> Response:
-    """Tell the page which engine to use; this is its first request."""
+    """Return the name of the engine that the page should use; this is its first request."""
     return JSONResponse({"engine": "study"})
 
 

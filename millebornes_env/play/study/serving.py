@@ -35,12 +35,12 @@ def locked(folder: Path) -> contextlib.AbstractContextManager[None]:
 
 
 def addresses_of(host: str, port: int, address: str | None) -> list[str]:
-    """Return the addresses where pages may be opened, as browsers write them; links have the first.
+    """Return the addresses of the page, as browsers write them; links use the first one.
 
     Args:
         host: host that the server listens at.
         port: its port.
-        address: address that participants open if it is another, such as a proxy's; else None.
+        address: address that participants open if it differs, such as that of a proxy; else None.
 
     Raises:
         PlayError: the address is invalid, or is missing though the server listens at all addresses.
@@ -48,7 +48,9 @@ def addresses_of(host: str, port: int, address: str | None) -> list[str]:
     local = _origin("http", host, port)
     if address is None:
         if _is_everywhere(host):
-            raise PlayError(f"--host {host} is no address that participants can open: name one by --address")
+            raise PlayError(
+                f"participants cannot open --host {host}: name the address that they open with --address"
+            )
         others = [_origin("http", "localhost", port)] if _is_local(host) else []
         return list(dict.fromkeys([local, *others]))
     return list(dict.fromkeys([_public(address), *([] if _is_everywhere(host) else [local])]))
@@ -67,7 +69,7 @@ def _public(address: str) -> str:
         parts, host, port = urlsplit(""), None, None
     has_more = parts.path not in ("", "/") or parts.query or parts.fragment or "@" in parts.netloc
     if parts.scheme not in USUAL_PORTS or not host or has_more:
-        raise PlayError(f"--address is like https://study.example, without a path; got {address}")
+        raise PlayError(f"--address must be like https://study.example, without a path; got {address}")
     return _origin(parts.scheme, host, port)
 
 
@@ -96,7 +98,7 @@ def warm_up(design: Design) -> None:
     """Play the first decision of a game, to compile everything and to raise errors of the design early.
 
     Raises:
-        MilleBornesError: the agent does not play at this table.
+        MilleBornesError: the agent cannot play at this table.
     """
     table = new_table(design)
     table.start(design.edition, design.players, design.teams, design.episode, 0)
@@ -113,7 +115,7 @@ def server_of(
         answers: the study's app; the caller closes it.
         to_ask: seconds from opening a connection to a whole request.
         most_asking: connections without a request; beyond that, the oldest is closed.
-        frames: limits for the frames of a WebSocket; None: the usual ones.
+        frames: limits for the frames of a WebSocket; None: the defaults.
     """
     logging.getLogger("uvicorn.error").addFilter(without_tracebacks)
     return server.server_of(

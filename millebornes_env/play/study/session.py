@@ -1,7 +1,7 @@
 """One table of a study: its players, their decisions, and the messages to each of them.
 
-Every change is written to the session's file before any page is told. After the server was stopped or killed,
-the session is restored from this file.
+Every change is written to the session's file before any page receives it. After the server was stopped or
+killed, the session is restored from this file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from millebornes_env._util.versions import __version__
-from millebornes_env.errors import JournalError, MessageError, MilleBornesError
+from millebornes_env.errors import JournalError, MilleBornesError, PlayError
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game
 from millebornes_env.play.study.design import Design, Study, session_name
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from millebornes_env.play.study.card_table import StudyTable
 
 MOST_VISITS: Final = 40
-"""Openings and closings of pages recorded between two plays, so that reloading does not fill the disk."""
+"""Most openings and closings of pages recorded between two plays, so that reloads do not fill the disk."""
 
 
 class Session:
@@ -42,18 +42,18 @@ class Session:
         """
         self.name = session_name(number)
         self._study, self._number, self._design = study, number, study.design
-        self.people = study.people_of(number)
+        self.participants = study.participants_of(number)
         self._journal = Journal(study.path_of(number))
         self._table: StudyTable | None = None
         self.game = -1
         self._is_over = True
         self._ready: set[int] = set()
-        self._steps: dict[int, list[dict[str, Any]]] = {seat: [] for seat in self.people}
-        self._told: Counter[int] = Counter()
+        self._steps: dict[int, list[dict[str, Any]]] = {seat: [] for seat in self.participants}
+        self._sent: Counter[int] = Counter()  # log entries sent, by seat
         self._made: Counter[int] = Counter()  # decisions in this game, by seat
         self._asked_at: float | None = None
         self._visits = 0  # since the last play
-        self._interrupted = set(self.people)  # seats whose page was reopened during this decision
+        self._interrupted = set(self.participants)  # seats whose page was reopened during this decision
         self._restore()
 
     # Messages to a seat ------------------------------------------------------------------------------------
@@ -62,14 +62,14 @@ class Session:
         """Return the first message to a page; the seat is then sent the whole running game again."""
         self._go_on()
         design = self._design
-        self._told[seat] = 0
+        self._sent[seat] = 0
         self._interrupted.add(seat)
         if self._table is not None:
-            self._steps[seat] = [self._table.seen_by(seat)]
+            self._steps[seat] = [self._table.view_of(seat)]
         return {
             "type": "welcome",
             **_shown(design),
-            "seats": [self._called(other, seat) for other in range(design.players)],
+            "seats": [self._name_for(other, seat) for other in range(design.players)],
             "seat": seat,
             "games": design.games,
             "game": self.game,
@@ -78,11 +78,11 @@ class Session:
             "intro": design.intro,
         }
 
-    def _called(self, other: int, seat: int) -> str:
+    def _name_for(self, other: int, seat: int) -> str:
         """Return the name of a seat's player for a participant, whose own seat is "you"."""
         if other == seat:
             return "you"
-        if self._design.anonymous or other in self.people:
+        if self._design.anonymous or other in self.participants:
             return f"player {other}"
         return _title(self._design)
 
@@ -91,8 +91,8 @@ class Session:
         steps, self._steps[seat] = self._steps[seat], []
         if self._table is None or not steps:
             return None
-        log = self._table.told_to(seat)
-        begun, self._told[seat] = self._told[seat], len(log)
+        log = self._table.log_for(seat)
+        start, self._sent[seat] = self._sent[seat], len(log)
         is_asked = self._table.to_act == seat
         if is_asked and self._asked_at is None:
             self._asked_at = time.monotonic()
@@ -101,8 +101,8 @@ class Session:
             "game": self.game,
             "over": self._is_over,
             "steps": steps,
-            "log": log[begun:],
-            "log_from": begun,
+            "log": log[start:],
+            "log_from": start,
             "decision": self._made[seat] if is_asked else None,
         }
 
@@ -112,11 +112,11 @@ class Session:
         """Mark a seat as ready for the next game, which is dealt as soon as all are.
 
         Raises:
-            MessageError: that game cannot begin now.
+            PlayError: that game cannot begin now.
             JournalError: writing failed; nothing was dealt.
         """
         if number != self.game + 1 or not self._is_over or number >= self._design.games:
-            raise MessageError(f"game {number} cannot begin now")
+            raise PlayError(f"game {number} cannot begin now")
         if seat not in self._ready:
             self._note("ready", seat)
         self._ready.add(seat)
@@ -127,36 +127,36 @@ class Session:
         seed = int(np.random.SeedSequence([self._study.seed, *parts]).generate_state(1, np.uint64)[0])
         table.start(design.edition, design.players, design.teams, design.episode, seed)
         self._write("deal", game=number, record=table.record()["text"])
-        self._sit_down(table, number)
+        self._set_table(table, number)
         self._show_all()
         self._go_on()
 
     @property
     def _are_all_ready(self) -> bool:
-        """Return True if a game is to be dealt: the next `begin` deals it if writing it failed before."""
-        return self._ready >= set(self.people)
+        """Return True if a game is to be dealt; if writing it failed, the next `begin` deals it."""
+        return self._ready >= set(self.participants)
 
     def play(self, seat: int, decision: int, action: int, took_ms: int | None) -> None:
-        """Make a decision of a person.
+        """Make a decision of a participant.
 
         Args:
             seat: seat of the sender.
             decision: the number that was sent with the question.
             action: id of the action.
-            took_ms: duration by the page's clock.
+            took_ms: milliseconds by the page's clock; None: unknown.
 
         Raises:
-            MessageError: it is not the seat's turn, the decision was made already, or it is not legal.
+            PlayError: it is not the seat's turn, the decision was made already, or it is not legal.
             JournalError: writing failed; the decision was not made.
         """
         table = self._playing()
         if table.to_act != seat:
-            raise MessageError("it is not your turn")
+            raise PlayError("it is not your turn")
         if decision != self._made[seat]:
-            raise MessageError("that decision was made already")
+            raise PlayError("that decision was already made")
         chosen = next((one for one in table.choices() if one["action"] == action), None)
         if chosen is None:
-            raise MessageError("the rules do not allow that now")
+            raise PlayError("the rules do not allow that now")
         waited = None if self._asked_at is None else round(1000 * (time.monotonic() - self._asked_at))
         is_known = took_ms is not None and waited is not None and took_ms <= waited
         times = {
@@ -164,20 +164,20 @@ class Session:
             "server_ms": waited,
             "interrupted": seat in self._interrupted,
         }
-        self._decide(action, {"participant": self.people[seat], **times})
+        self._decide(action, {"participant": self.participants[seat], **times})
         self._go_on()
 
     def next_round(self, seat: int) -> None:
         """Deal the next round of the match.
 
         Raises:
-            MessageError: there is no round to deal now.
+            PlayError: there is no round to deal now.
             JournalError: writing failed; nothing was dealt.
         """
         table = self._playing()
         if not table.can_go_on:
-            raise MessageError("no round is to be dealt now")
-        self._write("next_round", game=self.game, participant=self.people[seat])
+            raise PlayError("no round can be dealt now")
+        self._write("next_round", game=self.game, participant=self.participants[seat])
         table.next_round()
         self._show_all()
         self._go_on()
@@ -186,12 +186,11 @@ class Session:
         """Return the reason why the seat to act cannot play a card there.
 
         Raises:
-            MessageError: it is not that seat's turn.
-            PlayError: there is no such card or team.
+            PlayError: it is not that seat's turn, or there is no such card or team.
         """
         table = self._playing()
         if table.to_act != seat:
-            raise MessageError("it is not your turn")
+            raise PlayError("it is not your turn")
         return table.why_not(card, target_team)
 
     def joined(self, seat: int, *, has_left: bool = False) -> None:
@@ -204,15 +203,15 @@ class Session:
 
     def _playing(self) -> StudyTable:
         if self._table is None or self._is_over:
-            raise MessageError("no game is being played")
+            raise PlayError("no game is being played")
         return self._table
 
     def _go_on(self) -> None:
-        """Let agents decide until a person is to act, and record the result of a finished game."""
+        """Let agents decide until a participant is to act, and record the result of a finished game."""
         table = self._table
         if table is None or self._is_over:
             return
-        while table.to_act is not None and table.to_act not in self.people:
+        while table.to_act is not None and table.to_act not in self.participants:
             chosen = table.choose(self._design.against)
             self._decide(chosen["action"], {"agent": self._design.against, "ms": chosen["ms"]})
         if table.to_act is None and not table.can_go_on:
@@ -250,17 +249,17 @@ class Session:
         self._interrupted.discard(seat)
 
     def _show_all(self) -> None:
-        """Add the new position to the steps of each person who may see it."""
+        """Add the new position to the steps of each participant who may see it."""
         table = self._playing()
         for seat, steps in self._steps.items():
             if not table.is_hidden_from(seat):
-                steps.append(table.seen_by(seat))
+                steps.append(table.view_of(seat))
 
-    def _sit_down(self, table: StudyTable, number: int) -> None:
+    def _set_table(self, table: StudyTable, number: int) -> None:
         self._table, self.game, self._is_over = table, number, False
         self._ready.clear()
         self._made.clear()
-        self._told.clear()
+        self._sent.clear()
         self._asked_at = None
         self._interrupted.clear()
         for steps in self._steps.values():
@@ -273,10 +272,10 @@ class Session:
         self._journal.append(head | entries, is_last=is_last)
 
     def _note(self, event: str, seat: int) -> None:
-        self._write("event", event=event, game=self.game, seat=seat, participant=self.people[seat])
+        self._write("event", event=event, game=self.game, seat=seat, participant=self.participants[seat])
 
     def _restore(self) -> None:
-        """Restore the session from its file, or begin the file."""
+        """Restore the session from its file, or create the file."""
         lines = self._journal.lines()
         if not lines:
             design = self._design
@@ -289,8 +288,8 @@ class Session:
                 teams=design.teams,
                 episode=design.episode,
                 games=design.games,
-                seats=[self.people.get(seat, design.against) for seat in range(design.players)],
-                people=self.people,
+                seats=[self.participants.get(seat, design.against) for seat in range(design.players)],
+                people=self.participants,
             )
         for number, line in enumerate(lines, 1):
             try:
@@ -299,23 +298,23 @@ class Session:
                 raise
             except (MilleBornesError, KeyError, TypeError) as error:
                 raise JournalError(
-                    f"{self._journal.path}: line {number} does not follow from those before ({error}); move "
-                    "the file away, and its session starts again"
+                    f"{self._journal.path}: line {number} does not follow from the lines before ({error}); "
+                    "move the file away to start its session again"
                 ) from None
-        self._interrupted = set(self.people)
+        self._interrupted = set(self.participants)
         self._go_on()
 
     def _read(self, line: dict[str, Any]) -> None:
         kind = line["line"]
         if line["session"] != self.name or line["study"] != self._study.name:
-            raise MessageError(f"it is of session {line['session']} of study {line['study']}")
+            raise PlayError(f"it is of session {line['session']} of study {line['study']}")
         if kind == "deal":
             table = new_table(self._design)
             table.load(line["record"], self._design.episode)
-            self._sit_down(table, line["game"])
+            self._set_table(table, line["game"])
         elif kind == "decision":
             if self._playing().to_act != line["seat"]:
-                raise MessageError(f"it is not the turn of seat {line['seat']}")
+                raise PlayError(f"it is not the turn of seat {line['seat']}")
             self._apply(line["action"], line["seat"])
         elif kind == "next_round":
             self._playing().next_round()
@@ -339,7 +338,7 @@ def _shown(design: Design) -> dict[str, Any]:
     """Return the data that all participants share: cards, edition, rules."""
     table, name = new_table(design), find_edition(design.edition).name
     result = table.catalogue()
-    # Positions go by the sheet's name, and so does the catalogue; one of a file it calls as the design does.
+    # Positions have the sheet's name, and so must the catalogue, also for a sheet named by its path.
     sheets = [one | {"name": name} for one in result["editions"] if one["name"] in (name, design.edition)]
     catalogue = {
         "version": result["version"],

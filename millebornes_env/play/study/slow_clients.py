@@ -30,7 +30,7 @@ class _Limits:
         seconds: time limit for receiving a whole request.
         longest: time limit for an answer.
         most: connections that may wait for a request or its rest.
-        waiting: the connections that wait, the oldest first.
+        waiting: the waiting connections, the oldest first.
     """
 
     def __init__(self, seconds: float, longest: float, most: int) -> None:
@@ -108,14 +108,14 @@ class FrameLimits:
     """Limits of one WebSocket; a connection beyond them is aborted.
 
     Attributes:
-        at_once: frames received at once, including control frames and parts of messages.
-        each_second: frames per second after that.
+        burst: frames in a row without a pause, including control frames and parts of messages.
+        per_second: frames per second after that.
         most_unread: bytes of answers that the peer has not read.
         to_read: time limit in seconds for reading an answer.
     """
 
-    at_once: int = 256
-    each_second: float = 20
+    burst: int = 256
+    per_second: float = 20
     most_unread: int = 2**20
     to_read: float = 20
 
@@ -127,7 +127,7 @@ class _Bounded(WebSocketsSansIOProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._allowance = Allowance(self.limits.at_once, self.limits.each_second)
+        self._allowance = Allowance(self.limits.burst, self.limits.per_second)
         self._unread: asyncio.TimerHandle | None = None
         transport.set_write_buffer_limits(high=0)  # writing is paused while anything is unread
 

@@ -1,7 +1,7 @@
-"""Mille Bornes on the terminal: `human`, a person who sees what the seat sees, and rounds in everyday words.
+"""Mille Bornes on the terminal: the agent `human`, a person who types actions, and sessions of rounds.
 
-There is one set of names, for moves, table and score sheet, as the person sees the table: "you", "partner",
-"opponent", and numbers to the left where there are several.
+Actions, table and score sheet use one set of names from the person's point of view: "you", "partner",
+"opponent", numbered to the left if there are several.
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ class HumanAgent(Person, BaseAgent):
     """A person who plays Mille Bornes by typing; `kept` is the hand and the draw pile after each decision."""
 
     name = "human"
-    is_person = True  # who cannot be asked only to try
+    is_person = True  # cannot be asked for a trial decision
     game = "millebornes"
     has_memory = True
     help_text = """\
 Type the number of an action, or its name or the beginning of it: roll, 25, stop, discard 25, d 25.
-Name a card that is not in the list to learn why it cannot be played.
-hint: what a strong agent would do; undo: back to your last decision; q: stop playing;
+Name a card that is not in the list to see why it cannot be played.
+hint: the choice of a strong agent; undo: back to your last decision; q: stop playing;
 ?: this text, and the cards that have been seen.
 Points of a match are shown in 50s, rounded down. Opponents are counted to the left: opponent 1 is next."""
 
@@ -94,7 +94,7 @@ Points of a match are shown in 50s, rounded down. Opponents are counted to the l
 
     @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
-        """Ask for one row after the other; see `Agent.act`.
+        """Ask for the action of each row in turn; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
@@ -104,7 +104,7 @@ Points of a match are shown in 50s, rounded down. Opponents are counted to the l
         Raises:
             KeyboardInterrupt: the person wants to stop, or the input has ended.
             UndoRequest: the person wants to take back the last decision (only if `can_undo`).
-            AgentError: an argument has another shape or type, or numbers that the table cannot show.
+            AgentError: an argument has a wrong shape or type, or values that are impossible at the table.
         """
         observations = checked_rows(self.name, observations, self._table.sections[-1].stop)
         check_masks(self.name, action_masks, len(observations), self._table.num_actions)
@@ -132,7 +132,7 @@ Points of a match are shown in 50s, rounded down. Opponents are counted to the l
 
     @alone
     def forget(self) -> None:
-        """Forget all slots: new matches begin in them."""
+        """Clear the memory of all slots for new matches."""
         self.kept = {}
 
     def words(self, action: int, seat: int = SEAT) -> str:
@@ -207,13 +207,13 @@ class CardSession(Session):
     person_class = HumanAgent
 
     def _greet(self) -> None:
-        """Say nothing: the table names the players."""
+        """Print nothing: the table names the players."""
 
-    def _tell_action(self, seat: int, action: int) -> None:
-        if seat and action != PASS:  # a missed coup fourré is hidden
+    def _describe_action(self, seat: int, action: int) -> None:
+        if seat and action != PASS:  # a declined coup fourré is hidden
             self.person.say(f"{self.person.names.seat(seat)}: {self.person.words(action, seat)}")
 
-    def _tell_step(self, before: Any, is_over: bool) -> None:
+    def _describe_step(self, before: Any, is_over: bool) -> None:
         """Show the score sheet at the end of a round, and the points of the match."""
         state, number = self.env.games.states[0], int(before["round_number"])
         if is_over or int(state.round_number) != number:
@@ -244,18 +244,18 @@ def _sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def action_words(action: int, names: Names, place: int = 0) -> str:
+def action_words(action: int, names: Names, offset: int = 0) -> str:
     """Return the name of an action: "play 200 km", "Stop against opponent 2".
 
     Args:
         action: a legal id of the table.
         names: names of the players.
-        place: seat of the player, counted to the left of the person.
+        offset: seat of the player, counted to the left of the person.
     """
     card = card_of(action)
     if card == NO_CARD or is_discard(action) or not is_hazard(card):
         return action_name(action, names.teams)
-    target = target_team(names.teams, place % names.teams, opponent_of(action))
+    target = target_team(names.teams, offset % names.teams, opponent_of(action))
     return f"{CARD_NAMES[card]} against {names.team(target)}"
 
 
@@ -299,16 +299,16 @@ def why_not(state: State, rules: Rules, action: int, names: Names) -> str:
         names: names of the players.
     """
     if int(state.phase) == CLAIM:
-        return "first say whether you claim the coup fourré"
+        return "first claim the coup fourré or let the hazard stand"
     if int(state.phase) == EXTENSION:
-        return "first say whether you extend the trip"
+        return "first extend or finish the trip"
     reason = reason_against(state, rules, action).replace("the hand holds no", "you hold no")
-    return re.sub(r"\bteam (\d)( is| has|'s)?", lambda found: _in_words(found, names), reason)
+    return re.sub(r"\bteam (\d)( is| has|'s)?", lambda match: _with_names(match, names), reason)
 
 
-def _in_words(found: re.Match[str], names: Names) -> str:
+def _with_names(match: re.Match[str], names: Names) -> str:
     """Turn "team 0 is" into "you are", and "team 1's" into "opponent's"."""
-    name, after = names.team(int(found[1])), found[2] or ""
+    name, after = names.team(int(match[1])), match[2] or ""
     if after == "'s":
         return "your" if name == YOU else f"{name}'" if is_plural(name) else f"{name}'s"
     if is_plural(name):

@@ -1,4 +1,4 @@
-"""A person on the terminal in any game, who sees the seat's view and types names of actions."""
+"""A person on the terminal in any game, who sees the view of a seat and types names of actions."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ Menu = dict[int, str]
 """The names of the legal actions, in the order of the list."""
 
 
-class UndoRequest(Exception):  # noqa: N818 - no error: the person asks for it
-    """The person wants to go back to the last decision; whoever holds the game does it."""
+class UndoRequest(Exception):  # noqa: N818 - a request, not an error
+    """The person wants to go back to the last decision; the session does it."""
 
 
 class SeatNames(Names):
     """Names of players and teams as in drawings of tables: "player_0", or "team 0" of several players."""
 
-    def seat(self, place: int) -> str:
+    def seat(self, seat: int) -> str:
         """Return the name of a player."""
-        return f"player_{place}"
+        return f"player_{seat}"
 
-    def team(self, place: int) -> str:
+    def team(self, team: int) -> str:
         """Return the name of a team."""
-        return self.seat(place) if self.teams == self.players else f"team {place}"
+        return self.seat(team) if self.teams == self.players else f"team {team}"
 
 
 class Person:
@@ -58,16 +58,16 @@ class Person:
     Attributes:
         source: input with the answers; None: standard input.
         sink: output for the table; None: standard output.
-        adviser: makes the agent for hints, on the first hint; None: there are no hints.
-        can_undo: True while whoever holds the game catches `UndoRequest`.
+        adviser: function that creates the agent for hints, called for the first hint; None: no hints.
+        can_undo: True while the session catches `UndoRequest`.
         names: names of the players.
-        kept: the person's memory by slot, to be restored after an undo.
+        kept: memory by slot, which the session restores after an undo.
     """
 
     help_text = f"""\
 Type the name of an action or its beginning, the number beside it if the list has numbers, or the number alone
 if the names end in numbers (7 for "bid 7").
-Type an action that is not in the list to learn why it is not possible.
+Type an action that is not in the list to see why it is not possible.
 {HINT}: the choice of a strong agent, if there is one; {UNDO}: back to your last decision;
 {QUIT}: stop playing; {HELP}: this text, and the table again."""
 
@@ -117,12 +117,12 @@ Type an action that is not in the list to learn why it is not possible.
             elif answer == UNDO:
                 if self.can_undo:
                     raise UndoRequest
-                self.say("There is no decision of yours to take back.")
+                self.say("You have made no decision that could be taken back.")
             else:
                 meant = self._meant_in(menu, answer)
                 if len(meant) == 1:
                     return meant[0]
-                self.say(self._complaint(state, answer, menu, meant))
+                self.say(self._explanation(state, answer, menu, meant))
 
     def read(self) -> str:
         """Return the next line, in lower case and without unneeded spaces.
@@ -205,7 +205,7 @@ Type an action that is not in the list to learn why it is not possible.
                 return [in_list]
         return self._meant(answer, menu) if answer else []
 
-    def _complaint(self, state: Any, answer: str, menu: Menu, meant: list[int]) -> str:
+    def _explanation(self, state: Any, answer: str, menu: Menu, meant: list[int]) -> str:
         """Explain why an answer is not a single action of the menu."""
         if meant:
             choices = " or ".join(repr(menu[action]) for action in meant[:_MOST_REASONS])
@@ -226,32 +226,32 @@ Type an action that is not in the list to learn why it is not possible.
         if self._adviser is None and self.adviser is not None:
             self._adviser = self.adviser()
         if self._adviser is None:
-            return "There is nobody here to ask for a hint."
+            return "No agent is available for hints."
         if isinstance(self._adviser, PolicyAgent):
             shares = self._adviser.probabilities(row, mask)[0]
             best = [int(action) for action in np.argsort(-shares, kind="stable")[:_SHARES_SHOWN]]
             named = [f"{self.words(one)} {shares[one]:.0%}" for one in best if shares[one] >= _LEAST_SHARE]
             return f"{self._adviser.name}: {', '.join(named)}"
         action = int(ask(self._adviser, row, mask, np.array([slot_id]))[0])
-        return f"{self._adviser.name}: {self.words(action)} (how sure it is, it does not say)"
+        return f"{self._adviser.name}: {self.words(action)} (without a probability)"
 
 
-def tells_actions(env: VectorEnv) -> bool:
-    """Return True if all actions are public because the game hides nothing."""
+def has_public_actions(env: VectorEnv) -> bool:
+    """Return True if the game hides nothing, so that all actions are public."""
     return env.state_sections[-1].stop == env.observation_sections[-1].stop
 
 
 def table_as_seen(env: VectorEnv, row: npt.NDArray[np.int8]) -> str:
     """Return the table as the person's seat sees it.
 
-    Uses the game's part `view`, else `draw` if the game hides nothing, else `describe`, else the numbers of
-    the observation.
+    Uses the game's hook `render.view`, else `render.draw` if the game hides nothing, else `render.describe`,
+    else the numbers of the observation.
     """
     game, state = env.game, env.games.states[0]
     view, draw = game.find_hook("render.view"), game.find_hook("render.draw")
     if view is not None:
         return str(view(state, env.rules, SEAT))
-    if draw is not None and tells_actions(env):
+    if draw is not None and has_public_actions(env):
         return str(draw(state, env.rules))
     describe = game.find_hook("render.describe")
     if describe is not None:

@@ -15,7 +15,7 @@ from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import NO_TEAM
 from millebornes_env.envs.vector import VectorEnv
-from millebornes_env.play.terminal.person import SEAT, UNDO, Person, UndoRequest, tells_actions
+from millebornes_env.play.terminal.person import SEAT, UNDO, Person, UndoRequest, has_public_actions
 
 Observations = dict[str, npt.NDArray[Any]]
 
@@ -23,7 +23,7 @@ _ANSWERS: Final = {"y": "yes", "yes": "yes", "n": "", "no": "", UNDO: UNDO}
 
 
 class Session:
-    """Consecutive episodes with a tally; a game may have its own subclass (hook `play.session`).
+    """Consecutive episodes with a tally; a game may have a subclass (hook `play.session`).
 
     Attributes:
         env: environment of one game, reset, with autoreset disabled.
@@ -42,7 +42,7 @@ class Session:
         self.person: Any = self.person_class(Table.of(env))
         self.winners: list[int] = []
         self._observations: Observations = {}
-        self._past: list[tuple[VectorEnv, Any]] = []
+        self._undo_states: list[tuple[VectorEnv, Any]] = []
 
     def play(self) -> None:
         """Play episodes until the person stops; raise KeyboardInterrupt in the middle of an episode."""
@@ -65,20 +65,20 @@ class Session:
         you, *others = (self.person.names.seat(seat) for seat in range(self.env.players))
         self.person.say(f"You are {you}. {self.opponent_name} plays {', '.join(others)}.")
 
-    def _tell_action(self, seat: int, action: int) -> None:
-        """Describe an action, also the person's own."""
+    def _describe_action(self, seat: int, action: int) -> None:
+        """Describe an action of any seat."""
         describe = self.env.game.find_hook("render.describe_event")
         if describe is not None:
             for line in describe(self.env.get_states()[0], self.env.rules, action):
                 self.person.say(line)
-        elif seat and tells_actions(self.env):
+        elif seat and has_public_actions(self.env):
             self.person.say(f"{self.person.names.seat(seat)}: {self.person.words(action, seat)}")
 
-    def _tell_step(self, before: Any, is_over: bool) -> None:
+    def _describe_step(self, before: Any, is_over: bool) -> None:
         """Describe the events of a step, given the state before it."""
 
     def _result(self, winner: int) -> str:
-        """Describe the end of the episode: the game's own drawing, or the winner and the scores."""
+        """Describe the result: by the game's hook `render.draw_end`, or as the winner and the scores."""
         game, state, rules = self.env.game, self.env.games.states[0], self.env.rules
         if game.has("render.draw_end"):
             return game.end_of_drawing(state, rules).strip()
@@ -96,7 +96,7 @@ class Session:
         self._observations = self.env.step(np.array([SKIP])).observations
 
     def _begin_episode(self) -> None:
-        self._past = []
+        self._undo_states = []
         forget(self.person)
         forget(self.opponent)
         self._observations, _ = self.env.reset(options={"reset_mask": np.ones(1, np.bool_)})
@@ -108,19 +108,19 @@ class Session:
             seat = int(self.env.agent_selection[0])
             action = self._action_of_person() if seat == SEAT else self._action_of_other()
             if action is not None:
-                self._tell_action(seat, action)
+                self._describe_action(seat, action)
                 is_over = self._step(action)
 
     def _action_of_person(self) -> int | None:
         """Return the person's action; None after an undo."""
         before = self.env.clone(), copy.copy(self.person.kept)
-        self.person.can_undo = bool(self._past)
+        self.person.can_undo = bool(self._undo_states)
         try:
             action = int(self.person.choose(self.env, self._observations))
         except UndoRequest:
             self._take_back()
             return None
-        self._past.append(before)
+        self._undo_states.append(before)
         return action
 
     def _action_of_other(self) -> int:
@@ -128,7 +128,7 @@ class Session:
 
     def _take_back(self) -> None:
         """Go back to the person's last decision, including the random numbers."""
-        self.env, self.person.kept = self._past.pop()
+        self.env, self.person.kept = self._undo_states.pop()
         self._observe()
         forget(self.opponent)
         self.person.say("Back to your last decision.")
@@ -138,7 +138,7 @@ class Session:
         before = self.env.get_states()[0]
         self._observations, _, ended, _, infos = self.env.step(np.array([action]))
         is_over = bool(ended[0])
-        self._tell_step(before, is_over)
+        self._describe_step(before, is_over)
         if is_over:
             winner = int(infos["final_winner"][0])
             self.winners.append(winner)
@@ -157,8 +157,10 @@ class Session:
         self.person.say(f"Won so far: {tally}{f', shared: {shared}' if shared else ''}.")
         self.person.say(f"Another {self.env.episode}? (y/n; {UNDO}: back to your last decision)")
         try:
-            while (answer := self.person.read()) not in _ANSWERS or (answer == UNDO and not self._past):
-                self.person.say(f"{answer!r} is not an answer: type y or n")
+            while (answer := self.person.read()) not in _ANSWERS or (
+                answer == UNDO and not self._undo_states
+            ):
+                self.person.say(f"{answer!r} is not a valid answer: type y or n")
         except Stopped:
             raise
         except KeyboardInterrupt:  # between episodes, this is a normal end

@@ -19,22 +19,22 @@ from millebornes_env.notation import Play, Position, Record, read_record, replay
 
 
 class PlayedGame:
-    """A game with its history, which can go back to an earlier position and play on from there.
+    """A game with its history, which can return to an earlier position and continue from there.
 
     Attributes:
-        begun: the first position.
+        start: the first position.
         plays: all plays.
         at: number of plays before the current position.
         is_match: True for a match, False for a single round.
     """
 
-    def __init__(self, begun: Position, *, is_match: bool) -> None:
+    def __init__(self, start: Position, *, is_match: bool) -> None:
         """Start at a position."""
-        self.begun = begun
+        self.start = start
         self.plays: list[Play] = []
         self.at = 0
         self.is_match = is_match
-        self._states = [_copied(begun.state)]
+        self._states = [_copied(start.state)]
 
     @classmethod
     def of_text(cls, text: str, *, edition: str, is_match: bool | None) -> PlayedGame:
@@ -51,7 +51,9 @@ class PlayedGame:
         record = read_record(text, edition=edition)
         if record.position.edition.game != NAME:
             label = record.position.edition.label
-            raise PlayError(f"{label!r} is a game that this page cannot show: play it on the terminal")
+            raise PlayError(
+                f"{label!r} is a sheet of a game that this page cannot show: play it on the terminal"
+            )
         states = [_copied(state) for state in replay(record)]
         has_next = any(play.action == NEXT_ROUND for play in record.plays)
         game = cls(record.position, is_match=has_next if is_match is None else is_match)
@@ -62,7 +64,7 @@ class PlayedGame:
     @property
     def rules(self) -> Rules:
         """The rules of the table."""
-        rules: Rules = self.begun.rules
+        rules: Rules = self.start.rules
         return rules
 
     @property
@@ -83,7 +85,7 @@ class PlayedGame:
             PlayError: there are fewer plays.
         """
         if not 0 <= at <= len(self.plays):
-            raise PlayError(f"the game has {len(self.plays)} plays: there is no position {at}")
+            raise PlayError(f"there is no position {at}: the game has {len(self.plays)} plays")
         self.at = at
 
     def play(self, action: int) -> None:
@@ -98,7 +100,7 @@ class PlayedGame:
         states = for_kernels(_copied(self.states))
         seats = np.empty(1, np.int32)
         if action == NEXT_ROUND and not self.can_go_on():
-            raise PlayError("no round is dealt now: " + self._why_no_round())
+            raise PlayError("no round can be dealt now: " + self._why_no_round())
         ids = np.array([action], np.int64)
         if not machine_code.of(play_until_refused)(states, compiled_rules(self.rules), ids, seats):
             raise PlayError(f"the rules do not allow action {action} now")
@@ -114,7 +116,7 @@ class PlayedGame:
             PlayError: there is no play before it.
         """
         if self.at == 0:
-            raise PlayError("nothing was played yet: there is nothing to take back")
+            raise PlayError("there is no play to take back")
         self.at -= 1
         del self.plays[self.at :], self._states[self.at + 1 :]
 
@@ -142,13 +144,13 @@ class PlayedGame:
         last = self._states[-1][0]
         is_over = int(last.phase) == ROUND_OVER
         result = tuple(int(last.score[team]) for team in range(self.rules.teams)) if is_over else None
-        return Record(self.begun, tuple(self.plays), result)
+        return Record(self.start, tuple(self.plays), result)
 
     def plays_of_round(self) -> list[tuple[StateArray, int]]:
         """List the decisions of this round before the current position: STATE[1] and action of each."""
         rounds = [number for number, play in enumerate(self.plays[: self.at]) if play.action == NEXT_ROUND]
-        begun = rounds[-1] + 1 if rounds else 0
-        return [(for_kernels(self._states[at]), self.plays[at].action) for at in range(begun, self.at)]
+        first = rounds[-1] + 1 if rounds else 0
+        return [(for_kernels(self._states[at]), self.plays[at].action) for at in range(first, self.at)]
 
 
 def _copied(states: StateArray) -> StateArray:

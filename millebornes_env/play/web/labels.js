@@ -1,13 +1,13 @@
-// Labels of rule sheets: the name of one, and what is overridden of it ("parker+hand_limit=7").
+// Labels of rule sheets: a name with overrides ("parker+hand_limit=7").
 
 const OVERRIDE = /^([a-z0-9_]+)=([0-9]{1,9})$/;
 
 /**
- * A label as a sheet's name and what it overrides.
+ * Split a label into a sheet's name and its overrides.
  * @param {string} label
- * @param {string[]} names - of sheets that there are: one may have a "+" in it.
- * @returns {{name: string, changes: Object, problem: string}} `changes`: numbers by rules; `problem`: what is wrong with
- *   the label ("": nothing), whose `changes` are then those up to there.
+ * @param {string[]} names - of the known sheets, which may contain a "+".
+ * @returns {{name: string, changes: Object, problem: string}} `changes`: numbers by rules; `problem`: error in
+ *   the label or ""; `changes` then has the overrides before it.
  */
 export function partsOfLabel(label, names = []) {
   const text = String(label);
@@ -16,17 +16,17 @@ export function partsOfLabel(label, names = []) {
   const parts = text === name ? [] : text.slice(name.length + 1).split("+");
   const changes = Object.create(null); // a rule may be called anything
   for (const part of parts) {
-    const found = OVERRIDE.exec(part);
-    const problem = found
-      ? found[1] in changes && `'${text.slice(0, 80)}' overrides a rule twice: '${found[1]}'.`
+    const match = OVERRIDE.exec(part);
+    const problem = match
+      ? match[1] in changes && `'${text.slice(0, 80)}' overrides a rule twice: '${match[1]}'.`
       : `'${part.slice(0, 40)}' overrides no rule: it must read name=number, such as max_200=4.`;
     if (problem) return { name, changes, problem };
-    changes[found[1]] = Number(found[2]);
+    changes[match[1]] = Number(match[2]);
   }
   return { name, changes, problem: "" };
 }
 
-/** The label of a sheet with rules overridden, as Python's `label_of` writes it. */
+/** Return the label of a sheet with overrides, as Python writes it. */
 export function labelOf(name, changes) {
   const rules = Object.keys(changes).sort();
   return [name, ...rules.map((rule) => `${rule}=${changes[rule]}`)].join("+");

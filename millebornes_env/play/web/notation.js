@@ -1,14 +1,14 @@
 // Positions and records as text, as docs/notation.md describes it; the words come from `engine.json`.
 //
-// Written texts are those of Python's `write_position` and `write_record`, to the letter. Read texts may leave out what
-// can be completed; whether a position can be played on is asked of the rulebook, in the engine.
+// Written texts are exactly those of Python's `write_position` and `write_record`. Texts to read may omit what can be
+// completed; the rulebook, in the engine, checks that a position can be played.
 
 import { byKey, refused } from "./notation_lines.js";
 import { PositionReader } from "./position_reader.js";
 
 const NONE = -1; // no card, no seat, no team
 
-/** The words of one table, and what they need to know of its cards and rules. */
+/** The notation of one table, from its cards and rules. */
 export class Notation {
   constructor(data, edition, table, kernels) {
     this.data = data;
@@ -154,7 +154,7 @@ export class Notation {
     return runs.map(([card, count]) => this.several(card, count)).join(" ");
   }
 
-  /** What the cards of a battle pile say about how it began: a place in `words.openings`. */
+  /** Infer from the cards of a battle pile how it began: an index into `words.openings`. */
   usualOpening(laid, top, below) {
     const [byRoll, byHazard, again] = [0, 1, 2];
     const isBattleHazard = (card) => card >= this.firstHazard && card <= this.id.stop;
@@ -194,13 +194,13 @@ export class Notation {
     new PositionReader(this, byKey(lines, this.words.lines, this.table)).read(state);
   }
 
-  /** The action that the words of a play name, for a seat. */
+  /** Return the action that a play names, for a seat. */
   readAction(line, words, seat) {
     const actions = this.data.actions[this.table.teams][seat % this.table.teams];
     const asked = words.toLowerCase().split(/\s+/).join(" ").replace(/^play /, "");
     const found = actions.find((one) => one.notation === asked) ?? this._againstTheOther(actions, asked);
     if (!found) {
-      throw refused(line, `this is no play: write a card, 'discard' and a card, 'stop against team 1', claim, pass, extend or finish`);
+      throw refused(line, `this is not a play: write a card, 'discard' and a card, 'stop against team 1', claim, pass, extend or finish`);
     }
     return found.action;
   }

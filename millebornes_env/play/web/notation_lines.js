@@ -1,8 +1,8 @@
-// Lines of a position or a record: taken apart, and what is said of wrong ones.
+// Lines of a position or a record: parsing and error messages.
 
 import { EngineError } from "./wasm_kernels.js";
 
-/** The parts of a text: lines of the position, and the plays and the result behind them. */
+/** Split a text into the lines of the position and the lines of plays and result. */
 export function partsOf(text, words) {
   if (typeof text !== "string") throw new EngineError("A position or a game is text.");
   const lines = [];
@@ -15,7 +15,7 @@ export function partsOf(text, words) {
   return [before, end < 0 ? [] : lines.slice(end + 1)];
 }
 
-/** A line `name: words`, its name taken apart: `stream 0 at 12` has the place 0 and the `at` 12. */
+/** Parse a line `name: words`, and its name: `stream 0 at 12` has `place` 0 and `at` 12. */
 export function namedLine({ number: at, said }) {
   const colon = said.indexOf(":");
   if (colon < 0) throw refused({ number: at, said }, "there is no colon; a line reads 'name: words', such as 'dealer: 1'");
@@ -32,7 +32,7 @@ export function namedLine({ number: at, said }) {
   };
 }
 
-/** The lines by name and number, such as `hand 0`. */
+/** Return the lines by name and number, such as `hand 0`. */
 export function byKey(lines, names, table) {
   const found = {};
   for (const line of lines) {

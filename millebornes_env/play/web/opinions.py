@@ -40,14 +40,14 @@ def opinion(
 
     Args:
         env: environment with one game.
-        agent: an agent with a network, or search over one; or `strategist`, which only has its choice, search
+        agent: an agent with a network, or search over one; or `strategist`, which only has a choice, search
             and beliefs.
         observations: observations of the position.
-        with_search: let it search, too.
-        plays: all decisions of the round so far, to include its belief about the hidden hands; else None.
+        with_search: also search.
+        plays: all decisions of the round so far, to include the belief about hidden hands; else None.
 
     Returns:
-        `value` in points or, without points, the chance to `win` (None if it has learned neither),
+        `value` in points or, without points, the chance to `win` (None without a value network),
         `probabilities` and, if requested, `search` and `belief` (see `belief_about_hands`).
 
     Raises:
@@ -56,8 +56,7 @@ def opinion(
     policy: Any = agent.rollout_agent if isinstance(agent, SearchAgent) else agent
     if not isinstance(policy, PolicyAgent | StrategistAgent):
         raise PlayError(
-            f"{agent.name} plays by rules of thumb, and cannot say how good a play is; the champion can, "
-            "and 'strategist' where there is none"
+            f"{agent.name} cannot judge plays; the champion can, or 'strategist' at tables without a champion"
         )
     result: dict[str, Any] = {
         "agent": agent.name,
@@ -118,7 +117,7 @@ def _worth(policy: PolicyAgent | StrategistAgent, rows: Any) -> dict[str, float 
     if rules.count_points == 1:
         unit = POINTS_PER_REWARD if policy.value == "points" else 1.0
         return {"value": round(value * unit, 1), "win": None}
-    share = (value * (rules.teams - 1) + 1) / rules.teams  # as rewards.reward_of_share has made it
+    share = (value * (rules.teams - 1) + 1) / rules.teams  # inverse of rewards.reward_of_share
     return {"value": None, "win": round(min(1.0, max(0.0, share)), 4)}
 
 

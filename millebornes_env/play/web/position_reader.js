@@ -1,11 +1,11 @@
-// From the lines of a position to the record of a game: each kind of line in turn, then what was left open.
+// Read the lines of a position into the record of a game: each kind of line in turn, then the omitted parts.
 
 import { cardsNamed, number, refused, withoutRemark } from "./notation_lines.js";
 import { EngineError } from "./wasm_kernels.js";
 
 const NONE = -1; // no card, no seat, no team
 
-/** The lines of one position on their way into a record. */
+/** Reads the lines of one position into a record. */
 export class PositionReader {
   constructor(notation, lines) {
     this.notation = notation;
@@ -64,7 +64,7 @@ export class PositionReader {
     return number(line, word, "the team", 0, this.notation.table.teams - 1);
   }
 
-  /** The cards of a list, which are no longer left. */
+  /** Return the cards of a list, and remove them from those left. */
   cards(line, words) {
     const found = cardsNamed(line, words, this.notation);
     for (const card of found) {
@@ -198,7 +198,7 @@ export class PositionReader {
     state.set("phase", 0, phase);
   }
 
-  /** Deal the cards that no line names, shuffled by the key, to what is left open. */
+  /** Deal the cards that no line names, shuffled by the key, to the open hands, streams or discard pile. */
   complete(state, hands, openHands, streams, openStreams) {
     const rest = this.left.flatMap((count, card) => Array(count).fill(card));
     const word = this.notation.kernels.prepare("random_number", [state.get("key", 0), state.get("key", 1), 0], [2]);

@@ -1,15 +1,15 @@
-"""Serves the page and its engine (Starlette and uvicorn), to this computer only.
+"""The server of the page and its engine (Starlette and uvicorn), for this computer only.
 
 The page's files are sent as they are. A message to the engine is a POST to `/engine`, in JSON:
 
     {"table": "k3x...", "message": "play", "arguments": {"action": 13}}
     {"result": ...} or {"error": "..."}
 
-Errors of the table are such answers, too; a status of 4xx means that the request did not come from our page.
+Errors of the table are also such answers; a status of 4xx means that the request did not come from our page.
 
-Each open page has its own table. A message needs the token that the page was given. Requests must name this
-computer as their host and origin, so that no other page in the browser can use the engine. Any port will do:
-`ssh -L` and editors forward the page to another one. `page_app` and `listening` also serve studies.
+Each open page has its own table. A message needs the page's token. Requests must name this computer as their
+host and origin, so that no other page in the browser can use the engine. Any port is allowed: `ssh -L` and
+editors forward the page to other ports. `page_app` and `listening` also serve studies.
 """
 
 from __future__ import annotations
@@ -83,14 +83,16 @@ def listening(host: str, port: int) -> socket.socket:
     """Open a listening socket.
 
     Args:
-        host: an address of this computer, or a name for one.
-        port: 0: the usual one, so that links stay the same.
+        host: address or host name of this computer.
+        port: number of the port; 0: the default port, so that links stay the same.
 
     Raises:
-        PlayError: there is no such port or host, or another program uses the port.
+        PlayError: the port or host is invalid, or another program uses the port.
     """
     if not 0 <= port <= _HIGHEST_PORT:
-        raise PlayError(f"a port is a number from 1 to {_HIGHEST_PORT}, or 0 for the usual one; got {port}")
+        raise PlayError(
+            f"a port is a number from 1 to {_HIGHEST_PORT}, or 0 for the default port; got {port}"
+        )
     wanted = port or USUAL_PORT
     try:
         return _bound(host, wanted)
@@ -117,7 +119,7 @@ def server_of(app: ASGIApp, **options: Any) -> uvicorn.Server:
     """Return a quiet server, which runs when its method `run` is called with a socket.
 
     Args:
-        app: answers the requests.
+        app: app that answers the requests.
         options: further options of `uvicorn.Config`.
     """
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # errors of clients are not reported
@@ -135,13 +137,13 @@ def server_of(app: ASGIApp, **options: Any) -> uvicorn.Server:
 
 
 def page_app(routes: Sequence[BaseRoute], addresses: Iterable[str], without: tuple[str, ...] = ()) -> ASGIApp:
-    """Return an app that serves the page's files, besides some routes, and refuses foreign requests.
+    """Return an app that serves the page's files and some routes, and rejects foreign requests.
 
     Args:
-        routes: take precedence over files.
-        addresses: where the page may be opened, as "http://127.0.0.1:8653", besides this computer's own;
-            error messages name the first.
-        without: beginnings of the paths of files that are not served.
+        routes: routes that take precedence over files.
+        addresses: addresses of the page, such as "http://127.0.0.1:8653", in addition to this computer's
+            own; error messages name the first.
+        without: path prefixes of files that are not served.
     """
     files = {
         f"/{file.relative_to(PAGE).as_posix()}": file for file in PAGE.rglob("*") if file.suffix in _TYPES
@@ -152,7 +154,7 @@ def page_app(routes: Sequence[BaseRoute], addresses: Iterable[str], without: tup
     async def send_file(request: Request) -> Response:
         path = request.url.path
         if path not in files or path.startswith(without):
-            return PlainTextResponse("there is no such file here\n", 404)
+            return PlainTextResponse("file not found\n", 404)
         return FileResponse(files[path], media_type=_TYPES[files[path].suffix])
 
     return _OnlyFrom(Starlette(routes=[*routes, Route("/{path:path}", send_file)]), tuple(addresses))
@@ -168,7 +170,7 @@ class _OnlyFrom:
         self._sockets = {"ws" + one.removeprefix("http") for one in self._origins}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Answer or reject a request."""
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
@@ -232,21 +234,22 @@ class TableServer:
     """The server of the table's page.
 
     Attributes:
-        token: required of messages to the engine.
-        port: the page's.
-        url: the address of the page.
+        token: token that messages to the engine must have.
+        port: port of the page.
+        url: address of the page.
     """
 
     def __init__(self, new_table: Callable[[], Any], port: int = 0) -> None:
-        """Take a port; `run` begins to answer.
+        """Open the port; `run` starts to answer.
 
         Args:
-            new_table: makes the engine of a page; its method `answer` is called, one call at a time.
-            port: 0: the usual one, for which the browser has kept the last game; or a free one if another
-                program uses that.
+            new_table: function that creates the engine of a page; its method `answer` is called by one thread
+                at a time.
+            port: number of the port; 0: the default port, for which the browser has saved the last game, or
+                a free one if another program uses it.
 
         Raises:
-            PlayError: there is no such port, or another program uses it.
+            PlayError: the port is invalid, or another program uses it.
         """
         try:
             self._socket = listening(HOST, port)
@@ -276,10 +279,10 @@ class TableServer:
         return JSONResponse({"engine": "server", "token": self.token})
 
     async def _message(self, request: Request) -> Response:
-        """Pass a message on to the engine."""
+        """Pass a message to the engine."""
         given, length = request.headers.get(TOKEN_HEADER, ""), request.headers.get("Content-Length")
         if not secrets.compare_digest(given.encode(), self.token.encode()):
-            return JSONResponse({"error": "this page is of an earlier start: reload it"}, 403)
+            return JSONResponse({"error": "the server was restarted: reload this page"}, 403)
         if length is None:
             return JSONResponse({"error": "a message needs the header Content-Length"}, 411)
         if int(length) > MOST_BYTES:
@@ -294,14 +297,14 @@ class TableServer:
             return JSONResponse({"error": str(error)})
         except Exception:
             _log.exception("a message to the table failed")
-            return JSONResponse({"error": "the engine failed; the terminal says why"}, 500)
+            return JSONResponse({"error": "the engine failed; the terminal shows the error"}, 500)
 
     def answer(self, message: Any) -> Any:
         """Return the engine's answer to a message of the page.
 
         Raises:
-            PlayError: it is not a message.
-            MilleBornesError: the table refuses it.
+            PlayError: the message is malformed.
+            MilleBornesError: the message is invalid for the table.
         """
         wanted = {"table": str, "message": str, "arguments": dict}
         if not isinstance(message, dict) or set(message) != set(wanted):

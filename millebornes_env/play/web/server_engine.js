@@ -3,10 +3,10 @@
 let table = null;
 
 /** The engine, an object with an async method for each message.
- * @param {{token: string}} config what engine.json said. */
+ * @param {{token: string}} config the content of engine.json. */
 export async function createEngine(config) {
   table = crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2);
-  const call = (message) => (given = {}) => send(config.token, message, given);
+  const call = (message) => (values = {}) => send(config.token, message, values);
   return {
     kind: "server",
     catalogue: call("catalogue"),
@@ -26,16 +26,16 @@ export async function createEngine(config) {
   };
 }
 
-async function send(token, message, given) {
+async function send(token, message, values) {
   let response;
   try {
     response = await fetch("engine", {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-Table-Token": token },
-      body: JSON.stringify({ table, message, arguments: given }),
+      body: JSON.stringify({ table, message, arguments: values }),
     });
   } catch {
-    throw new Error("The server does not answer: start it again with “python -m millebornes_env play”, and load this page anew. Your game is kept.");
+    throw new Error("The server does not answer: start it again with “python -m millebornes_env play”, and reload this page. Your game is saved.");
   }
   const answer = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
   if ("error" in answer) throw new Error(answer.error);

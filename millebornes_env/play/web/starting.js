@@ -1,4 +1,4 @@
-// What can be said before the page's modules run, or where they cannot.
+// Message for pages opened from a file, where modules cannot run.
 if (location.protocol === "file:") {
   document.getElementById("status").textContent =
     "A browser runs no modules from a file: type “python -m millebornes_env play”, or serve this folder " +

@@ -1,8 +1,8 @@
-// The engine of a study (python -m millebornes_env play --study DIR): the game is played on the server, which sends
-// what the own seat sees. The others' plays come as steps, which the page shows one after the other.
+// The engine of a study (python -m millebornes_env play --study DIR): the server plays the game and sends the own
+// seat's view. Plays of the other seats arrive as steps, which the page shows one after the other.
 
-const SHOW = -2; // what `choose` answers: show the next step
-const FINAL = [1008, 4000]; // closing codes after which the server wants no new connection
+const SHOW = -2; // answer of `choose`: show the next step
+const FINAL = [1008, 4000]; // closing codes after which the page does not reconnect
 const SLOWEST = 10_000;
 
 const off = (what) => async () => {
@@ -12,7 +12,7 @@ const off = (what) => async () => {
 /** The engine, an object with an async method for each message, like that of server_engine.js. */
 export async function createEngine() {
   const token = /(?:^|[#&])join=([\w-]+)/.exec(location.hash)?.[1];
-  if (!token) throw new Error("This is the page of a study: open the link that you were given, all of it.");
+  if (!token) throw new Error("This is the page of a study: open the complete link that you have received.");
   const link = new Link(token);
   await link.welcomed;
   return {
@@ -35,11 +35,11 @@ export async function createEngine() {
   };
 }
 
-/** The connection with the server, which is made anew when it breaks off. */
+/** The connection to the server, which is opened again when it is lost. */
 class Link {
   constructor(token) {
-    Object.assign(this, { token, asked: new Map(), last: 0, steps: [], log: [], view: null, decision: null, wait: 1000 });
-    this.changed = () => {}; // told when a new connection stands, and when one is lost
+    Object.assign(this, { token, pending: new Map(), last: 0, steps: [], log: [], view: null, decision: null, wait: 1000 });
+    this.changed = () => {}; // called when a connection is open again (null) or lost (reason)
     this.welcomed = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }));
     this.#open();
   }
@@ -50,15 +50,15 @@ class Link {
     url.hash = "";
     this.socket = new WebSocket(url);
     this.socket.addEventListener("open", () => this.socket.send(JSON.stringify({ type: "join", token: this.token })));
-    this.socket.addEventListener("message", ({ data }) => this.#heard(JSON.parse(data)));
-    this.socket.addEventListener("close", ({ code }) => this.#lost(FINAL.includes(code)));
+    this.socket.addEventListener("message", ({ data }) => this.#onMessage(JSON.parse(data)));
+    this.socket.addEventListener("close", ({ code }) => this.#onClose(FINAL.includes(code)));
   }
 
-  #heard(message) {
+  #onMessage(message) {
     if (message.type === "welcome") this.#begin(message);
-    else if (message.type === "table") this.#told(message);
-    else if (message.type === "answer") this.#answered(message);
-    else this.refusal = message.error;
+    else if (message.type === "table") this.#onTable(message);
+    else if (message.type === "answer") this.#onAnswer(message);
+    else this.rejection = message.error;
   }
 
   #begin(welcome) {
@@ -68,42 +68,42 @@ class Link {
     else this.resolve();
   }
 
-  #told({ game, steps, log, log_from, decision }) {
+  #onTable({ game, steps, log, log_from, decision }) {
     Object.assign(this, { game, decision });
     this.log = [...this.log.slice(0, log_from), ...log];
     this.steps.push(...steps);
     this.arrived?.();
   }
 
-  #answered({ id, result, error }) {
-    const { resolve, reject } = this.asked.get(id);
-    this.asked.delete(id);
+  #onAnswer({ id, result, error }) {
+    const { resolve, reject } = this.pending.get(id);
+    this.pending.delete(id);
     if (error) reject(new Error(error));
     else resolve(result);
   }
 
-  #lost(isFinal) {
-    const why = (isFinal && this.refusal) || "The connection to the study was lost.";
-    for (const { reject } of this.asked.values()) reject(new Error(why));
-    this.asked.clear();
+  #onClose(isFinal) {
+    const why = (isFinal && this.rejection) || "The connection to the study was lost.";
+    for (const { reject } of this.pending.values()) reject(new Error(why));
+    this.pending.clear();
     if (isFinal) {
       this.reject(new Error(why));
       return this.changed(why);
     }
-    this.changed("The connection to the study was lost; it is tried again …");
+    this.changed("The connection to the study was lost; reconnecting …");
     setTimeout(() => this.#open(), this.wait);
     this.wait = Math.min(2 * this.wait, SLOWEST);
   }
 
-  /** Send a message; what it is answered. */
+  /** Send a message and return the answer. */
   ask(type, entries = {}) {
-    if (this.socket.readyState !== WebSocket.OPEN) return Promise.reject(new Error("There is no connection to the study now; it is tried again."));
+    if (this.socket.readyState !== WebSocket.OPEN) return Promise.reject(new Error("There is no connection to the study now; reconnecting."));
     const id = (this.last += 1);
     this.socket.send(JSON.stringify({ type, id, ...entries }));
-    return new Promise((resolve, reject) => this.asked.set(id, { resolve, reject }));
+    return new Promise((resolve, reject) => this.pending.set(id, { resolve, reject }));
   }
 
-  /** Resolves when a step waits to be shown. */
+  /** Resolve when there is a step to show. */
   async stepped() {
     while (!this.steps.length) await new Promise((resolve) => (this.arrived = resolve));
   }
@@ -115,7 +115,7 @@ class Link {
     this.shownAt = performance.now();
   }
 
-  /** Decide; until the server has more to show, nobody is to act. */
+  /** Send a decision; until the server sends the next step, no seat is to act. */
   async decide(action) {
     const ms = Math.round(performance.now() - this.shownAt);
     await this.ask("play", { decision: this.decision, action, ms });

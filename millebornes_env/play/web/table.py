@@ -1,4 +1,4 @@
-"""The page's engine in Python, which answers each message of the page.
+"""The page's engine in Python, which answers the messages of the page.
 
 `web/server_engine.js` sends the messages; the engine in the browser answers the same ones.
 """
@@ -168,14 +168,14 @@ class CardTable:
         return [{"name": against, "title": against, "tables": "all"}]
 
     def rules(self, edition: str, players: int, teams: int | None = None) -> list[dict[str, Any]]:
-        """List the rules of a table: the question that each answers, the answer, and the possible answers."""
+        """List the rules of a table: the question of each, its value, and the possible values."""
         sheet = self._sheet(edition)
         table: Rules = sheet.table(players, teams)
         usual: Rules = dataclass_replace(sheet, changes={}).table(players, teams)
         return [_rule_entry(name, value, getattr(usual, name)) for name, value in table._asdict().items()]
 
     def _sheet(self, name: str) -> Any:
-        """Find a shipped sheet, or that of the command line, with overrides; pages may not name files."""
+        """Find a shipped sheet, or the one of the command line, with overrides; pages may not name files."""
         given: object = name
         stem = given.partition("+")[0] if isinstance(given, str) else ""
         known = (*editions(None), *mini_decks())
@@ -187,7 +187,9 @@ class CardTable:
             raise PlayError(f"there is no edition {shown(name)}; they are {', '.join(known)}")
         sheet = find_edition(name)
         if sheet.game != DEFAULT_GAME:
-            raise PlayError(f"{sheet.label!r} is a game that this page cannot show: play it on the terminal")
+            raise PlayError(
+                f"{sheet.label!r} is a sheet of a game that this page cannot show: play it on the terminal"
+            )
         return sheet
 
     @property
@@ -225,7 +227,7 @@ class CardTable:
             seed=seed,
         )
         env.reset()
-        self._sit_down(
+        self._set_game(
             PlayedGame(Position(env.edition, env.rules, env.get_states()), is_match=episode == "match")
         )
         return self.position()
@@ -236,7 +238,7 @@ class CardTable:
             raise PlayError(f"a position or a record is text; got {shown(text)}")
         if episode not in (None, "round", "match"):
             raise PlayError(f"an episode is a round or a match; got {shown(episode)}")
-        self._sit_down(
+        self._set_game(
             PlayedGame.of_text(
                 text,
                 edition=str(self._usual.get("edition") or DEFAULT_EDITION),
@@ -245,12 +247,12 @@ class CardTable:
         )
         return {"positions": len(self._playing.plays) + 1, "episode": self._episode}
 
-    def _sit_down(self, game: PlayedGame) -> None:
+    def _set_game(self, game: PlayedGame) -> None:
         rules = game.rules
         episode = "match" if game.is_match else "round"
         self._env = vector_env(
             1,
-            game.begun.edition,
+            game.start.edition,
             players=rules.players,
             teams=rules.teams,
             episode=episode,
@@ -262,7 +264,7 @@ class CardTable:
     @property
     def _playing(self) -> PlayedGame:
         if self._game is None:
-            raise PlayError("nothing was dealt yet: start a game, or load one")
+            raise PlayError("there is no game yet: start one, or load one")
         return self._game
 
     @property
@@ -277,7 +279,7 @@ class CardTable:
     def save(self) -> dict[str, str]:
         """Return the position as text."""
         game = self._playing
-        return {"text": write_position(game.states, game.begun.edition, game.rules)}
+        return {"text": write_position(game.states, game.start.edition, game.rules)}
 
     def record(self) -> dict[str, str]:
         """Return the whole game as text."""
@@ -289,7 +291,7 @@ class CardTable:
         return self.position()
 
     def undo(self) -> dict[str, Any]:
-        """Take the last play back."""
+        """Take back the last play."""
         self._playing.take_back()
         return self.position()
 
@@ -311,18 +313,18 @@ class CardTable:
                 team for team in range(rules.teams) if plain(has_won_match)(state, record, team)
             ]
         return view | {
-            "edition": game.begun.edition.label,
+            "edition": game.start.edition.label,
             "episode": self._episode,
             "match_over": match_over,
             "legal": [_choice(action, rules, to_act) for action in game.legal()],
-            "last": None if last is None else _told(last.seat, last.action, rules),
+            "last": None if last is None else _log_entry(last.seat, last.action, rules),
             "at": game.at,
             "plays": len(game.plays),
         }
 
     def log(self) -> list[dict[str, Any]]:
         """List all plays, in notation and in words."""
-        return [_told(play.seat, play.action, self._playing.rules) for play in self._playing.plays]
+        return [_log_entry(play.seat, play.action, self._playing.rules) for play in self._playing.plays]
 
     def why_not(self, card: int, target_team: int | str | None = None) -> dict[str, str | None]:
         """Return the reason why a card cannot be played there, half a sentence; None if it can."""
@@ -330,10 +332,10 @@ class CardTable:
         card = _number("card", card)
         if card >= NUM_CARD_TYPES:
             raise PlayError(f"there is no card {card}; they are 0 to {NUM_CARD_TYPES - 1}")
-        action = _action_meant(card, target_team, game.rules, int(game.state.seat))
+        action = _action_of(card, target_team, game.rules, int(game.state.seat))
         if action is None:
             side = "another team's" if is_hazard(card) else "the own"
-            return {"reason": f"{CARD_NAMES[card]} is laid on {side} side of the table"}
+            return {"reason": f"{CARD_NAMES[card]} is played on {side} side of the table"}
         if action in game.legal():
             return {"reason": None}
         return {"reason": reason_against(game.state, game.rules, action)}
@@ -344,13 +346,13 @@ class CardTable:
         """Return an agent's action in this position."""
         game, env = self._playing, self._at_the_table()
         if int(game.state.phase) == ROUND_OVER:
-            raise PlayError("the round is over: nobody is to choose")
+            raise PlayError("the round is over: no seat is to act")
         if seat is not None and _number("seat", seat) != int(game.state.seat):
             raise PlayError(f"it is the turn of seat {int(game.state.seat)}, not of seat {seat}")
         player = self._agent(agent)
-        begun = time.perf_counter()
+        start = time.perf_counter()
         action = int(ask_in(env, player, env._observations)[0])
-        return {"action": action, "ms": round(1000 * (time.perf_counter() - begun), 3)}
+        return {"action": action, "ms": round(1000 * (time.perf_counter() - start), 3)}
 
     def think(self, agent: str = CHAMPION, search: bool = False, belief: bool = False) -> dict[str, Any]:
         """Return an agent's opinion of the position of the seat to act (`opinions.opinion`)."""
@@ -359,7 +361,7 @@ class CardTable:
             if not isinstance(value, bool):
                 raise PlayError(f"{name} must be true or false; got {shown(value)}")
         if int(game.state.phase) == ROUND_OVER:
-            raise PlayError("the round is over: there is nothing to think about")
+            raise PlayError("the round is over: no seat is to act")
         plays = game.plays_of_round() if belief else None
         return opinion(env, self._agent(agent), env._observations, with_search=search, plays=plays)
 
@@ -375,7 +377,7 @@ class CardTable:
 
         Raises:
             PlayError: there is no such agent.
-            MilleBornesError: it does not play at this table.
+            MilleBornesError: it cannot play at this table.
         """
         given: object = name
         known = [*ANYWHERE, *CHAMPIONS, *(one["name"] for one in self._own_agent())]
@@ -392,14 +394,14 @@ class CardTable:
 # Words -----------------------------------------------------------------------------------------------------
 
 
-def _told(seat: int, action: int, rules: Rules) -> dict[str, Any]:
+def _log_entry(seat: int, action: int, rules: Rules) -> dict[str, Any]:
     """Describe a play for the log."""
     if action == NEXT_ROUND:
         return {"seat": None, "action": action, "notation": "next round", "words": _DEAL_WORDS}
-    return {"seat": seat, "action": action, **_said(action, rules, seat)}
+    return {"seat": seat, "action": action, **_named_action(action, rules, seat)}
 
 
-def _said(action: int, rules: Rules, seat: int) -> dict[str, str]:
+def _named_action(action: int, rules: Rules, seat: int) -> dict[str, str]:
     return {
         "notation": f"seat {seat}: {write_action(action, rules, seat)}",
         "words": action_name(action, rules.teams, seat % rules.teams),
@@ -422,11 +424,11 @@ def _choice(action: int, rules: Rules, seat: int) -> dict[str, Any]:
         "kind": kind,
         "card": None if card == NO_CARD else card,
         "target_team": target,
-        **_said(action, rules, seat),
+        **_named_action(action, rules, seat),
     }
 
 
-def _action_meant(card: int, target: int | str | None, rules: Rules, seat: int) -> int | None:
+def _action_of(card: int, target: int | str | None, rules: Rules, seat: int) -> int | None:
     """Return the action of playing a card at a target; None if there is none."""
     if target == "discard":
         return int(discard_action(card))
@@ -447,8 +449,8 @@ def _action_meant(card: int, target: int | str | None, rules: Rules, seat: int) 
 def _edition_entry(name: str) -> dict[str, Any]:
     sheet = find_edition(name)
     tables = [{"players": players, "teams": teams} for players, teams in sheet.tables]
-    told = {"name": name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
-    return told | {"is_mini": name in mini_decks()}
+    entry = {"name": name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
+    return entry | {"is_mini": name in mini_decks()}
 
 
 def _agents() -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 // The game in the page itself: the rulebook, the agents and search are the compiled kernels of `engine.wasm`.
 //
 // An engine is an object with asynchronous methods that take and return plain JSON values; `worker_engine.js` has the
-// same methods and runs this one in a Web Worker. Everything that is a rule comes from the kernels. Where a kernel is
-// asked about the game it is asked about `game.states`, the one record that is played on.
+// same methods and runs this one in a Web Worker. All rules come from the kernels, which work on
+// `game.states`, the record of the current game.
 
 import { labelOf } from "./labels.js";
 import { namedLine, number as numberOf, partsOf, refused } from "./notation_lines.js";
@@ -15,8 +15,8 @@ export { EngineError };
 const NONE = -1;
 const NEXT_ROUND = -1;
 const SEARCH = "+search";
-const SECOND = "strategist"; // judges where there is no champion
-const AGENT_KEY = 0x6167_656e; // sets the draws of agents apart from the cards
+const SECOND = "strategist"; // the judge if there is no champion
+const AGENT_KEY = 0x6167_656e; // separates the random numbers of agents from the cards
 const WORD = 2 ** 32;
 
 /** The engine in the page. */
@@ -135,13 +135,13 @@ export class WasmEngine {
     if (said.startsWith(`${words.result}:`)) return this._checkResult(line);
     if (said.replace(/:$/, "") === words.next_round) {
       if (room.state.get("phase") !== this.data.phases.length - 1) throw refused(line, "the round is not over");
-      return this._carryOut(NEXT_ROUND, (why) => refused(line, why));
+      return this._apply(NEXT_ROUND, (why) => refused(line, why));
     }
     const play = namedLine(line);
     if (play.name !== "seat" || play.place === null) throw refused(line, `a play reads 'seat 0: 25', or '${words.next_round}'`);
     const seat = numberOf(line, String(play.place), "the seat", 0, room.table.players - 1);
     if (seat !== room.state.get("seat")) throw refused(line, `seat ${room.state.get("seat")} is to act`);
-    return this._carryOut(room.notation.readAction(line, play.words, seat), (why) => refused(line, why));
+    return this._apply(room.notation.readAction(line, play.words, seat), (why) => refused(line, why));
   }
 
   _checkResult(line) {
@@ -151,7 +151,7 @@ export class WasmEngine {
     if (said !== found) throw refused(line, `the plays of the record lead to ${found}`);
   }
 
-  /** Go to a position of the game: 0 is where it began, `positions` - 1 where it stands. */
+  /** Go to a position of the game: 0 is the start, `positions` - 1 the latest one. */
   async goto(place) {
     const game = this._playing();
     const last = game.plays.length;
@@ -164,26 +164,26 @@ export class WasmEngine {
     return this.position("all");
   }
 
-  /** Carry out a legal action of the seat that is to act; NEXT_ROUND (-1) deals the next round of a match. */
+  /** Play a legal action of the seat to act; NEXT_ROUND (-1) deals the next round of a match. */
   async play(action) {
     this._playing();
-    this._carryOut(action, (why) => new EngineError(`This cannot be played now: ${why}.`));
+    this._apply(action, (why) => new EngineError(`This cannot be played now: ${why}.`));
     return this.position("all");
   }
 
-  _carryOut(action, refusal) {
+  _apply(action, errorOf) {
     const { game } = this;
     const { room } = game;
     const seat = room.state.get("seat");
     const snapshot = this._snapshot();
-    if (action === NEXT_ROUND && game.episode === this.data.constants.EPISODES[0]) throw refusal("the round is over");
+    if (action === NEXT_ROUND && game.episode === this.data.constants.EPISODES[0]) throw errorOf("the round is over");
     if (!Number.isInteger(action) || action < NEXT_ROUND || action >= room.table.num_actions) {
-      throw refusal(`there is no action ${action}`);
+      throw errorOf(`there is no action ${action}`);
     }
     room.actions.view[0] = BigInt(action);
-    if (room.playUntilRefused() === 0) throw refusal(this._reason(action));
+    if (room.playUntilRefused() === 0) throw errorOf(this._reason(action));
     room.look();
-    game.plays.length = game.before.length = game.at; // after `goto`, what came later is given up
+    game.plays.length = game.before.length = game.at; // after `goto`, later plays are removed
     game.before.push(snapshot);
     game.plays.push({ seat: action === NEXT_ROUND ? null : seat, action });
     game.at += 1;
@@ -203,10 +203,10 @@ export class WasmEngine {
     for (const [thinker, memory] of memories) remember(thinker, memory);
   }
 
-  /** Take the last play back. */
+  /** Take back the last play. */
   async undo() {
     const game = this._playing();
-    if (game.at === 0) throw new EngineError("There is nothing to take back: this is where the game began.");
+    if (game.at === 0) throw new EngineError("There is no play to take back.");
     game.at -= 1;
     this._restore(game.before[game.at]);
     game.plays.length = game.before.length = game.at;
@@ -219,7 +219,7 @@ export class WasmEngine {
     return this.game;
   }
 
-  // What is seen --------------------------------------------------------------------------------------------------
+  // Views ---------------------------------------------------------------------------------------------------------
 
   /**
    * The game as a seat sees it; "all": with all hands, null: with none.
@@ -297,13 +297,13 @@ export class WasmEngine {
     return { seat, action, notation, words };
   }
 
-  /** All plays up to here. */
+  /** Return all plays up to the current position. */
   async log() {
     const { plays, at } = this._playing();
     return plays.slice(0, at).map((play) => this._told(play));
   }
 
-  /** Why a card cannot be laid against a team (or on the own side: null), or given away ("discard"). */
+  /** Return why a card cannot be played against a team (null: on the own side), or discarded ("discard"). */
   async why_not({ card, target_team: target = null }) {
     const { room } = this._playing();
     const kind = target === "discard" ? "discard" : "play";
@@ -344,13 +344,13 @@ export class WasmEngine {
 
   // As text -------------------------------------------------------------------------------------------------------
 
-  /** The position, as text. */
+  /** Return the position as text. */
   async save() {
     const { room } = this._playing();
     return { text: room.notation.write(room.state) };
   }
 
-  /** The game up to here, as text: where it began, and every play. */
+  /** Return the game up to the current position as text: the first position and every play. */
   async record() {
     const { room, plays, before, at } = this._playing();
     const words = this.data.notation;
@@ -374,7 +374,7 @@ export class WasmEngine {
 
   // Agents --------------------------------------------------------------------------------------------------------
 
-  /** What an agent would do for the seat that is to act: "greedy", "champion", "champion+search" ... */
+  /** Return the action of an agent ("greedy", "champion", "champion+search" ...) for the seat to act. */
   async choose({ agent, seat = null, ms = 0 }) {
     const { room, seed, at } = this._toAct(seat);
     const begun = performance.now();
@@ -389,9 +389,9 @@ export class WasmEngine {
   }
 
   /**
-   * What an agent thinks: the value of the position (in points, or the chance to `win` where none are counted) and a
-   * probability for each play, if it has a network; on request, the result of search over it, and how probable cards
-   * are in the hidden hands.
+   * Return an agent's opinion: the value of the position (in points, or the chance to `win` without points) and the
+   * probability of each play, if it has a network; on request, the result of search over it, and the probabilities of
+   * cards in the hidden hands.
    */
   async think({ agent = "champion", search = false, belief = false, ms = 0 } = {}) {
     const { room } = this._toAct(null);
@@ -402,7 +402,7 @@ export class WasmEngine {
     const { seed } = this.game;
     const thinker = await this._thinker(room, agent);
     if (!thinker.network && agent !== SECOND) {
-      throw new EngineError(`The agent '${agent}' cannot say how good a play is; the champion can, and '${SECOND}' where there is none.`);
+      throw new EngineError(`The agent '${agent}' cannot judge plays; the champion can, or '${SECOND}' at tables without a champion.`);
     }
     const seat = room.state.get("seat");
     const key = this._key(room, seed, seat);
@@ -421,12 +421,12 @@ export class WasmEngine {
   _toAct(seat) {
     const game = this._playing();
     const own = game.room.state.get("seat");
-    if (game.room.state.get("phase") === this.data.phases.length - 1) throw new EngineError("The round is over: nobody is to act.");
-    if (seat !== null && seat !== own) throw new EngineError(`Seat ${seat} is asked, but seat ${own} is to act.`);
+    if (game.room.state.get("phase") === this.data.phases.length - 1) throw new EngineError("The round is over: no seat is to act.");
+    if (seat !== null && seat !== own) throw new EngineError(`It is the turn of seat ${own}, not of seat ${seat}.`);
     return game;
   }
 
-  /** The key of an agent's draws: they have nothing to do with the cards to come. */
+  /** The key of an agent's random numbers, which are independent of the cards. */
   _key(room, seed, seat) {
     return [room.random(seed % WORD, AGENT_KEY, seat), AGENT_KEY];
   }
@@ -460,7 +460,7 @@ export class WasmEngine {
     return thinker;
   }
 
-  /** The weights of a network; one that did not come is asked for again the next time. */
+  /** Load the weights of a network; after a failure, the next call tries again. */
   async _weights(file, layers) {
     try {
       return this.kernels.weights(await this.read(file), layers);
@@ -479,7 +479,7 @@ export class WasmEngine {
     return thinker.search;
   }
 
-  /** Search that drops no action, so that all of them can be compared. */
+  /** Search that keeps all actions, so that they can be compared. */
   _comparing(thinker) {
     const how = { ...this._searching(thinker).how, z: 1, rollouts: this.data.constants.FEWEST_REDEALS - 1 };
     thinker.comparing ??= new Searching(thinker, how);

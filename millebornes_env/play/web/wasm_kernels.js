@@ -1,8 +1,8 @@
 // The compiled kernels of the game, called from JavaScript.
 //
-// `engine.json` says of each kernel which 64-bit words it takes: a number is itself, a record its address, an array
+// `engine.json` lists the 64-bit words that each kernel takes: a number is one word, a record its address, an array
 // nine words or more (0, 0, number of elements, bytes of one, address, shape, strides), a tuple its members.
-// The module's memory may grow, so a view of it is made anew where it is used.
+// The module's memory may grow, so views of it are created for each use.
 
 const PAGE = 65536;
 const ALIGNED = 64;
@@ -18,7 +18,7 @@ const TYPES = {
   f8: [8, Float64Array],
 };
 
-/** What a caller or a file got wrong; the message is a sentence for a person. */
+/** An error of a caller or a file; the message is a sentence for the user. */
 export class EngineError extends Error {
   constructor(message) {
     super(message);
@@ -37,18 +37,18 @@ class KernelArray {
     this.size = shape.reduce((product, length) => product * length, 1);
   }
 
-  /** The numbers, as they lie there now. */
+  /** The numbers, as a view of the current memory. */
   get view() {
     const kind = TYPES[this.type][1];
     return new kind(this.kernels.memory.buffer, this.address, this.size);
   }
 
-  /** All bytes, as they lie there now. */
+  /** All bytes, as a view of the current memory. */
   get bytes() {
     return new Uint8Array(this.kernels.memory.buffer, this.address, this.size * this.itemsize);
   }
 
-  /** The words with which a kernel is handed the array. */
+  /** The words that pass the array to a kernel. */
   words() {
     const strides = [];
     let stride = this.itemsize;
@@ -68,11 +68,11 @@ export class KernelRecord {
     this.address = array.address + number * layout.size;
   }
 
-  /** A number of a field; `place` is its index, in C order, where the field is an array. */
-  get(field, place = 0) {
+  /** Read a number of a field; `index` is in C order, for fields that are arrays. */
+  get(field, index = 0) {
     const [offset, type] = this.layout.fields[field];
     const view = new DataView(this.array.kernels.memory.buffer);
-    const at = this.address + offset + place * TYPES[type][0];
+    const at = this.address + offset + index * TYPES[type][0];
     if (type === "i1") return view.getInt8(at);
     if (type === "i2") return view.getInt16(at, true);
     if (type === "i4") return view.getInt32(at, true);
@@ -80,10 +80,10 @@ export class KernelRecord {
   }
 
   /** Overwrite a number of a field. */
-  set(field, place, value) {
+  set(field, index, value) {
     const [offset, type] = this.layout.fields[field];
     const view = new DataView(this.array.kernels.memory.buffer);
-    const at = this.address + offset + place * TYPES[type][0];
+    const at = this.address + offset + index * TYPES[type][0];
     if (type === "i1") view.setInt8(at, value);
     else if (type === "i2") view.setInt16(at, value, true);
     else if (type === "i4") view.setInt32(at, value, true);
@@ -95,20 +95,20 @@ export class KernelRecord {
     const shape = this.layout.fields[field][2];
     const length = shape[shape.length - 1];
     const first = number === null ? 0 : number * length;
-    return Array.from({ length }, (_, place) => this.get(field, first + place));
+    return Array.from({ length }, (_, index) => this.get(field, first + index));
   }
 }
 
-/** The part of the module's memory that is handed out in blocks, which can be given back. */
+/** The part of the module's memory that is allocated in blocks, which can be freed. */
 class Heap {
   constructor({ memory, __heap_base: base }) {
     this.memory = memory;
     this.end = Math.ceil(base.value / ALIGNED) * ALIGNED;
-    this.gaps = []; // [address, size] of what was given back, by their addresses; no two touch
+    this.gaps = []; // [address, size] of free blocks, by address; no two are adjacent
   }
 
-  /** A block that is at least so large. @returns {number[]} its address and its size. */
-  take(bytes) {
+  /** Allocate a block of at least this size. @returns {number[]} its address and its size. */
+  allocate(bytes) {
     const size = Math.max(1, Math.ceil(bytes / ALIGNED)) * ALIGNED;
     const gap = this.gaps.find((one) => one[1] >= size);
     if (gap) {
@@ -124,7 +124,7 @@ class Heap {
     return [address, size];
   }
 
-  give(blocks) {
+  release(blocks) {
     const all = [...this.gaps, ...blocks].sort((one, other) => one[0] - other[0]);
     this.gaps = [];
     for (const [address, size] of all) {
@@ -145,23 +145,23 @@ export class Kernels {
     this.blocks = []; // of all arrays
   }
 
-  /** The same kernels, with arrays of their own, so that those can be freed together. */
+  /** The same kernels with separate arrays, which can be freed together. */
   apart() {
     return new Kernels(this.exports, this.data, this.heap);
   }
 
-  /** Give the memory of all arrays back: none of them, and no prepared kernel, may be used any more. */
+  /** Free the memory of all arrays: neither they nor the prepared kernels may be used afterwards. */
   free() {
-    this.heap.give(this.blocks.splice(0));
+    this.heap.release(this.blocks.splice(0));
   }
 
   /**
    * Load the engine.
-   * @param {function(string): Promise<Uint8Array>} read - gives the bytes of one of its files, by its name.
+   * @param {function(string): Promise<Uint8Array>} read - returns the bytes of a file by its name.
    */
   static async load(read) {
     if (typeof WebAssembly !== "object") {
-      throw new EngineError("This browser has no WebAssembly, which the game runs in; a newer browser has it.");
+      throw new EngineError("This browser has no WebAssembly, which the game needs: use a newer browser.");
     }
     let data;
     try {
@@ -182,7 +182,7 @@ export class Kernels {
     return new Kernels(instance.exports, data);
   }
 
-  /** A zeroed array: `type` as NumPy's letter and bytes ("i1", "f4"). */
+  /** Allocate a zeroed array; `type` is NumPy's letter and bytes ("i1", "f4"). */
   array(type, ...shape) {
     return this._allocated(type, shape, TYPES[type][0]);
   }
@@ -191,7 +191,7 @@ export class Kernels {
    * The weights of a network as kernels read them, float32.
    *
    * @param {Uint8Array} bytes - the biases and the scales of the rows of each layer (float32), then its rows (8 bits).
-   * @param {number[][]} layers - of each layer how many biases it has, how many rows, and how many numbers in a row.
+   * @param {number[][]} layers - of each layer: numbers of biases, rows, and columns.
    */
   weights(bytes, layers) {
     const floats = layers.reduce((sum, [biases, rows]) => sum + biases + rows, 0);
@@ -215,14 +215,14 @@ export class Kernels {
   }
 
   _allocated(type, shape, itemsize) {
-    const block = this.heap.take(shape.reduce((product, length) => product * length, itemsize));
+    const block = this.heap.allocate(shape.reduce((product, length) => product * length, itemsize));
     this.blocks.push(block);
     const array = new KernelArray(this, block[0], type, shape, itemsize);
     array.bytes.fill(0);
     return array;
   }
 
-  /** Where an agent's function lies, as kernels call it. */
+  /** The address of an agent's function, for kernels. */
   functionAddress(name) {
     return Number(this.exports[`mb_address_of_${name}`]());
   }

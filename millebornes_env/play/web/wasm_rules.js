@@ -1,6 +1,6 @@
-// Rule sheets with rules overridden ("parker+hand_limit=7"): their records, what makes no game, and who plays them best.
+// Rule sheets with overrides ("parker+hand_limit=7"): their records, checks, and champions.
 //
-// What a value may be stands in `engine.json`; whether values go together the kernel `rules_problem` says.
+// `engine.json` has the limits of single values; the kernel `rules_problem` checks combinations.
 
 import { labelOf, partsOfLabel } from "./labels.js";
 import { EngineError } from "./wasm_kernels.js";
@@ -15,7 +15,7 @@ export class Sheets {
     this.preferred = kernels.prepare("preferred_champion", [this.tried]);
   }
 
-  /** The sheet and the table that an edition means, perhaps with rules overridden, and the values of the sheet itself. */
+  /** Return the sheet and the table of an edition, perhaps with overrides, and the values without overrides. */
   find(edition, players = 2, teams = null) {
     const { data } = this;
     const { name, changes, problem } = partsOfLabel(edition, data.editions.map((one) => one.name));
@@ -30,7 +30,7 @@ export class Sheets {
     return { sheet: { ...sheet, name: labelOf(sheet.name, changes) }, table: changed, usual };
   }
 
-  /** Write the rules where kernels are asked about them, and refuse those that make no game. */
+  /** Check that the rules make a game. */
   check(values) {
     this.tried.bytes.set(recordOfRules(this.data, values));
     const problem = this.problem();
@@ -63,7 +63,7 @@ export class Sheets {
   }
 }
 
-/** The values of a table's rules with some overridden; each may be so by itself. */
+/** Return the values of a table's rules with overrides, after checking the limits of each. */
 export function overriddenValues(data, table, changes) {
   const values = [...table.values];
   for (const [field, value] of Object.entries(changes)) {
@@ -84,7 +84,7 @@ function limitsOf({ field, choices, least, most, step }, value) {
   return `The rule ${field} is ${value}: it may be ${known || numbers}.`;
 }
 
-/** The bytes of the record that kernels read, of the values of all rules. */
+/** Return the bytes of the rules record for kernels, from the values of all rules. */
 export function recordOfRules(data, values) {
   const { size, fields } = data.records.rules;
   const bytes = new Uint8Array(size);
@@ -115,7 +115,7 @@ export function problemWords(data, values, problem) {
   return data.problems_of_rules[problem].replace(/\{(\w+)\}/g, (_, name) => said[name]);
 }
 
-/** Where a Roll may be laid by these rules, in words. */
+/** Describe where a Roll may be played under these rules. */
 export function whereRollGoes(data, values) {
   const [rules, words] = data.roll_goes;
   const set = rules.map((name, place) => values[data.rules.findIndex(({ field }) => field === name)] << place);

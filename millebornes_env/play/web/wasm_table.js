@@ -9,16 +9,16 @@ const ALL_REDEALS = 2 ** 40;
 const WORD = 2 ** 32;
 const MOST_ROOMS = 4;
 
-/** The rooms of the tables that were played at last; others are freed. */
+/** The rooms of the most recently played tables; others are freed. */
 export class Rooms {
   /** @param {Kernels} kernels
-   * @param {function(TableRoom): boolean} isNeeded - whether a room is still played in. */
+   * @param {function(TableRoom): boolean} isNeeded - returns true if a room is in use. */
   constructor(kernels, isNeeded) {
     Object.assign(this, { kernels, isNeeded });
-    this.kept = new Map(); // by their tables, the last used at the end
+    this.kept = new Map(); // by table, the most recently used last
   }
 
-  /** The room of a table, with rules overridden or not. */
+  /** Return the room of a table, perhaps with overrides. */
   of(sheet, table) {
     const key = `${sheet.name} ${table.players} ${table.teams}`;
     const room = this.kept.get(key) ?? new TableRoom(this.kernels, sheet, table);
@@ -28,7 +28,7 @@ export class Rooms {
     return room;
   }
 
-  /** Free so many rooms, if they can be spared. */
+  /** Free up to `count` unused rooms. */
   free(count) {
     const spare = [...this.kept].filter(([, room]) => room.users === 0 && !this.isNeeded(room));
     for (const [key, room] of spare.slice(0, Math.max(0, count))) {
@@ -37,7 +37,7 @@ export class Rooms {
     }
   }
 
-  /** Do something that may wait for a file; the room is kept meanwhile. */
+  /** Call a function that may wait for a file; the room is kept meanwhile. */
   async staying(room, doing) {
     room.users += 1;
     try {
@@ -48,13 +48,13 @@ export class Rooms {
   }
 }
 
-/** A table's rules, and room for one game of it; all its arrays, those of its agents too, are freed together. */
+/** The memory of a table: its rules, one game and its agents; all arrays are freed together. */
 export class TableRoom {
   constructor(engine, edition, table) {
     const kernels = engine.apart();
     const { data } = kernels;
     const { constants, sizes } = data;
-    Object.assign(this, { kernels, edition, table, users: 0 }); // users: who is at work there, and waits for something
+    Object.assign(this, { kernels, edition, table, users: 0 }); // users: number of pending calls
     this.notation = new Notation(data, edition, table, kernels);
     this.states = kernels.records("state", 1);
     this.state = new KernelRecord(this.states, data.records.state);
@@ -85,7 +85,7 @@ export class TableRoom {
     this.thinkers = new Map(); // by the names of agents
   }
 
-  /** Write what the state leads to into the buffers: its mask, above all. */
+  /** Write the observation and the mask of the state into the buffers. */
   look() {
     this.actions.view[0] = 0n;
     this.begin();
@@ -108,7 +108,7 @@ export class TableRoom {
     this.look();
   }
 
-  /** Why the record is no game of this table, or "". */
+  /** Return why the record is not a valid game of this table, or "". */
   problem() {
     const [, violation] = this.firstUnsound();
     if (violation === 0) return "";
@@ -117,7 +117,7 @@ export class TableRoom {
     return message.replace("{last_seat}", this.table.players - 1).replace("{size}", deck);
   }
 
-  /** What `team_facts` has told of a team, by name. */
+  /** Return the results of `team_facts` for a team, by name. */
   factsOf(team) {
     const names = this.kernels.data.sizes.facts;
     const view = this.facts.view;
@@ -146,7 +146,7 @@ export class TableRoom {
     return others.map((seat) => ({ seat, p: unseen.map((count) => chance(count, this.state.get("hand_count", seat))) }));
   }
 
-  /** What lies before a team. */
+  /** Return the side of a team: its piles and score. */
   sideOf(team, fact) {
     const { state, table } = this;
     const laid = state.row("tableau", team);
@@ -207,7 +207,7 @@ export class Thinker {
     return Number(this.actions.view[0]);
   }
 
-  /** What it thinks of the position of a seat: its worth, and how probable each legal play is, the likeliest first. */
+  /** Return the opinion of a seat's position: its value and the probability of each legal play, the likeliest first. */
   opinion(seat, legal) {
     if (!this.network) return { value: null, win: null, probabilities: [{ action: this.choose(seat, 0), p: 1 }] };
     const { room, network } = this;
@@ -222,7 +222,7 @@ export class Thinker {
     return { ...this.worth(network.value === null ? null : out[count - 1]), probabilities };
   }
 
-  /** What the network's value says: points or, where none are counted, the chance to win. */
+  /** Convert the network's value to points or, without points, to the chance to win. */
   worth(value) {
     const { notation, table, kernels } = this.room;
     if (value === null) return { value: null, win: null };
@@ -231,7 +231,7 @@ export class Thinker {
   }
 }
 
-/** Search over an agent: redeals what the seat cannot see, and plays every action on (`agents.search`). */
+/** Search over an agent: redeals the hidden cards, and plays on after each action (`agents.search`). */
 export class Searching {
   constructor(thinker, how) {
     const { room } = thinker;
@@ -273,7 +273,7 @@ export class Searching {
     this.findings = kernels.prepare("search_findings", [decisions, 0, this.means, this.errors]);
   }
 
-  /** Search for a seat; with `ms`, for so long at most. */
+  /** Search for a seat, for at most `ms` milliseconds (0: no limit). */
   run(seat, key, ms = 0) {
     const end = ms > 0 ? performance.now() + ms : Infinity;
     this.room.seats.view[0] = seat;
@@ -292,12 +292,12 @@ export class Searching {
   }
 }
 
-/** What an agent remembers of all seats, to be kept. */
+/** Copy the memories of an agent for all seats. */
 export function remembered({ memories, search }) {
   return [memories, search?.memories, search?.taken].map((array) => array?.bytes.slice());
 }
 
-/** Let an agent remember what was kept. */
+/** Restore the memories of an agent from a copy. */
 export function remember({ memories, search }, kept) {
   [memories, search?.memories, search?.taken].forEach((array, place) => {
     if (!array) return;
@@ -306,7 +306,7 @@ export function remember({ memories, search }, kept) {
   });
 }
 
-/** Let an agent forget everything. */
+/** Clear the memories of an agent. */
 export function forget(thinker) {
   remember(thinker, []);
 }

@@ -1,4 +1,4 @@
-// The engine of `wasm_engine.js` in a Web Worker, so that the page stays quick while an agent thinks.
+// The engine of `wasm_engine.js` in a Web Worker, so that the page stays responsive while an agent thinks.
 
 import { EngineError } from "./wasm_kernels.js";
 
@@ -21,11 +21,11 @@ export function workerEngine() {
     for (const [, reject] of waiting.values()) reject(new EngineError(`The game's engine has stopped (${message}): reload the page.`));
     waiting.clear();
   });
-  const ask = (method) => (...given) =>
+  const ask = (method) => (...values) =>
     new Promise((resolve, reject) => {
       last += 1;
       waiting.set(last, [resolve, reject]);
-      worker.postMessage({ id: last, method, given });
+      worker.postMessage({ id: last, method, values });
     });
   return Object.fromEntries(METHODS.map((method) => [method, ask(method)]));
 }

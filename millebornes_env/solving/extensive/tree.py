@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env._util.arguments import whole_number
+from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.history import Keys
 from millebornes_env.envs.options import USUAL
@@ -338,14 +339,14 @@ class Tree:
             seed += 1
             self.env.reset(seed=seed)
         record = self.env.get_states()
-        happened = self._history.dealt(record, self.rules)
-        events = [
-            self._seen(int(seat), self.keys.actions + int(event))
-            for seat, event in zip(happened.seats, happened.events, strict=True)
-        ]
+        codes = np.zeros(self._history.most_events_of_step(self.rules), np.uint16)
+        count = plain(self._history.write_deal)(
+            record.view(np.recarray)[0], self.rules, self.keys.actions, codes, 0
+        )
+        public = self.keys.seen_by(None, codes[:count]).tolist()
         draws = self._chance.take_back(record[0], self.rules)
         base = Position(record.tobytes(), CHANCE, (), (), self._holdings(record[0]))
-        return base, draws, tuple(event for event in events if event.seat is None)
+        return base, draws, tuple(Seen(code.to_bytes(_CODE.itemsize, "little"), None) for code in public)
 
     def record(self, spot: Position) -> StateArray:
         """Return the read-only record of a position, `STATE[1]`, for `set_states`."""

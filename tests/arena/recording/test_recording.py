@@ -262,7 +262,7 @@ def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -
         ):
             read()
     manifest.write_text("{", encoding="utf-8")
-    with pytest.raises(ArenaError, match=r"recording\.json: this is no JSON"):
+    with pytest.raises(ArenaError, match=r"recording\.json: this is not JSON"):
         open_data(data)
     with pytest.raises(ArenaError, match="there is no recording in this folder"):
         open_data(tmp_path)

@@ -241,4 +241,4 @@ def test_a_second_signal_ends_a_command_that_compiles(
     with install_listener("numba:compile", Interrupting(*numbers)), pytest.raises(Stopped), Stops():
         new_kernel()(1)
     assert ended == [128 + signal.SIGTERM]
-    assert "once more: at once" in capfd.readouterr().err
+    assert "signal again to stop now" in capfd.readouterr().err

@@ -9,6 +9,7 @@ import json
 from array import array
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.engine import kernels
+from millebornes_env.engine import kernels, sampling
 from millebornes_env.engine.kernels import kernels_of
 from millebornes_env.engine.numba import machine_code
 from millebornes_env.engine.numba.cache import source_digest
-from millebornes_env.engine.numba.compiling import IS_BOUNDS_CHECKED, IS_COMPILED
-from millebornes_env.engine.numba.machine_code import _loaded, _OtherTypeError, _parameter
+from millebornes_env.engine.numba.compiling import IS_BOUNDS_CHECKED, IS_COMPILED, kernel
+from millebornes_env.engine.numba.machine_code import _loaded
+from millebornes_env.engine.numba.words import write
 from millebornes_env.games.millebornes import rulebook
 from millebornes_env.games.millebornes.audit import first_violation
 from tests.each import each
@@ -98,7 +100,7 @@ def test_the_other_ways_to_run_do_not_use_it() -> None:
 
 def words_of(argument: Any, *parameter: Any) -> list[int]:
     words = array("q", [0] * 20)
-    _parameter(0, *parameter).write(argument, words)
+    write(argument, words, 0, list(parameter))
     return words.tolist()
 
 
@@ -129,7 +131,7 @@ TUPLE = ("tuple", [["int"], ["tuple", [["int"], ["int"]]], ["int"]])
 )
 def test_what_the_machine_code_was_not_made_for_is_refused(argument: Any, parameter: Any) -> None:
     """The address of a record that owns its bytes would be that of a copy."""
-    with pytest.raises(_OtherTypeError):
+    with pytest.raises(NotImplementedError):
         words_of(argument, *parameter)
 
 
@@ -143,6 +145,29 @@ def test_arguments_become_words() -> None:
     assert words_of((1, (2, 3), 4), *TUPLE)[:4] == [1, 2, 3, 4]
 
 
+@kernel
+def weighed(weights: Any, table: Any, factor: int, offset: int) -> int:
+    """Sum of the weights, times a factor; counts its calls in the table."""
+    table[0][0] += 1
+    return int(weights.sum()) * factor + offset
+
+
+def test_a_prepared_kernel_takes_the_other_arguments_and_reads_its_arrays_as_they_are_now() -> None:
+    weights, calls = np.array([1, 2, 3], np.int16), np.zeros(1, np.int64)
+    prepared = machine_code.prepare(weighed, weights, (calls,))
+    assert prepared(10, 1) == 61
+    weights[0] = 5
+    assert (prepared(10, 1), prepared(-1, 0), calls[0]) == (101, -10, 3)
+    with pytest.raises(TypeError):
+        prepared(10)
+
+
+def test_a_kernel_whose_arguments_fit_into_no_words_is_called_as_it_is() -> None:
+    prepared = machine_code.prepare(weighed, np.arange(6)[::2], (np.zeros(1, np.int64),))
+    assert isinstance(prepared, partial)
+    assert prepared(10, 1) == 61
+
+
 @with_machine_code
 def test_arguments_of_other_types_go_to_the_kernel() -> None:
     """Here keys of a strided array, which Numba compiles `sample_range` anew for."""
@@ -150,13 +175,9 @@ def test_arguments_of_other_types_go_to_the_kernel() -> None:
     env.reset()
     expected = env.sample_actions()
     env.reset(seed=1)
-    spread = np.zeros(16, np.int64)[::2]
-    result = env.games
-    result.sample((1, 0), spread)
-    dense = np.zeros(8, np.int64)
-    result.sample((1, 0), dense)
-    np.testing.assert_array_equal(spread, dense)
-    assert expected.shape == spread.shape
+    mask, scratch, spread = env.games.buffers.action_mask, env.games._scratch[0], np.zeros(16, np.int64)[::2]
+    machine_code.of(sampling.sample_range)(mask, spread, scratch, 0, 8, 1, 0, 1)
+    np.testing.assert_array_equal(spread, expected)
 
 
 @with_machine_code
@@ -198,11 +219,9 @@ def both(monkeypatch: pytest.MonkeyPatch, num_envs: int, options: dict[str, Any]
     envs = []
     for switch in ("1", "0"):
         monkeypatch.setenv("MILLEBORNES_MACHINE_CODE", switch)
+        assert (machine_code.of(STEP_RANGE) is STEP_RANGE) == (switch == "0")
         envs.append(vector_env(num_envs, seed=5, **options))
         envs[-1].reset()
-    ours, numbas = (type(env.games._step_range) for env in envs)
-    assert ours is machine_code._MachineKernel
-    assert numbas is type(STEP_RANGE)
     return envs
 
 

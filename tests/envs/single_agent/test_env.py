@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import FlattenObservation
 
 from millebornes_env import vector_env
-from millebornes_env.errors import ActionError, ClosedError, IllegalActionError, ResetNeededError
+from millebornes_env.errors import ActionError, CallError, IllegalActionError
 from tests.envs.single_agent.support import PARKER, RACE, Asked, any_legal, first_legal, naive, table
 
 TABLES: list[tuple[str, list[str], dict[str, Any]]] = [
@@ -98,7 +98,7 @@ def test_an_illegal_action_ends_the_episode() -> None:
     illegal = int(info["action_mask"].argmin())
     _, reward, over, _, info = env.step(illegal)
     assert (reward, over, info["illegal_action"], info["won"]) == (-1.0, True, True, 0.0)
-    with pytest.raises(ResetNeededError, match=r"the episode has ended: call reset\(\) first"):
+    with pytest.raises(CallError, match=r"the episode has ended: call reset\(\) first"):
         env.step(0)
     env.reset()
     assert env.step(-1)[2] is True
@@ -123,7 +123,7 @@ def test_an_illegal_action_can_be_an_error_that_changes_nothing() -> None:
 
 def test_wrong_calls() -> None:
     env = gymnasium.make(PARKER).unwrapped
-    with pytest.raises(ResetNeededError, match=r"reset\(\) has not been called"):
+    with pytest.raises(CallError, match=r"reset\(\) has not been called"):
         env.step(0)
     env.reset()
     for action in (1.5, None, [1, 2], True):
@@ -133,9 +133,9 @@ def test_wrong_calls() -> None:
         env.reset(seed=-1)
     env.close()
     env.close()
-    with pytest.raises(ClosedError):
+    with pytest.raises(CallError):
         env.step(0)
-    with pytest.raises(ClosedError):
+    with pytest.raises(CallError):
         env.reset()
 
 

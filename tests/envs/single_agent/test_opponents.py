@@ -16,7 +16,7 @@ import pytest
 from millebornes_env import agents, vector_env
 from millebornes_env.agents import registry
 from millebornes_env.envs.single_agent.opponents import specs_by_place
-from millebornes_env.errors import AgentError, OptionError, ResetNeededError, UnknownAgentError
+from millebornes_env.errors import AgentError, CallError, OptionError
 from millebornes_env.games.registry import GAMES
 from tests.each import each
 from tests.envs.single_agent.support import PARKER, RACE, Asked, Lowest, table
@@ -53,8 +53,8 @@ def test_who_sits_where(players: int, teams: int, opponent: Any, partner: Any, s
 
 
 WRONG_OPTIONS: list[tuple[str, dict[str, Any], type[Exception], str]] = [
-    (PARKER, {"opponent": "gredy"}, UnknownAgentError, "there is no agent 'gredy'.*Did you mean 'greedy'"),
-    (PARKER, {"opponent": 7}, UnknownAgentError, "7 is no agent"),
+    (PARKER, {"opponent": "gredy"}, AgentError, "there is no agent 'gredy'.*Did you mean 'greedy'"),
+    (PARKER, {"opponent": 7}, AgentError, "7 is no agent"),
     (
         PARKER,
         {"opponent": []},
@@ -138,10 +138,10 @@ def test_an_opponent_that_fails(answer: Any, told: str) -> None:
     opponent.answer = answer
     with pytest.raises(AgentError, match=told):
         env.step(actions)
-    with pytest.raises(ResetNeededError, match=re.escape("its games wait for it: call reset() first")):
+    with pytest.raises(CallError, match=re.escape("its games wait for it: call reset() first")):
         env.step(actions)
     opponent.answer = None
-    with pytest.raises(ResetNeededError, match="without a reset_mask"):
+    with pytest.raises(CallError, match="without a reset_mask"):
         env.reset(options={"reset_mask": np.arange(6) == 0})
     _, infos = env.reset(seed=3)
     env.step(infos["action_mask"].argmax(axis=1))
@@ -155,7 +155,7 @@ def test_a_call_that_is_interrupted_is_not_gone_on_from() -> None:
     env = make_vec(opponent=Interrupted(), seat=1)
     with pytest.raises(KeyboardInterrupt):
         env.reset(seed=1)
-    with pytest.raises(ResetNeededError, match="the last call was cut short"):
+    with pytest.raises(CallError, match="the last call was cut short"):
         env.step(np.zeros(6, np.int64))
 
 
@@ -252,5 +252,5 @@ def test_a_game_of_ones_own() -> None:
     idle = gymnasium.make(PARKER, edition="solo", seat=1).unwrapped
     with pytest.raises(OptionError, match=r"player_1 had no turn in 1,000 episodes: .* give another seat"):
         idle.reset(seed=1)
-    with pytest.raises(ResetNeededError):
+    with pytest.raises(CallError):
         idle.step(0)

@@ -14,7 +14,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from millebornes_env.errors import ActionError, ClosedError, IllegalActionError, OptionError, ResetNeededError
+from millebornes_env.errors import ActionError, CallError, IllegalActionError, OptionError
 from tests.envs.single_agent.support import PARKER, RACE, any_legal
 
 GAMES = 5
@@ -140,7 +140,7 @@ def test_a_game_that_is_over_waits_for_a_reset() -> None:
     assert rewards[3] == -1.0
     assert infos["illegal_action"].tolist() == over.tolist()
     assert infos["action_mask"][3].all()
-    with pytest.raises(ResetNeededError, match="the episode of game 3 has ended: call reset"):
+    with pytest.raises(CallError, match="the episode of game 3 has ended: call reset"):
         env.step(actions_for(np.ones_like(infos["action_mask"]), 0))
     _, infos = env.reset(options={"reset_mask": over})
     assert infos["action_mask"][3].any()
@@ -165,9 +165,9 @@ def test_an_illegal_action_that_is_an_error_steps_no_game() -> None:
 
 def test_wrong_calls() -> None:
     env = make()
-    with pytest.raises(ResetNeededError, match=r"reset\(\) has not been called: call reset\(\) first"):
+    with pytest.raises(CallError, match=r"reset\(\) has not been called: call reset\(\) first"):
         env.step(np.zeros(GAMES, np.int64))
-    with pytest.raises(ResetNeededError, match="the first reset begins all games"):
+    with pytest.raises(CallError, match="the first reset begins all games"):
         env.reset(options={"reset_mask": np.arange(GAMES) == 1})
     env.reset()
     for actions in (np.zeros(3, np.int64), np.zeros(GAMES)):
@@ -177,7 +177,7 @@ def test_wrong_calls() -> None:
         env.reset(options={"reset_mask": np.ones(2, bool)})
     env.close()
     env.close()
-    with pytest.raises(ClosedError):
+    with pytest.raises(CallError):
         env.step(np.zeros(GAMES, np.int64))
 
 

@@ -28,7 +28,7 @@ def test_a_model_plays_a_match() -> None:
     agent = LanguageModelAgent(CONFIG.table(), call=first)
     outcome = play([agent, "random"], CONFIG, deals=2)
     assert outcome.points.shape == (2, 2, 2)
-    assert (agent.asked, agent.unread) == (len(questions), 0)
+    assert (agent.calls, agent.random_moves) == (len(questions), 0)
     assert len(questions) > 4
     assert all(moves_in(question) and "WHAT WAS PLAYED" not in question for question in questions)
 
@@ -44,7 +44,7 @@ def test_answers_that_cannot_be_read_are_asked_again_and_end_no_match() -> None:
     agents = [LanguageModelAgent(CONFIG.table(), seed=seed, call=wrong) for seed in (1, 1)]
     outcomes = [play([agent, "random"], CONFIG, deals=1) for agent in agents]
     np.testing.assert_array_equal(outcomes[0].points, outcomes[1].points)
-    assert agents[0].asked == 3 * agents[0].unread > 0
+    assert agents[0].calls == 3 * agents[0].random_moves > 0
     assert "YOUR LAST ANSWER" not in questions[0]
     assert "Your answer cannot be read" in questions[1]
     assert "YOUR LAST ANSWER" not in questions[3]
@@ -67,5 +67,5 @@ def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(OptionError, match="has no words for language models"):
         LanguageModelAgent(MatchConfig("arc_en_ciel").table(), call=str)
     agent = LanguageModelAgent(CONFIG.table(), call=str)
-    with pytest.raises(AgentError, match="asked about games, not about observations"):
+    with pytest.raises(AgentError, match="needs game states, not observations"):
         agent.act(np.zeros((1, 1), np.int8), np.ones((1, 1), np.int8))

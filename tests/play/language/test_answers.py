@@ -235,7 +235,7 @@ def test_yes_and_no_answer_the_question() -> None:
     )
     assert (parse('{"move": "Yes!"}', view).move, parse("no", view).move) == ("claim", "pass")
     assert parse('{"move": "yes"}', VIEW).action is None
-    assert "first say whether you claim" in parse('{"move": "25"}', view).reason
+    assert "first claim the coup fourré" in parse('{"move": "25"}', view).reason
 
 
 def test_hostile_answers_are_refused() -> None:

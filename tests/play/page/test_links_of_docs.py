@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from website import positions
-from website.rulings import shown
+from docs.site import positions
+from docs.site.rulings import shown
 
 FIRST_WITH = {
     "a position": next(one for one in shown()["E2"]),

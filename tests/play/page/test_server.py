@@ -87,7 +87,7 @@ def test_every_page_has_a_table_of_its_own(server: TableServer) -> None:
 def test_who_has_no_token_or_another_name_for_this_server_is_refused(server: TableServer) -> None:
     assert told(server, message("catalogue"), **{TOKEN_HEADER: "x"}) == (
         403,
-        {"error": "this page is of an earlier start: reload it"},
+        {"error": "the server was restarted: reload this page"},
     )
     for headers in (
         *({"Host": host} for host in NO_HOSTS),
@@ -136,7 +136,7 @@ def test_what_is_no_message(server: TableServer) -> None:
         ({"table": "one", "message": "catalogue"}, 200, "table, message and arguments"),
         ({"table": 1, "message": "catalogue", "arguments": {}}, 200, "the entry 'table'"),
         (message("shuffle"), 200, "no message 'shuffle'"),
-        (message("position", "three"), 200, "nothing was dealt yet"),
+        (message("position", "three"), 200, "there is no game yet"),
         (message("start", "three", edition="nope"), 200, "nope"),
         ('{"table": "one", "message": "play", "arguments": {"action": 1e999}}', 200, "action must be"),
     ):
@@ -155,7 +155,7 @@ def test_tables_that_nobody_uses_are_given_up(server: TableServer) -> None:
     told(server, message("start", "old", edition="parker"))
     for number in range(70):
         told(server, message("catalogue", f"new {number}"))
-    assert "nothing was dealt" in told(server, message("position", "old"))[1]["error"]
+    assert "there is no game yet" in told(server, message("position", "old"))[1]["error"]
     assert len(server._tables) <= 64
 
 

@@ -89,7 +89,7 @@ def test_a_page_goes_on_after_the_server_was_stopped(opened: Opened, tmp_path: P
         assert play_once(page)
         page.wait_for_selector("#choices button, #choices p")
         port = place.port
-    until(page, "document.querySelector('#status').textContent.includes('tried again')")
+    until(page, "document.querySelector('#status').textContent.includes('reconnecting')")
     with served(folder, port=port):
         until(page, "document.querySelector('#status').textContent.includes('Your turn')")
         assert play_once(page)
@@ -100,4 +100,4 @@ def test_a_link_of_nobody(opened: Opened, tmp_path: Path) -> None:
         page = opened(address=f"{place.origin}/", hash_="#join=nobody")
         assert "This link is of no participant" in page.inner_text("#status")
         page = opened(address=f"{place.origin}/")
-        assert "open the link that you were given" in page.inner_text("#status")
+        assert "open the complete link" in page.inner_text("#status")

@@ -132,8 +132,8 @@ def test_why_a_card_cannot_be_laid(table: CardTable) -> None:
     assert reasons == [
         "team 0 is not rolling",
         "team 1 is not rolling",
-        "Stop is laid on another team's side of the table",
-        "Gasoline is laid on the own side of the table",
+        "Stop is played on another team's side of the table",
+        "Gasoline is played on the own side of the table",
         "no Out of gas stops team 0",
         None,
     ]
@@ -207,9 +207,9 @@ def test_what_makes_no_sense(table: CardTable) -> None:
         ("rules", {"edition": "/etc/passwd+hand_limit=5", "players": 2}, "there is no edition"),
         ("_agent", {"name": "random"}, "no message '_agent'"),
         ("play", {}, "missing a required argument: 'action'"),
-        ("play", {"action": -1}, "no round is dealt now: the round is not over"),
+        ("play", {"action": -1}, "no round can be dealt now: the round is not over"),
         ("goto", {"k": 99}, "there is no position 99"),
-        ("undo", {}, "nothing was played yet"),
+        ("undo", {}, "there is no play to take back"),
         ("position", {"seat": 7}, "there is no seat 7"),
         ("choose", {"agent": "os:system"}, "there is no agent 'os:system'"),
         ("choose", {"agent": "greedy", "seat": 1}, "it is the turn of seat 0"),

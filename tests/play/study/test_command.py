@@ -38,15 +38,15 @@ def test_options_that_make_no_sense(
         (["--players", "9"], "9"),
         (["--seats", "2"], "no seat 2"),
         (["--seats", "0", "0"], "different seats"),
-        (["--seats", "0", "1", "--participants", "3"], "3 participants do not fill"),
+        (["--seats", "0", "1", "--participants", "3"], "3 do not fill whole tables"),
         (["--participants", "0"], "1 to 10,000 participants"),
         (["--games", "0"], "1 to 1000 games"),
         (["--against", "nobody"], "nobody"),
-        (["--edition", "arc_en_ciel", "--players", "3"], "no table for studies with people"),
+        (["--edition", "arc_en_ciel", "--players", "3"], "no table for studies"),
         (["--port", "70000"], "1 to 65535"),
         (["--host", "no.such.host.example"], "cannot be used"),
-        (["--host", "0.0.0.0"], "name one by --address"),
-        (["--address", "study.example"], "--address is like"),
+        (["--host", "0.0.0.0"], "with --address"),
+        (["--address", "study.example"], "--address must be like"),
         (["--intro", "missing.txt"], "missing.txt"),
         (["--terminal"], "played in the browser"),
         (["--seed", "-1"], "a seed is 0 to"),
@@ -57,7 +57,7 @@ def test_options_that_make_no_sense(
 
 def test_a_folder_with_something_else(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(PlayError, match="something else than a study"):
+    with pytest.raises(PlayError, match="other files and no study"):
         open_study(tmp_path, {}, None, None)
 
 
@@ -80,7 +80,7 @@ def test_a_study_goes_on_with_the_same_design(tmp_path: Path) -> None:
     for asked, participants, seed, words in (
         ({"games": 4}, None, None, "has games 3, not 4"),
         ({"players": 3}, None, None, "has players 2, not 3"),
-        ({}, 2, None, "cannot get fewer"),
+        ({}, 2, None, "cannot be reduced"),
         ({}, None, first.seed + 1, "another seed"),
     ):
         with pytest.raises(PlayError, match=words):
@@ -135,7 +135,7 @@ def test_where_pages_may_be_opened() -> None:
     ):
         assert addresses_of(host, port, address)[0] == first
     for none in ("https://", "https://:443", "https://a:b", "https://[a", "https://me@a.example", "ftp://a"):
-        with pytest.raises(PlayError, match="--address is like"):
+        with pytest.raises(PlayError, match="--address must be like"):
             addresses_of("127.0.0.1", 8653, none)
 
 
@@ -181,7 +181,7 @@ def test_ctrl_c_ends_it(
     monkeypatch.setattr("uvicorn.Server.run", interrupted)
     assert main(options) == 130
     said = capsys.readouterr()
-    assert "goes on with it" in said.out
+    assert "continues the study" in said.out
     assert said.err == ""
     with locked(tmp_path / "study"):
         pass  # the folder is free again

@@ -33,7 +33,7 @@ def all_that_is_sent(table: StudyTable, seat: int) -> str:
     """Every word of a message that depends on the position."""
     targets = ("discard", None, *range(table._playing.rules.teams)) if table.to_act == seat else ()
     why = [table.why_not(card, target) for card in range(NUM_CARD_TYPES) for target in targets]
-    return json.dumps([table.seen_by(seat), table.told_to(seat), why])
+    return json.dumps([table.view_of(seat), table.log_for(seat), why])
 
 
 def redealt(env: VectorEnv, table: StudyTable, seat: int, seed: int) -> Any:
@@ -103,13 +103,13 @@ def messages_of_an_attack(folder: Path, safety: str) -> list[Any]:
     session._made.clear()
     for seat in (0, 1):
         session.news(seat)
-        session._steps[seat] = [table.seen_by(seat)]
+        session._steps[seat] = [table.view_of(seat)]
     stop = next(one for one in table.choices() if "stop against" in one["notation"])
     heard = [session.news(0)]
     session.play(0, 0, stop["action"], None)
-    if table.to_act == 1 and table.seen_by(1)["asks"] == "coup_fourre":
+    if table.to_act == 1 and table.view_of(1)["asks"] == "coup_fourre":
         assert session.news(0) is None, "the attacker may not know that there is an answer"
-        assert table.seen_by(0)["to_act"] is None
+        assert table.view_of(0)["to_act"] is None
         asked = session.news(1)
         assert asked is not None
         refuse = next(one for one in asked["steps"][-1]["legal"] if one["kind"] == "refuse")

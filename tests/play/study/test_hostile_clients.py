@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from millebornes_env.errors import MessageError
+from millebornes_env.errors import PlayError
 from millebornes_env.play.study.design import Study, open_study
 from millebornes_env.play.study.messages import MOST_BYTES, Allowance, read_message
 from millebornes_env.play.study.session import Session
@@ -103,7 +103,7 @@ def test_messages_that_make_none() -> None:
     ]
     for sent, words in table:
         text = sent if sent is None or isinstance(sent, str) else json.dumps(sent)
-        with pytest.raises(MessageError) as caught:
+        with pytest.raises(PlayError) as caught:
             read_message(text)
         assert words in str(caught.value)
         assert len(str(caught.value)) < 300
@@ -127,7 +127,7 @@ def test_nonsense_is_answered_and_then_put_out(place: Served) -> None:
             page.tell("{")
         assert page.closing() == (
             REFUSED,
-            "too many messages that make no sense; the last one: a message is a JSON object",
+            "too many invalid messages; the last one: a message is a JSON object",
         )
     plays_well(place, 0)
 
@@ -142,7 +142,7 @@ def test_a_message_that_is_too_large(place: Served) -> None:
 
 
 def test_too_many_messages(tmp_path: Path) -> None:
-    limits = limits_of(at_once=6, each_second=1e-6)
+    limits = limits_of(burst=6, per_second=1e-6)
     with served(tmp_path / "study", 2, limits) as place, place.page(1) as other:
         other.ask("begin", game=0)
         with place.page(0) as page:
@@ -239,7 +239,7 @@ def test_a_link_that_is_opened_twice(place: Served) -> None:
     with place.page(6) as first:
         first.ask("begin", game=0)
         with place.page(6) as second:
-            assert first.closing() == (REPLACED, "This game was opened in another window: go on there.")
+            assert first.closing() == (REPLACED, "This game was opened in another window: continue there.")
             assert second.view["seats"] == first.view["seats"]
             assert "error" not in second.play()
 
@@ -341,8 +341,8 @@ MANY = 100_000
         ({}, b"", frame(PONG)),
         ({}, frame(TEXT, is_last=False), frame(0, is_last=False)),
         ({}, b"", frame(BINARY)),
-        ({"at_once": MANY, "most_unread": 2**14}, b"", frame(PING, bytes(125))),
-        ({"at_once": MANY, "most_unread": 2**30, "to_read": 0.01}, b"", frame(PING, bytes(125))),
+        ({"burst": MANY, "most_unread": 2**14}, b"", frame(PING, bytes(125))),
+        ({"burst": MANY, "most_unread": 2**30, "to_read": 0.01}, b"", frame(PING, bytes(125))),
     ],
     ids=["pings", "pongs", "parts", "messages", "unread bytes", "unread for long"],
 )
@@ -388,18 +388,18 @@ def test_half_open_and_slow_connections_are_closed(tmp_path: Path) -> None:
 
 def test_who_does_not_join_is_put_out(tmp_path: Path) -> None:
     with served(tmp_path / "study", limits=limits_of(to_join=0.01)) as place, place.connected() as silent:
-        assert heard(silent)["error"] == "nothing came: open the link again"
+        assert heard(silent)["error"] == "no message was received: open the link again"
 
 
 def test_hundreds_of_strangers_take_nobodys_place(tmp_path: Path) -> None:
-    limits = limits_of(strangers=8, to_join=SECONDS_OF_A_HANG)
+    limits = limits_of(most_unjoined=8, to_join=SECONDS_OF_A_HANG)
     with served(tmp_path / "study", limits=limits) as place, contextlib.ExitStack() as all_of_them:
         address = ("127.0.0.1", place.port)
         half_open = [all_of_them.enter_context(socket.create_connection(address)) for _ in range(200)]
         strangers = [all_of_them.enter_context(place.connected()) for _ in range(40)]
         plays_well(place, 0)
         assert asked_for(place)[0] == 200
-        assert heard(strangers[0])["error"].startswith("too many connections wait")
+        assert heard(strangers[0])["error"].startswith("too many connections are waiting")
         assert closed(half_open[0]) == b""
 
 
@@ -449,6 +449,6 @@ def test_a_session_that_cannot_be_written_harms_no_other(tmp_path: Path) -> None
     with served(tmp_path / "study", 2) as place:
         place.study.path_of(0).mkdir(parents=True)
         with place.page(0) as page:
-            assert "cannot write" in page.welcome["error"]
+            assert "cannot save" in page.welcome["error"]
             assert str(tmp_path) not in page.welcome["error"]
         plays_well(place, 1)

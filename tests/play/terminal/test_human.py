@@ -135,7 +135,7 @@ def test_it_says_why_a_card_cannot_be_played(answer: str, reason: str) -> None:
 def test_a_question_is_answered_before_a_card_is_played() -> None:
     position = Position("battle 0: roll", "battle 1: roll", "hand 0: accident", "hand 1: driving_ace")
     position.do("play accident")
-    assert "first say whether you claim the coup fourré" in asked(position, "driving\nno\n")[1]
+    assert "first claim the coup fourré or let the hazard stand" in asked(position, "driving\nno\n")[1]
     for answer, action in (
         ("yes", CLAIM),
         ("Claim", CLAIM),
@@ -212,8 +212,8 @@ def test_players_and_teams_have_one_set_of_names() -> None:
 def test_without_an_adviser_there_are_no_hints_and_nobody_undoes() -> None:
     action, shown = asked(at_25(), "hint\nundo\n2\n")
     assert action == STOP
-    assert "There is nobody here to ask for a hint." in shown
-    assert "There is no decision of yours to take back." in shown
+    assert "No agent is available for hints." in shown
+    assert "You have made no decision that could be taken back." in shown
 
 
 def test_undo_is_asked_of_who_holds_the_game() -> None:

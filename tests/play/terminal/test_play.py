@@ -100,7 +100,7 @@ def test_a_match_tells_the_points_after_every_round() -> None:
 
 def test_another_round_has_other_cards_and_keeps_a_tally() -> None:
     text = played("--against", "greedy", "--seed", "3", answers=("perhaps", "y", "Y", "yes"))
-    assert "'perhaps' is not an answer: type y or n" in text
+    assert "'perhaps' is not a valid answer: type y or n" in text
     assert text.count("Another round?") == 4
     tallies = [totals(line) for line in re.findall(r"\n(Won so far: .*)\.\n", text)]
     assert [sum(tally) for tally in tallies] == [1, 2, 3, 4]
@@ -114,7 +114,7 @@ def test_undo_goes_back_to_the_decision_before() -> None:
         main(["--against", "greedy", "--seed", "3"], StringIO("undo\n1\nundo\n2\nundo\nundo\n"), shown) == 130
     )
     text = shown.getvalue()
-    assert text.count("There is no decision of yours to take back.") == 2
+    assert text.count("You have made no decision that could be taken back.") == 2
     tables = [part.split("\n> ")[0] for part in text.split("\ntrip: ")[1:]]
     assert len(tables) == 5
     assert tables[0] == tables[2] == tables[4]
@@ -156,7 +156,7 @@ def test_the_champion_gives_hints_and_says_how_sure_it_is() -> None:
 def test_the_usual_opponent_gives_hints_where_there_is_no_champion() -> None:
     shown, race = StringIO(), ["--edition", "arc_en_ciel", "--players", "3", "--against", "saver"]
     assert main(race, StringIO("hint\n"), shown) == 130
-    assert re.search(r"bidder: .+ \(how sure it is, it does not say\)", shown.getvalue())
+    assert re.search(r"bidder: .+ \(without a probability\)", shown.getvalue())
 
 
 @each(

@@ -130,7 +130,7 @@ def test_another_race_has_other_dice_and_keeps_a_tally(two_races: str) -> None:
 
 def test_undo_goes_back_and_the_same_dice_come_again() -> None:
     text = race("undo\npass\nundo\nundo\npass\nq\n")
-    assert text.count("There is no decision of yours to take back.") == 2
+    assert text.count("You have made no decision that could be taken back.") == 2
     tables = text.split("\nturn ")[1:]
     assert tables[0].split("> ")[0] == tables[2].split("> ")[0]
     assert tables[1].split("> ")[0] == tables[3].split("> ")[0]
@@ -233,7 +233,7 @@ def test_a_registered_game_is_played(pig: ModuleType) -> None:  # noqa: F811 - t
         "--edition", "pig", "--players", "3", "--seed", "1", answers="hold\nhint\nr\n2\n" + "1\n2\n" * 2000
     )
     assert "Not possible now: hold: this turn has brought nothing yet" in text
-    assert "There is nobody here to ask for a hint." in text, "who plays at random is not asked"
+    assert "No agent is available for hints." in text, "who plays at random is not asked"
     assert "lacks (points to win: own, then to the left): 100 100 100" in text
     assert re.search(r"\nplayer_[12]: (roll|hold)\n", text)
     assert re.search(r"\nplayer_\d wins\. Points: player_0: \d+, player_1: \d+, player_2: \d+\.\n", text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -149,17 +150,10 @@ class PageGames(Batch):
         self._states = self.states.view(np.ndarray)
         self._rules = host.copy(rules_array(rules).view(np.ndarray))[0]
         self._scratch = host.copy(self._scratch)
-        self._step_range = host.kernel("millebornes_step_range")
-        self._sample_range = host.kernel("sample_range")
         self._actions = host.array(num_games, np.int64)
-
-    def _arguments(self, actions: Any, task: int) -> tuple[Any, ...]:
-        self._actions[:] = actions
-        return super()._arguments(self._actions, task)
-
-    def sample(self, key: tuple[int, int], actions: Any) -> None:
-        super().sample(key, self._actions)
-        actions[:] = self._actions
+        self._run_task = partial(host.kernel("millebornes_step_range"), *self._arguments())
+        mask, scratch = self.buffers.action_mask, self._scratch[0]
+        self._sample = partial(host.kernel("sample_range"), mask, self._actions, scratch, 0, num_games)
 
     def seed(self, seed: int, first_game: int = 0) -> None:
         words = seed & 0xFFFFFFFF, seed >> 32

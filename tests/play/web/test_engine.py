@@ -76,16 +76,14 @@ def check_rounds(where: Any, page_games: type[PageGames], rounds: int, count: in
     settings = trace.SETTINGS._replace(autoreset=SAME_STEP, episode=1)
     rules = edition(where[0]).table(*where[1:])
     here, there = (kind(rulebook, count, rules, settings) for kind in (Batch, page_games))
-    chosen, also = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for games in (here, there):
         games.seed(12)
         games.start()
     ended = turn = 0
     while ended < rounds:
         before = here.states["round_number"] + here.states["episode"]
-        here.sample((turn, 3), chosen)
-        there.sample((turn, 3), also)
-        np.testing.assert_array_equal(also, chosen)
+        chosen = here.sample((0, 3), turn)
+        np.testing.assert_array_equal(there.sample((0, 3), turn), chosen)
         assert here.step(chosen) == there.step(chosen) == NO_GAME
         assert here.states.tobytes() == there.states.tobytes()
         for name, array in here.buffers._asdict().items():
@@ -99,9 +97,8 @@ def positions(where: Any, count: int, seed: int = 1) -> Batch:
     games = Batch(rulebook, count, edition(where[0]).table(*where[1:]), trace.SETTINGS)
     games.seed(seed)
     games.start()
-    actions = np.zeros(count, np.int64)
     for turn in range(120):
-        games.sample((turn, seed), actions)
+        actions = games.sample((0, seed), turn)
         actions[np.arange(count) % 100 < turn] = -1
         games.step(actions)
     return games
@@ -147,13 +144,13 @@ def ends(name: str, count: int) -> Any:
     games = Batch(rulebook, 200, edition(name).table(2), trace.SETTINGS)
     games.seed(5)
     games.start()
-    actions, result, left = np.zeros(200, np.int64), [], np.arange(200) % 8
+    result, left = [], np.arange(200) % 8
     for turn in range(200):
         masks = games.buffers.action_mask
         is_end = (games.states["draw_pile"] == 0) & (masks.sum(axis=1) > 1)
         result.append(games.states[is_end & (left == 0)].copy())
         left -= is_end
-        games.sample((turn, 6), actions)
+        actions = games.sample((0, 6), turn)
         actions[~masks.any(axis=1)] = -1
         games.step(actions)
     states = np.concatenate(result)

@@ -270,7 +270,7 @@ def test_a_play_is_taken_back_and_stepped_through() -> None:
         assert undone == {**dealt}
         assert log == []
     assert back["place"] == 0
-    assert "nothing to take back" in again["error"]
+    assert "There is no play to take back" in again["error"]
     assert action["notation"] == write_action(action["action"], edition("parker").table(2), dealt["to_act"])
 
 
@@ -308,7 +308,7 @@ def test_refusals_say_what_to_do() -> None:
         2: "A seed is a whole number",
         3: "max_200 is 5",
         6: "There is no agent 'deep_blue'; the agents are random, greedy",
-        7: "Seat 3 is asked, but seat 0 is to act",
+        7: "It is the turn of seat 0, not of seat 3",
         8: "There is no position 5: the game has 0 to 0",
         9: "there is no action 99",
     }.items():

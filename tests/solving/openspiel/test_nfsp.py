@@ -15,8 +15,8 @@ from open_spiel.python import rl_environment  # noqa: E402
 
 import millebornes_env.solving.openspiel  # noqa: E402, F401 - registers the game
 from millebornes_env.solving.deck import solvable  # noqa: E402
-from research.yardstick.judging import Task, small_tree  # noqa: E402
-from research.yardstick.nfsp import Eyes, NfspOptions, learn_by_nfsp  # noqa: E402
+from research.baselines.judging import Task, small_tree  # noqa: E402
+from research.baselines.nfsp import Eyes, NfspOptions, learn_by_nfsp  # noqa: E402
 
 
 def test_its_agents_see_in_openspiel_what_they_are_asked_about_in_the_tree() -> None:

@@ -4,8 +4,8 @@
 first call. The wheel's is taken if it was made from these sources for this platform; a checkout has none.
 `status()` says which it is and why, and `MILLEBORNES_MACHINE_CODE=0` refuses it. Results are the same bits.
 
-`export/` makes it when a wheel is built: `kernels.json` beside this file names the shared object, and says of
-each function which words it takes (`export/module.py` has the layout).
+`export/` makes it when a wheel is built: `kernels.json` beside this file names the shared object, and gives
+the calling convention of each function (`engine.numba.words`).
 """
 
 from __future__ import annotations
@@ -17,19 +17,22 @@ import json
 import os
 import platform
 import sys
-import threading
-from array import array
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, ParamSpec, TypeVar, cast
 
-import numpy as np
+import numba
+from numba.core import types
 
 from millebornes_env.engine.numba.cache import source_digest
 from millebornes_env.engine.numba.compiling import IS_BOUNDS_CHECKED, IS_COMPILED
+from millebornes_env.engine.numba.words import Convention, Function, function_of, prepared
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_numba: Any = numba  # it has no type hints worth the name
 
 FORMAT: Final = 2
 """Of `kernels.json` and of the words; goes up when this file could not call what an older version made."""
@@ -42,14 +45,6 @@ NUMBA_PREFIX: Final = "numba_"
 
 _FOLDER = Path(__file__).parent
 _SWITCH = "MILLEBORNES_MACHINE_CODE"
-
-
-class MachineCodeError(RuntimeError):
-    """A function of the wheel's machine code failed, which none should; what it writes is unfinished."""
-
-
-class _OtherTypeError(TypeError):
-    """An argument is not of the type that the machine code was made for."""
 
 
 class _Library(NamedTuple):
@@ -76,19 +71,58 @@ def status() -> str:
 
 
 def of(kernel: Callable[P, R]) -> Callable[P, R]:
-    """The wheel's machine code for a kernel, or the kernel itself.
+    """Return the wheel's machine code for a kernel, or the kernel itself.
 
     Args:
         kernel: made by `engine.numba.compiling.kernel`.
 
     Returns:
-        What is called in the same way and does the same. It remembers its last arguments, so that the next
-        call with the same records and tuples is quick: keep one where it is called again and again.
+        A function that is called in the same way and does the same.
     """
+    function = _function_of(kernel)
+    return kernel if function is None else cast("Callable[P, R]", partial(_call, kernel, function))
+
+
+def prepare(kernel: Callable[..., R], *arguments: Any) -> Callable[..., R]:
+    """Bind the first arguments of a kernel, for quick calls with whole numbers as the others.
+
+    Args:
+        kernel: made by `engine.numba.compiling.kernel`.
+        *arguments: its first arguments; the arrays stay where they are in memory.
+
+    Returns:
+        A function of the other arguments. One thread at a time may call it.
+    """
+    function = _function_of(kernel)
+    numbas: Any = kernel
+    try:
+        if function is None and IS_COMPILED and not IS_BOUNDS_CHECKED:  # which says what index is wrong
+            count = numbas.py_func.__code__.co_argcount - len(arguments)
+            function = function_of(kernel, (*map(_numba.typeof, arguments), *[types.int64] * count))
+        if function is not None:
+            return prepared(kernel.__name__, function, arguments)
+    except NotImplementedError:
+        pass
+    return partial(kernel, *arguments)
+
+
+def _call(kernel: Callable[..., R], function: Function, *arguments: Any) -> R:
+    """Call the machine code with the arguments, or the kernel if it takes others."""
+    try:
+        call = prepared(kernel.__name__, function, arguments)
+    except NotImplementedError:
+        return kernel(*arguments)
+    return cast("R", call())
+
+
+def _function_of(kernel: Callable[..., Any]) -> Function | None:
+    """Return the function of words in the wheel's machine code; None if there is none."""
     library = _library_with(kernel)
     if library is None:
-        return kernel
-    return cast("Callable[P, R]", _MachineKernel(library, kernel))
+        return None
+    call = getattr(library.functions, PREFIX + kernel.__name__)
+    call.argtypes = (ctypes.c_void_p,)
+    return Function(call, Convention(**library.kernels[kernel.__name__]))
 
 
 def address_of(kernel: Callable[..., int]) -> int | None:
@@ -132,171 +166,3 @@ def _loaded(folder: Path, switch: str) -> tuple[str, _Library | None]:
         return "this installation has none (a checkout, or a wheel without)", None
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:  # damaged, or not readable
         return f"it cannot be loaded: {error}", None
-
-
-class _MachineKernel:
-    """One function of a shared object, called with the arguments of its kernel.
-
-    Records, tuples and arrays of records are the same at nearly every call of one batch of games: their words
-    are kept, together with the objects, and written anew where another object is given. Other arrays may be
-    the caller's, who may do with them what he likes: they are looked at in every call.
-    """
-
-    def __init__(self, library: _Library, kernel: Callable[..., Any]) -> None:
-        how = library.kernels[kernel.__name__]
-        self._library = library
-        self._kernel = kernel
-        self._function = getattr(library.functions, PREFIX + kernel.__name__)
-        self._function.argtypes = (ctypes.c_void_p,)
-        self._parameters = [
-            _parameter(place, *parameter)
-            for place, parameter in zip(how["places"], how["parameters"], strict=True)
-        ]
-        self._result_words = how["result_words"]
-        self._words = array("q", bytes(8 * how["words"]))
-        self._address = self._words.buffer_info()[0]
-        self._kept: list[object] = [self] * len(self._parameters)  # which no argument is
-        self._in_use = threading.Lock()
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the kernel and return its result.
-
-        Arguments of other types than the machine code was made for go to the kernel itself.
-        """
-        if not self._in_use.acquire(blocking=False):  # by another thread: the words are its own
-            return _MachineKernel(self._library, self._kernel)(*arguments)
-        try:
-            self._write(arguments)
-            status = self._function(self._address)
-            if status != 0:
-                raise MachineCodeError(
-                    f"{self._kernel.__name__} failed with status {status} in the machine code of the wheel; "
-                    f"{_SWITCH}=0 lets Numba compile it instead, which says more"
-                )
-            if self._result_words == 1:
-                return self._words[0]
-            return tuple(self._words[: self._result_words])
-        except _OtherTypeError:
-            return self._kernel(*arguments)
-        finally:
-            self._in_use.release()
-
-    def _write(self, arguments: tuple[Any, ...]) -> None:
-        """Write the words of all arguments that are not kept.
-
-        Raises:
-            _OtherTypeError: one of them is of another type.
-        """
-        if len(arguments) != len(self._parameters):
-            raise _OtherTypeError
-        kept = self._kept
-        for number, argument in enumerate(arguments):
-            if argument is not kept[number]:
-                kept[number] = self  # until all its words are written
-                parameter = self._parameters[number]
-                parameter.write(argument, self._words)
-                if parameter.is_kept:
-                    kept[number] = argument
-
-
-class _Int:
-    """A parameter that is a whole number."""
-
-    is_kept = False
-
-    def __init__(self, place: int) -> None:
-        self.place = place
-
-    def write(self, argument: Any, words: array[int]) -> None:
-        words[self.place] = argument
-
-
-class _Record:
-    """A parameter that is one record."""
-
-    is_kept = True
-
-    def __init__(self, place: int, num_bytes: int) -> None:
-        self.place = place
-        self.num_bytes = num_bytes
-
-    def write(self, argument: Any, words: array[int]) -> None:
-        if not isinstance(argument, np.void) or argument.itemsize != self.num_bytes:
-            raise _OtherTypeError
-        if argument.flags.owndata:  # no view of an array: the address would be that of a copy
-            raise _OtherTypeError
-        words[self.place] = argument.__array_interface__["data"][0]
-
-
-class _Array:
-    """A parameter that is an array, C-contiguous and aligned."""
-
-    def __init__(self, place: int, dtype: str, dimensions: int, is_written: bool) -> None:
-        self.place = place
-        self.dtype = np.dtype(dtype)
-        self.dimensions = dimensions
-        self.is_written = is_written
-        self.is_kept = self.dtype.kind == "V"
-        self._shape: tuple[int, ...] | None = None  # whose words are there
-
-    def write(self, argument: Any, words: array[int]) -> None:
-        if not isinstance(argument, np.ndarray):
-            raise _OtherTypeError
-        if argument.dtype != self.dtype and (not self.is_kept or argument.dtype.str != self.dtype.str):
-            raise _OtherTypeError
-        flags = argument.flags
-        if flags.carray and argument.size:
-            # Five times as fast as asking for __array_interface__.
-            words[self.place + 4] = ctypes.addressof(ctypes.c_char.from_buffer(argument.data))
-        elif flags.c_contiguous and flags.aligned and (flags.writeable or not self.is_written):
-            words[self.place + 4] = argument.__array_interface__["data"][0]
-        else:
-            raise _OtherTypeError
-        if argument.shape != self._shape:
-            if argument.ndim != self.dimensions:
-                raise _OtherTypeError
-            self._shape = argument.shape
-            words[self.place + 2] = argument.size
-            words[self.place + 3] = argument.itemsize
-            for number, word in enumerate((*argument.shape, *argument.strides), self.place + 5):
-                words[number] = word
-
-
-class _Tuple:
-    """A parameter that is a tuple of others."""
-
-    is_kept = True
-
-    def __init__(self, place: int, members: list[list[Any]]) -> None:
-        self.members: list[_Parameter] = []
-        for member in members:
-            self.members.append(_parameter(place, *member))
-            place += _words_in(member)
-
-    def write(self, argument: Any, words: array[int]) -> None:
-        if not isinstance(argument, tuple) or len(argument) != len(self.members):
-            raise _OtherTypeError
-        for member, value in zip(self.members, argument, strict=True):
-            member.write(value, words)
-
-
-_Parameter = _Int | _Record | _Array | _Tuple
-_KINDS: Final[dict[str, Callable[..., _Parameter]]] = {
-    "int": _Int,
-    "record": _Record,
-    "array": _Array,
-    "tuple": _Tuple,
-}
-
-
-def _parameter(place: int, kind: str, *details: Any) -> _Parameter:
-    """Return the code that writes an argument into the words from an offset on."""
-    return _KINDS[kind](place, *details)
-
-
-def _words_in(parameter: list[Any]) -> int:
-    """Return the number of words that an argument takes."""
-    kind, *details = parameter
-    if kind == "array":
-        return 5 + 2 * int(details[1])
-    return sum(map(_words_in, details[0])) if kind == "tuple" else 1

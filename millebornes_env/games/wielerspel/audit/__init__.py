@@ -6,7 +6,7 @@ A law is a small function named after what it says. `violations` names what is f
 * `soundness`: what holds for every record that can be raced on, one that was set up by hand included.
 * `reachability`: what holds, besides, for every record that play from a start leads to.
 
-What a step may change needs more than one record: `millebornes_env.testing.race_laws` has those laws.
+Laws of a step need more than one record; they are in `tests/laws/wielerspel/step_laws.py`.
 """
 
 from millebornes_env.engine.laws import NO_VIOLATION

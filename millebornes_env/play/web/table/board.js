@@ -4,10 +4,10 @@ import { capital, listed, make, number } from "./elements.js";
 import { cardPicture, filled, valuesOfSide } from "./filling.js";
 
 /** Draw the table.
- * @param {HTMLElement} place what is filled.
+ * @param {HTMLElement} place the element to fill.
  * @param {Object} position from the engine.
  * @param {{names: Names, cards: Object[]}} shown
- * @param {(target: number|"discard") => void} choose is told what was clicked. */
+ * @param {(target: number|"discard") => void} choose called with the clicked target. */
 export function drawBoard(place, position, shown, choose) {
   const first = shown.names.viewer === "all" ? 0 : shown.names.viewer % position.teams;
   const order = position.sides.map((_, number) => position.sides[(first + number) % position.teams]);
@@ -34,7 +34,7 @@ function middle(position, shown, choose) {
     make("div", { class: "others" }, ...others.map((one) => hand(one, position, shown))));
 }
 
-/** The hand of somebody else: backs, or the cards where all may be seen. */
+/** The hand of another seat: card backs, or the cards if all hands are visible. */
 function hand(one, position, shown) {
   const cards = one.hand ?? Array(one.hand_size).fill("back");
   const name = capital(shown.names.seat(one.seat));
@@ -63,7 +63,7 @@ function drawSide(side, position, shown, choose) {
   return element;
 }
 
-/** A team's side in words, for those who do not see it. */
+/** Describe a team's side for screen readers. */
 export function inWords(side, target, { cards, names }) {
   const title = (card) => cards[card].title;
   const distances = Object.entries(side.distances).map(([card, count]) => `${count} × ${title(card)}`);

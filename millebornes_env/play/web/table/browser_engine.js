@@ -1,4 +1,4 @@
-// The engine in this browser (WebAssembly, in a worker), as the page asks for it.
+// The engine in this browser (WebAssembly, in a worker), with the interface that the page expects.
 
 import { capital } from "./elements.js";
 
@@ -14,7 +14,7 @@ export async function createEngine() {
   return {
     ...engine,
     kind: "wasm",
-    catalogue: async () => chosenFrom(await engine.catalogue()),
+    catalogue: async () => withTitles(await engine.catalogue()),
     start: async (game) => shown(await engine.start({ ...game, seed: game.seed ?? randomSeed() })),
     load: async ({ text, episode }) => {
       const played = episode ?? (/^next round/m.test(text) ? "match" : "round");
@@ -24,23 +24,23 @@ export async function createEngine() {
     play: async (action) => shown(await engine.play(action)),
     undo: async () => shown(await engine.undo()),
     position,
-    log: () => whole(async () => (await engine.log()).map(told)),
+    log: () => whole(async () => (await engine.log()).map(withSeat)),
     record: () => whole(() => engine.record()),
   };
 }
 
-/** What there is to choose from: the strongest agents first, by their names. */
-function chosenFrom(catalogue) {
+/** The catalogue with titles of agents, the strongest agents first. */
+function withTitles(catalogue) {
   const named = catalogue.agents.map((agent) => ({ ...agent, title: capital(agent.name), summary: agent.title }));
   const champion = named.find((agent) => agent.name === "champion");
   const searching = champion ? [{ ...champion, name: "champion+search", title: "Champion with search" }] : [];
-  const place = ({ name }) => (STRONGEST.includes(name) ? STRONGEST.indexOf(name) : STRONGEST.length);
-  return { ...catalogue, agents: [...named, ...searching].sort((one, other) => place(one) - place(other)) };
+  const rank = ({ name }) => (STRONGEST.includes(name) ? STRONGEST.indexOf(name) : STRONGEST.length);
+  return { ...catalogue, agents: [...named, ...searching].sort((one, other) => rank(one) - rank(other)) };
 }
 
 const randomSeed = () => crypto.getRandomValues(new Uint32Array(1))[0] % MOST_SEED;
 
-/** Ask about the whole game, and look again where one looked. */
+/** Call a function at the end of the game, then return to the current position. */
 async function atTheEnd(engine, ask) {
   const { place, positions } = await engine.position(null);
   if (place === positions - 1) return ask();
@@ -52,9 +52,9 @@ async function atTheEnd(engine, ask) {
   }
 }
 
-const told = (entry) => ({ ...entry, notation: entry.seat === null ? entry.notation : `seat ${entry.seat}: ${entry.notation}` });
+const withSeat = (entry) => ({ ...entry, notation: entry.seat === null ? entry.notation : `seat ${entry.seat}: ${entry.notation}` });
 
-/** A position with the names that the page reads. */
+/** Convert a position to the names that the page reads. */
 function shown(position) {
   const { pending, sides, sheet } = position;
   return {
@@ -67,13 +67,13 @@ function shown(position) {
     pending: pending && { ...pending, by: pending.seat },
     sides: sides.map((side) => ({ ...side, pending: pending?.team === side.team ? pending.card : null })),
     sheet: sheet && linesOf(sheet),
-    last: position.last && told(position.last),
+    last: position.last && withSeat(position.last),
   };
 }
 
-/** The score sheet by lines instead of by teams, with the sum. */
+/** Transpose the score sheet from teams to lines, and add the total. */
 function linesOf(teams) {
-  const lines = teams[0].map(({ line, title }, place) => ({ line, title, points: teams.map((team) => team[place].points) }));
+  const lines = teams[0].map(({ line, title }, index) => ({ line, title, points: teams.map((team) => team[index].points) }));
   const total = teams.map((team) => team.reduce((sum, one) => sum + one.points, 0));
   return [...lines, { line: "round", title: "round", points: total }];
 }

@@ -1,4 +1,4 @@
-// What stands in front of the table: a new game, the score sheet, a record, the link, help.
+// The dialogs: new game, score sheet, record, link, help.
 
 import { capital, drawn, find, listed, make, number } from "./elements.js";
 import { keepDraft } from "./keeping.js";
@@ -12,7 +12,7 @@ const dialog = () => find("dialog");
 /** Open the dialog with this content. */
 export function open(title, ...content) {
   const box = dialog();
-  keepDraft(null); // what was typed in another dialog
+  keepDraft(null); // the draft of another dialog
   box.onclose = () => keepDraft(null);
   box.replaceChildren(make("h2", { id: "dialog-title", text: title }), ...content);
   if (!box.open) box.showModal();
@@ -27,15 +27,15 @@ const closing = (text = "Close") => button(text, close);
 
 // A new game ---------------------------------------------------------------------------------------------------
 
-/** Whether an agent plays at a table. */
+/** Return true if an agent plays at a table. */
 export function plays(agent, players, teams) {
   return agent.tables === "all" || agent.tables.some(([seats, sides]) => seats === players && sides === teams);
 }
 
-/** Ask for a game: edition, table, who sits where.
+/** Ask for a game: edition, table, players of the seats.
  * @param {Object} catalogue of the engine.
- * @param {Object} last what was chosen last time: {edition, players, teams, episode, seats}.
- * @param {Function} rulesOf the rules of a table, from the engine.
+ * @param {Object} last the last choice: {edition, players, teams, episode, seats}.
+ * @param {Function} rulesOf returns the rules of a table, from the engine.
  * @param {(setup: Object) => void} begin */
 export function askForGame(catalogue, last, rulesOf, begin) {
   const { name, changes } = partsOf(last.edition, catalogue);
@@ -49,7 +49,7 @@ export function askForGame(catalogue, last, rulesOf, begin) {
   const seed = make("input", { id: "seed", inputmode: "numeric", pattern: "[0-9]{0,15}", title: "A whole number of at most 15 digits, such as 7, or nothing", autocomplete: "off", value: last.seed ?? "" });
   const chosen = () => catalogue.editions.find((one) => one.name === edition.value);
   const size = () => table.value.split("/").map(Number);
-  const complain = (error) => (problem.textContent = capital(error.message));
+  const showProblem = (error) => (problem.textContent = capital(error.message));
   const showTables = () => {
     const kept = table.value || `${last.players}/${last.teams}`;
     fill(table, chosen().tables.map(({ players, teams }) => [`${players}/${teams}`, tableWords(players, teams)]), kept);
@@ -60,7 +60,7 @@ export function askForGame(catalogue, last, rulesOf, begin) {
     const [players, teams] = size();
     const kept = [...seats.querySelectorAll("select")].map((one) => one.value);
     seats.replaceChildren(...seatChoices(catalogue, players, teams, kept.length ? kept : last.seats));
-    ownRules.show(edition.value, players, teams).catch(complain);
+    ownRules.show(edition.value, players, teams).catch(showProblem);
   };
   edition.addEventListener("change", showTables);
   table.addEventListener("change", showSeats);
@@ -71,9 +71,9 @@ export function askForGame(catalogue, last, rulesOf, begin) {
     const [players, teams] = size();
     const label = ownRules.label();
     try {
-      if (label !== edition.value) await rulesOf(label, players, teams); // before the form is gone
+      if (label !== edition.value) await rulesOf(label, players, teams); // before the form is closed
     } catch (error) {
-      return complain(error);
+      return showProblem(error);
     }
     const sits = [...seats.querySelectorAll("select")].map((one) => one.value);
     close();
@@ -104,7 +104,7 @@ function editionChoice(catalogue, value) {
   return element;
 }
 
-/** Who sits where at a table: as asked for, else you at seat 0 and the first agent that plays there elsewhere. */
+/** The players of the seats: as requested if possible, else you in seat 0 and the first fitting agent elsewhere. */
 export function seated(catalogue, players, teams, asked) {
   const fitting = catalogue.agents.filter((agent) => plays(agent, players, teams)).map((agent) => agent.name);
   const fits = (who) => who === YOU || fitting.includes(who);
@@ -117,7 +117,7 @@ function seatChoices(catalogue, players, teams, asked, own = 0) {
   return seated(catalogue, players, teams, asked).map((who, seat) => row(roleOf(seat, own, players, teams), select(`seat-${seat}`, options, who)));
 }
 
-/** "Your seat", "Partner", "Opponent 2": a seat as the one who sits at `own` calls it. */
+/** The role of a seat from the view of the seat `own`: "Your seat", "Partner", "Opponent 2". */
 function roleOf(seat, own, players, teams) {
   if (seat === own) return "Your seat";
   const isPartner = (other) => other !== own && other % teams === own % teams;
@@ -147,13 +147,13 @@ function row(text, field, ...more) {
 
 // The score sheet ----------------------------------------------------------------------------------------------
 
-/** What has ended. */
+/** Say whether the round or the match is over. */
 export function endWords(position) {
   if (position.episode !== "match") return "The round is over";
   return position.match_over ? "The match is over" : `Round ${position.round_number + 1} is over`;
 }
 
-/** Show how a round has ended.
+/** Show the result of a round.
  * @param {{again: Function, next: Function|null, review: Function|null, log: Object[], cards: Object[]}} actions */
 export function showSheet(position, names, actions) {
   const teams = position.sides.map((side) => side.team);
@@ -202,7 +202,7 @@ function curve(position, names, { log, cards }) {
   const y = (km) => 8 + (height - bottom - 8) * (1 - km / most);
   const lines = position.sides.map(({ team, km }) => {
     const gains = plays.map(of(team));
-    let sum = km - gains.reduce((one, other) => one + other, 0); // what a loaded position began with
+    let sum = km - gains.reduce((one, other) => one + other, 0); // kilometres at the start of a loaded position
     return drawn("path", { class: `line of-${team}`, d: `M${x(0)} ${y(sum)}${gains.map((gain, number) => `H${x(number + 1)}V${y((sum += gain))}`).join("")}` });
   });
   const axis = [0, position.target].flatMap((km) => [
@@ -217,8 +217,8 @@ function curve(position, names, { log, cards }) {
 
 // Records and links --------------------------------------------------------------------------------------------
 
-/** Show the game as text, and take another one over.
- * @param {string} text of the present game, or what somebody has typed.
+/** Show the game as text, and load another one.
+ * @param {string} text of the current game, or a draft.
  * @param {(text: string) => Promise<void>} load */
 export function showRecord(text, load) {
   const area = make("textarea", { id: "record-text", spellcheck: "false", "aria-label": "A position or a record" });
@@ -257,11 +257,11 @@ export function showLink(url) {
     }
   }, true);
   open("A link to this position", field,
-    make("p", { class: "hint", text: "It holds every card, hidden ones too: who opens it can read them." }), buttons(copy, closing()));
+    make("p", { class: "hint", text: "It contains all cards, including hidden ones: anyone who opens it can read them." }), buttons(copy, closing()));
   field.select();
 }
 
-/** Ask who plays on from a position of a record. */
+/** Ask for the players who continue from a position of a record. */
 export function askWhoPlays(catalogue, position, begin) {
   const usual = Array.from({ length: position.players }, (_, seat) => (seat === position.to_act ? YOU : NOBODY));
   const seats = make("div", { class: "seats" }, ...seatChoices(catalogue, position.players, position.teams, usual, position.to_act ?? 0));

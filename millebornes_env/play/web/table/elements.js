@@ -26,7 +26,7 @@ export function drawn(tag, attributes, ...children) {
 
 export const find = (id) => document.getElementById(id);
 
-/** "a", "a and b", "a, b and c". */
+/** Join words: "a", "a and b", "a, b and c". */
 export function listed(words) {
   if (words.length < 2) return words.join("");
   return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
@@ -34,8 +34,8 @@ export function listed(words) {
 
 export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** A number as people write it: "1,200". */
+/** Format a number: "1,200". */
 export const number = (value) => value.toLocaleString("en");
 
-/** A number with its sign: "+120", "−35". */
+/** Format a number with its sign: "+120", "−35". */
 export const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "±") + number(Math.abs(Math.round(value)));

@@ -9,17 +9,17 @@ export class Hand {
   /** @param {{play: (action: number) => void, whyNot: (card: number, target: number|"discard") => Promise<string>}} table */
   constructor(table) {
     this.table = table;
-    this.chosen = null; // place of the card in the hand
+    this.chosen = null; // index of the card in the hand
     this.position = null;
     this.hasFocus = true;
     find("hand").addEventListener("keydown", (event) => this.#key(event));
   }
 
-  /** Show the hand and what may be done.
+  /** Show the hand and the legal actions.
    * @param {Object} position from the engine.
-   * @param {number} seat whose hand it is.
+   * @param {number} seat the seat of the hand.
    * @param {{names: Names, cards: Object[]}} shown
-   * @param {boolean} canAct whether it is this seat's turn.
+   * @param {boolean} canAct true if it is this seat's turn.
    * @param {number[]} fresh cards that were drawn since the last decision. */
   show(position, seat, shown, canAct, fresh) {
     this.#watchFocus();
@@ -37,7 +37,7 @@ export class Hand {
     if (this.hasFocus && canAct) this.focus();
   }
 
-  /** Take nothing more until the next position is shown: a second click plays nothing twice. */
+  /** Accept no input until the next position is shown, so that a second click does not play twice. */
   rest() {
     this.#watchFocus();
     this.canAct = false;
@@ -45,13 +45,13 @@ export class Hand {
     this.#mark(null);
   }
 
-  /** Put the focus on what is to be decided; it comes back here after the others have played. */
+  /** Move the focus to the decision; it returns here after the others have played. */
   focus() {
     this.hasFocus = true;
     (this.position?.asks === "play" ? find("hand") : find("choices")).querySelector("button")?.focus({ preventScroll: true });
   }
 
-  /** Whether the focus is here, or was on a button that is no more. */
+  /** Note if the focus is here, or was on a button that was removed. */
   #watchFocus() {
     const active = document.activeElement;
     if (active && active !== document.body) this.hasFocus = active.closest("#mine") !== null;
@@ -59,7 +59,7 @@ export class Hand {
 
   #button(card, place, isFresh) {
     const title = this.shown.cards[card].title;
-    const canLay = this.#laid(card).length > 0;
+    const canLay = this.#playsOf(card).length > 0;
     const isIdle = this.canAct && this.position.asks === "play" && !canLay;
     const words = title + (isFresh ? ", just drawn" : "") + (isIdle ? ", cannot be laid now" : "");
     const button = make("button", {
@@ -76,7 +76,7 @@ export class Hand {
     return this.canAct && this.position.asks === "play" ? this.position.legal.filter((one) => one.card === card) : [];
   }
 
-  #laid(card) {
+  #playsOf(card) {
     return this.#legal(card).filter((one) => one.kind === "play");
   }
 
@@ -85,7 +85,7 @@ export class Hand {
     this.choose(this.chosen === place ? null : place);
   }
 
-  /** Choose a card, or none. */
+  /** Select a card, or none (null). */
   choose(place) {
     this.chosen = place;
     find("why").textContent = "";
@@ -97,7 +97,7 @@ export class Hand {
     this.#choices();
   }
 
-  /** Mark where the card may be laid. */
+  /** Mark the legal targets of the card. */
   #mark(card) {
     const targets = card === null ? [] : this.#legal(card).map((one) => String(one.kind === "discard" ? "discard" : one.target_team));
     for (const element of document.querySelectorAll("[data-target]")) {
@@ -120,17 +120,17 @@ export class Hand {
     const card = this.cards[this.chosen];
     const chosen = this.chosen;
     place.replaceChildren(...buttons(this.#legal(card)));
-    if (!this.#laid(card).length) {
+    if (!this.#playsOf(card).length) {
       const reasons = await this.#reasons(card);
-      if (this.chosen === chosen && this.position === position) this.#complain(card, reasons);
+      if (this.chosen === chosen && this.position === position) this.#explain(card, reasons);
     }
   }
 
-  /** What one may do, for those who play for the first time, too. */
+  /** A hint for the current turn, also for beginners. */
   #advice() {
     const canLay = this.position.legal.some((one) => one.kind === "play");
     if (!canLay) return "No card can be laid now: choose one to discard.";
-    const isPale = this.cards.some((card) => !this.#laid(card).length);
+    const isPale = this.cards.some((card) => !this.#playsOf(card).length);
     return `Choose a card to lay, or drag it to its place.${isPale ? " Pale ones cannot be laid now, only discarded." : ""}`;
   }
 
@@ -150,12 +150,12 @@ export class Hand {
     return [...new Set(await Promise.all(teams.map((team) => this.table.whyNot(card, team))))];
   }
 
-  #complain(card, reasons) {
+  #explain(card, reasons) {
     const said = reasons.filter(Boolean).map((reason) => this.shown.names.said(reason));
     find("why").textContent = said.length ? `${this.shown.cards[card].title} cannot be laid: ${said.join("; ")}.` : "";
   }
 
-  /** Lay the chosen card there, or say why it cannot be laid.
+  /** Play the selected card there, or say why it cannot be played.
    * @param {number|"discard"} target */
   async layAt(target) {
     if (this.chosen !== null) await this.#layCard(this.cards[this.chosen], target);
@@ -165,11 +165,11 @@ export class Hand {
     const fits = (one) => (target === "discard" ? one.kind === "discard" : one.kind === "play" && one.target_team === target);
     const choice = this.#legal(card).find(fits);
     if (choice) return this.table.play(choice.action);
-    this.#complain(card, [await this.table.whyNot(card, target)]);
+    this.#explain(card, [await this.table.whyNot(card, target)]);
   }
 
   #playObvious(card) {
-    const laid = this.#laid(card);
+    const laid = this.#playsOf(card);
     if (laid.length === 1) this.table.play(laid[0].action);
   }
 

@@ -1,16 +1,16 @@
-// What is kept of a game: in the browser for a reload, and in a link for others.
+// Saving a game: in the browser for a reload, and in a link for others.
 
 const STORE = "millebornes.game";
 const SETUP = "millebornes.setup";
 const THEME = "millebornes.theme";
 const DRAFT = "millebornes.draft";
-const MOST = 300_000; // letters of a link's text: more is no position of ours
+const MOST = 300_000; // size limit of a link's text, in letters
 
 export const keep = (name, value) => {
   try {
     localStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // A full or forbidden store: the game goes on, and is gone with the page.
+    // The storage is full or forbidden: the game is lost when the page is closed.
   }
 };
 
@@ -24,8 +24,8 @@ export const kept = (name) => {
 
 export { STORE, SETUP, THEME };
 
-/** Keep what somebody has typed, and not sent yet, until this page is loaded again.
- * @param {Object|null} draft null: forget it. */
+/** Save unfinished input until the page is reloaded.
+ * @param {Object|null} draft null: delete it. */
 export const keepDraft = (draft) => {
   try {
     if (draft) sessionStorage.setItem(DRAFT, JSON.stringify(draft));
@@ -43,21 +43,21 @@ export const keptDraft = () => {
   }
 };
 
-/** A text as the part of a link behind "#". */
+/** Encode a text as the part of a link behind "#". */
 export async function packed(text) {
   const bytes = new TextEncoder().encode(text);
   if (!("CompressionStream" in globalThis)) return `t=${base64(bytes)}`;
   return `z=${base64(await through(bytes, new CompressionStream("deflate-raw")))}`;
 }
 
-/** The text of such a part; null: it is none of ours.
+/** Decode such a part; null if it is something else.
  * @throws {Error} it is damaged. */
 export async function unpacked(part) {
-  const found = /^([tz])=(.*)$/.exec(part);
-  if (!found) return null;
+  const match = /^([tz])=(.*)$/.exec(part);
+  if (!match) return null;
   try {
-    const bytes = unbase64(found[2]);
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(found[1] === "t" ? bytes : await through(bytes, new DecompressionStream("deflate-raw")));
+    const bytes = unbase64(match[2]);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(match[1] === "t" ? bytes : await through(bytes, new DecompressionStream("deflate-raw")));
     if (text.length > MOST) throw new Error("too long");
     return text;
   } catch {

@@ -1,4 +1,4 @@
-// The page: puts engine, table and what stands beside it together.
+// The page: connects the engine, the table and the panels beside it.
 
 import {
   askForGame, askWhoPlays, button, close, endWords, GOAL, open, plays, seated, showError, showHelp, showLink, showRecord, tableWords,
@@ -12,7 +12,7 @@ import { Play } from "./play.js";
 import { review, showThought } from "./thoughts.js";
 
 const USUAL = { edition: "parker", players: 2, teams: 2, episode: "round", seats: [YOU, "champion"] };
-const JUDGES = ["champion", "strategist"]; // the first that plays at the table says what it thinks
+const JUDGES = ["champion", "strategist"]; // the first that plays at the table judges positions
 
 let play;
 let catalogue;
@@ -24,7 +24,7 @@ async function begin() {
   dressUp();
   listen();
   try {
-    [engine] = await Promise.all([engineAsked(), loadDrawing()]);
+    [engine] = await Promise.all([newEngine(), loadDrawing()]);
     catalogue = await engine.catalogue();
   } catch (error) {
     return say(capital(error.message), true);
@@ -41,29 +41,29 @@ async function begin() {
   if (draft) resumeTyping(draft);
 }
 
-/** Open the dialog again in which somebody was typing when the page was loaded anew. */
+/** Reopen the dialog with unfinished input after a reload of the page. */
 function resumeTyping(draft) {
   if (draft.setup) newGame(draft.setup);
   else showRecord(draft.text, openText);
   keepDraft(draft);
 }
 
-/** Play in a study, where the server says what is played. */
+/** Play in a study, where the server chooses the game. */
 async function takePart() {
   const { StudyPlay } = await import("./study.js");
   play = new StudyPlay(engine, catalogue, { looked, failed: showError, again, reviewOf: () => null });
   await play.open();
 }
 
-/** The engine that this page comes with: the server's, or WebAssembly. */
-async function engineAsked() {
+/** Create the page's engine: that of the server, a study, or WebAssembly. */
+async function newEngine() {
   const response = await fetch(new URL("../engine.json", import.meta.url)).catch(() => null);
   if (!response?.ok) throw new Error("The file engine.json is missing beside this page.");
   const config = await response.json();
   if (config.engine === "study") return (await import("../study_engine.js")).createEngine();
   if (config.engine === "server") return (await import("../server_engine.js")).createEngine(config);
   if (!("WebAssembly" in globalThis)) {
-    throw new Error("This browser has no WebAssembly, which the page needs: use another one, or type “python -m millebornes_env play”.");
+    throw new Error("This browser has no WebAssembly, which the page needs: use another browser, or type “python -m millebornes_env play”.");
   }
   const built = await fetch(new URL("../engine/engine.json", import.meta.url), { method: "HEAD" }).catch(() => null);
   if (!built?.ok) {
@@ -72,7 +72,7 @@ async function engineAsked() {
   return (await import("./browser_engine.js")).createEngine();
 }
 
-/** Go on with the link that was opened, with the game that was kept, or deal the usual one. */
+/** Open the link, resume the saved game, or deal the default one. */
 async function resume() {
   const part = location.hash.slice(1);
   if (part) history.replaceState(null, "", location.pathname + location.search);
@@ -83,13 +83,13 @@ async function resume() {
     try {
       return await play.load(last.text, last);
     } catch {
-      // Kept by another version: a new game, then.
+      // Saved by another version: start a new game.
     }
   }
   return play.begin(usualGame()).catch((error) => (newGame(), showError(error, button("New game", () => newGame(), true))));
 }
 
-/** The game that is dealt where nothing else was asked for: that of last time, or of the command line. */
+/** The default game: the settings of last time, or of the command line. */
 function usualGame() {
   const { edition, players, teams, episode, seats, seed } = setup();
   const { name } = partsOf(edition, catalogue);
@@ -98,10 +98,10 @@ function usualGame() {
   return { edition, ...table, episode, seats: seated(catalogue, table.players, table.teams, seats), seed: seed ?? null };
 }
 
-/** Step through a text; a position alone is to be played on, and hides what the others hold from the start. */
+/** Step through a record; a position alone is played from there, with the other hands hidden. */
 const openText = (text) => play.load(text, { at: 0, seats: whoPlaysOn });
 
-/** You and agents at a position that nothing follows; nobody where there is something to step through. */
+/** You and agents at a position without plays; null for a record to step through. */
 function whoPlaysOn(position) {
   if (position.plays > 0 || position.over) return null;
   const rival = rivalAt(position);
@@ -136,7 +136,7 @@ function tableNow() {
 
 // Beside the table ---------------------------------------------------------------------------------------------
 
-/** After every change of what is shown. */
+/** Update the panels after each change of the position. */
 function looked(now) {
   const { position } = now;
   find("link").disabled = false;
@@ -163,7 +163,7 @@ function question(now, position, names) {
   if (now.looksBack()) return `Position ${position.at} of ${position.plays}.`;
   if (position.over) return `${endWords(position)}.`;
   const who = now.seats[position.to_act];
-  if (who === NOBODY) return `${capital(names.seat(position.to_act))} is to ${position.asks === "play" ? "play" : "decide"}. Press “Play on from here” to sit down.`;
+  if (who === NOBODY) return `${capital(names.seat(position.to_act))} is to ${position.asks === "play" ? "play" : "decide"}. Press “Play on from here” to join.`;
   if (who !== YOU) return position.asks === "play" ? `${capital(names.seat(position.to_act))} is thinking …` : "…";
   const several = now.seats.filter((one) => one === YOU).length > 1 ? `${capital(names.seat(position.to_act))} (seat ${position.to_act}): ` : "";
   return several + { play: "Your turn.", coup_fourre: "Coup fourré?", extension: "Extend the trip?" }[position.asks];
@@ -175,7 +175,7 @@ function showSteps(now) {
   bar.hidden = !now.looksBack() && !(now.seats.includes(NOBODY) || (over && count));
   if (bar.hidden) return;
   const step = (text, title, to, by = 0) => {
-    const click = () => go(by ? Math.min(count, Math.max(0, (now.wanted ?? at) + by)) : to); // however fast one clicks
+    const click = () => go(by ? Math.min(count, Math.max(0, (now.wanted ?? at) + by)) : to); // also for fast clicks
     const one = make("button", { type: "button", "aria-label": title, title, text, "data-step": title, click });
     one.disabled = to < 0 || to > count || to === at;
     return one;
@@ -200,7 +200,7 @@ function showLog(now) {
 }
 
 function logLine(now, entry, after) {
-  const words = capital(now.teller(entry) + now.names.said(entry.words));
+  const words = capital(now.speaker(entry) + now.names.said(entry.words));
   const line = make("button", { type: "button", title: entry.notation, "aria-current": after === now.position.at ? "true" : null, click: () => go(after) }, words);
   return make("li", {}, line);
 }
@@ -214,7 +214,7 @@ async function showRules(now) {
   const rules = await engine.rules(edition, players, teams).catch((error) => [{ question: error.message, value: "" }]);
   const isChanged = (one) => one.usual !== undefined && one.number !== one.usual;
   const isOfDeck = (one) => one.field?.startsWith("copies_of_");
-  const told = rules.filter((one) => one.limits !== null); // seats and teams stand above them
+  const told = rules.filter((one) => one.limits !== null); // the heading shows seats and teams
   const rank = (one) => (isChanged(one) ? 0 : isOfDeck(one) ? 2 : 1);
   const inOrder = [...told].sort((one, other) => rank(one) - rank(other));
   place.replaceChildren(make("p", { text: `${titleOf(edition, catalogue)}, ${tableWords(players, teams)}` }),
@@ -227,7 +227,7 @@ const answer = (rule, number) => (rule.choices?.length ? rule.choices[number].re
 
 // The champion -------------------------------------------------------------------------------------------------
 
-/** Who judges at a table: the champion, or the strongest agent where there is none. */
+/** The agent that judges at a table: the champion, or the strongest agent if there is none. */
 function judgeOf({ players, teams }) {
   const fits = (name) => catalogue.agents.find((agent) => agent.name === name && plays(agent, players, teams));
   return JUDGES.map(fits).find(Boolean) ?? null;
@@ -235,7 +235,7 @@ function judgeOf({ players, teams }) {
 
 const theTitle = (judge) => judge.title.toLowerCase();
 
-/** What the judge thinks, where one may know: in one's own turn, or where all cards are open. */
+/** Show the judge's opinion in the own turn, or if all cards are visible. */
 async function think({ search = false } = {}) {
   const panel = find("thoughts");
   const place = panel.querySelector("div");
@@ -258,13 +258,13 @@ async function think({ search = false } = {}) {
   }
 }
 
-/** What shows what the judge would have done. */
+/** The button for the review by the judge. */
 function reviewOf(position) {
   const judge = judgeOf(position);
   return judge && { title: `What would the ${theTitle(judge)} have done?`, act: () => showJudgement(judge) };
 }
 
-/** What the judge would have done: the worst decisions of the last round. */
+/** Review the last round: the worst decisions, by the judge. */
 async function showJudgement(judge) {
   const { log, names, seats } = play;
   const { at } = play.position;
@@ -291,12 +291,12 @@ function showReview(title, judge, worst, names) {
     `${capital(`${who(one)}${names.said(one.played.words)}`)}: the ${theTitle(judge)} would rather ${names.said(asVerb(one.better))}, worth some ${Math.round(one.loss)} ± ${Math.round(one.error)} ${one.unit} more. `,
     button("Look", () => (close(), go(one.at)))));
   open(title,
-    worst.length ? make("ol", { class: "review" }, ...lines) : make("p", { text: "Much the same: in no decision was another play clearly better." }),
-    make("p", { class: "hint", text: "Estimated by playing on from your position with the hidden cards dealt anew; chance is in it." }),
+    worst.length ? make("ol", { class: "review" }, ...lines) : make("p", { text: "Nearly the same: no decision had a clearly better alternative." }),
+    make("p", { class: "hint", text: "Estimated by playing on from your position with redealt hidden cards, so it is subject to chance." }),
     make("div", { class: "buttons" }, button("Play again", again, true), button("Close", close)));
 }
 
-/** "Stop against team 1" as something that one does. */
+/** Turn "Stop against team 1" into an action: "play Stop against team 1". */
 const asVerb = (choice) => (choice.kind === "play" && !choice.words.startsWith("play") ? `play ${choice.words}` : choice.words);
 
 // Buttons and keys ---------------------------------------------------------------------------------------------

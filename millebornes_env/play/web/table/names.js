@@ -1,4 +1,4 @@
-// What players and teams are called, as one seat sees them, and the engine's words with these names.
+// Names of players and teams as one seat sees them, and the engine's messages with these names.
 
 import { listed } from "./elements.js";
 
@@ -7,22 +7,22 @@ export const NOBODY = "nobody";
 
 const MOST_LETTERS = 24;
 
-/** A short name of an agent: of `name@agent` the name, of a path its last part, and not too long. */
+/** Shorten the name of an agent: the name of `name@agent`, the last part of a path, at most MOST_LETTERS. */
 export function shortName(text) {
   const name = /^([\w. +-]+)@/.exec(text)?.[1] ?? text.replace(/[\\/]+$/, "").replace(/[^:=,+]*[\\/]/g, "");
   return name.length <= MOST_LETTERS ? name : `${name.slice(0, 11)}…${name.slice(-12)}`;
 }
 
 export class Names {
-  /** @param {string[]} seats who sits where: YOU, NOBODY or the name of an agent.
+  /** @param {string[]} seats the players of the seats: YOU, NOBODY or the name of an agent.
    * @param {number} teams
    * @param {Object} titles of agents, by name.
-   * @param {number|string} viewer the seat that looks, or "all". */
+   * @param {number|string} viewer the viewing seat, or "all". */
   constructor(seats, teams, titles, viewer) {
     Object.assign(this, { seats, teams, titles, viewer });
   }
 
-  /** Of one player: "you", "Champion", "Champion 2", "seat 3". */
+  /** The name of a player: "you", "Champion", "Champion 2", "seat 3". */
   seat(seat) {
     const who = this.seats[seat];
     const alike = this.seats.flatMap((other, place) => (other === who ? [place] : []));
@@ -41,7 +41,7 @@ export class Names {
     return this.viewer !== "all" && this.viewer % this.teams === team;
   }
 
-  /** Of one team: its player's name, "your team", or the names of all. */
+  /** The name of a team: its player's name, "your team", or the names of all. */
   team(team) {
     const members = this.members(team);
     if (members.length === 1) return this.seat(members[0]);
@@ -53,7 +53,7 @@ export class Names {
     return members.length > 1 ? !this.isOwn(team) : this.seat(members[0]) === YOU;
   }
 
-  /** The engine's words with these names: "team 0 is" becomes "you are", "team 1's" "Champion's". */
+  /** Replace teams in the engine's messages by names: "team 0 is" becomes "you are", "team 1's" "Champion's". */
   said(text) {
     return text
       .replace(/\bteam (\d)( is| has|'s)?/g, (_, digit, after = "") => {

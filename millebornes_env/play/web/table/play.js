@@ -142,7 +142,7 @@ export class Play {
     await this.goOn();
   }
 
-  /** Look at the game after so many plays. */
+  /** Show the position after `at` plays. */
   async goTo(at) {
     this.stop();
     this.wanted = at;
@@ -154,7 +154,7 @@ export class Play {
 
   // Showing --------------------------------------------------------------------------------------------------
 
-  /** Who looks: the person to act, or who acted last; "all" where nobody plays. */
+  /** The viewing seat: the person to act, or the one who acted last; "all" if only agents play. */
   viewer(position) {
     const persons = this.seats.flatMap((who, seat) => (who === YOU ? [seat] : []));
     if (!persons.length) return "all";
@@ -186,7 +186,7 @@ export class Play {
     return { names: this.names, cards: this.catalogue.cards };
   }
 
-  /** Whether it is a person's turn, at the end of the game. */
+  /** Return true if a person is to act, at the latest position. */
   canAct() {
     const { position } = this;
     return !position.over && !this.looksBack() && this.seats[position.to_act] === YOU;
@@ -203,15 +203,15 @@ export class Play {
     });
   }
 
-  /** Where the card of a play comes from: another seat's cards, or the own hand; null: it does not move. */
+  /** The start of a card's animation: another seat's cards, or the own hand; null: no animation. */
   #whereFrom(last) {
     if (!last || last.seat === null || matchMedia("(prefers-reduced-motion: reduce)").matches) return null;
     const place = document.querySelector(`.other[data-seat="${last.seat}"] .cards, .card[aria-pressed="true"]`);
     return place?.getBoundingClientRect() ?? null;
   }
 
-  /** Mark where the last card was laid, and let it move there.
-   * @param {DOMRect|null} from where it came from; null: it does not move. */
+  /** Mark the pile of the last card, and animate the card.
+   * @param {DOMRect|null} from start of the animation; null: none. */
   flash(from) {
     const { last } = this.position;
     if (!last || last.seat === null) return;
@@ -228,19 +228,20 @@ export class Play {
     document.body.append(flying);
   }
 
-  /** What others did since the person's last decision, in words. */
+  /** Describe the plays of others since the person's last decision. */
   news() {
     const { log, position, seats, names } = this;
     const past = log.slice(0, position.at);
     const since = past.findLastIndex((one) => one.seat !== null && seats[one.seat] === YOU) + 1;
-    return past.slice(since).filter((one) => this.isPublic(one)).map((one) => capital(this.teller(one) + names.said(one.words)));
+    return past.slice(since).filter((one) => this.isPublic(one)).map((one) => capital(this.speaker(one) + names.said(one.words)));
   }
 
-  teller(entry) {
+  speaker(entry) {
     return entry.seat === null ? "" : `${this.names.seat(entry.seat)}: `;
   }
 
-  /** That somebody let a hazard stand shows that a safety is held: only who may see all hands is told. */
+  /** Return true if a play may be shown: a declined coup fourré reveals a safety, so only its seat or a viewer of all
+   * hands sees it. */
   isPublic(entry) {
     return !entry.notation.endsWith(": pass") || this.names.viewer === "all" || this.seats[entry.seat] === YOU;
   }
@@ -251,7 +252,7 @@ export class Play {
   }
 }
 
-/** The hand without the card that an action takes from it. */
+/** Return the hand without the card of an action. */
 function without(hand, position, action) {
   const card = position.legal.find((one) => one.action === action)?.card;
   const place = card === null || card === undefined || !hand ? -1 : hand.indexOf(card);

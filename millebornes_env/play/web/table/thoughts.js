@@ -19,7 +19,7 @@ export const unitOf = (position) => (position.counts_points ? POINTS : CHANCES);
  * @param {{search: Function|null, believe: Function|null, error: string}} more `believe` is asked for the belief about
  *   the hidden hands where it is to be seen: of each other seat {seat, p: a probability for each card}. */
 export function showThought(place, thought, position, shown, { search = null, believe = null, error = "" } = {}) {
-  if (!thought) return place.replaceChildren(make("p", { class: "hint", text: error || "It thinks when it is your turn." }));
+  if (!thought) return place.replaceChildren(make("p", { class: "hint", text: error || "Its opinion is shown when it is your turn." }));
   const isOpen = place.querySelector(".belief")?.open ?? false;
   const words = new Map(position.legal.map((one) => [one.action, capital(shown.names.said(one.words))]));
   const content = [];
@@ -59,7 +59,7 @@ function bar(words, amount, share) {
 
 // The hidden hands ---------------------------------------------------------------------------------------------
 
-/** How probable cards are in the hidden hands; computed when it is opened. */
+/** The panel of beliefs about hidden hands; computed when it is opened. */
 function beliefs(position, shown, believe, isOpen) {
   const place = make("div", {});
   const fill = async () => {
@@ -67,15 +67,15 @@ function beliefs(position, shown, believe, isOpen) {
     const found = await believe().catch((error) => error);
     if (found instanceof Error) return place.replaceChildren(make("p", { class: "error", text: capital(found.message) }));
     place.replaceChildren(
-      make("p", { class: "hint", text: "How probable each card is in a hidden hand:" }),
+      make("p", { class: "hint", text: "Probability of each card in a hidden hand:" }),
       ...found.flatMap((one) => handOf(one, position, shown)));
   };
-  const box = make("details", { class: "belief", open: isOpen, toggle: fill }, make("summary", { text: "Who may hold what" }), place);
+  const box = make("details", { class: "belief", open: isOpen, toggle: fill }, make("summary", { text: "Cards in hidden hands" }), place);
   fill();
   return box;
 }
 
-/** The safeties of one hidden hand, and the likeliest other cards; where all hands are open, what is held. */
+/** The safeties and the likeliest other cards of a hidden hand; held cards are marked if all hands are visible. */
 function handOf({ seat, p }, position, shown) {
   const { hand } = position.seats[seat];
   const line = (card) => bar(shown.cards[card].title + (hand?.includes(card) ? " ✓" : ""), percent(p[card]), p[card]);
@@ -90,18 +90,18 @@ function handOf({ seat, p }, position, shown) {
 
 // After the round ----------------------------------------------------------------------------------------------
 
-/** Where a player lost most in an agent's judgement.
+/** Find the decisions with the largest loss in an agent's judgement.
  * @param {Object} engine
  * @param {string} judge the agent.
  * @param {Object[]} log of the game.
- * @param {(entry: Object) => boolean} isOwn whether a play is to be judged.
- * @param {(done: number, of: number) => boolean} tell is told how far it is; false: stop.
+ * @param {(entry: Object) => boolean} isOwn returns true for plays to judge.
+ * @param {(done: number, of: number) => boolean} report receives the progress; false stops.
  * @returns {Promise<Object[]>} the decisions, the worst first. */
-export async function review(engine, judge, log, isOwn, tell) {
+export async function review(engine, judge, log, isOwn, report) {
   const own = log.flatMap((entry, at) => (isOwn(entry) ? [{ entry, at }] : []));
   const found = [];
   for (const [number, { entry, at }] of own.entries()) {
-    if (!tell(number, own.length)) break;
+    if (!report(number, own.length)) break;
     const position = await engine.goto(at);
     if (position.legal.length < 2) continue;
     const judged = judgement(entry, await engine.think({ agent: judge, search: true }), unitOf(position));
@@ -110,7 +110,7 @@ export async function review(engine, judge, log, isOwn, tell) {
   return found.sort((a, b) => b.loss - a.loss);
 }
 
-/** How much a play lost against the best one, by search; null: nothing worth telling, or nothing is known. */
+/** The loss of a play against the best one, by search; null: too small, or unknown. */
 function judgement(entry, thought, { words: unit, factor }) {
   const gains = thought.search ?? [];
   const best = gains.reduce((a, b) => (b.mean > a.mean ? b : a), { mean: -Infinity });

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-DOCS: Final = Path(__file__).parents[1] / "docs"
+DOCS: Final = Path(__file__).parents[1]
 _ROW: Final = re.compile(r"^\| \[(E\d+)\]\(\S+\) \| (.+?) \| (.+?) \| ", flags=re.MULTILINE)
 _CHAPTER: Final = re.compile(r"^### (.+)$", flags=re.MULTILINE)
 

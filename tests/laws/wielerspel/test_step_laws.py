@@ -14,25 +14,17 @@ from millebornes_env.games.wielerspel import legality
 from millebornes_env.games.wielerspel.actions import ESCAPE as ESCAPE_ACTION
 from millebornes_env.games.wielerspel.actions import EXCHANGE_GREEN, PASS, RETIRE, bid_action
 from millebornes_env.games.wielerspel.audit import MESSAGES, NO_VIOLATION
-from millebornes_env.testing import audited_races, race_laws
-from millebornes_env.testing.audited_races import (
-    COUNTS,
-    Play,
-    begin,
-    judge_decision,
-    judge_engine,
-    judge_redeal,
-    judge_step,
-    new_play,
-    play_on,
-    rewards_are_right,
-)
-from millebornes_env.testing.race_laws import ALL_MESSAGES, bids_can_be_paid, is_a_choice
+from millebornes_env.games.wielerspel.state import RACE_OVER
+from millebornes_env.testing.audited_play import FOUND, Play, new_play, play_kernels, rewards_are_right
 from tests.each import each
 from tests.laws import audit as script
+from tests.laws.wielerspel import random_play, step_laws
+from tests.laws.wielerspel.step_laws import ALL_MESSAGES, bids_can_be_paid, is_a_choice
 from tests.race_support import FLAT_2, Race
 
 Change = Callable[[Any], object]
+
+begin, play_on, judge_decision, _, judge_step, judge_redeal, judge_engine = play_kernels(random_play)
 
 
 def auction() -> Race:
@@ -86,8 +78,8 @@ def test_a_broken_law_of_a_step_is_found(name: str, action: int, change: Change)
     """The step is to another race, which differs by no more than the law forbids."""
     race, later = auction(), auction()
     change(later.state)
-    result = judge_step(race.states[0], later.states[0], race.record, action)
-    assert ALL_MESSAGES[result] == ALL_MESSAGES[getattr(race_laws, name)]
+    result = judge_step(race.states[0], later.states[0], race.record, action, 1)
+    assert ALL_MESSAGES[result] == ALL_MESSAGES[getattr(step_laws, name)]
 
 
 @each("words", ["pass", "bid 4", "retire"])
@@ -95,7 +87,7 @@ def test_a_step_by_the_rules_breaks_no_law(words: str) -> None:
     race, later = auction(), auction()
     later.do(words)
     action = {"pass": PASS, "bid 4": bid_action(4), "retire": RETIRE}[words]
-    assert judge_step(race.states[0], later.states[0], race.record, action) == NO_VIOLATION
+    assert judge_step(race.states[0], later.states[0], race.record, action, 1) == NO_VIOLATION
 
 
 # Decisions -------------------------------------------------------------------------------------------------
@@ -104,7 +96,7 @@ def test_a_step_by_the_rules_breaks_no_law(words: str) -> None:
 def played() -> tuple[Play, Race]:
     """Return a play whose one race is in the auction."""
     race = auction()
-    play = new_play(1, race.rules, 1)
+    play = new_play(random_play, 1, race.rules, 1)
     begin(play, race.record)
     play.states[0] = race.states[0]
     play.before[0] = race.states[0]
@@ -137,28 +129,28 @@ def test_a_seat_without_a_choice_is_found() -> None:
     assert is_a_choice(play.mask)
     play.states["energy"][0, 3], play.states["retired"][0, 3], play.states["off_board"][0, 3] = 0, 5, 1
     result = judge_decision(play.states[0], race.record, play.mask, play.row, play.high)
-    assert result == race_laws.NO_CHOICE
+    assert result == step_laws.NO_CHOICE
 
 
 def test_a_number_out_of_bounds_is_found() -> None:
     play, race = played()
     play.high[:] = 0
     result = judge_decision(play.states[0], race.record, play.mask, play.row, play.high)
-    assert result == race_laws.OBSERVATION_OUT_OF_BOUNDS
+    assert result == step_laws.OBSERVATION_OUT_OF_BOUNDS
 
 
 def test_what_the_hidden_cards_would_change_is_found() -> None:
     play, race = played()
     assert judge_redeal(play, race.record, 0) == NO_VIOLATION
     play.row[0] += 1
-    assert judge_redeal(play, race.record, 0) == race_laws.HIDDEN_CARDS_SHOW
+    assert judge_redeal(play, race.record, 0) == step_laws.HIDDEN_CARDS_SHOW
 
 
 def test_a_redeal_that_makes_no_race_is_found() -> None:
     """A die that nobody sees shows what it cannot."""
     play, race = played()
     play.states["yellow"][0] = 7
-    assert judge_redeal(play, race.record, 0) == race_laws.REDEAL_IS_NO_RACE
+    assert judge_redeal(play, race.record, 0) == step_laws.REDEAL_IS_NO_GAME
 
 
 def test_wrong_rewards_are_found() -> None:
@@ -175,23 +167,24 @@ def test_wrong_rewards_are_found() -> None:
 
 def test_an_episode_that_the_engine_ends_too_early_or_too_late_is_found() -> None:
     play, race = played()
-    assert judge_engine(play, race.record, PASS, False) == NO_VIOLATION
-    assert judge_engine(play, race.record, PASS, True) == race_laws.WRONG_END_OF_EPISODE
+    assert judge_engine(play, race.record, 0, PASS) == NO_VIOLATION
+    play.states["phase"][0] = RACE_OVER  # as if the step had ended the race
+    assert judge_engine(play, race.record, 0, PASS) == step_laws.WRONG_END_OF_EPISODE
 
 
 def test_every_law_is_broken_here() -> None:
     """Those of decisions and races by a test each, above."""
     others = {
-        race_laws.MASK_IS_NOT_LEGALITY,
-        race_laws.NO_CHOICE,
-        race_laws.BID_ABOVE_ENERGY,
-        race_laws.OBSERVATION_OUT_OF_BOUNDS,
-        race_laws.HIDDEN_CARDS_SHOW,
-        race_laws.REDEAL_IS_NO_RACE,
-        race_laws.WRONG_REWARDS,
-        race_laws.WRONG_END_OF_EPISODE,
+        step_laws.MASK_IS_NOT_LEGALITY,
+        step_laws.NO_CHOICE,
+        step_laws.BID_ABOVE_ENERGY,
+        step_laws.OBSERVATION_OUT_OF_BOUNDS,
+        step_laws.HIDDEN_CARDS_SHOW,
+        step_laws.REDEAL_IS_NO_GAME,
+        step_laws.WRONG_REWARDS,
+        step_laws.WRONG_END_OF_EPISODE,
     }
-    of_steps = {getattr(race_laws, name) for name, *_ in BROKEN}
+    of_steps = {getattr(step_laws, name) for name, *_ in BROKEN}
     assert of_steps | others == set(range(len(MESSAGES), len(ALL_MESSAGES)))
 
 
@@ -214,15 +207,15 @@ def test_everything_happens_at_every_table_and_breaks_no_law(tmp_path: Path) -> 
 def test_a_violation_is_counted_and_the_rest_is_played() -> None:
     """An energy that nobody can have, put into one race; the play goes on with another one."""
     race = Race(players=3)
-    play = new_play(2, race.rules, 1)
+    play = new_play(random_play, 2, race.rules, 1)
     begin(play, race.record)
     play_on(play, race.record, 20)
     play.states["energy"][1, 0] += 100
     play_on(play, race.record, 20)
-    counts = dict(zip(COUNTS, play.counts.tolist(), strict=True))
+    counts = dict(zip(random_play.COUNTS, play.counts.tolist(), strict=True))
     assert counts["violations"] == 1
     assert counts["steps"] >= 79
-    noted = dict(zip(audited_races.FOUND, play.found[0].tolist(), strict=True))
+    noted = dict(zip(FOUND, play.found[0].tolist(), strict=True))
     assert noted["game"] == 1
     assert noted["step"] in (20, 21)
     assert np.asarray(play.saved)["energy"][0, 0] > 60

@@ -8,15 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from millebornes_env.engine.laws import (
-    NO_VIOLATION,
-    Register,
-    is_within_bounds,
-    mask_is_what_is_legal,
-    require,
-)
+from millebornes_env.engine.laws import NO_VIOLATION, Register, require
 from millebornes_env.engine.numba.compiling import rule
-from millebornes_env.games.millebornes import legality
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     FIRST_FURTHER_HAZARD,
@@ -38,12 +31,9 @@ from millebornes_env.games.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.games.millebornes.ending import are_hands_played_out
-from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.motion import has_safety, team_of
-from millebornes_env.games.millebornes.observation import write_observation
 from millebornes_env.games.millebornes.rules import RulesRecord, deck_size
 from millebornes_env.games.millebornes.scoring import round_score
-from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, PLAY, ROUND_OVER, Int8Array, State
 
 _register = Register(MESSAGES)
@@ -84,23 +74,9 @@ ALL_MESSAGES: Final = _register.messages
 
 
 @rule
-def decision_violation(
-    state: State, rules: RulesRecord, mask: Int8Array, row: Int8Array, high: Int8Array
-) -> int:
-    """Return the first law that a decision breaks; write the mask and the observation of its seat.
-
-    Args:
-        state: the game.
-        rules: the table's rules.
-        mask: int8[A], overwritten.
-        row: int8[D], overwritten.
-        high: int8[D], the largest value of each number of the observation.
-    """
-    write_mask(state, rules, mask)
-    result = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(legality, state, rules, mask))
-    result = require(result, NOTHING_LEGAL, is_anything_legal(mask))
-    write_observation(state, rules, int(state.seat), DEFAULT_SPEC, row)
-    return require(result, OBSERVATION_OUT_OF_BOUNDS, is_within_bounds(row, high))
+def choice_violation(state: State, mask: Int8Array, found: int) -> int:
+    """Return `found` if it is a violation, else the first law of the game's own that the mask breaks."""
+    return require(found, NOTHING_LEGAL, is_anything_legal(mask))
 
 
 @rule

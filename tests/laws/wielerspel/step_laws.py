@@ -8,15 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from millebornes_env.engine.laws import (
-    NO_VIOLATION,
-    Register,
-    is_within_bounds,
-    mask_is_what_is_legal,
-    require,
-)
+from millebornes_env.engine.laws import NO_VIOLATION, Register, require
 from millebornes_env.engine.numba.compiling import rule
-from millebornes_env.games.wielerspel import legality
 from millebornes_env.games.wielerspel.actions import (
     ESCAPE,
     EXCHANGE_GREEN,
@@ -26,9 +19,6 @@ from millebornes_env.games.wielerspel.actions import (
 )
 from millebornes_env.games.wielerspel.audit import MESSAGES
 from millebornes_env.games.wielerspel.dice import FACES
-from millebornes_env.games.wielerspel.legality import write_mask
-from millebornes_env.games.wielerspel.observation import write_observation
-from millebornes_env.games.wielerspel.sections import DEFAULT_SPEC
 from millebornes_env.games.wielerspel.state import (
     BID,
     DOUBLES,
@@ -51,7 +41,7 @@ NO_CHOICE: Final = _named("a seat is asked although it has no choice of two acti
 BID_ABOVE_ENERGY: Final = _named("a bid is legal that is above the own energy, or not above the highest bid")
 OBSERVATION_OUT_OF_BOUNDS: Final = _named("a number of the observation lies outside its section's bounds")
 HIDDEN_CARDS_SHOW: Final = _named("redealing the hidden cards changes what the seat sees or may do")
-REDEAL_IS_NO_RACE: Final = _named("redealing the hidden cards makes a race that cannot be")
+REDEAL_IS_NO_GAME: Final = _named("redealing the hidden cards makes a race that cannot be")
 # A step
 OTHER_RACE: Final = _named("key or episode changed within a race")
 TURN_WENT_BACK: Final = _named("the race went back to an earlier turn, stage or shuffle")
@@ -70,22 +60,10 @@ ALL_MESSAGES: Final = _register.messages
 
 
 @rule
-def decision_violation(state: State, rules: Any, mask: Int8Array, row: Int8Array, high: Int8Array) -> int:
-    """Return the first law that a decision breaks; write the mask and the observation of its seat.
-
-    Args:
-        state: the race.
-        rules: the table's rules.
-        mask: int8[A], overwritten.
-        row: int8[D], overwritten.
-        high: int8[D], the largest value of each number of the observation.
-    """
-    write_mask(state, rules, mask)
-    result = require(NO_VIOLATION, MASK_IS_NOT_LEGALITY, mask_is_what_is_legal(legality, state, rules, mask))
-    result = require(result, NO_CHOICE, is_a_choice(mask))
-    result = require(result, BID_ABOVE_ENERGY, bids_can_be_paid(state, mask))
-    write_observation(state, rules, int(state.seat), DEFAULT_SPEC, row)
-    return require(result, OBSERVATION_OUT_OF_BOUNDS, is_within_bounds(row, high))
+def choice_violation(state: State, mask: Int8Array, found: int) -> int:
+    """Return `found` if it is a violation, else the first law of the game's own that the mask breaks."""
+    found = require(found, NO_CHOICE, is_a_choice(mask))
+    return require(found, BID_ABOVE_ENERGY, bids_can_be_paid(state, mask))
 
 
 @rule
@@ -112,7 +90,7 @@ def bids_can_be_paid(state: State, mask: Int8Array) -> bool:
 
 
 @rule
-def step_violation(before: State, after: State, rules: Any, action: int) -> int:
+def step_violation(before: State, after: State, rules: Any, action: int, steps: int) -> int:
     """Return the first law that a step breaks, or NO_VIOLATION.
 
     Args:
@@ -120,6 +98,7 @@ def step_violation(before: State, after: State, rules: Any, action: int) -> int:
         after: the race after it.
         rules: the table's rules.
         action: action of the seat.
+        steps: not used; the length of a race has no law.
     """
     result = require(NO_VIOLATION, OTHER_RACE, race_is_the_same(before, after))
     result = require(result, TURN_WENT_BACK, race_went_on(before, after))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from research.baselines.judging import head_to_head, policy_path, read_table, small_tree
 from research.intervals import Interval, interquartile_mean, over_seeds, over_tasks
 from research.parts import Record
 from research.pictures import COLOURS, draw_band, styled
 from research.tables import Table
-from research.yardstick.judging import head_to_head, policy_path, read_table, small_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,7 +26,7 @@ class Method:
 
     Attributes:
         name: what tables call it.
-        run: the name of what carries it out (`research.yardstick.methods`).
+        run: the name of what carries it out (`research.baselines.methods`).
         decks: names of decks, and on each how many decisions it looks at; 0: it does not learn.
         seeds: how many seeds on each deck, at most; 1 where nothing is random.
         options: of what carries it out.

@@ -1,4 +1,4 @@
-"""Configuration of Sphinx, which reads the pages that `website.stage` has put together."""
+"""Configuration of Sphinx, which reads the pages that `docs.site.stage` has put together."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, Final
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 
-from website import positions
-from website.stage import ROOT
+from docs.site import positions
+from docs.site.stage import ROOT
 
 project: Final = "millebornes_env"
 author: Final = "the authors of millebornes_env"

@@ -1,8 +1,8 @@
 """Put the pages of the site together, so that Sphinx finds all of them in one folder.
 
-    python -m website.stage build/site-pages
+    python -m docs.site.stage build/site-pages
 
-Pages of the checkout keep their places; those of `website/pages` are the site's own.
+Pages of the checkout keep their places; those of `docs/site/pages` are the site's own.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Final
 
 from millebornes_env.render.millebornes.filling import DRAWING
 
-ROOT: Final = Path(__file__).parents[1]
+ROOT: Final = Path(__file__).parents[2]
 HERE: Final = Path(__file__).parent
 
 SOURCES: Final = (
     "*.md",
     "CITATION.cff",
-    "docs/**/*.md",
+    "docs/*.md",
+    "docs/*leaderboard/*/report.md",
     "docs/**/*.png",
     "docs/**/*.svg",
     "notebooks/*.ipynb",

@@ -22,7 +22,7 @@ from millebornes_env.solving.as_policy import write_rows
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.nodes import PLAYERS
 from millebornes_env.solving.policies import AskedPolicy, Masks
-from research.yardstick.judging import Task
+from research.baselines.judging import Task
 
 Float32Array = npt.NDArray[np.float32]
 

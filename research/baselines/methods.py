@@ -13,9 +13,9 @@ from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.mccfr import Sampler
 from millebornes_env.solving.values import Policy
-from research.yardstick.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
-from research.yardstick.judging import Task, is_small, part_name, small_tree
-from research.yardstick.nfsp import NfspOptions, learn_by_nfsp
+from research.baselines.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
+from research.baselines.judging import Task, is_small, part_name, small_tree
+from research.baselines.nfsp import NfspOptions, learn_by_nfsp
 
 _BLOCK: Final = 100  # traversals between two looks at the decisions
 

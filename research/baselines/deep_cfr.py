@@ -26,7 +26,7 @@ from millebornes_env.solving.as_policy import write_rows
 from millebornes_env.solving.mccfr import Sampler, Side
 from millebornes_env.solving.tree import Tree
 from millebornes_env.solving.values import Weights
-from research.yardstick.judging import Task, is_small, marks, small_tree
+from research.baselines.judging import Task, is_small, marks, small_tree
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

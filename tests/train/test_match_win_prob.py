@@ -1,4 +1,4 @@
-"""Match equity: what is known of it without playing, and one table against many simulated matches."""
+"""Match-win probability: properties known without playing, and a table against many simulated matches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ import pytest
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.match import MatchConfig
-    from train.common.equity import RunError, equity, equity_table, score_distribution
+    from train.common.match_win_prob import (
+        RunError,
+        match_win_prob,
+        match_win_prob_table,
+        score_distribution,
+    )
 
 
 def rules() -> Any:
@@ -17,13 +22,13 @@ def rules() -> Any:
 
 
 @pytest.fixture(scope="module")
-def law() -> np.ndarray:  # type: ignore[type-arg]
+def samples() -> np.ndarray:  # type: ignore[type-arg]
     return score_distribution(MatchConfig("parker", 2, episode="round"), deals=1000)
 
 
 @pytest.fixture(scope="module")
-def table(law: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    return equity_table(law, rules())
+def table(samples: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    return match_win_prob_table(samples, rules())
 
 
 def test_more_points_are_never_worse(table: np.ndarray) -> None:  # type: ignore[type-arg]
@@ -32,24 +37,24 @@ def test_more_points_are_never_worse(table: np.ndarray) -> None:  # type: ignore
     assert table[-1, 0] > 0.99
 
 
-def test_the_table_is_that_of_matches_played_by_the_law(law: np.ndarray, table: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_the_table_is_that_of_matches_played_with_its_rounds(samples: np.ndarray, table: np.ndarray) -> None:  # type: ignore[type-arg]
     rng = np.random.default_rng(1)
     start = (4000, 3500)
     won, goal = [], rules().goal
     for _ in range(4000):
         own, other = start
         while max(own, other) < goal:
-            gain, loss = law[rng.integers(len(law))]
+            gain, loss = samples[rng.integers(len(samples))]
             own, other = own + int(gain), other + int(loss)
         won.append(0.5 if own == other else float(own > other))
-    result = equity(table, np.array([start[0]]), np.array([start[1]]))[0]
+    result = match_win_prob(table, np.array([start[0]]), np.array([start[1]]))[0]
     assert result == pytest.approx(np.mean(won), abs=4 * 0.5 / np.sqrt(len(won)))
 
 
 def test_a_fixed_gain_decides_a_match_at_once() -> None:
     goal = rules().goal
     always_first = np.array([[goal, 0], [0, goal]])
-    half = equity_table(always_first, rules())
+    half = match_win_prob_table(always_first, rules())
     assert half == pytest.approx(0.5)
 
 

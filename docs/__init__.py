@@ -1,0 +1,1 @@
+"""The documentation: its pages, and the scripts that write and build them."""

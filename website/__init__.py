@@ -1,1 +1,0 @@
-"""The documentation site: `make site` writes it into build/site."""
