@@ -260,7 +260,7 @@ def table_of_checks(full: Sequence[Mapping[str, Any]]) -> Table:
     return Table(("full game", ""), rows)
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
+def plot(figure: Figure, records: Sequence[Record]) -> None:
     """The gains of claiming in full games; and on a deck, the least gain by the bonus."""
     left, right = figure.subplots(1, 2)
     means = [mean for record in records for mean in record.result.get("means", ())]
@@ -293,7 +293,7 @@ QUESTION = Question(
     parts,
     measure,
     tables,
-    draw,
+    plot,
     size=(10.0, 4.0),
 )
 

@@ -334,20 +334,20 @@ def table_of_scores(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
     return Table(headings, tuple(rows), title)
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
+def plot(figure: Figure, records: Sequence[Record]) -> None:
     """The surfaces of the first rules, and how the policies fare."""
     results = by_rules(records)
     name, seeds = next(iter(results.items()))
     by_cards, by_hand = (merged(one[key] for one in seeds) for key in ("by_cards", "by_hand"))
     every = figure.subplots(1, 3)
-    draw_surface(figure, every[0], by_cards, "cards left to draw", CARDS)
-    draw_surface(figure, every[1], by_hand, "km in the own hand", HAND)
+    plot_surface(figure, every[0], by_cards, "cards left to draw", CARDS)
+    plot_surface(figure, every[1], by_hand, "km in the own hand", HAND)
     for axes, what in zip(every, ("cards left", "hand"), strict=False):
         axes.set_title(f"By the {what}: {name}", fontsize=9, loc="left")
     draw_policies(every[2], results)
 
 
-def draw_surface(
+def plot_surface(
     figure: Figure, axes: Any, surface: Mapping[tuple[str, ...], Tally], what: str, columns: Sequence[int]
 ) -> None:
     """Colours of what extending wins more."""
@@ -382,7 +382,7 @@ def draw_policies(axes: Any, results: Mapping[str, list[Mapping[str, Any]]]) -> 
 
 
 QUESTION = Question(
-    "extensions", "When should the trip be extended?", Args, parts, measure, tables, draw, size=(14.0, 4.2)
+    "extensions", "When should the trip be extended?", Args, parts, measure, tables, plot, size=(14.0, 4.2)
 )
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from millebornes_env.errors import MissingExtraError
 from research.frame import OnProgress, Options, Question, main
 from research.intervals import Interval, over_seeds
 from research.parts import Part, Record
-from research.pictures import COLOURS, draw_band, styled
+from research.pictures import COLOURS, plot_band, styled
 from research.tables import Table
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def table_of_critics(learners: Mapping[str, Sequence[Record]]) -> Table:
     return Table(headings, tuple(rows), title)
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
+def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Bars of the searchers, and the learning curves."""
     left, right = figure.subplots(1, 2)
     result = [(sees, mean_interval(leads)) for sees, leads in leads_of(records).items()]
@@ -265,7 +265,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
         points = [over_seeds([curve[place][1] for curve in curves]) for place in range(min(map(len, curves)))]
         ends = [one.mean - half(one) for one in points], [one.mean + half(one) for one in points]
         across = [curves[0][place][0] for place in range(len(points))]
-        draw_band(right, across, [one.mean for one in points], ends, critic, colour)
+        plot_band(right, across, [one.mean for one in points], ends, critic, colour)
     learners = [record for records in by_critic(records).values() for record in records]
     if learners:
         right.axhline(level_of(learners), color="#555555", linewidth=0.8, linestyle=":")
@@ -280,7 +280,7 @@ def half(found: Interval) -> float:
 
 
 QUESTION = Question(
-    "information", "What is hidden information worth?", Args, parts, measure, tables, draw, size=(10.0, 4.2)
+    "information", "What is hidden information worth?", Args, parts, measure, tables, plot, size=(10.0, 4.2)
 )
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ from research.positions import (
     player,
     roll_out,
 )
-from research.solved import how_often_held, solved
+from research.solved import holding_rate, solved
 from research.tables import Table
 from research.tallies import Labels, Tally, banded, interval, merged, over, tallied
 
@@ -83,7 +83,7 @@ def parts(options: Args) -> list[Part]:
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     """Gains of holding in full games, or how often an equilibrium holds."""
     if "deck" in part.config:
-        return {"deck": part.config["deck"], **how_often_held(solved(part.config["deck"]))}
+        return {"deck": part.config["deck"], **holding_rate(solved(part.config["deck"]))}
     who = player(part.config["agent"], part.config["edition"], part.seed)
     count = part.config["positions"]
     result = find_decisions(who, may_lay_a_safety, count, count, part.seed)
@@ -240,7 +240,7 @@ def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
     return Table(headings, rows, "Right of Way in an equilibrium, where it could be laid")
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
+def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Bars of the value of holding: by safety, and by the cards left."""
     full = [record.result for record in records if "gains" in record.result]
     if not full:
@@ -270,7 +270,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
 
 
 QUESTION = Question(
-    "safeties", "What is it worth to hold a safety?", Args, parts, measure, tables, draw, size=(10.0, 4.5)
+    "safeties", "What is it worth to hold a safety?", Args, parts, measure, tables, plot, size=(10.0, 4.5)
 )
 
 if __name__ == "__main__":

@@ -279,7 +279,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
     return [Table(headings, rows, text_columns=3)]
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
+def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Points against milliseconds, a panel for each agent that is searched over."""
     from matplotlib.ticker import LogLocator, NullFormatter  # noqa: PLC0415 - slow to import
 
@@ -324,7 +324,7 @@ QUESTION: Final = Question(
     parts,
     measure,
     tables,
-    draw,
+    plot,
     size=(11.0, 5.0),
 )
 

@@ -40,7 +40,7 @@ from research.partners import HIDDEN, OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
 from research.tables import Table
-from research.told_cards import BLOCKS, FEATURES, KINDS, Noted, bits_of_rows
+from research.told_cards import BLOCKS, FEATURES, KINDS, CardRecorder, bits_of_rows
 from research.watching import play_watched
 
 if TYPE_CHECKING:
@@ -128,9 +128,9 @@ def bits_of_agent(part: Part, config: MatchConfig, on_progress: OnProgress) -> d
     noted: list[dict[str, Int64Array]] = []
     for first in range(0, rounds, _ROUNDS_AT_ONCE):
         deals = -(-min(_ROUNDS_AT_ONCE, rounds - first) // config.rules.teams)
-        watcher = Noted()
+        watcher = CardRecorder()
         play_watched([agent, agent], plain, deals, watcher, first_deal=first // config.rules.teams)
-        rows = watcher.some(rng)
+        rows = watcher.sample(rng)
         noted.append({**rows, "game": rows["game"] + first})
         on_progress(0.5 * min(1.0, first / rounds))
     rows = {name: np.concatenate([one[name] for one in noted]) for name in noted[0]}
@@ -285,7 +285,7 @@ def _mean(points: Points, one: str, other: str) -> str:
     return "" if result is None else mean_interval(result).text("+.1f")
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
+def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Bits of discards on the left, points lost on the right."""
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     _draw_bits(left, told_by(records))
@@ -321,7 +321,7 @@ QUESTION: Final = Question(
     parts,
     measure,
     tables,
-    draw,
+    plot,
     size=(12.0, 5.0),
 )
 

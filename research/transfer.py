@@ -235,7 +235,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
     return [Table(("learned", *names, MEAN), tuple(rows), title)]
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
+def plot(figure: Figure, records: Sequence[Record]) -> None:
     """The matrix as a heat map."""
     result = matrix(records)
     names = records[0].part.config["editions"]
@@ -261,7 +261,7 @@ QUESTION: Final = Question(
     parts,
     measure,
     tables,
-    draw,
+    plot,
     size=(9.0, 5.5),
 )
 
