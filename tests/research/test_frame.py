@@ -93,7 +93,7 @@ def test_a_killed_run_goes_on_with_the_part_it_was_at(capsys: pytest.CaptureFixt
     doubling = Doubling()
     doubling.stop_at = "seed-3"
     assert main(doubling.question(), ["--seeds", "4"]) == 130
-    assert "goes on" in capsys.readouterr().err
+    assert "continues" in capsys.readouterr().err
     assert doubling.measured == ["seed-1", "seed-2"]
     doubling.stop_at = ""
     assert main(doubling.question(), ["--seeds", "4"]) == 0
