@@ -1,4 +1,4 @@
-"""The learner of a run: by a rule for a new one, and the one that it was begun with for a resumed one."""
+"""The learner of a run: by a rule for a new one, and the recorded one for a resumed one."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_a_resumed_run_keeps_its_learner_and_precision(
     train(short(tmp_path, **{**large, "total_timesteps": 200}, resume=True))
     assert read_progress(tmp_path, CHECKPOINT_KIND)["config"]["precision"] == "bfloat16"
     for other, words in (
-        ({"learner": "sparse"}, "begun with learner 'torch', now it is 'sparse': give --learner as it was"),
-        ({"precision": "float32"}, "begun with precision 'bfloat16', now it is 'float32'"),
+        ({"learner": "sparse"}, "started with learner 'torch', now it is 'sparse': give --learner as before"),
+        ({"precision": "float32"}, "started with precision 'bfloat16', now it is 'float32'"),
     ):
         with pytest.raises(RunError, match=words):
             train(short(tmp_path, **{**large, **other}, resume=True))

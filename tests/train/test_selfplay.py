@@ -166,7 +166,7 @@ def test_a_run_is_not_overwritten_without_resume(run: Path) -> None:
 
 
 def test_a_resumed_run_keeps_its_options(run: Path) -> None:
-    with pytest.raises(RunError, match=r"begun with players 2, now it is 3"):
+    with pytest.raises(RunError, match=r"started with players 2, now it is 3"):
         train(short(run, players=3, resume=True))
 
 
