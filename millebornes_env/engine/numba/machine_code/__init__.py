@@ -1,11 +1,12 @@
-"""The kernels as machine code that came with the wheel, called in place of Numba's: nothing is compiled then.
+"""Machine code of the kernels that is shipped in the wheel, so that nothing has to be compiled.
 
-`of(kernel)` gives the wheel's machine code for a kernel, or the kernel itself, which Numba compiles at its
-first call. The wheel's is taken if it was made from these sources for this platform; a checkout has none.
-`status()` says which it is and why, and `MILLEBORNES_MACHINE_CODE=0` refuses it. Results are the same bits.
+`of(kernel)` returns the wheel's machine code for a kernel, or the kernel itself, which Numba compiles at its
+first call. The machine code is used if it was made from these sources for this platform; a checkout has none.
+`status()` reports whether it is used and why, and `MILLEBORNES_MACHINE_CODE=0` disables it. Results are
+bitwise the same.
 
-`export/` makes it when a wheel is built: `kernels.json` beside this file names the shared object, and says of
-each function which words it takes (`export/module.py` has the layout).
+`export/` makes it when a wheel is built: `kernels.json` beside this file names the shared object and
+describes the words that each function takes (`export/module.py` has the layout).
 """
 
 from __future__ import annotations
@@ -32,24 +33,24 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FORMAT: Final = 2
-"""Of `kernels.json` and of the words; goes up when this file could not call what an older version made."""
+"""Version of `kernels.json` and of the words; increased when this file cannot call older machine code."""
 
 PREFIX: Final = "mb_"
-"""Of the functions' names in a shared object."""
+"""Prefix of function names in a shared object."""
 
 NUMBA_PREFIX: Final = "numba_"
-"""Of the kernels' own names there: functions that compiled code can call."""
+"""Prefix of the functions there that compiled code can call."""
 
 _FOLDER = Path(__file__).parent
 _SWITCH = "MILLEBORNES_MACHINE_CODE"
 
 
 class MachineCodeError(RuntimeError):
-    """A function of the wheel's machine code failed, which none should; what it writes is unfinished."""
+    """A function of the wheel's machine code failed; its output is incomplete."""
 
 
 class _OtherTypeError(TypeError):
-    """An argument is not of the type that the machine code was made for."""
+    """An argument has another type than the machine code was made for."""
 
 
 class _Library(NamedTuple):
@@ -63,7 +64,7 @@ def this_platform() -> str:
 
 
 def checksum(code: bytes, kernels: dict[str, Any]) -> str:
-    """Checksum of the shared object and of the description of its functions, which memory is written by."""
+    """Return the checksum of the shared object and the description of its functions (both must be intact)."""
     digest = hashlib.sha256(code)
     digest.update(json.dumps(kernels, sort_keys=True).encode())
     return digest.hexdigest()
@@ -76,14 +77,14 @@ def status() -> str:
 
 
 def of(kernel: Callable[P, R]) -> Callable[P, R]:
-    """The wheel's machine code for a kernel, or the kernel itself.
+    """Return the wheel's machine code for a kernel, or the kernel itself.
 
     Args:
         kernel: made by `engine.numba.compiling.kernel`.
 
     Returns:
-        What is called in the same way and does the same. It remembers its last arguments, so that the next
-        call with the same records and tuples is quick: keep one where it is called again and again.
+        A callable with the same arguments and results. It keeps its last arguments, so that further calls
+        with the same records and tuples are fast: reuse it for repeated calls.
     """
     library = _library_with(kernel)
     if library is None:
@@ -101,7 +102,7 @@ def address_of(kernel: Callable[..., int]) -> int | None:
 
 
 def _library_with(kernel: Callable[..., Any]) -> _Library | None:
-    """The machine code, if it has that kernel, which is this package's: others may use the same names."""
+    """Return the machine code if it contains the kernel, which must be of this package; else None."""
     _, library = _loaded(_FOLDER, os.environ.get(_SWITCH, ""))
     is_ours = kernel.__module__.partition(".")[0] == __name__.partition(".")[0]
     return library if library is not None and is_ours and kernel.__name__ in library.kernels else None
@@ -109,7 +110,7 @@ def _library_with(kernel: Callable[..., Any]) -> _Library | None:
 
 @functools.cache
 def _loaded(folder: Path, switch: str) -> tuple[str, _Library | None]:
-    """Why the machine code of a folder is not used ("" if it is), and the machine code."""
+    """Return the reason why the machine code of a folder is not used ("" if it is), and the machine code."""
     if switch == "0":
         return f"{_SWITCH}=0", None
     if not IS_COMPILED:
@@ -124,7 +125,7 @@ def _loaded(folder: Path, switch: str) -> tuple[str, _Library | None]:
         if made["platform"] != this_platform() or sys.maxsize < 2**32:
             return f"it is for {made['platform']}, and this is {this_platform()}", None
         if made["source_digest"] != source_digest():
-            return "the sources are not those that it was made from", None
+            return "it was made from other sources", None
         if made["sha256"] != checksum(path.read_bytes(), made["kernels"]):
             return f"{path.name} or kernels.json is not what was built: install the wheel again", None
         return "", _Library(ctypes.CDLL(str(path)), made["kernels"])
@@ -137,33 +138,30 @@ def _loaded(folder: Path, switch: str) -> tuple[str, _Library | None]:
 class _MachineKernel:
     """One function of a shared object, called with the arguments of its kernel.
 
-    Records, tuples and arrays of records are the same at nearly every call of one batch of games: their words
-    are kept, together with the objects, and written anew where another object is given. Other arrays may be
-    the caller's, who may do with them what he likes: they are looked at in every call.
+    Records, tuples and arrays of records are the same objects in nearly all calls of a batch of games. Their
+    words are kept with the objects, and rewritten only for another object. Other arrays may belong to the
+    caller and change, so they are read in every call.
     """
 
     def __init__(self, library: _Library, kernel: Callable[..., Any]) -> None:
-        how = library.kernels[kernel.__name__]
+        layout = library.kernels[kernel.__name__]
         self._library = library
         self._kernel = kernel
         self._function = getattr(library.functions, PREFIX + kernel.__name__)
         self._function.argtypes = (ctypes.c_void_p,)
         self._parameters = [
-            _parameter(place, *parameter)
-            for place, parameter in zip(how["places"], how["parameters"], strict=True)
+            _parameter(offset, *parameter)
+            for offset, parameter in zip(layout["places"], layout["parameters"], strict=True)
         ]
-        self._result_words = how["result_words"]
-        self._words = array("q", bytes(8 * how["words"]))
+        self._result_words = layout["result_words"]
+        self._words = array("q", bytes(8 * layout["words"]))
         self._address = self._words.buffer_info()[0]
-        self._kept: list[object] = [self] * len(self._parameters)  # which no argument is
+        self._kept: list[object] = [self] * len(self._parameters)  # `self` is never an argument
         self._in_use = threading.Lock()
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the kernel and return its result.
-
-        Arguments of other types than the machine code was made for go to the kernel itself.
-        """
-        if not self._in_use.acquire(blocking=False):  # by another thread: the words are its own
+        """Return the result of the kernel; arguments of other types are passed to Numba's kernel."""
+        if not self._in_use.acquire(blocking=False):  # another thread uses the words
             return _MachineKernel(self._library, self._kernel)(*arguments)
         try:
             self._write(arguments)
@@ -185,7 +183,7 @@ class _MachineKernel:
         """Write the words of all arguments that are not kept.
 
         Raises:
-            _OtherTypeError: one of them is of another type.
+            _OtherTypeError: an argument has another type.
         """
         if len(arguments) != len(self._parameters):
             raise _OtherTypeError
@@ -200,15 +198,15 @@ class _MachineKernel:
 
 
 class _Int:
-    """A parameter that is a whole number."""
+    """A parameter that is an int."""
 
     is_kept = False
 
-    def __init__(self, place: int) -> None:
-        self.place = place
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
 
     def write(self, argument: Any, words: array[int]) -> None:
-        words[self.place] = argument
+        words[self.offset] = argument
 
 
 class _Record:
@@ -216,28 +214,28 @@ class _Record:
 
     is_kept = True
 
-    def __init__(self, place: int, num_bytes: int) -> None:
-        self.place = place
+    def __init__(self, offset: int, num_bytes: int) -> None:
+        self.offset = offset
         self.num_bytes = num_bytes
 
     def write(self, argument: Any, words: array[int]) -> None:
         if not isinstance(argument, np.void) or argument.itemsize != self.num_bytes:
             raise _OtherTypeError
-        if argument.flags.owndata:  # no view of an array: the address would be that of a copy
+        if argument.flags.owndata:  # not a view of an array: the address would be that of a copy
             raise _OtherTypeError
-        words[self.place] = argument.__array_interface__["data"][0]
+        words[self.offset] = argument.__array_interface__["data"][0]
 
 
 class _Array:
     """A parameter that is an array, C-contiguous and aligned."""
 
-    def __init__(self, place: int, dtype: str, dimensions: int, is_written: bool) -> None:
-        self.place = place
+    def __init__(self, offset: int, dtype: str, dimensions: int, is_written: bool) -> None:
+        self.offset = offset
         self.dtype = np.dtype(dtype)
         self.dimensions = dimensions
         self.is_written = is_written
         self.is_kept = self.dtype.kind == "V"
-        self._shape: tuple[int, ...] | None = None  # whose words are there
+        self._shape: tuple[int, ...] | None = None  # as written in the words
 
     def write(self, argument: Any, words: array[int]) -> None:
         if not isinstance(argument, np.ndarray):
@@ -246,19 +244,19 @@ class _Array:
             raise _OtherTypeError
         flags = argument.flags
         if flags.carray and argument.size:
-            # Five times as fast as asking for __array_interface__.
-            words[self.place + 4] = ctypes.addressof(ctypes.c_char.from_buffer(argument.data))
+            # Five times as fast as reading __array_interface__.
+            words[self.offset + 4] = ctypes.addressof(ctypes.c_char.from_buffer(argument.data))
         elif flags.c_contiguous and flags.aligned and (flags.writeable or not self.is_written):
-            words[self.place + 4] = argument.__array_interface__["data"][0]
+            words[self.offset + 4] = argument.__array_interface__["data"][0]
         else:
             raise _OtherTypeError
         if argument.shape != self._shape:
             if argument.ndim != self.dimensions:
                 raise _OtherTypeError
             self._shape = argument.shape
-            words[self.place + 2] = argument.size
-            words[self.place + 3] = argument.itemsize
-            for number, word in enumerate((*argument.shape, *argument.strides), self.place + 5):
+            words[self.offset + 2] = argument.size
+            words[self.offset + 3] = argument.itemsize
+            for number, word in enumerate((*argument.shape, *argument.strides), self.offset + 5):
                 words[number] = word
 
 
@@ -267,11 +265,11 @@ class _Tuple:
 
     is_kept = True
 
-    def __init__(self, place: int, members: list[list[Any]]) -> None:
+    def __init__(self, offset: int, members: list[list[Any]]) -> None:
         self.members: list[_Parameter] = []
         for member in members:
-            self.members.append(_parameter(place, *member))
-            place += _words_in(member)
+            self.members.append(_parameter(offset, *member))
+            offset += _words_in(member)
 
     def write(self, argument: Any, words: array[int]) -> None:
         if not isinstance(argument, tuple) or len(argument) != len(self.members):
@@ -289,13 +287,13 @@ _KINDS: Final[dict[str, Callable[..., _Parameter]]] = {
 }
 
 
-def _parameter(place: int, kind: str, *details: Any) -> _Parameter:
-    """Return the code that writes an argument into the words from an offset on."""
-    return _KINDS[kind](place, *details)
+def _parameter(offset: int, kind: str, *details: Any) -> _Parameter:
+    """Return the writer of an argument whose words begin at an offset."""
+    return _KINDS[kind](offset, *details)
 
 
 def _words_in(parameter: list[Any]) -> int:
-    """Return the number of words that an argument takes."""
+    """Return the number of words of an argument."""
     kind, *details = parameter
     if kind == "array":
         return 5 + 2 * int(details[1])
