@@ -269,7 +269,7 @@ def test_a_broken_law_is_named(name: str, position: Callable[[], Race], change: 
     change(race.state)
     broken = law_broken(race)
     assert message_of(broken, race.rules) == message_of(getattr(law, name), race.rules)
-    if law.can_be_played_on(broken):
+    if broken > law.TOO_MANY_TURNS:  # only unreachable
         assert first_violation(race.states, race.rules) is None
     else:
         assert first_violation(race.states, race.rules) == (0, message_of(broken, race.rules))
