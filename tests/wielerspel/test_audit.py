@@ -93,11 +93,11 @@ def put(**fields: Any) -> Break:
     return change
 
 
-def at(name: str, place: Any, value: int) -> Break:
+def at(name: str, index: Any, value: int) -> Break:
     """Write one element of an array."""
 
     def change(state: Any) -> None:
-        state[name][place] = value
+        state[name][index] = value
 
     return change
 
