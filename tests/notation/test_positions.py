@@ -103,8 +103,9 @@ def test_an_edition_made_in_code_is_not_written_under_another_s_name() -> None:
     other = edition("parker").rules._replace(max_200=3)
     mine = dataclasses.replace(edition("parker"), rules=other)
     states = next(games(mine.table(2), 1))
-    with pytest.raises(NotationError, match="the shipped sheet of that name has other rules: choose another
-    name"):
+    with pytest.raises(
+        NotationError, match="the shipped sheet of that name has other rules: choose another name"
+    ):
         write_position(states, mine, mine.table(2))
     home = dataclasses.replace(mine, name="home")
     text = write_position(states, home, home.table(2))
