@@ -2,12 +2,12 @@
 
 One decision of one agent in one game is one step. A step is the rules, the legality check of
 the action, the observation and the mask of the next decision, rewards, and the next episode where one ended;
-the legal action is drawn uniformly from the mask. Every setting is measured several times, one after the
-other in turn, and the median is reported: these figures are for comparison within one run.
+the legal action is sampled uniformly from the mask. All settings are measured repeatedly in turns, and the
+median is reported: figures are comparable within one run.
 
-Beside them, in the same run and on one core, the card games of PettingZoo, RLCard, OpenSpiel and Pgx, where
-they are installed (extra `bench`); what two threads are worth beside processes that keep the cores busy; and
-the time from starting Python to the first step, with an empty cache of compiled code and with a filled one.
+The same run also measures the card games of PettingZoo, RLCard, OpenSpiel and Pgx on one core, if installed
+(extra `bench`); the gain of a second thread beside processes that keep the cores busy; and the time from
+starting Python to the first step, with an empty and with a filled cache of compiled code.
 """
 
 from __future__ import annotations
@@ -73,16 +73,16 @@ class Args:
     players: int = 2
     """seats at the table"""
     others: bool = True
-    """measure the other libraries too, as far as they are installed"""
+    """also measure other libraries, if installed"""
     cold: bool = True
-    """measure the time to the first step with an empty cache too (half a minute)"""
+    """also measure the time to the first step with an empty cache (half a minute)"""
     out: Path = Path("benchmarks/results/throughput")
-    """where the .json and the .png go"""
+    """path of the .json and the .png file, without suffix"""
 
 
 @dataclass
 class Setting:
-    """Something to measure again and again."""
+    """A setting to measure repeatedly."""
 
     case: Case
     play: Play
@@ -93,7 +93,7 @@ class Setting:
 
 
 def vector_case(batch: int, threads: int, players: int, name: str = "", **options: Any) -> Case:
-    """The vector environment at one batch size and thread count; `options` as of `vector_env`."""
+    """Build the vector environment with a batch size and thread count; `options` go to `vector_env`."""
 
     def build() -> Play:
         env = vector_env(batch, players=players, seed=1, num_threads=threads, **options)
@@ -117,7 +117,7 @@ def vector_case(batch: int, threads: int, players: int, name: str = "", **option
 
 
 def aec_case(name: str, make: Callable[[], Any]) -> Case:
-    """The AEC face, looped as PettingZoo documents it, the move drawn from the mask."""
+    """Build the AEC environment with PettingZoo's documented loop, sampling from the mask."""
 
     def build() -> Play:
         env = make()
@@ -144,7 +144,7 @@ def aec_case(name: str, make: Callable[[], Any]) -> Case:
 
 @contextlib.contextmanager
 def cores_for(threads: int) -> Iterator[None]:
-    """One core for what runs on one thread, all of them for the rest."""
+    """Restrict single-threaded settings to one core in a `with` block."""
     if threads == 1:
         with one_core():
             yield
@@ -153,7 +153,7 @@ def cores_for(threads: int) -> Iterator[None]:
 
 
 def build_settings(args: Args) -> tuple[list[Setting], list[Skipped]]:
-    """Build and warm up everything to be measured; what is not installed is skipped."""
+    """Build and warm up all settings; missing packages are skipped."""
     cases = [(vector_case(batch, threads, args.players), threads) for threads in THREADS for batch in BATCHES]
     cases.append((aec_case(AEC_NAME, lambda: millebornes_v0.env(players=args.players)), 1))
     cases.append((aec_case(RACE_AEC_NAME, lambda: wielerspel_v0.env(players=PLAYERS_OF_THE_RACE)), 1))
@@ -222,12 +222,12 @@ def paired_ratio(
 
 
 def ratio_of(over: Setting, under: Setting) -> float:
-    """The median, over the rounds, of one setting's rate divided by another's in the same round."""
+    """Return the median over rounds of the ratio of two settings' rates in the same round."""
     return statistics.median(a / b for a, b in zip(over.rates, under.rates, strict=True))
 
 
 def ratios(settings: list[Setting]) -> dict[str, float]:
-    """The ratios that this benchmark is about, as far as their settings were measured."""
+    """Return the reported ratios of the measured settings."""
 
     def ours(batch: int, threads: int) -> Callable[[Case], bool]:
         name = VECTOR_NAME.format(threads=threads, s="" if threads == 1 else "s")
@@ -248,7 +248,7 @@ def ratios(settings: list[Setting]) -> dict[str, float]:
 
 @contextlib.contextmanager
 def busy_processes() -> Iterator[None]:
-    """Processes that use all the time that they get."""
+    """Keep cores busy with other processes in a `with` block."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY_PROCESSES)]
     try:
         yield
@@ -259,7 +259,7 @@ def busy_processes() -> Iterator[None]:
 
 
 def ratio_beside_busy_processes(args: Args) -> dict[str, float]:
-    """The rate of two threads divided by that of one, where other processes use the cores, too."""
+    """Return the rate of two threads over that of one, while other processes use the cores."""
     settings = []
     for threads in (2, 1):
         case = vector_case(4096, threads, args.players)
@@ -272,7 +272,7 @@ def ratio_beside_busy_processes(args: Args) -> dict[str, float]:
 
 
 def time_to_first_step(args: Args) -> dict[str, float]:
-    """Seconds from `import millebornes_env` to the end of the first step of a new process."""
+    """Return the seconds from `import millebornes_env` to the end of the first step in a new process."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
 
@@ -292,7 +292,7 @@ def time_to_first_step(args: Args) -> dict[str, float]:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     args = tyro.cli(Args, description=__doc__)
     settings, skipped = build_settings(args)
     measure_in_turn(settings, args.seconds, args.repeats)

@@ -99,7 +99,7 @@ def of_deck(deck: str) -> dict[str, Any]:
         deck: a deck that can be solved, without an extension.
 
     Raises:
-        MilleBornesError: it has an extension, whose decisions cannot be told from claims here.
+        MilleBornesError: it has an extension, whose decisions cannot be distinguished from claims here.
     """
     if solvable(deck).rules.extended_target:
         raise MilleBornesError(f"{deck!r} has an extension; override it with extended_target=0")

@@ -44,15 +44,15 @@ def entropy(*codes: Int64Array) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def plug_in(told: Int64Array, about: Int64Array, given: Int64Array) -> float:
-    """Return the plug-in estimate of I(told; about | given), in bits.
+def plug_in(signal: Int64Array, about: Int64Array, given: Int64Array) -> float:
+    """Return the plug-in estimate of I(signal; about | given), in bits.
 
     Args:
-        told: int64[n], 0 or more, as all three.
+        signal: int64[n], 0 or more, as all three.
         about: int64[n].
         given: int64[n], the stratum.
     """
-    return entropy(told, given) + entropy(about, given) - entropy(told, about, given) - entropy(given)
+    return entropy(signal, given) + entropy(about, given) - entropy(signal, about, given) - entropy(given)
 
 
 def shuffled_within(values: Int64Array, given: Int64Array, rng: np.random.Generator) -> Int64Array:
@@ -64,19 +64,19 @@ def shuffled_within(values: Int64Array, given: Int64Array, rng: np.random.Genera
 
 
 def conditional_bits(
-    told: Int64Array, about: Int64Array, given: Int64Array, shuffles: int, rng: np.random.Generator
+    signal: Int64Array, about: Int64Array, given: Int64Array, shuffles: int, rng: np.random.Generator
 ) -> Bits:
-    """Estimate I(told; about | given) in bits, corrected for bias, with a permutation p-value.
+    """Estimate I(signal; about | given) in bits, corrected for bias, with a permutation p-value.
 
     Args:
-        told: int64[n], 0 or more, as all three.
+        signal: int64[n], 0 or more, as all three.
         about: int64[n].
         given: int64[n], the stratum.
-        shuffles: number of shuffles of `told` within the strata.
+        shuffles: number of shuffles of `signal` within the strata.
         rng: random numbers for the shuffles.
     """
-    result = plug_in(told, about, given)
-    null = [plug_in(shuffled_within(told, given, rng), about, given) for _ in range(shuffles)]
+    result = plug_in(signal, about, given)
+    null = [plug_in(shuffled_within(signal, given, rng), about, given) for _ in range(shuffles)]
     bias = float(np.mean(null))
     as_high = sum(value >= result for value in null)
     return Bits(result - bias, bias, (1 + as_high) / (1 + shuffles))

@@ -156,8 +156,8 @@ def main(args: Args) -> None:
         )
     Console().print(table)
     if args.docs:
-        told = {"arguments": asdict(args), "environment": environment_info()}
-        new = {line.opponent: {**asdict(line), **told} for line in lines}
+        about = {"arguments": asdict(args), "environment": environment_info()}
+        new = {line.opponent: {**asdict(line), **about} for line in lines}
         old = json.loads(DOCS.read_text(encoding="utf-8"))["lines"] if DOCS.exists() else []
         stay = [line for line in old if line["opponent"] not in new]
         write_json_atomically(DOCS, {"lines": [*new.values(), *stay]})

@@ -158,12 +158,12 @@ def all_pairs(args: Args) -> dict[tuple[int, int], Float64Array]:
     who = [
         make(name, config.table(), agent_seed(args.seed, number)) for number, name in enumerate(args.policies)
     ]
-    for begun in range(0, args.rounds, AT_ONCE):
-        count = min(AT_ONCE, args.rounds - begun)
+    for first in range(0, args.rounds, AT_ONCE):
+        count = min(AT_ONCE, args.rounds - first)
         for pair in itertools.permutations(range(len(who)), 2):
-            leads = cross_play(who[pair[0]], who[pair[1]], config, count, begun)
+            leads = cross_play(who[pair[0]], who[pair[1]], config, count, first)
             result.setdefault(pair, []).append(leads)
-        print(f"{begun + count:,} of {args.rounds:,} deals", file=sys.stderr, flush=True)
+        print(f"{first + count:,} of {args.rounds:,} deals", file=sys.stderr, flush=True)
     return {pair: np.concatenate(leads) for pair, leads in result.items()}
 
 

@@ -68,7 +68,7 @@ def row_of(name: str) -> Row:
     """Count a deck, and evaluate random play and the shipped policy."""
     game = solvable(name)
     path = FOLDER / f"{name}.npz"
-    begun = time.process_time()
+    start = time.process_time()
     if not path.is_file():
         row = Row(game, judge(game, Uniform()), None, None, solved(name))
     else:
@@ -76,7 +76,7 @@ def row_of(name: str) -> Row:
         policy = read_policy(path, tree)
         uniform = judge_tree(tree, Uniform().weights(tree), "uniform")
         row = Row(game, uniform, policy, judge_tree(tree, policy.weights(tree), name), policy.about)
-    print(f"{name}: {time.process_time() - begun:.1f} s of processor time")
+    print(f"{name}: {time.process_time() - start:.1f} s of processor time")
     return row
 
 

@@ -46,8 +46,8 @@ MEASURED: Final[dict[str, Any]] = {
 
 def sizes() -> dict[str, tuple[int, int]]:
     """Return the bytes of each file of the engine, raw and compressed by gzip."""
-    told = json.loads((BUILT / "engine.json").read_text(encoding="utf-8"))
-    built = [BUILT / name for name in ("engine.json", *sorted(told["files"]))]
+    data = json.loads((BUILT / "engine.json").read_text(encoding="utf-8"))
+    built = [BUILT / name for name in ("engine.json", *sorted(data["files"]))]
     files = [*built, *(WEB / name for name in SCRIPTS)]
     contents = {file.name: file.read_bytes() for file in files}
     return {name: (len(content), len(gzip.compress(content, 9))) for name, content in contents.items()}

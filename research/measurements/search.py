@@ -168,8 +168,8 @@ def main(args: Args) -> None:
 def keep(lines: Sequence[Line], args: Args, path: Path) -> None:
     """Write lines to the file with their arguments and machine; they replace lines of the same agents."""
     arguments = {name: value for name, value in asdict(args).items() if name != "rollouts"}
-    told = {"arguments": arguments, "environment": environment_info()}
-    new = {line.rollout: {**asdict(line), **told} for line in lines}
+    about = {"arguments": arguments, "environment": environment_info()}
+    new = {line.rollout: {**asdict(line), **about} for line in lines}
     old = json.loads(path.read_text(encoding="utf-8"))["lines"] if path.exists() else []
     stay = [line for line in old if line["rollout"] not in new]
     write_json_atomically(path, {"lines": [*new.values(), *stay]})

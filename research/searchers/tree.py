@@ -105,7 +105,7 @@ def grow(
     Args:
         searcher: the rollout agent and the depth of rollouts.
         rules: the table's.
-        decisions: begun.
+        decisions: the started decisions.
         number: of the decision.
         growth: how.
         hands: `no_hands()`, so that redeals are uniform.

@@ -242,7 +242,7 @@ def test_it_says_what_pytorch_says() -> None:
     model = HandModel(
         *(len(net.event_bias), net.kept.shape[1], len(net.hidden_bias), len(net.out_bias) // OUTPUTS)
     )
-    model.take(net)
+    model.load(net)
     for one in moments(env, watcher, "champion", 3)[::5]:
         events, now, unseen = shown(one.known)
         truth = one.states["hand"][0, 1 - one.seat]

@@ -99,7 +99,7 @@ def test_duplicate_deals_and_luck_save_rounds_and_leave_the_mean_alone() -> None
 
 def test_what_is_no_pair_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(QUESTION, ["--pairs", "champion"]) == 2
-    assert "write it as 'champion vs arnold'" in capsys.readouterr().err
+    assert "such as 'champion vs arnold'" in capsys.readouterr().err
     assert main(QUESTION, ["--edition", "dujardin"]) == 2
     assert "dujardin has no points" in capsys.readouterr().err
     assert main(QUESTION, ["--deals", "3"]) == 2

@@ -32,7 +32,7 @@ def test_a_network_is_fitted_kept_and_used(
     assert luck_value.main() == 0
     out = capsys.readouterr().out
     assert "stage 2 of 2: 1,500 draws" in out
-    assert "greedy - holder: duplicate deals save " in out
+    assert "greedy - holder: duplicate deals reduce the rounds needed by a factor of " in out
     about = json.loads((tmp_path / "v" / FILES.description_file).read_text())
     assert (about["players"], about["teams"], about["options"]["stages"]) == (2, 2, 2)
     assert str(tmp_path) not in json.dumps(about), "it is to be published"
