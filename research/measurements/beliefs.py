@@ -141,7 +141,7 @@ def score(
         truth = states["hand"][number, 1 - int(seats[number])]
         key = first + known.slot, 1 + int(states["draw_pile"][number]) + 200 * len(scores.bits)
         start = time.thread_time()
-        hands = belief.draw(known, args.hands, key)
+        hands = belief.sample(known, args.hands, key)
         scores.milliseconds.append(1000 * (time.thread_time() - start))
         true_hand = np.stack([np.zeros_like(truth), truth])[None]
         scores.bits.append(float(np.log2(max(belief.weigh(known, true_hand)[0], 1e-9))))

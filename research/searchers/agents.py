@@ -25,8 +25,7 @@ from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.millebornes import features
 from millebornes_env.agents.options import Between
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.policy.network import _ROOM as NETWORK_ROOM
-from millebornes_env.agents.policy.network import MAX_ACTIONS, forward_hidden, output
+from millebornes_env.agents.policy.network import MAX_ACTIONS, SCRATCH_SIZE, forward_hidden, output
 from millebornes_env.agents.protocol import CompiledFunction, Table
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import KnownCards
@@ -271,7 +270,7 @@ def network_prior(
         actions: int64[n], legal actions.
         found: float64[n], overwritten with the probabilities.
     """
-    root, units = roots[number], stack_array(np.float32, NETWORK_ROOM)
+    root, units = roots[number], stack_array(np.float32, SCRATCH_SIZE)
     mask = stack_array(np.int8, MAX_ACTIONS)[: num_actions(rules.teams)]
     write_mask(root, rules, mask)
     last_layer = forward_hidden(rulebook, features, ObservationSpec, root, rules, OWN, options, units)
