@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import tyro
 from tqdm import tqdm
@@ -41,15 +42,19 @@ from benchmarks.results import (
     save_bar_chart,
     save_results,
 )
-from millebornes_env import __version__, millebornes_v0, vector_env, wielerspel_v0
+from millebornes_env import __version__, agents, millebornes_v0, vector_env, wielerspel_v0
 from millebornes_env._util.command_line import warn
+from millebornes_env.arena.recording import Recording, record
 
 BATCHES = (1, 64, 1024, 4096, 16_384)
 THREADS = (1, 2)
 VECTOR_NAME = "vector env, {threads} thread{s}"
 AEC_NAME = "AEC, last() and masked sample"
 RACE_AEC_NAME = "AEC of the race, last() and masked sample"
+HISTORY_NAME = "vector env with history"
+AGENTS = ("greedy", "champion")
 PLAYERS_OF_THE_RACE = 4
+ROUNDS_TO_RECORD = 5000
 BUSY_PROCESSES = 2
 
 _FIRST_STEP = """
@@ -142,6 +147,52 @@ def aec_case(name: str, make: Callable[[], Any]) -> Case:
     return Case(name, OUR_LIBRARY, (), build)
 
 
+def gymnasium_case(opponent: str) -> Case:
+    """Build the Gymnasium environment against an opponent; a learner's step is counted as one."""
+
+    def build() -> Play:
+        env: Any = gymnasium.make("millebornes/MilleBornes-v0", opponent=opponent)
+        random = np.random.default_rng(1)
+        mask = env.reset(seed=1)[1]["action_mask"]
+
+        def play(seconds: float) -> int:
+            nonlocal mask
+            decisions, end = 0, time.perf_counter() + seconds
+            while time.perf_counter() < end:
+                for _ in range(500):
+                    legal = mask.nonzero()[0]
+                    _, _, is_over, _, info = env.step(legal[int(random.random() * len(legal))])
+                    mask = (env.reset()[1] if is_over else info)["action_mask"]
+                decisions += 500
+            return decisions
+
+        return play
+
+    return Case(f"Gymnasium, against {opponent}", OUR_LIBRARY, (), build)
+
+
+def agent_case(name: str, players: int) -> Case:
+    """Build an agent that chooses for one observation at a time."""
+
+    def build() -> Play:
+        env = vector_env(1, players=players, seed=1)
+        observations, _ = env.reset()
+        agent = agents.load(name, env)
+        row, mask = observations["observation"][0], observations["action_mask"][0]
+
+        def play(seconds: float) -> int:
+            decisions, end = 0, time.perf_counter() + seconds
+            while time.perf_counter() < end:
+                for _ in range(500):
+                    agent.act(row, mask)
+                decisions += 500
+            return decisions
+
+        return play
+
+    return Case(f"{name}.act, one row", OUR_LIBRARY, (), build)
+
+
 @contextlib.contextmanager
 def cores_for(threads: int) -> Iterator[None]:
     """Restrict single-threaded settings to one core in a `with` block."""
@@ -156,6 +207,8 @@ def build_settings(args: Args) -> tuple[list[Setting], list[Skipped]]:
     """Build and warm up all settings; missing packages are skipped."""
     cases = [(vector_case(batch, threads, args.players), threads) for threads in THREADS for batch in BATCHES]
     cases.append((aec_case(AEC_NAME, lambda: millebornes_v0.env(players=args.players)), 1))
+    cases.append((vector_case(4096, 1, args.players, HISTORY_NAME, history=True), 1))
+    cases += [(gymnasium_case("greedy"), 1), *((agent_case(name, args.players), 1) for name in AGENTS)]
     cases.append((aec_case(RACE_AEC_NAME, lambda: wielerspel_v0.env(players=PLAYERS_OF_THE_RACE)), 1))
     if args.others:
         cases += [(case, 1) for case in all_cases()]
@@ -236,7 +289,10 @@ def ratios(settings: list[Setting]) -> dict[str, float]:
     def theirs(library: str, name: str) -> Callable[[Case], bool]:
         return lambda case: case.library == library and case.name.startswith(name)
 
-    wanted = {"2 threads / 1 thread, batch 4096": (ours(4096, 2), ours(4096, 1))}
+    wanted = {
+        "2 threads / 1 thread, batch 4096": (ours(4096, 2), ours(4096, 1)),
+        "without history / with history, batch 4096": (ours(4096, 1), lambda case: case.name == HISTORY_NAME),
+    }
     for library, name in (("PettingZoo", "hanabi"), ("PettingZoo", "leduc"), ("RLCard", "uno")):
         wanted[f"batch 4096 on 1 thread / {library} {name}"] = (ours(4096, 1), theirs(library, name))
     result: dict[str, float] = {}
@@ -271,6 +327,20 @@ def ratio_beside_busy_processes(args: Args) -> dict[str, float]:
     return {label: ratio_of(*settings)}
 
 
+def recording_rate() -> dict[str, float]:
+    """Return the rounds that `record greedy random` plays and writes in a second of one core."""
+    with tempfile.TemporaryDirectory() as folder, one_core():
+        recording = Recording(agents=("greedy", "random"), rounds_per_file=ROUNDS_TO_RECORD)
+        began = 0.0
+        for rounds in (
+            ROUNDS_TO_RECORD,
+            2 * ROUNDS_TO_RECORD,
+        ):  # the first file also loads all that is needed
+            began = time.perf_counter()
+            record(Path(folder) / "recording", recording, rounds)
+        return {"recorded rounds/s": ROUNDS_TO_RECORD / (time.perf_counter() - began)}
+
+
 def time_to_first_step(args: Args) -> dict[str, float]:
     """Return the seconds from `import millebornes_env` to the end of the first step in a new process."""
     with tempfile.TemporaryDirectory() as cache:
@@ -297,7 +367,7 @@ def main() -> None:
     settings, skipped = build_settings(args)
     measure_in_turn(settings, args.seconds, args.repeats)
     rows: list[Row] = [*(to_row(setting) for setting in settings), *skipped]
-    figures = ratios(settings) | ratio_beside_busy_processes(args)
+    figures = ratios(settings) | ratio_beside_busy_processes(args) | recording_rate()
     figures |= time_to_first_step(args) if args.cold else {}
     print_table(rows)
     for label, figure in figures.items():
