@@ -11,11 +11,7 @@ from hypothesis import HealthCheck, settings
 
 # The same examples in every run, and no failure because a machine is slow.
 settings.register_profile(
-    "repeatable",
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
+    "repeatable", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("repeatable")
 

@@ -18,15 +18,7 @@ from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_fil
 from millebornes_env.agents.protocol import Table
 from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.sections import ObservationSpec
-from tests.agents.policies import (
-    Layers,
-    network,
-    network_for,
-    rows_by_state,
-    safetensors,
-    size_of,
-    write_run,
-)
+from tests.agents.policies import Layers, network, network_for, rows_by_state, safetensors, size_of, write_run
 from tests.each import each
 
 SIZE, ACTIONS = 119, 42

@@ -78,9 +78,7 @@ def test_what_is_not_said_is_assumed() -> None:
         False
     ] * 4
     forget(short)
-    assert not any(
-        (BaseAgent.has_memory, BaseAgent.sees_hidden_cards, BaseAgent.is_compiled),
-    )
+    assert not any((BaseAgent.has_memory, BaseAgent.sees_hidden_cards, BaseAgent.is_compiled))
 
 
 def test_agents_of_our_own_say_what_they_are(env: VectorEnv) -> None:

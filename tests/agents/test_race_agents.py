@@ -19,15 +19,7 @@ from millebornes_env.games.wielerspel.editions import edition
 from millebornes_env.games.wielerspel.rules import rules_array
 from millebornes_env.games.wielerspel.state import RAINBOW
 from tests.each import each
-from tests.race_support import (
-    CLIMB_4,
-    COBBLES_3,
-    DESCENT_1,
-    ESCAPE,
-    FLAT_2,
-    OTHER_FLAT_2,
-    Race,
-)
+from tests.race_support import CLIMB_4, COBBLES_3, DESCENT_1, ESCAPE, FLAT_2, OTHER_FLAT_2, Race
 
 GAMES = 8
 RACERS = ("saver", "escaper", "bidder")

@@ -79,9 +79,4 @@ class WrongBidder(SlowRaceFirst):
         return np.where(action_masks[:, PASS] == 1, bid_action(60), chosen)
 
 
-AGENTS = {
-    "race_first": RaceFirst,
-    "race_slow": SlowRaceFirst,
-    "race_lot": RaceLot,
-    "race_wrong": WrongBidder,
-}
+AGENTS = {"race_first": RaceFirst, "race_slow": SlowRaceFirst, "race_lot": RaceLot, "race_wrong": WrongBidder}

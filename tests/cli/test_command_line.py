@@ -58,11 +58,7 @@ def raising(error: BaseException) -> Callable[[], int]:
             2,
             "standard output could not be written: No space",
         ),
-        (
-            OSError(errno.ENOSPC, "No space left on device", "a/b.json"),
-            2,
-            "a/b.json: No space left",
-        ),
+        (OSError(errno.ENOSPC, "No space left on device", "a/b.json"), 2, "a/b.json: No space left"),
         (PermissionError(errno.EACCES, "Permission denied", "a", None, "b"), 2, "a and b: Permission denied"),
         (
             MemoryError("Unable to allocate 4 TiB"),

@@ -30,10 +30,7 @@ def test_intervals_are_1_96_standard_errors_of_the_blocks() -> None:
     outcome = play(["holder", "greedy"], MatchConfig(), 20)
     (row,) = evaluate("holder", ["greedy"], MatchConfig(), 20)
     assert (row.num_episodes, row.num_deals) == (40, 20)
-    for values, figures in (
-        (outcome.lead, row.points_per_episode),
-        (outcome.wins[..., 0], row.win_rate),
-    ):
+    for values, figures in ((outcome.lead, row.points_per_episode), (outcome.wins[..., 0], row.win_rate)):
         means = [(values[number, 0] + values[number, 1]) / 2 for number in range(20)]
         mean = sum(means) / 20
         variance = sum((value - mean) ** 2 for value in means) / 19

@@ -142,11 +142,7 @@ def test_it_is_what_train_selfplay_learns_from() -> None:
 @pytest.mark.parametrize(
     ("wrong", "error", "told"),
     [
-        (
-            {"seats": np.zeros((2, 3), np.float64)},
-            OptionError,
-            "seats are float64[2, 3]; they must be whole",
-        ),
+        ({"seats": np.zeros((2, 3), np.float64)}, OptionError, "seats are float64[2, 3]; they must be whole"),
         ({"seats": np.full((2, 3), 2)}, OptionError, "no seat 2; the rewards have a column for seats 0 to 1"),
         ({"seats": np.full((2, 3), -1)}, OptionError, "no seat -1"),
         ({"seats": [[0], [0, 1]]}, OptionError, "of which no array can be made"),

@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env.errors import (
-    ActionError,
-    AgentError,
-    CallError,
-    IllegalActionError,
-    OptionError,
-    shown,
-)
+from millebornes_env.errors import ActionError, AgentError, CallError, IllegalActionError, OptionError, shown
 from millebornes_env.games.millebornes.actions import CLAIM_COUP_FOURRE, play_action
 from millebornes_env.games.millebornes.cards import Card
 from tests.each import each

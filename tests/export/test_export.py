@@ -128,8 +128,7 @@ def test_the_object_file_has_all_functions_and_the_same_bytes_every_time(module:
 
 
 @pytest.mark.parametrize(
-    ("argument", "complaint"),
-    [(1.5, "argument is float64"), (np.zeros((2, 2))[:, :1], "C-contiguous")],
+    ("argument", "complaint"), [(1.5, "argument is float64"), (np.zeros((2, 2))[:, :1], "C-contiguous")]
 )
 def test_a_kernel_that_no_word_can_call_is_refused(argument: Any, complaint: str) -> None:
     def takes_anything(value: Any) -> int:

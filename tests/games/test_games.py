@@ -117,10 +117,7 @@ def entry(pig: ModuleType, **changes: Any) -> Game:
     ("make", "told"),
     [
         (lambda pig: "pig", "a game is registered by a millebornes_env.games.registry.Game; got 'pig'"),
-        (
-            lambda pig: entry(pig, hooks={"render.drew": print}),
-            "Did you mean 'render.draw'?",
-        ),
+        (lambda pig: entry(pig, hooks={"render.drew": print}), "Did you mean 'render.draw'?"),
         (lambda pig: entry(pig, name="my game"), "a game cannot be called 'my game': its name is made of"),
         (lambda pig: entry(pig, name=3), "a game cannot be called 3: its name is made of"),
         (lambda pig: entry(pig, name="millebornes"), "the game 'millebornes' comes with the package"),

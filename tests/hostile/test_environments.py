@@ -75,10 +75,7 @@ OF_VECTOR_ENV: Methods = {
     "step(an action)": (with_one, {"-1", "int8(-1)"}),
     "sample_actions(out)": (lambda world, value: world.env.sample_actions(value), {"None"}),
     "observe(seats)": (lambda world, value: world.env.observe(value), INDEX),
-    "observe(a seat)": (
-        lambda world, value: world.env.observe([0, 1, 0, value]),
-        {"True", "bool_", *INDEX},
-    ),
+    "observe(a seat)": (lambda world, value: world.env.observe([0, 1, 0, value]), {"True", "bool_", *INDEX}),
     "determinize(seats)": (lambda world, value: world.env.determinize(value), INDEX),
     "determinize(seed)": (lambda world, value: world.env.determinize(0, value), SEEDS),
     "set_states(states)": (lambda world, value: world.env.set_states(value), set()),

@@ -6,15 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 from millebornes_env.engine.batch import Batch
-from tests.laws.conversions import (
-    DECISIONS,
-    ID_OF,
-    Log,
-    Record,
-    Table,
-    dealt_streams,
-    rules_of,
-)
+from tests.laws.conversions import DECISIONS, ID_OF, Log, Record, Table, dealt_streams, rules_of
 from tests.laws.players import walk
 from tests.oracle.oracle import BATTLE_HAZARDS, OracleRound
 from tests.oracle.rules import OracleRules

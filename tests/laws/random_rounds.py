@@ -7,17 +7,7 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.laws.conversions import (
-    CARDS,
-    TABLES,
-    Record,
-    Table,
-    add,
-    counts,
-    deck_of,
-    rules_of,
-    streams_of,
-)
+from tests.laws.conversions import CARDS, TABLES, Record, Table, add, counts, deck_of, rules_of, streams_of
 from tests.laws.players import MIXES
 
 tables = st.sampled_from(TABLES)

@@ -38,15 +38,7 @@ from tests.laws.conversions import (
 )
 from tests.laws.expectations import sheets_of, winner_of
 from tests.laws.players import MIXES, cards_laid, mix_of, play_on, walk
-from tests.laws.random_rounds import (
-    check_cards,
-    examples,
-    others,
-    rounds,
-    seeds,
-    tables,
-    tables_with_points,
-)
+from tests.laws.random_rounds import check_cards, examples, others, rounds, seeds, tables, tables_with_points
 from tests.oracle.oracle import DISTANCE_KM, HAND_SIZE
 
 MAX_HAZARDS = 18

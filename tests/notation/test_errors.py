@@ -83,10 +83,7 @@ REFUSED = {
         ["it waits for a claim"],
         [HAND, "pending: stop by seat 0 against team 1", "to act: seat 0, play"],
     ),
-    "who cannot claim": (
-        ["does not hold right_of_way"],
-        [HAND, "pending: stop by seat 0 against team 1"],
-    ),
+    "who cannot claim": (["does not hold right_of_way"], [HAND, "pending: stop by seat 0 against team 1"]),
     "its own team": (["of team 0 itself"], ["pending: stop by seat 0 against team 0"]),
     "a hazard against who stands": (
         ["line 4", "stop cannot be laid", "team 1 is not moving: accident shows on its battle pile"],

@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 README = Path(__file__).parents[2] / "research" / "README.md"
-MARKS = (
-    "<!-- doubling: written by python -m research.doubling --docs -->\n",
-    "<!-- end -->\n",
-)
+MARKS = ("<!-- doubling: written by python -m research.doubling --docs -->\n", "<!-- end -->\n")
 
 
 class Doubling:

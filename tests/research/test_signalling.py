@@ -13,10 +13,7 @@ from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observati
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.games.millebornes.cards import DRIVING_ACE
 from research.frame import main
-from research.mutual_information import (
-    conditional_bits,
-    plug_in,
-)
+from research.mutual_information import conditional_bits, plug_in
 from research.partners import OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
 from research.signalling import QUESTION, losses, plot, tables, told_by

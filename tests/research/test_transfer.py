@@ -11,16 +11,7 @@ import pytest
 from millebornes_env.arena.match import MatchConfig
 from research.frame import main
 from research.parts import Part, Record
-from research.transfer import (
-    ALL,
-    ALL_LONGER,
-    QUESTION,
-    AnyEdition,
-    elo,
-    matrix,
-    measure,
-    train,
-)
+from research.transfer import ALL, ALL_LONGER, QUESTION, AnyEdition, elo, matrix, measure, train
 
 SMALL: dict[str, Any] = {"decisions": 400, "hidden": 4, "num_envs": 4, "deals": 4}
 TWO = ["parker", "dutch"]

@@ -323,10 +323,7 @@ def test_a_name_that_a_label_can_hold(name: str) -> None:
 
 def test_a_rule_at_one_of_two_tables_for_as_many_names_the_teams() -> None:
     """Four play at two tables of this sheet, and at one of them only the deck is too large."""
-    changed = replace(
-        edition("dujardin"),
-        tables={(4, 4): {}, (4, 2): {"copies_of_roll": 100}},
-    )
+    changed = replace(edition("dujardin"), tables={(4, 4): {}, (4, 2): {"copies_of_roll": 100}})
     assert changed.table(4).teams == 4
     with pytest.raises(EditionError, match="at the table of 4 players in 2 teams, the deck has"):
         changed.table(4, 2)

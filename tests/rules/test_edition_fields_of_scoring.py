@@ -82,9 +82,7 @@ def test_failed_extension_forfeits_bonuses() -> None:
     """failed_extension_forfeits_bonuses: with 1 the caller who fails scores his km and nothing else (E48)."""
     for forfeits, points in ((0, 900 + 400), (1, 900)):
         position = Position(
-            "safeties 0: extra_tank!",
-            "safeties 1: driving_ace!",
-            failed_extension_forfeits_bonuses=forfeits,
+            "safeties 0: extra_tank!", "safeties 1: driving_ace!", failed_extension_forfeits_bonuses=forfeits
         )
         position.extended_by(0).km(0, 900).km(1, 50).run_out()
         assert position.points() == [points, 50 + 400 + 200]

@@ -83,14 +83,7 @@ def test_each_player_plays_or_discards_one_card_per_turn() -> None:
     position = Position("battle 0: roll", "hand 0: 25 stop roll", "hand 1: roll repairs gasoline")
     position.draw_pile(0)
     sizes = []
-    for move in (
-        "play 25",
-        "play roll",
-        "play stop",
-        "discard repairs",
-        "discard roll",
-        "discard gasoline",
-    ):
+    for move in ("play 25", "play roll", "play stop", "discard repairs", "discard roll", "discard gasoline"):
         sizes.append((position.seat, *position.hand_sizes()))
         position.do(move)
     assert sizes == [(0, 3, 3), (1, 2, 3), (0, 2, 2), (1, 1, 2), (0, 1, 1), (1, 0, 1)]

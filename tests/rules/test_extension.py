@@ -66,12 +66,7 @@ def test_the_extended_trip_ends_at_1000() -> None:
     position = Position("battle 0: roll", "hand 0: 25").extended_by(0).km(0, 975).km(1, 50)
     position.do("play 25")
     assert (position.phase, position.winner) == ("round over", 0)
-    assert position.sheet(0) == {
-        "distance": 1000,
-        "trip_completed": 400,
-        "safe_trip": 300,
-        "extension": 200,
-    }
+    assert position.sheet(0) == {"distance": 1000, "trip_completed": 400, "safe_trip": 300, "extension": 200}
     assert position.sheet(1) == {"distance": 50}
 
 

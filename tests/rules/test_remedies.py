@@ -21,10 +21,7 @@ def test_a_roll_is_the_remedy_for_a_stop() -> None:
     assert position.do("play roll").is_moving(0)
 
 
-@each(
-    "pile",
-    [(), ("roll",), ("roll", "stop", "roll"), *(("roll", h, r) for h, r, _ in BREAKDOWNS)],
-)
+@each("pile", [(), ("roll",), ("roll", "stop", "roll"), *(("roll", h, r) for h, r, _ in BREAKDOWNS)])
 def test_no_remedy_without_its_hazard(pile: tuple[str, ...]) -> None:
     """If no hazard shows, none of the three remedies can be laid (E27; 004:14)."""
     position = Position("hand 0: repairs gasoline spare_tire").battle(0, *pile)

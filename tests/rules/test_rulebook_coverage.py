@@ -52,10 +52,7 @@ LINES = {
         "what else is in the box, and for whom": "67 73 75",
         "imprint and page numbers": "14-15 83 85-86 88 111 145 160 166 182 201",
     },
-    "004": {
-        "a rule": "5 7 9 11 13-18 20 22 24 26 28 30 32 34-35 37",
-        "a heading": "1 3",
-    },
+    "004": {"a rule": "5 7 9 11 13-18 20 22 24 26 28 30 32 34-35 37", "a heading": "1 3"},
 }
 
 # The rulings of the specification's section 2: all are cited but these.

@@ -9,12 +9,7 @@ import pytest
 
 if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
     from millebornes_env.arena.match import MatchConfig
-    from train.common.match_win_prob import (
-        RunError,
-        match_win_prob,
-        match_win_prob_table,
-        score_distribution,
-    )
+    from train.common.match_win_prob import RunError, match_win_prob, match_win_prob_table, score_distribution
 
 
 def rules() -> Any:

@@ -73,12 +73,7 @@ def test_the_rows_are_what_the_environment_shows(written: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "players", "teams"),
-    [
-        ("dutch", 6, 2),
-        ("parker+max_200=4", 4, 2),
-        ("dujardin", 8, 4),
-    ],
+    ("name", "players", "teams"), [("dutch", 6, 2), ("parker+max_200=4", 4, 2), ("dujardin", 8, 4)]
 )
 def test_every_kind_of_table(name: str, players: int, teams: int, tmp_path: Path) -> None:
     recording = Recording(

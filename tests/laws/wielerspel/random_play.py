@@ -31,13 +31,7 @@ from millebornes_env.games.wielerspel.actions import (
 from millebornes_env.games.wielerspel.audit import message_of, violation_of
 from millebornes_env.games.wielerspel.rules import MAX_PLAYERS
 from millebornes_env.games.wielerspel.sections import DEFAULT_SPEC
-from millebornes_env.games.wielerspel.state import (
-    BY_EXHAUSTION,
-    BY_INNER_TRACK,
-    BY_JERSEYS,
-    BY_TURNS,
-    State,
-)
+from millebornes_env.games.wielerspel.state import BY_EXHAUSTION, BY_INNER_TRACK, BY_JERSEYS, BY_TURNS, State
 from tests.laws.wielerspel import step_laws as laws
 
 Int64Array = npt.NDArray[np.int64]

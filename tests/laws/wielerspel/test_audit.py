@@ -260,10 +260,7 @@ def law_broken(race: Race) -> int:
     return int(violation_of(race.states[0], race.record))
 
 
-@each(
-    ("name", "position", "change"),
-    BROKEN,
-)
+@each(("name", "position", "change"), BROKEN)
 def test_a_broken_law_is_named(name: str, position: Callable[[], Race], change: Break) -> None:
     race = position()
     change(race.state)

@@ -50,11 +50,7 @@ ARC_EN_CIEL: dict[str, Any] = {
     "servants": 6,  # 003:30
     "lap_supply": 15,  # 003:153
     "retirement": 15,  # 003:172
-    "prices": [
-        (1, 1),
-        (6, 2),
-        (13, 3),
-    ],  # from this lead on, this price: 003:57; the boundaries are a ruling
+    "prices": [(1, 1), (6, 2), (13, 3)],  # from this lead on, this price: 003:57; the boundaries are a ruling
     "inner_track": 18,  # 003:36: more than three minutes wins; 18 arrows of 10 seconds are three minutes
     "jersey_cards": 12,  # of each of the four kinds
     "greens_for_a_rainbow": 3,  # 003:67

@@ -28,15 +28,7 @@ from millebornes_env.render.wielerspel.facts import Facts, facts_of_row, facts_o
 from millebornes_env.render.wielerspel.text import describe, draw_end, draw_race
 from tests.each import each
 from tests.race_players import decisions, sober, wild
-from tests.race_support import (
-    COBBLES_3,
-    DESCENT_1,
-    ESCAPE,
-    FLAT_2,
-    GREEN,
-    HEAD_WIND_3,
-    Race,
-)
+from tests.race_support import COBBLES_3, DESCENT_1, ESCAPE, FLAT_2, GREEN, HEAD_WIND_3, Race
 
 WIDEST = 100
 ALL_TABLES = pytest.mark.parametrize("players", [2, 4, 6])

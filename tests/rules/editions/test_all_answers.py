@@ -197,11 +197,7 @@ def test_before_the_start_right_of_way_answers_a_limit_and_starts(name: str) -> 
 def test_in_the_extra_turn_one_may_attack_and_be_answered(name: str) -> None:
     """The order follows the last one who answered (E61)."""
     position = at(
-        name,
-        "hand 0: flat_tire",
-        "hand 2: puncture_proof accident",
-        "hand 1: driving_ace stop",
-        players=3,
+        name, "hand 0: flat_tire", "hand 2: puncture_proof accident", "hand 1: driving_ace stop", players=3
     )
     position.battle(2, *ROLLING[name]).battle(1, *ROLLING[name])
     position.do("play flat_tire against team 2", "claim", "play accident against team 1", "claim")

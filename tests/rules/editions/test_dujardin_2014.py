@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from tests.each import each
 from tests.rules.editions.tables import at, kms, lay
-from tests.support import (
-    BATTLE_HAZARDS,
-    BREAKDOWNS,
-    CARDS,
-    DISTANCES,
-    HAZARDS,
-    REMEDIES,
-    SAFETIES,
-    Position,
-)
+from tests.support import BATTLE_HAZARDS, BREAKDOWNS, CARDS, DISTANCES, HAZARDS, REMEDIES, SAFETIES, Position
 
 BREAKDOWN_HAZARDS = {"accident", "out_of_gas", "flat_tire"}
 

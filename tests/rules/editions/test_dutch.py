@@ -204,10 +204,7 @@ def test_the_crowning_stroke_after_a_safety_that_takes_the_last_card() -> None:
 # Points ---------------------------------------------------------------------------------------------------
 
 
-@each(
-    ("km", "points"),
-    [((300, 0, 0), (1000, 0, 0)), ((300, 200, 0), (500, 500, 0)), ((0, 0, 0), (0, 0, 0))],
-)
+@each(("km", "points"), [((300, 0, 0), (1000, 0, 0)), ((300, 200, 0), (500, 500, 0)), ((0, 0, 0), (0, 0, 0))])
 def test_alone_one_is_paid_for_each_who_is_not_placed(km: tuple[int, ...], points: tuple[int, ...]) -> None:
     """Not placed is who has laid no distance; each placed rider gets 500 for each (000:225-227; E42, E43)."""
     position = kms(dutch(players=3), km).run_out()

@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from tests.each import each
-from tests.race_support import (
-    CHANCE,
-    ESCAPE,
-    EVENT_3,
-    FLAT_2,
-    GREEN,
-    HEAD_WIND_3,
-    LINE,
-    SUPPLY,
-    Race,
-)
+from tests.race_support import CHANCE, ESCAPE, EVENT_3, FLAT_2, GREEN, HEAD_WIND_3, LINE, SUPPLY, Race
 
 UNOCCUPIED = [LINE, FLAT_2, SUPPLY, EVENT_3, GREEN]
 

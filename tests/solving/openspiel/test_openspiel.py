@@ -97,11 +97,7 @@ def test_openspiels_tests_of_the_whole_tree_pass(table: str) -> None:
     game = pyspiel.load_game(table)
     nodes = list(game.new_initial_state().node.tree.nodes())
     kinds = [node.player for node in nodes]
-    api.TOTAL_NUM_STATES[table] = (
-        kinds.count(-1),
-        sum(kind >= 0 for kind in kinds),
-        kinds.count(-4),
-    )
+    api.TOTAL_NUM_STATES[table] = (kinds.count(-1), sum(kind >= 0 for kind in kinds), kinds.count(-4))
     sets = {(node.player, node.key(node.player)) for node in nodes if node.player >= 0}
     api.PERFECT_RECALL_NUM_STATES[table] = len(sets)
     run_cases(type("Whole", (api.EnforceAPIOnFullTreeBase,), {"game": game, "game_name": table}))
