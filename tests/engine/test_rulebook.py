@@ -222,16 +222,11 @@ def without(*names: str, **changed: Any) -> Any:
             without("write_mask"),
             "the rulebook half_a_game has no write_mask. write_mask: Write 1 for legal actions",
         ),
-<<<<<<< HEAD
         (without("step", "winner"), "the rulebook half_a_game has no step, no winner. step: Apply"),
         (
             without(STATE=np.dtype([("seat", np.int8)])),
             "'key' of STATE must be 2 signed whole numbers;",
         ),
-=======
-        (without("step", "winner"), "the rulebook half_a_game has no step, no winner. step: Carry out"),
-        (without(STATE=np.dtype([("seat", np.int8)])), "'key' of STATE must be 2 signed whole numbers;"),
->>>>>>> s2
         (
             without(STATE=np.dtype([("key", np.int64, (2,)), ("episode", np.int32), ("seat", np.uint8)])),
             "'seat' of STATE must be a signed whole number; it is uint8",
