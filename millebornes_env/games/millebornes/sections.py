@@ -78,9 +78,9 @@ class BySection(NamedTuple, Generic[T]):
     discard_pile: Annotated[T, Content(NUM_CARD_TYPES, "copies", "cards on the discard pile, by card type")]
     draw_pile: Annotated[T, Content(1, DECK_SIZE, "cards left to draw")]
     phase: Annotated[
-        T, Content(ROUND_OVER, 1, "what is to be decided: play, claim, extension (all 0: the round is over)")
+        T, Content(ROUND_OVER, 1, "the decision: play, claim, extension (all 0: the round is over)")
     ]
-    to_act: Annotated[T, Content(1, 1, "the seat that decides, from the own seat to the left", "seat")]
+    to_act: Annotated[T, Content(1, 1, "the seat to act, from the own seat to the left", "seat")]
     pending_hazard: Annotated[
         T, Content(NUM_HAZARDS, 1, "the hazard that waits for an answer: accident ... speed limit")
     ]
@@ -90,8 +90,8 @@ class BySection(NamedTuple, Generic[T]):
     opening: Annotated[
         T, Content(1, HAZARD_AGAIN, "1: a hazard began the pile; 2: another lies on its remedy", "team")
     ]
-    moving: Annotated[T, Content(1, 1, "whether the team is rolling", "team")]
-    limited: Annotated[T, Content(1, 1, "whether a speed limit shows", "team")]
+    moving: Annotated[T, Content(1, 1, "1 if the team is rolling", "team")]
+    limited: Annotated[T, Content(1, 1, "1 if a speed limit shows", "team")]
     km: Annotated[T, Content(1, "km", "km travelled, in 25s", "team")]
     two_hundreds: Annotated[T, Content(1, "two_hundreds", "200s laid", "team")]
     safeties: Annotated[T, Content(NUM_SAFETIES, 1, "safeties laid: driving ace ... right of way", "team")]
