@@ -152,16 +152,6 @@ def test_fresh_forgets_what_was_played(tmp_path: Path) -> None:
     assert opened(["first", "slow"], config(200), tmp_path).outcomes == {}
 
 
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    play_tournament(opened(["first", "lot"], config(), tmp_path), tmp_path)
-    (tmp_path / "lineups" / "000-001.npz").write_bytes(b"PK\x03\x04 nonsense")
-    with pytest.raises(ArenaError, match=r"000-001.npz' is damaged .* remove it"):
-        opened(["first", "lot"], config(), tmp_path)
-    (tmp_path / "tournament.json").write_text("{")
-    with pytest.raises(ArenaError, match=r"tournament.json: this is not JSON"):
-        opened(["first", "lot"], config(), tmp_path)
-
-
 def test_a_file_that_unpacks_to_more_than_was_asked_for_is_not_read(tmp_path: Path) -> None:
     play_tournament(opened(["first", "lot"], config(), tmp_path), tmp_path)
     path = tmp_path / "lineups" / "000-001.npz"

@@ -17,7 +17,7 @@ from millebornes_env.games.millebornes.actions import EXTEND, FINISH
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
 from millebornes_env.games.millebornes.state import StateArray
 from research import coup_fourre, extensions, information, match_equity, safeties
-from research.frame import Options, Question, answer, main
+from research.frame import Options, Question, answer
 from research.parts import Part, Record
 from research.positions import NOTHING, Decisions, Player, find_decisions, player, roll_out
 from research.tallies import interval, merged, over, tallied
@@ -171,10 +171,3 @@ def test_information_is_told_of_searchers_and_critics() -> None:
     figure = new_figure(8.0, 4.5)
     information.draw(figure, records)
     assert all(axes.has_data() for axes in figure.axes)
-
-
-def test_wrong_options_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(match_equity.QUESTION, ["--edition", "dujardin", "--quick", "--out", str(tmp_path)]) == 2
-    complaint = capsys.readouterr().err
-    assert "counts no points" in complaint
-    assert "Traceback" not in complaint

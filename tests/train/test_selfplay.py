@@ -221,6 +221,10 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
         (("--reward", "win_prob", "--episode", "round"), "--episode match"),
         (("--ent-coeff", "0.1"), "--ent-coef"),
         (("--wandb-project", "x"), "pip install wandb"),
+        (("--hidden", "0"), "--hidden is 0; a layer has 1 to 512 units"),
+        (("--hidden", *"88888"), "--hidden is given 5 times; agents play 4 at most"),
+        (("--minutes", "nan"), "--minutes is nan; it must be a number, 0 or more"),
+        (("--eval-seconds", "inf"), "--eval-seconds is inf"),
         (
             ("--learner", "sparse", "--oracle"),
             "--learner sparse does not support --oracle, which needs PyTorch",

@@ -259,23 +259,6 @@ def test_the_processor_is_asked(
 # Options ----------------------------------------------------------------------------------------------------
 
 
-@each(
-    ("options", "words"),
-    [
-        ({"hidden": (0,)}, "--hidden is 0; a layer has 1 to 512 units"),
-        ({"hidden": (8,) * 5}, "--hidden is given 5 times; agents play 4 at most"),
-        ({"minutes": float("nan")}, "--minutes is nan; it must be a number, 0 or more"),
-        ({"eval_seconds": float("inf")}, "--eval-seconds is inf"),
-    ],
-)
-def test_options_that_cannot_be_are_told_before_anything_is_written(
-    options: dict[str, object], words: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match=words):
-        train(short(tmp_path / "run", **options))
-    assert not (tmp_path / "run").exists()
-
-
 # Checkpoints made to harm -----------------------------------------------------------------------------------
 
 
