@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from millebornes_env.arena.gauntlet import Score
+from millebornes_env.cli.leaderboard import LIST as LEADERBOARD
+from millebornes_env.cli.leaderboard import RESPONSES_FILE, read_board, read_responses
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from millebornes_env.arena.gauntlet import Score
-    from millebornes_env.cli.leaderboard import LIST as LEADERBOARD
-    from millebornes_env.cli.leaderboard import RESPONSES_FILE, read_board, read_responses
-    from train import exploit
-    from train.common.run_folder import RESPONSE_FILE, RunError
-    from train.tools import best_responses
-    from train.tools.best_responses import Args, Entry, decisions_of, read_list, result_of
-
+from train import exploit
+from train.common.run_folder import RESPONSE_FILE, RunError
+from train.tools import best_responses
+from train.tools.best_responses import Args, Entry, decisions_of, read_list, result_of
 
 TWO = """
 [[responses]]

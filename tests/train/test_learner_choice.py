@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from tests.train.short_runs import short
-    from train.common.options import choose_learner
-    from train.common.run_folder import RunError, read_progress
-    from train.selfplay import CHECKPOINT_KIND, Args, Trainer, train, with_recorded_choice
+from tests.train.short_runs import short
+from train.common.options import choose_learner
+from train.common.run_folder import RunError, read_progress
+from train.selfplay import CHECKPOINT_KIND, Args, Trainer, train, with_recorded_choice
 
 
 @each(
@@ -63,8 +60,8 @@ def test_a_resumed_run_keeps_its_learner_and_precision(
     train(short(tmp_path, **{**large, "total_timesteps": 200}, resume=True))
     assert read_progress(tmp_path, CHECKPOINT_KIND)["config"]["precision"] == "bfloat16"
     for other, words in (
-        ({"learner": "sparse"}, "begun with learner 'torch', now it is 'sparse': give --learner as it was"),
-        ({"precision": "float32"}, "begun with precision 'bfloat16', now it is 'float32'"),
+        ({"learner": "sparse"}, "started with learner 'torch', now it is 'sparse': give --learner as before"),
+        ({"precision": "float32"}, "started with precision 'bfloat16', now it is 'float32'"),
     ):
         with pytest.raises(RunError, match=words):
             train(short(tmp_path, **{**large, **other}, resume=True))

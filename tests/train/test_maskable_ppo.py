@@ -8,36 +8,32 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
+from sb3_contrib import MaskablePPO
 
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.engine.numba.compiling import IS_COMPILED
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-    from safetensors.torch import load_file
-    from sb3_contrib import MaskablePPO
-
-    from millebornes_env import agents, vector_env
-    from millebornes_env.agents.policy.agent import observation_scale
-    from tests.train.short_runs import killed
-    from train import maskable_ppo
-    from train.common import runs
-    from train.common.run_folder import CHECKPOINT_FILE, read_progress, read_tensors
-    from train.common.runs import LOSS_NOT_FINITE
-    from train.maskable_ppo import (
-        CHECKPOINT_KIND,
-        Args,
-        Learner,
-        RunCallback,
-        main,
-        new_env,
-        new_learner,
-        train,
-    )
-
+from tests.train.short_runs import killed
+from train import maskable_ppo
+from train.common import runs
+from train.common.run_folder import CHECKPOINT_FILE, read_progress, read_tensors
+from train.common.runs import LOSS_NOT_FINITE
+from train.maskable_ppo import (
+    CHECKPOINT_KIND,
+    Args,
+    Learner,
+    RunCallback,
+    main,
+    new_env,
+    new_learner,
+    train,
+)
 
 CLOCK_SECONDS = 2.0
 """Duration of a short run, by the clock below."""

@@ -9,20 +9,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.cli.options import MatchArgs, match_config
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from millebornes_env.arena.match import MatchConfig
-    from millebornes_env.cli.options import MatchArgs, match_config
-    from tests.train.short_runs import short
-    from train import exploit, maskable_ppo, selfplay
-    from train.common.options import TrainingOptions
-    from train.common.run_folder import FAILED_BATCH, RESPONSE_FILE, RUN_FILES
-
+from tests.train.short_runs import short
+from train import exploit, maskable_ppo, selfplay
+from train.common.options import TrainingOptions
+from train.common.run_folder import FAILED_BATCH, RESPONSE_FILE, RUN_FILES
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ("selfplay", "maskable_ppo", "exploit", "tools.average")

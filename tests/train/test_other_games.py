@@ -7,26 +7,23 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.policy.files import read_description
 from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.registry import GAMES
+from millebornes_env.games.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from millebornes_env import agents, vector_env
-    from millebornes_env.agents.policy.files import read_description
-    from millebornes_env.games.registry import GAMES
-    from millebornes_env.games.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
-    from tests.train.short_runs import SHORT, command, same, short, weights
-    from train import maskable_ppo
-    from train.common.games import ManyGames, features_of
-    from train.common.opponents import seats_at
-    from train.common.options import TrainingOptions
-    from train.common.run_folder import CHECKPOINT_FILE
-    from train.selfplay import Args, Trainer, train
+from tests.train.short_runs import SHORT, command, same, short, weights
+from train import maskable_ppo
+from train.common.games import ManyGames, features_of
+from train.common.opponents import seats_at
+from train.common.options import TrainingOptions
+from train.common.run_folder import CHECKPOINT_FILE
+from train.selfplay import Args, Trainer, train
 
 RACE = {"edition": ("arc_en_ciel",), "players": 4}
 PLAYERS = 4

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-
-    from train.common.games import Rollout, new_rollout
-    from train.selfplay import (
-        APPROX_KL,
-        CLIPPED,
-        ENTROPY,
-        MAGNET_KL,
-        POLICY_LOSS,
-        VALUE_LOSS,
-        LossCoefs,
-        Minibatch,
-        Samples,
-        Scratch,
-        new_scratch,
-        new_seat_memory,
-        sample_actions,
-        shuffled,
-        write_advantages,
-        write_gradient,
-    )
-
+from train.common.games import Rollout, new_rollout
+from train.selfplay import (
+    APPROX_KL,
+    CLIPPED,
+    ENTROPY,
+    MAGNET_KL,
+    POLICY_LOSS,
+    VALUE_LOSS,
+    LossCoefs,
+    Minibatch,
+    Samples,
+    Scratch,
+    new_scratch,
+    new_seat_memory,
+    sample_actions,
+    shuffled,
+    write_advantages,
+    write_gradient,
+)
 
 ACTIONS = 7
 

@@ -7,17 +7,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from millebornes_env._util.files import remove_drafts, replacing
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from tests.train.short_runs import read
-    from train.common.run_folder import RunError, RunFolder
-    from train.common.runs import Scalars, start_wandb
+from tests.train.short_runs import read
+from train.common.run_folder import RunError, RunFolder
+from train.common.runs import Scalars, start_wandb
 
 
 @pytest.fixture

@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import torch
+from filelock import FileLock
+from safetensors.torch import save_file
 
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
+from tests.agents.policies import rows_by_state
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-    from filelock import FileLock
-    from safetensors.torch import save_file
-
-    from millebornes_env import agents, vector_env
-    from millebornes_env.agents.policy.agent import PolicyAgent
-    from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
-    from tests.agents.policies import rows_by_state
-    from tests.train.short_runs import command, killed, same, short, weights
-    from train import selfplay
-    from train.common.run_folder import (
-        CHECKPOINT_FILE,
-        FAILED_BATCH,
-        LossError,
-        RunError,
-        read_progress,
-        with_prefix,
-    )
-    from train.common.runs import LOSS_NOT_FINITE
-    from train.selfplay import CHECKPOINT_KIND, Trainer, train
+from tests.train.short_runs import command, killed, same, short, weights
+from train import selfplay
+from train.common.run_folder import (
+    CHECKPOINT_FILE,
+    FAILED_BATCH,
+    LossError,
+    RunError,
+    read_progress,
+    with_prefix,
+)
+from train.common.runs import LOSS_NOT_FINITE
+from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +162,7 @@ def test_a_run_is_not_overwritten_without_resume(run: Path) -> None:
 
 
 def test_a_resumed_run_keeps_its_options(run: Path) -> None:
-    with pytest.raises(RunError, match=r"begun with players 2, now it is 3"):
+    with pytest.raises(RunError, match=r"started with players 2, now it is 3"):
         train(short(run, players=3, resume=True))
 
 
@@ -222,7 +218,7 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
         (("--ent-coeff", "0.1"), "--ent-coef"),
         (("--wandb-project", "x"), "pip install wandb"),
         (("--hidden", "0"), "--hidden is 0; a layer has 1 to 512 units"),
-        (("--hidden", *"88888"), "--hidden is given 5 times; agents play 4 at most"),
+        (("--hidden", "8") * 5, "--hidden is given 5 times; agents play 4 at most"),
         (("--minutes", "nan"), "--minutes is nan; it must be a number, 0 or more"),
         (("--eval-seconds", "inf"), "--eval-seconds is inf"),
         (

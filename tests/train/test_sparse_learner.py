@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+import torch
 
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-
-    from train.common.games import Float64Array, Int64Array, Rollout, new_rollout
-    from train.common.sparse import SparseBackend, layers_in
-    from train.selfplay import (
-        CLIPPED,
-        LossCoefs,
-        Minibatch,
-        Perceptron,
-        Policy,
-        TorchBackend,
-        new_scratch,
-        write_gradient,
-    )
-
+from train.common.games import Float64Array, Int64Array, Rollout, new_rollout
+from train.common.sparse import SparseBackend, layers_in
+from train.selfplay import (
+    CLIPPED,
+    LossCoefs,
+    Minibatch,
+    Perceptron,
+    Policy,
+    TorchBackend,
+    new_scratch,
+    write_gradient,
+)
 
 INPUTS, ACTIONS, ROWS = 90, 12, 300
 DEPTHS = [(40,), (70, 130), (30, 20, 10)]

@@ -10,21 +10,18 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from torch import distributed, nn
 
 from tests.patience import SECONDS_OF_A_HANG
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-    from torch import distributed, nn
-
-    from tests.train.short_runs import ROOT, SHORT, same, short, weights
-    from train.common.run_folder import LossError, RunError
-    from train.common.workers import ALONE, Order, Workers, joined
-    from train.selfplay import Trainer, follow, train
+from tests.train.short_runs import ROOT, SHORT, same, short, weights
+from train.common.run_folder import LossError, RunError
+from train.common.workers import ALONE, Order, Workers, joined
+from train.selfplay import Trainer, follow, train
 
 pytestmark = pytest.mark.torchrun
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
