@@ -1,1 +1,1 @@
-"""Throughput of millebornes_env and of other card game environments, measured in the same way."""
+"""Benchmarks: throughput beside other card game environments, training speed, start-up time, champions."""

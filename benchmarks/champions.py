@@ -6,8 +6,8 @@
     python -m benchmarks.champions --turned                # one opponent among champions
     python -m benchmarks.champions --docs
 
-Matches to 5,000 points, or single rounds where none are counted. Every deal is played once from each team's
-place with the same cards; errors are standard errors over the deals. A shared win counts in parts.
+Matches to 5,000 points, or single rounds in editions without points. Every deal is played in all rotations of
+the teams with the same cards; errors are standard errors over the deals. A shared win is divided.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ JSON_FILE: Final = DOCS / "benchmarks" / "champions.json"
 PICTURE: Final = DOCS / "images" / "champions.png"
 CHAMPION: Final = "champion"
 ENOUGH_ERRORS: Final = 5.0
-"""By so many standard errors a champion is to win more than its share."""
+"""Standard errors by which a champion must exceed the win rate of an equal agent."""
 _COLOURS: Final = {"arnold": "#c8443c", "strategist": "#3c6ec8"}
 
 
@@ -49,21 +49,21 @@ class Args:
     """Measure the champions."""
 
     table: tuple[str, ...] = ()
-    """tables, such as parker:4:2 (edition, players, teams if they are fewer); none: all"""
+    """tables, such as parker:4:2 (edition, players, teams if fewer than players); default: all"""
     against: tuple[str, ...] = ("arnold", "strategist")
-    """who plays in all other teams"""
+    """agents in all other teams"""
     agent: str = CHAMPION
-    """who is measured"""
+    """agent to measure"""
     deals: int = 2000
-    """deals at each table, each played as often as there are teams"""
+    """deals at each table, each played in all rotations of the teams"""
     turned: bool = False
-    """measure the other way around: one of `against` in one team, the agent in all others"""
+    """swap roles: one of `against` in one team, the agent in all others"""
     threads: int = 2
-    """threads that play"""
+    """CPU threads"""
     seed: int = 2026
-    """of the deals"""
+    """seed of the deals"""
     docs: bool = False
-    """write docs/benchmarks/champions.json and its picture too; lines of other tables stay in it"""
+    """write docs/benchmarks/champions.json and its plot too; lines of other tables are kept"""
 
 
 @dataclass(frozen=True)
@@ -98,25 +98,25 @@ class Line:
 
     @property
     def table(self) -> str:
-        """The table as people write it."""
+        """Name of the table."""
         return f"{self.edition} {table_name(self.players, self.teams)}"
 
     @property
     def errors_above_even(self) -> float:
-        """By how many standard errors the share lies above that of equals."""
+        """Standard errors by which the win rate exceeds that of an equal agent."""
         return (self.share - self.even) / max(self.error, 1e-9)
 
 
 def all_tables() -> list[tuple[str, int, int]]:
-    """Every table of every edition: its name, its players, its teams."""
+    """Return edition, players and teams of every table."""
     return [(name, *table) for name in editions() for table in edition(name).tables]
 
 
 def tables_named(names: Iterable[str]) -> list[tuple[str, int, int]]:
-    """Tables by what the command line calls them.
+    """Parse names of tables.
 
     Raises:
-        ValueError: a name is not of that kind.
+        ValueError: a name is invalid.
     """
     result = []
     for name in names:
@@ -131,7 +131,7 @@ def tables_named(names: Iterable[str]) -> list[tuple[str, int, int]]:
 
 
 def measured(table: tuple[str, int, int], against: str, args: Args) -> Line:
-    """The agent against one opponent at a table.
+    """Measure the agent against one opponent at a table.
 
     Raises:
         ValueError: there is no such table or agent.
@@ -147,7 +147,7 @@ def measured(table: tuple[str, int, int], against: str, args: Args) -> Line:
 
 
 def printed(lines: Sequence[Line]) -> Printed:
-    """The lines for a terminal."""
+    """Print the lines."""
     table = Printed(title="share of wins, % (1 standard error)", title_justify="left")
     for heading in ("table", "agent", "all others", "even", "share", "errors above even", "points a round"):
         table.add_column(heading, justify="left" if heading in ("table", "agent", "all others") else "right")
@@ -166,7 +166,7 @@ def printed(lines: Sequence[Line]) -> Printed:
 
 
 def markdown(lines: Sequence[Line]) -> str:
-    """The table of docs/agents.md: a line for each table, a column for each opponent."""
+    """Return the table of docs/agents.md: a line for each table, a column for each opponent."""
     opponents = list(dict.fromkeys(line.against for line in lines))
     heads = [*("table", "champion", "even, %"), *(f"against `{name}`, %" for name in opponents)]
     rows = [heads, ["---", "---", *["--:"] * (1 + len(opponents))]]
@@ -182,7 +182,7 @@ def markdown(lines: Sequence[Line]) -> str:
 
 
 def lines_of(content: dict[str, Any]) -> list[Line]:
-    """The lines of the JSON file, in the order of all tables; none of a table that has gone."""
+    """Read the lines of the JSON file in the order of all tables, without tables that no longer exist."""
     known = dict.fromkeys(Line.__dataclass_fields__)
     lines = [Line(**{key: one[key] for key in known}) for one in content["lines"]]
     order = all_tables()
@@ -191,25 +191,25 @@ def lines_of(content: dict[str, Any]) -> list[Line]:
 
 
 def write_docs(lines: Sequence[Line], args: Args) -> None:
-    """Put the lines into the JSON file, where those of other tables and opponents stay, and draw all.
+    """Add the lines to the JSON file, which keeps those of other tables and opponents, and plot all.
 
     Raises:
         OSError: a file could not be written.
     """
-    told = {"deals": args.deals, "seed": args.seed, "environment": environment_info()}
+    about = {"deals": args.deals, "seed": args.seed, "environment": environment_info()}
     old = json.loads(JSON_FILE.read_text(encoding="utf-8"))["lines"] if JSON_FILE.exists() else []
-    new = {_key(asdict(line)): {**asdict(line), **told} for line in lines}
+    new = {_key(asdict(line)): {**asdict(line), **about} for line in lines}
     content = {"lines": [*new.values(), *(one for one in old if _key(one) not in new)]}
     write_json_atomically(JSON_FILE, content)
-    warn(save_picture(PICTURE, lambda: draw(lines_of(content))))
+    warn(save_picture(PICTURE, lambda: plot(lines_of(content))))
 
 
 def _key(one: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(one[name] for name in ("edition", "players", "teams", "against"))
 
 
-def draw(lines: Sequence[Line]) -> Figure:
-    """A dot for each table and opponent: the share of wins as a multiple of an equal one, 95 % intervals."""
+def plot(lines: Sequence[Line]) -> Figure:
+    """Plot win rates as multiples of an equal agent's, with 95 % intervals, by table and opponent."""
     tables = list(dict.fromkeys(line.table for line in lines))
     figure = new_figure(9.0, 1.4 + 0.3 * len(tables), layout="constrained")
     axes = figure.add_subplot()
@@ -240,7 +240,7 @@ def draw(lines: Sequence[Line]) -> Figure:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_command(_command)
 
 

@@ -1,8 +1,8 @@
 """Measure the start-up time of a new installation: `python -m benchmarks.cold_start --against 22a5b60`.
 
-CPU seconds of a process on an empty cache, when everything is compiled, and of the same process once more.
-Each task begins with an empty cache of its own. With `--against`, the version of another commit is measured
-in turn with this one, in the same run; single figures of another day or machine say little.
+Measured are CPU seconds of a process with an empty cache, which compiles everything, and of a second process.
+Each task starts with its own empty cache. With `--against`, the version of another commit is measured in turn
+with this one in the same run; figures of another day or machine are not comparable.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ class Args:
     repeats: int = 3
     """rounds; the median is reported"""
     out: Path = Path("benchmarks/results/cold_start")
-    """where the .json and the .png go"""
+    """path of the .json and the .png file, without suffix"""
     docs: bool = False
     """write docs/benchmarks/cold_start.json and docs/images/cold_start.png, too"""
 
 
 @contextmanager
 def checkout_of(commit: str) -> Iterator[Path]:
-    """A checkout of a commit, for as long as it is needed."""
+    """Check out a commit in a `with` block; yield the folder."""
     with tempfile.TemporaryDirectory() as folder:
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--detach", "--quiet", folder, commit], check=True)
@@ -93,7 +93,7 @@ def checkout_of(commit: str) -> Iterator[Path]:
 
 
 def cpu_seconds(checkout: Path, task: list[str], cache: Path) -> float:
-    """Run a task of a checkout in a process; the CPU seconds that it took."""
+    """Run a task of a checkout in a process; return its CPU seconds."""
     with tempfile.TemporaryDirectory() as out:
         surroundings = {**os.environ, "PYTHONPATH": str(checkout), "XDG_CACHE_HOME": str(cache)}
         surroundings.pop("NUMBA_CACHE_DIR", None)
@@ -105,7 +105,7 @@ def cpu_seconds(checkout: Path, task: list[str], cache: Path) -> float:
 
 
 def measure(checkouts: dict[str, Path], repeats: int) -> list[dict[str, Any]]:
-    """All tasks of all checkouts, in turn."""
+    """Measure all tasks of all checkouts in turn."""
     rows: dict[tuple[str, str], tuple[list[float], list[float]]] = {}
     for _, (task, command), (name, checkout) in tqdm(
         [(r, t, c) for r in range(repeats) for t in TASKS.items() for c in checkouts.items()]
@@ -120,8 +120,8 @@ def measure(checkouts: dict[str, Path], repeats: int) -> list[dict[str, Any]]:
     ]
 
 
-def draw(rows: list[dict[str, Any]]) -> Figure:
-    """A bar for each task and version, in CPU seconds of compiling."""
+def plot(rows: list[dict[str, Any]]) -> Figure:
+    """Plot the CPU seconds of compiling as bars, by task and version."""
     versions = list(dict.fromkeys(row["version"] for row in rows))
     figure = new_figure(8, 1 + 0.4 * len(rows), layout="constrained")
     axes = figure.add_subplot()
@@ -139,17 +139,17 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
 
 
 def save(rows: list[dict[str, Any]], repeats: int, json_path: Path, picture: Path) -> None:
-    """Write the figures and their picture."""
+    """Write the figures and their plot."""
     json_path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(json_path) as draft:
         draft.write_text(
             json.dumps({**environment_info(), "repeats": repeats, "rows": rows}, indent=1) + "\n"
         )
-    warn(save_picture(picture, lambda: draw(rows)))
+    warn(save_picture(picture, lambda: plot(rows)))
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     args = tyro.cli(Args, description=__doc__)
     if args.against:
         with checkout_of(args.against) as other:

@@ -1,14 +1,13 @@
 """Measure how fast well-known card game environments play random legal moves on one core.
 
-Counting is the same for all: one decision of one agent in one game is one step. A step that is not a
-decision (dealing and other chance, PettingZoo's closing steps of agents that are done) counts nothing, but
-the time it takes is measured; so are resets. Before each decision the environment produces the observation
-and the legal moves of the agent that is to act, in the cheapest form that the library itself offers, and the
-move is drawn uniformly from them by the cheapest means found. A library is built and warmed up (compiled)
-before its clock starts.
+One decision of one agent in one game is one step. Steps without a decision (dealing and other chance,
+PettingZoo's final steps of finished agents) are not counted, but their time is included, and so are resets.
+Before each decision the environment produces the observation and the legal moves of the agent to act, in the
+cheapest form that the library offers, and the move is sampled uniformly by the cheapest means found. A
+library is built and warmed up (compiled) before its clock starts.
 
-None of the packages is needed: what is not installed is skipped. Pgx's `bridge_bidding`, which needs a table
-of deals that must be downloaded, is left out.
+All packages are optional; missing ones are skipped. Pgx's `bridge_bidding` is left out because it needs a
+downloaded table of deals.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ PGX_STEPS_PER_CALL = 32  # batched steps in one call of the compiled loop
 PGX_BATCHES = (1024, 4096)
 
 Play = Callable[[float], int]
-"""Plays for at least so many seconds and returns the number of decisions."""
+"""Function that plays for at least a number of seconds and returns the number of decisions."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to measure.
+    """An environment to measure.
 
     Attributes:
         name: The game or setting.
@@ -47,7 +46,7 @@ class Case:
         packages: The distributions it needs; the first one's version is the library's.
         build: Makes the environment; raises ImportError where a package is missing.
         batch: How many games are stepped at the same time.
-        note: What a reader needs to know to judge the figure.
+        note: Context for the interpretation of the figure.
     """
 
     name: str
@@ -64,7 +63,7 @@ def measure_others(seconds: float, progress: Callable[[str], None]) -> list[Meas
     Args:
         seconds: How long each case plays with the clock running, at least. Building, compiling and warming up
             come on top.
-        progress: Is given a line of text before and after each case.
+        progress: Callback that takes a line of text before and after each case.
 
     Returns:
         One row for each case, in the order of `all_cases`.
@@ -93,9 +92,8 @@ def measure(case: Case, seconds: float) -> Measurement | Skipped:
         seconds: How long to play with the clock running, at least.
 
     Returns:
-        The figure, with the processor time per second of wall-clock time in the note: well below 1, other
-        programs were in the way. Or why there is none: a package is missing, or its version cannot do what is
-        asked of it.
+        The figure, with the processor time per second of elapsed time in the note (well below 1 if other
+        programs interfered); or the reason for a missing figure: a package is missing or unsuitable.
     """
     try:
         versions = [f"{package} {importlib.metadata.version(package)}" for package in case.packages]
@@ -314,7 +312,7 @@ def _play_openspiel(game: Any, observer: Any, seconds: float) -> int:
 
 
 def _sample_chance(outcomes: Sequence[tuple[int, float]], point: float) -> int:
-    """Picks the outcome at a point of [0, 1) when all are laid end to end by probability."""
+    """Returns the outcome at a point of [0, 1) by inverse transform sampling."""
     for action, probability in outcomes:
         point -= probability
         if point < 0:

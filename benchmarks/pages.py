@@ -1,4 +1,4 @@
-"""A page's blocks that commands write, each between two marks."""
+"""Blocks of a page that commands write, each between two marks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ END: Final = "<!-- end -->\n"
 
 
 def with_block(text: str, begin: str, block: str) -> str:
-    """The text of a page with another block after a mark.
+    """Replace the block after a mark in the text of a page.
 
     Args:
-        text: of the page; has a line `begin`, and a line `END` after it.
+        text: text of the page, with a line `begin` and a line `END` after it.
         begin: the mark, with its line end.
-        block: Markdown, ending in a line end.
+        block: Markdown with a line end.
 
     Raises:
         ValueError: the page has no such marks.

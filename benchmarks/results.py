@@ -1,7 +1,6 @@
 """Results of a throughput benchmark: the rows, and functions that store, print and plot them.
 
-Nothing in this file measures anything. `rich` makes the table prettier and `matplotlib` draws the chart; both
-may be missing.
+`rich` formats the table and `matplotlib` plots the chart; both are optional.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Measurement:
         agent_steps_per_second: Decisions of agents divided by `seconds`. A decision of one agent in one game
             is one step, so one call on a batch of 1024 games counts 1024.
         seconds: The wall-clock time that was measured.
-        note: What a reader needs to know to judge the figure.
+        note: Context for the interpretation of the figure.
     """
 
     name: str
@@ -61,7 +60,7 @@ class Skipped:
     """An environment that could not be measured.
 
     Attributes:
-        reason: Why not, for example which package is missing.
+        reason: The reason, such as a missing package.
         name: The game or setting.
         library: The library that the environment comes from.
     """
@@ -97,12 +96,12 @@ def environment_info() -> dict[str, str | int | None]:
 
 
 def save_results(path: Path | str, rows: Sequence[Row], info: Mapping[str, object]) -> None:
-    """Stores the rows as JSON. A reader sees the old file or the new one, never half of it.
+    """Stores the rows as JSON, atomically.
 
     Args:
         path: The file to write; its folder is made if it is missing.
-        rows: What was measured and what was skipped.
-        info: What `environment_info` returned, and anything else that JSON can hold.
+        rows: The measurements and skipped environments.
+        info: The result of `environment_info`, and further JSON values.
     """
     content = {
         "environment": dict(info),
@@ -115,7 +114,7 @@ def save_results(path: Path | str, rows: Sequence[Row], info: Mapping[str, objec
 
 
 def load_results(path: Path | str) -> tuple[list[Row], dict[str, Any]]:
-    """Reads back what `save_results` stored.
+    """Reads the output of `save_results`.
 
     Args:
         path: The file to read.
@@ -130,7 +129,7 @@ def load_results(path: Path | str) -> tuple[list[Row], dict[str, Any]]:
 
 
 def format_rate(rate: float) -> str:
-    """Writes a rate for people to read.
+    """Formats a rate.
 
     Args:
         rate: Steps per second.
@@ -199,7 +198,7 @@ def _cpu_model() -> str:
 
 
 def _fastest_first(rows: Sequence[Row]) -> list[Measurement]:
-    """The measurements among the rows, by falling speed."""
+    """Returns the measurements among the rows, fastest first."""
     measurements = [row for row in rows if isinstance(row, Measurement)]
     return sorted(measurements, key=lambda row: row.agent_steps_per_second, reverse=True)
 

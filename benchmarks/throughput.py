@@ -2,12 +2,12 @@
 
 One decision of one agent in one game is one step. A step is the rules, the legality check of
 the action, the observation and the mask of the next decision, rewards, and the next episode where one ended;
-the legal action is drawn uniformly from the mask. Every setting is measured several times, one after the
-other in turn, and the median is reported: these figures are for comparison within one run.
+the legal action is sampled uniformly from the mask. All settings are measured repeatedly in turns, and the
+median is reported: figures are comparable within one run.
 
-Beside them, in the same run and on one core, the card games of PettingZoo, RLCard, OpenSpiel and Pgx, where
-they are installed (extra `bench`); what two threads are worth beside processes that keep the cores busy; and
-the time from starting Python to the first step, with an empty cache of compiled code and with a filled one.
+The same run also measures the card games of PettingZoo, RLCard, OpenSpiel and Pgx on one core, if installed
+(extra `bench`); the gain of a second thread beside processes that keep the cores busy; and the time from
+starting Python to the first step, with an empty and with a filled cache of compiled code.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import tyro
 from tqdm import tqdm
@@ -41,15 +42,19 @@ from benchmarks.results import (
     save_bar_chart,
     save_results,
 )
-from millebornes_env import __version__, millebornes_v0, vector_env, wielerspel_v0
+from millebornes_env import __version__, agents, millebornes_v0, vector_env, wielerspel_v0
 from millebornes_env._util.command_line import warn
+from millebornes_env.arena.recording import Recording, record
 
 BATCHES = (1, 64, 1024, 4096, 16_384)
 THREADS = (1, 2)
 VECTOR_NAME = "vector env, {threads} thread{s}"
 AEC_NAME = "AEC, last() and masked sample"
 RACE_AEC_NAME = "AEC of the race, last() and masked sample"
+HISTORY_NAME = "vector env with history"
+AGENTS = ("greedy", "champion")
 PLAYERS_OF_THE_RACE = 4
+ROUNDS_TO_RECORD = 5000
 BUSY_PROCESSES = 2
 
 _FIRST_STEP = """
@@ -73,16 +78,16 @@ class Args:
     players: int = 2
     """seats at the table"""
     others: bool = True
-    """measure the other libraries too, as far as they are installed"""
+    """also measure other libraries, if installed"""
     cold: bool = True
-    """measure the time to the first step with an empty cache too (half a minute)"""
+    """also measure the time to the first step with an empty cache (half a minute)"""
     out: Path = Path("benchmarks/results/throughput")
-    """where the .json and the .png go"""
+    """path of the .json and the .png file, without suffix"""
 
 
 @dataclass
 class Setting:
-    """Something to measure again and again."""
+    """A setting to measure repeatedly."""
 
     case: Case
     play: Play
@@ -93,7 +98,7 @@ class Setting:
 
 
 def vector_case(batch: int, threads: int, players: int, name: str = "", **options: Any) -> Case:
-    """The vector environment at one batch size and thread count; `options` as of `vector_env`."""
+    """Build the vector environment with a batch size and thread count; `options` go to `vector_env`."""
 
     def build() -> Play:
         env = vector_env(batch, players=players, seed=1, num_threads=threads, **options)
@@ -117,7 +122,7 @@ def vector_case(batch: int, threads: int, players: int, name: str = "", **option
 
 
 def aec_case(name: str, make: Callable[[], Any]) -> Case:
-    """The AEC face, looped as PettingZoo documents it, the move drawn from the mask."""
+    """Build the AEC environment with PettingZoo's documented loop, sampling from the mask."""
 
     def build() -> Play:
         env = make()
@@ -142,9 +147,55 @@ def aec_case(name: str, make: Callable[[], Any]) -> Case:
     return Case(name, OUR_LIBRARY, (), build)
 
 
+def gymnasium_case(opponent: str) -> Case:
+    """Build the Gymnasium environment against an opponent; a learner's step is counted as one."""
+
+    def build() -> Play:
+        env: Any = gymnasium.make("millebornes/MilleBornes-v0", opponent=opponent)
+        random = np.random.default_rng(1)
+        mask = env.reset(seed=1)[1]["action_mask"]
+
+        def play(seconds: float) -> int:
+            nonlocal mask
+            decisions, end = 0, time.perf_counter() + seconds
+            while time.perf_counter() < end:
+                for _ in range(500):
+                    legal = mask.nonzero()[0]
+                    _, _, is_over, _, info = env.step(legal[int(random.random() * len(legal))])
+                    mask = (env.reset()[1] if is_over else info)["action_mask"]
+                decisions += 500
+            return decisions
+
+        return play
+
+    return Case(f"Gymnasium, against {opponent}", OUR_LIBRARY, (), build)
+
+
+def agent_case(name: str, players: int) -> Case:
+    """Build an agent that chooses for one observation at a time."""
+
+    def build() -> Play:
+        env = vector_env(1, players=players, seed=1)
+        observations, _ = env.reset()
+        agent = agents.load(name, env)
+        row, mask = observations["observation"][0], observations["action_mask"][0]
+
+        def play(seconds: float) -> int:
+            decisions, end = 0, time.perf_counter() + seconds
+            while time.perf_counter() < end:
+                for _ in range(500):
+                    agent.act(row, mask)
+                decisions += 500
+            return decisions
+
+        return play
+
+    return Case(f"{name}.act, one row", OUR_LIBRARY, (), build)
+
+
 @contextlib.contextmanager
 def cores_for(threads: int) -> Iterator[None]:
-    """One core for what runs on one thread, all of them for the rest."""
+    """Restrict single-threaded settings to one core in a `with` block."""
     if threads == 1:
         with one_core():
             yield
@@ -153,9 +204,11 @@ def cores_for(threads: int) -> Iterator[None]:
 
 
 def build_settings(args: Args) -> tuple[list[Setting], list[Skipped]]:
-    """Build and warm up everything to be measured; what is not installed is skipped."""
+    """Build and warm up all settings; missing packages are skipped."""
     cases = [(vector_case(batch, threads, args.players), threads) for threads in THREADS for batch in BATCHES]
     cases.append((aec_case(AEC_NAME, lambda: millebornes_v0.env(players=args.players)), 1))
+    cases.append((vector_case(4096, 1, args.players, HISTORY_NAME, history=True), 1))
+    cases += [(gymnasium_case("greedy"), 1), *((agent_case(name, args.players), 1) for name in AGENTS)]
     cases.append((aec_case(RACE_AEC_NAME, lambda: wielerspel_v0.env(players=PLAYERS_OF_THE_RACE)), 1))
     if args.others:
         cases += [(case, 1) for case in all_cases()]
@@ -222,12 +275,12 @@ def paired_ratio(
 
 
 def ratio_of(over: Setting, under: Setting) -> float:
-    """The median, over the rounds, of one setting's rate divided by another's in the same round."""
+    """Return the median over rounds of the ratio of two settings' rates in the same round."""
     return statistics.median(a / b for a, b in zip(over.rates, under.rates, strict=True))
 
 
 def ratios(settings: list[Setting]) -> dict[str, float]:
-    """The ratios that this benchmark is about, as far as their settings were measured."""
+    """Return the reported ratios of the measured settings."""
 
     def ours(batch: int, threads: int) -> Callable[[Case], bool]:
         name = VECTOR_NAME.format(threads=threads, s="" if threads == 1 else "s")
@@ -236,7 +289,10 @@ def ratios(settings: list[Setting]) -> dict[str, float]:
     def theirs(library: str, name: str) -> Callable[[Case], bool]:
         return lambda case: case.library == library and case.name.startswith(name)
 
-    wanted = {"2 threads / 1 thread, batch 4096": (ours(4096, 2), ours(4096, 1))}
+    wanted = {
+        "2 threads / 1 thread, batch 4096": (ours(4096, 2), ours(4096, 1)),
+        "without history / with history, batch 4096": (ours(4096, 1), lambda case: case.name == HISTORY_NAME),
+    }
     for library, name in (("PettingZoo", "hanabi"), ("PettingZoo", "leduc"), ("RLCard", "uno")):
         wanted[f"batch 4096 on 1 thread / {library} {name}"] = (ours(4096, 1), theirs(library, name))
     result: dict[str, float] = {}
@@ -248,7 +304,7 @@ def ratios(settings: list[Setting]) -> dict[str, float]:
 
 @contextlib.contextmanager
 def busy_processes() -> Iterator[None]:
-    """Processes that use all the time that they get."""
+    """Keep cores busy with other processes in a `with` block."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY_PROCESSES)]
     try:
         yield
@@ -259,7 +315,7 @@ def busy_processes() -> Iterator[None]:
 
 
 def ratio_beside_busy_processes(args: Args) -> dict[str, float]:
-    """The rate of two threads divided by that of one, where other processes use the cores, too."""
+    """Return the rate of two threads over that of one, while other processes use the cores."""
     settings = []
     for threads in (2, 1):
         case = vector_case(4096, threads, args.players)
@@ -271,8 +327,22 @@ def ratio_beside_busy_processes(args: Args) -> dict[str, float]:
     return {label: ratio_of(*settings)}
 
 
+def recording_rate() -> dict[str, float]:
+    """Return the rounds that `record greedy random` plays and writes in a second of one core."""
+    with tempfile.TemporaryDirectory() as folder, one_core():
+        recording = Recording(agents=("greedy", "random"), rounds_per_file=ROUNDS_TO_RECORD)
+        began = 0.0
+        for rounds in (
+            ROUNDS_TO_RECORD,
+            2 * ROUNDS_TO_RECORD,
+        ):  # the first file also loads all that is needed
+            began = time.perf_counter()
+            record(Path(folder) / "recording", recording, rounds)
+        return {"recorded rounds/s": ROUNDS_TO_RECORD / (time.perf_counter() - began)}
+
+
 def time_to_first_step(args: Args) -> dict[str, float]:
-    """Seconds from `import millebornes_env` to the end of the first step of a new process."""
+    """Return the seconds from `import millebornes_env` to the end of the first step in a new process."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
 
@@ -292,12 +362,12 @@ def time_to_first_step(args: Args) -> dict[str, float]:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     args = tyro.cli(Args, description=__doc__)
     settings, skipped = build_settings(args)
     measure_in_turn(settings, args.seconds, args.repeats)
     rows: list[Row] = [*(to_row(setting) for setting in settings), *skipped]
-    figures = ratios(settings) | ratio_beside_busy_processes(args)
+    figures = ratios(settings) | ratio_beside_busy_processes(args) | recording_rate()
     figures |= time_to_first_step(args) if args.cold else {}
     print_table(rows)
     for label, figure in figures.items():

@@ -1,4 +1,4 @@
-"""The trainers that `benchmarks.training` compares: the same network, games and options for each."""
+"""The trainers compared by `benchmarks.training`, with equal networks, games and options."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Work:
     """The task of both trainers.
 
     Attributes:
-        edition: the rule sheet.
+        edition: rule sheet.
         players: number of seats.
         episode: one of the game's episodes; rewards are points, or wins if the game has none.
         threads: number of threads of PyTorch and of the games.
@@ -71,7 +71,7 @@ class Work:
 
 
 def usual_options(edition: str, episode: str) -> selfplay.Args:
-    """The options of `train.selfplay` that say what is played."""
+    """Return the options of `train.selfplay` for the game and the table."""
     return selfplay.Args(edition=(edition,), episode=episode)
 
 
@@ -97,12 +97,12 @@ class Contender:
 
     @property
     def task(self) -> tuple[tuple[int, ...], int]:
-        """The settings that must be equal for two contenders to be compared."""
+        """Settings that must be equal in a comparison."""
         return self.hidden, self.epochs
 
     @property
     def network(self) -> str:
-        """The hidden layers in words."""
+        """Description of the hidden layers."""
         return " - ".join(map(str, self.hidden))
 
 
@@ -127,7 +127,7 @@ class Progress:
 
 
 class Trainer(Protocol):
-    """Something that learns."""
+    """Interface of the measured trainers."""
 
     @property
     def parameters(self) -> int:
@@ -141,7 +141,7 @@ class Trainer(Protocol):
 
 
 def make(contender: Contender, work: Work) -> Trainer:
-    """The trainer of a contender, with options of `train.selfplay` in all that is not a matter of speed."""
+    """Create the trainer of a contender; options without effect on speed are those of `train.selfplay`."""
     torch.set_num_threads(work.threads)
     if contender.trainer == OURS:
         return OurTrainer(contender, work)
@@ -193,11 +193,11 @@ class HiddenLayers(BaseFeaturesExtractor):
     """The hidden layers of `Perceptron`, for both heads of a policy of Stable-Baselines3."""
 
     def __init__(self, observation_space: gymnasium.Space[Any], widths: Sequence[int]) -> None:
-        """Make the layers.
+        """Create the layers.
 
         Args:
-            observation_space: of rows of numbers.
-            widths: of the layers.
+            observation_space: space of the inputs.
+            widths: widths of the layers.
         """
         super().__init__(observation_space, features_dim=widths[-1])
         assert observation_space.shape is not None
@@ -215,11 +215,11 @@ class HiddenLayers(BaseFeaturesExtractor):
 
 
 class TimedGames(SB3VecEnv):
-    """A timed environment, with the features that `train.selfplay` shows behind the observations.
+    """A timed environment with the features of `train.selfplay` after the observations.
 
     Attributes:
-        seconds: in `step`, opponents included.
-        scale: float32[D + F], what the numbers of a row are multiplied with.
+        seconds: time in `step`, including opponents.
+        scale: float32[D + F], factors of the inputs.
     """
 
     def __init__(self, num_envs: int, **options: Any) -> None:
@@ -258,10 +258,10 @@ class TimedGames(SB3VecEnv):
 
 
 class TimedPPO(MaskablePPO):
-    """MaskablePPO whose time is taken.
+    """A timed MaskablePPO.
 
     Attributes:
-        seconds: of its policy while it plays, of its advantages, and of its updates.
+        seconds: time of inference, of advantages, and of updates.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -310,7 +310,7 @@ class TheirTrainer:
         self._rollout = contender.size.games * contender.size.steps
 
     def _opponent(self) -> Callable[..., npt.NDArray[np.int64]]:
-        """The policy as it stands, drawing its actions, its time taken."""
+        """Sample actions of the current policy, and measure the time."""
         policy = self._model.policy
 
         @torch.no_grad()
@@ -352,7 +352,7 @@ class TheirTrainer:
 
 
 def make_model(contender: Contender, env: SB3VecEnv) -> TimedPPO:
-    """MaskablePPO with the network, the optimizer and the weights of the loss of `train.selfplay`."""
+    """Create MaskablePPO with the network, the optimizer and the loss coefficients of `train.selfplay`."""
     usual = selfplay.Args()
     model = TimedPPO(
         "MlpPolicy",

@@ -3,14 +3,14 @@
     python -m benchmarks.training
     python -m benchmarks.training --docs     # writes docs/benchmarks/training.json and its picture too
 
-Counted are the decisions that a trainer has learned from, each once however many epochs it was learned from,
-divided by all the time that it took: playing, inference, advantages and updates; no evaluation, no files.
-`train.selfplay` learns from the decisions of all seats; MaskablePPO from those of one seat of each game,
-while its policy plays the other seats by inference only ("played" counts those decisions too). Both have the
-same games, observations, features, number of weights, optimizer, loss, epochs and threads. MaskablePPO is
-measured with several sizes of rollout and batch: "ratio" is to the fastest of them, "default" to the rollout
-and the batch that it comes with (2,048 steps of 8 games, 64 decisions in a gradient step). "torch" is the
-ratio to `--learner torch` in its faster precision, with the same games and batches.
+Rates are decisions learned from, each counted once for all epochs, per second of playing, inference,
+advantages and updates; without evaluation and files. `train.selfplay` learns from the decisions of all seats;
+MaskablePPO from those of one seat of each game, while its policy plays the other seats by inference only
+("played" counts those decisions too). Both have the same games, observations, features, number of weights,
+optimizer, loss, epochs and threads. MaskablePPO is measured with several sizes of rollout and batch: "ratio"
+is to the fastest of them, "default" to the rollout and the batch that it comes with (2,048 steps of 8 games,
+64 decisions in a gradient step). "torch" is the ratio to `--learner torch` in its faster precision, with the
+same games and batches.
 
 Every contender is warmed up (which compiles), then all of them learn in turns, round after round; rates are
 medians over the rounds, ratios are medians of the ratios within a round.
@@ -54,28 +54,28 @@ from millebornes_env.cli.console import table_console
 from millebornes_env.envs.options import USUAL
 
 OUR_SIZES: Final = (Size(1024, 64, 1024), Size(4096, 64, 8192))
-"""The defaults of `train.selfplay`, and more at once."""
+"""The defaults of `train.selfplay`, and a larger size."""
 OUR_LEARNERS: Final[tuple[tuple[Learner, Precision], ...]] = (
     *(("torch", "float32"), ("torch", "bfloat16"), ("sparse", "float32")),
 )
 THEIR_DEFAULT: Final = Size(8, 2048, 64)
-"""Steps and batch are MaskablePPO's defaults; for the number of games it has none."""
+"""Steps and batch size are MaskablePPO's defaults; it has no default number of games."""
 THEIR_SIZES: Final = (
     THEIR_DEFAULT,
     Size(256, 64, 2048),
     Size(1024, 64, 8192),
     Size(4096, 16, 8192),
 )
-"""MaskablePPO's fastest of these counts."""
+"""Sizes of MaskablePPO; the fastest counts."""
 TASKS: Final = (((128,), 2), ((256, 128), 2))
-"""Hidden layers and epochs that are compared: those of `make train`, and the champions'."""
+"""Hidden layers and epochs of the comparison: those of `make train`, and of the champions."""
 PART_COLOURS: Final = dict(zip(PARTS, ("#6fb98a", "#9db4d0", "#2f5f9e", "#e3c878", "#d9d9d9"), strict=True))
 HEADINGS: Final = (
     *("trainer", "network", "epochs", "games x steps", "batch", "learner"),
     *("learned", "torch", "ratio", "default", "played", "busy", "env", "infer", "adv", "update", "other"),
 )
 SMALLEST_LABEL: Final = 2.5
-"""Per cent of the time below which the picture has no room for a figure."""
+"""Per cent of the time below which the plot omits a figure."""
 DOCS: Final = Path("docs")
 
 
@@ -86,19 +86,19 @@ class Args:
     rounds: int = 5
     """rounds of the benchmark; medians are reported"""
     seconds: float = 6.0
-    """seconds that each contender learns in each round; a rollout that was begun is learned from"""
+    """seconds of each contender in each round; a started rollout is completed"""
     edition: str = "parker"
     """rule sheet that is played"""
     players: int = 2
     """seats at the table"""
     episode: str = USUAL
-    """what is played, such as match or round; usual: the longest that the game has"""
+    """unit of play, such as match or round; usual: the longest of the game"""
     threads: int = 2
     """CPU threads of PyTorch and of the games"""
     quick: bool = False
-    """tiny rollouts, one for each contender and round: shows that it works, measures nothing"""
+    """tiny rollouts, one for each contender and round: a functional test without valid figures"""
     out: Path = Path("benchmarks/results/training")
-    """where the .json and the .png go"""
+    """path of the .json and the .png file, without suffix"""
     docs: bool = False
     """write docs/benchmarks/training.json and docs/images/training.png instead"""
 
@@ -111,7 +111,7 @@ class Args:
 
 @dataclass
 class Runner:
-    """A contender and what it has done: an entry of each list for each round."""
+    """A contender and its results; each list has an entry for each round."""
 
     contender: Contender
     trainer: Trainer
@@ -121,7 +121,7 @@ class Runner:
     shares: list[dict[str, float]] = field(default_factory=list)
 
     def run(self, seconds: float) -> None:
-        """Learn for so long, at least once, and note what was done."""
+        """Train for a number of seconds, at least one update, and record the results."""
         before, wall = self.trainer.progress(), 0.0
         cpu, began = time.process_time(), time.perf_counter()
         while wall == 0.0 or wall < seconds:
@@ -173,13 +173,13 @@ class Line:
 
 
 def shares_of(done: Progress, wall: float) -> dict[str, float]:
-    """Shares of the wall-clock time by part; what no part has taken is "other"."""
+    """Return the shares of the elapsed time by part; the rest is "other"."""
     shares = {part: seconds / wall for part, seconds in done.seconds.items()}
     return {**shares, "other": max(1.0 - sum(shares.values()), 0.0)}
 
 
 def contenders(quick: bool) -> list[Contender]:
-    """Everything that is measured, those with the same network and epochs side by side."""
+    """Return all contenders, grouped by network and epochs."""
     result = []
     for hidden, epochs in TASKS:
         result += [
@@ -192,15 +192,15 @@ def contenders(quick: bool) -> list[Contender]:
 
 
 def shrunk(size: Size) -> Size:
-    """A size that takes no time."""
+    """Return a minimal size."""
     return Size(max(size.games // 32, 2), min(size.steps, 64) // 4, max(size.batch // 64, 16))
 
 
 def warmed_up(args: Args, bar: Bar) -> list[Runner]:
-    """All trainers, each after its first update.
+    """Create all trainers and run their first updates.
 
     Raises:
-        ValueError: two that are to be compared have not the same number of weights.
+        ValueError: two compared trainers have different numbers of weights.
     """
     runners: list[Runner] = []
     parameters: dict[tuple[tuple[int, ...], int], int] = {}
@@ -216,7 +216,7 @@ def warmed_up(args: Args, bar: Bar) -> list[Runner]:
 
 
 def measured(args: Args) -> list[Line]:
-    """Let all contenders learn in turns."""
+    """Train all contenders in turns."""
     with Bar(transient=True) as bar:
         runners = warmed_up(args, bar)
         turns = [runner for _ in range(args.rounds) for runner in runners]
@@ -226,7 +226,7 @@ def measured(args: Args) -> list[Line]:
 
 
 def line_of(runner: Runner, runners: Sequence[Runner], args: Args) -> Line:
-    """A contender beside the fastest MaskablePPO with the same network and epochs."""
+    """Compare a contender with the fastest MaskablePPO of the same network and epochs."""
     task = runner.contender.task
     theirs = [one for one in runners if one.contender.trainer == THEIRS and one.contender.task == task]
     reference = max(theirs, key=lambda one: statistics.median(one.learned))
@@ -250,7 +250,7 @@ def line_of(runner: Runner, runners: Sequence[Runner], args: Args) -> Line:
 
 
 def torch_ratio(runner: Runner, runners: Sequence[Runner]) -> float | None:
-    """A contender of ours beside the fastest of PyTorch's that has the same to do; None for others."""
+    """Compare our contender with the fastest of PyTorch with the same settings; None for others."""
     one = runner.contender
     if one.trainer != OURS:
         return None
@@ -263,17 +263,17 @@ def torch_ratio(runner: Runner, runners: Sequence[Runner]) -> float | None:
 
 
 def median_ratio(over: Sequence[float], under: Sequence[float]) -> float:
-    """The median, over the rounds, of one rate divided by the other of the same round."""
+    """Return the median over rounds of the ratio of two rates in the same round."""
     return statistics.median(a / b for a, b in zip(over, under, strict=True))
 
 
 def table_of(lines: Sequence[Line], args: Args, load: str) -> Group:
-    """The lines as a table, with what is the same for all of them above, and below how to read it.
+    """Build the table of the lines, with common settings in the title and an explanation below.
 
     Args:
-        lines: what was measured.
-        args: of the command.
-        load: of the machine, in words.
+        lines: the measurements.
+        args: options of the command.
+        load: description of the machine's load.
     """
     played = f"{args.edition}, {args.players} players, {args.work.episode}; {args.threads} threads"
     table = Table(
@@ -301,7 +301,7 @@ def table_of(lines: Sequence[Line], args: Args, load: str) -> Group:
 
 
 def cells(line: Line) -> list[str]:
-    """A row of the table."""
+    """Return a row of the table."""
     one = line.contender
     return [
         one.trainer,
@@ -321,7 +321,7 @@ def cells(line: Line) -> list[str]:
 
 
 def surroundings() -> dict[str, Any]:
-    """The machine and the software."""
+    """Describe the machine and the software."""
     import torch  # noqa: PLC0415 - after benchmarks.trainers, which sets how its threads wait
 
     return {
@@ -348,11 +348,11 @@ def bfloat16_flags() -> list[str]:
 
 
 def picture(lines: Sequence[Line]) -> Any:
-    """Two bar charts: decisions learned from per second, and where the time went."""
+    """Plot decisions learned from per second, and the shares of time."""
     figure = new_figure(13.5, 1.6 + 0.42 * len(lines), layout="constrained")
     rates, parts = figure.subplots(1, 2, width_ratios=(3, 2))
-    draw_rates(rates, lines)
-    draw_parts(parts, lines)
+    plot_rates(rates, lines)
+    plot_parts(parts, lines)
     for axes in (rates, parts):
         axes.set_ylim(len(lines) - 0.4, -0.6)
         axes.set_xticks([])
@@ -361,8 +361,8 @@ def picture(lines: Sequence[Line]) -> Any:
     return figure
 
 
-def draw_rates(axes: Any, lines: Sequence[Line]) -> None:
-    """A bar for each contender's speed."""
+def plot_rates(axes: Any, lines: Sequence[Line]) -> None:
+    """Plot the speed of each contender."""
     ours = [line.contender.trainer == OURS for line in lines]
     bars = axes.barh(
         range(len(lines)),
@@ -378,8 +378,8 @@ def draw_rates(axes: Any, lines: Sequence[Line]) -> None:
     axes.set_title(title, fontsize=10, loc="left", fontweight="bold")
 
 
-def draw_parts(axes: Any, lines: Sequence[Line]) -> None:
-    """A bar for each contender's time, divided into its parts."""
+def plot_parts(axes: Any, lines: Sequence[Line]) -> None:
+    """Plot the time of each contender by part."""
     done = [0.0] * len(lines)
     for part in PARTS:
         widths = [100 * line.shares[part] for line in lines]

@@ -1,4 +1,4 @@
-"""Builds the machine code of a wheel: a shared object of the kernels, and its description `kernels.json`."""
+"""Build the machine code of a wheel: a shared object of the kernels, and its description `kernels.json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hook of Hatchling that puts compiled kernels into a wheel, and the platform into its name."""
+"""Hook of Hatchling that adds compiled kernels to a wheel, and the platform to its name."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[misc]  # it has no ty
         build_data["tag"] = LINUX_TAG
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove the files: the wheel has them."""
+        """Remove the files, which are now in the wheel."""
         if hasattr(self, "_files"):
             self._files.cleanup()

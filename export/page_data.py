@@ -1,6 +1,6 @@
-"""The data that the page needs besides the kernels, as JSON: layouts, tables and words.
+"""The data of the page besides the kernels, as JSON: layouts, tables and words.
 
-Everything is read from the package; no fact about the game is written down here.
+Everything is read from the package; no facts about the game are repeated here.
 """
 
 from __future__ import annotations
@@ -186,14 +186,14 @@ def _card(card: Card) -> dict[str, Any]:
     number = card.value
     kinds = {"distance": is_distance, "hazard": is_hazard, "remedy": is_remedy}
     kind = next((name for name, is_one in kinds.items() if is_one(number)), "safety")
-    told = {"id": number, "name": CARD_WORDS[number], "kind": kind, "title": CARD_NAMES[number]}
+    data = {"id": number, "name": CARD_WORDS[number], "kind": kind, "title": CARD_NAMES[number]}
     if kind == "distance":
-        told["km"] = int(KM[number])
+        data["km"] = int(KM[number])
     if kind == "hazard":
-        told["safety"] = int(safety_against(number))
+        data["safety"] = int(safety_against(number))
     if kind == "remedy":
-        told["hazard"] = int(hazard_of(number))
-    return told
+        data["hazard"] = int(hazard_of(number))
+    return data
 
 
 def _title_of_line(line: str) -> str:
@@ -202,8 +202,8 @@ def _title_of_line(line: str) -> str:
 
 def _question(name: str) -> dict[str, Any]:
     field = FIELDS[name]
-    told = {"field": name, "question": field.question, "choices": list(field.choices), "unit": field.unit}
-    return told if name in TABLE_FIELDS else told | limits(name)._asdict()
+    data = {"field": name, "question": field.question, "choices": list(field.choices), "unit": field.unit}
+    return data if name in TABLE_FIELDS else data | limits(name)._asdict()
 
 
 def _where_rolls_go() -> list[list[Any]]:
@@ -228,17 +228,17 @@ def _actions(teams: int) -> list[list[dict[str, Any]]]:
 
 
 def _action(action: int, rules: Rules, team: int) -> dict[str, Any]:
-    told: dict[str, Any] = {"action": action, "kind": _DECISIONS.get(action, "play"), "card": None}
-    told |= {"target_team": None, "notation": write_action(action, rules, team)}
-    told["words"] = action_name(action, rules.teams, team)
+    data: dict[str, Any] = {"action": action, "kind": _DECISIONS.get(action, "play"), "card": None}
+    data |= {"target_team": None, "notation": write_action(action, rules, team)}
+    data["words"] = action_name(action, rules.teams, team)
     if action in _DECISIONS:
-        return told
-    told["card"] = int(card_of(action))
+        return data
+    data["card"] = int(card_of(action))
     if is_discard(action):
-        told["kind"] = "discard"
-    elif is_hazard(told["card"]):
-        told["target_team"] = int(target_team(rules.teams, team, int(opponent_of(action))))
-    return told
+        data["kind"] = "discard"
+    elif is_hazard(data["card"]):
+        data["target_team"] = int(target_team(rules.teams, team, int(opponent_of(action))))
+    return data
 
 
 def _notation() -> dict[str, Any]:
@@ -261,8 +261,8 @@ def _notation() -> dict[str, Any]:
 
 def _edition(sheet: Edition) -> dict[str, Any]:
     tables = [_table(sheet, players, teams) for players, teams in sheet.tables]
-    told = {"name": sheet.name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
-    return told | {"is_mini": sheet.name in mini_decks()}
+    data = {"name": sheet.name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
+    return data | {"is_mini": sheet.name in mini_decks()}
 
 
 def _table(sheet: Edition, players: int, teams: int) -> dict[str, Any]:

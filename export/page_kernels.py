@@ -28,8 +28,8 @@ from millebornes_env.agents.millebornes import features
 from millebornes_env.agents.millebornes.observation_reader import Starts
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import (
-    _ROOM,
     NUM_LAYERS,
+    SCRATCH_SIZE,
     WIDTHS,
     Float32Array,
     forward_hidden,
@@ -136,7 +136,7 @@ def network_outputs(
     Returns:
         Number of outputs.
     """
-    units = stack_array(np.float32, _ROOM)
+    units = stack_array(np.float32, SCRATCH_SIZE)
     last_layer = forward_hidden(
         rulebook, features, ObservationSpec, states[0], rules, int(seats[0]), options, units
     )

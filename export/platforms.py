@@ -1,4 +1,4 @@
-"""Compiles a module of kernels with LLVM, and links it for x86-64 Linux with Zig's linker.
+"""Compile a module of kernels with LLVM, and link it for x86-64 Linux with Zig's linker.
 
 The C library is not linked, so an object needs no certain version of it. The same versions of Numba, LLVM and
 Zig produce the same bytes on any machine.
@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 
 class ExportError(Exception):
-    """A kernel cannot be exported from Numba, or cannot be linked; the message says which and why."""
+    """A kernel cannot be exported from Numba or linked; the message names it and the reason."""
 
 
 class Platform(NamedTuple):

@@ -98,8 +98,8 @@ def stale(folder: Path = FOLDER) -> str:
         for tool, now in _versions().items():
             if made["made_with"][tool] != now:
                 return f"they were built with {tool} {made['made_with'][tool]}, and {now} is installed"
-        for name, told in made["files"].items():
-            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != told:
+        for name, known in made["files"].items():
+            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != known:
                 return f"{name} is not the file that was built"
     except FileNotFoundError as error:
         return f"there is no {Path(str(error.filename)).name}"
@@ -187,8 +187,8 @@ def write_files(folder: Path, files: Mapping[str, bytes], data: Mapping[str, Any
         data: contents of `engine.json`; the digests of the files are added.
     """
     before = _names_of(folder)
-    told = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    text = json.dumps({**data, "files": told}, ensure_ascii=False, separators=(",", ":")) + "\n"
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    text = json.dumps({**data, "files": digests}, ensure_ascii=False, separators=(",", ":")) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in {**files, DATA_FILE: text.encode()}.items():  # engine.json last: it names the others
         write_bytes_atomically(folder / name, content)

@@ -1,11 +1,11 @@
-"""All questions, one after the other: `python -m research.all`.
+"""Answer all research questions, one after the other: `python -m research.all`.
 
-    python -m research.all --quick                 # see what each shows
+    python -m research.all --quick                 # preview the output of each
     python -m research.all --docs                  # all of them, into the docs
     python -m research.all --only exploitability
 
-A question that fails is said, and the others go on. Each question can be asked alone, with options of its
-own: `python -m research.NAME --help`.
+A failed question is reported, and the others continue. Each question also has its own command with more
+options: `python -m research.NAME --help`.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ from research.questions import QUESTIONS
 
 @dataclass(frozen=True)
 class Args:
-    """The options of the command line; all others of a question are its defaults."""
+    """The options of the command line; all other options of a question have their defaults."""
 
     only: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """answer this question only; give it once for each"""
+    """answer this question only; repeat it for several"""
     quick: bool = False
-    """a small run of each"""
+    """a small run of each question"""
     minutes: float | None = None
-    """minutes for each question: it begins no part after that; the same command goes on with the rest"""
+    """minutes for each question, after which it starts no part; the same command continues with the rest"""
     docs: bool = False
-    """write figures, pictures and blocks into docs"""
+    """write figures, plots and blocks into docs"""
     dry_run: bool = False
-    """only say what is done and what is left"""
+    """only report finished and remaining parts"""
 
 
 def question_of(name: str) -> Question[Any]:
-    """A question by its name."""
+    """Import a question by its name."""
     question: Question[Any] = importlib.import_module(f"research.{name}").QUESTION
     return question
 
 
 def chosen(args: Args) -> tuple[str, ...]:
-    """The names of the questions to be answered.
+    """Return the names of the questions to answer.
 
     Raises:
-        MilleBornesError: there is no question of that name.
+        MilleBornesError: there is no question with a given name.
     """
     if unknown := [name for name in args.only if name not in QUESTIONS]:
         raise MilleBornesError(f"--only {shown(unknown[0])}: the questions are {', '.join(QUESTIONS)}")
     return args.only or QUESTIONS
 
 
-def ask(args: Args) -> int:
-    """Answer the questions; how many failed."""
+def answer_all(args: Args) -> int:
+    """Answer the questions; return the number of failures."""
     failed = 0
     for number, name in enumerate(names := chosen(args), 1):
         print(f"{number} of {len(names)}: {name}", flush=True)
@@ -75,9 +75,9 @@ def ask(args: Args) -> int:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_command(
-        lambda: 2 if ask(read_options(Args, "python -m research.all", description=__doc__)) else 0,
+        lambda: 2 if answer_all(read_options(Args, "python -m research.all", description=__doc__)) else 0,
         stopped=STOPPED,
     )
 

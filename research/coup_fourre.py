@@ -3,11 +3,11 @@
     python -m research.coup_fourre            # some minutes of two cores
     python -m research.coup_fourre --quick
 
-On decks that are solved, exactly: at each information set at which a coup fourré may be claimed, what
-claiming wins more than letting the hazard stand, the opponent playing an equilibrium or any legal play, the
-claiming seat playing its best from there on; the same with smaller bonuses than the 300 points of the rules.
-In full games by rollouts: after claiming and after declining, on the same redeals. Where declining looks
-better it is tried again with other redeals, many more, so that chance alone is no counterexample.
+On solved decks, exactly: the gain of claiming over declining at each information set with a possible coup
+fourré, if the opponent plays an equilibrium or any legal play and the claiming seat continues optimally; also
+with smaller bonuses than the 300 points of the rules.
+In full games by rollouts: after claiming and after declining, on the same redeals. Cases in which declining
+seems better are repeated with many more redeals, so that chance alone produces no counterexample.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ DECKS: Final = (
     "mini7+copies_of_right_of_way=0+copies_of_driving_ace=1+copies_of_stop=1+copies_of_accident=1+copies_of_repairs=1",
     "mini10+extended_target=0",
 )
-"""Without an extension, so that there is one kind of decision besides plays."""
+"""Decks without an extension, so that claims are the only decisions besides plays."""
 BONUSES: Final = (0, 100, 200)
 """Points for a coup fourré instead of 300, on the first deck."""
 OPPONENTS: Final = ("equilibrium", "uniform")
 CARDS_LEFT: Final = (0, 1, 20, 40, 60)
 DOUBTFUL: Final = 2.0
-"""A gain that lies fewer standard errors above 0 is looked at again."""
+"""Standard errors above 0 below which a gain is measured again."""
 SURE: Final = 3.0
-"""Standard errors below 0 of a gain that speaks for declining."""
+"""Standard errors below 0 from which a gain counts for declining."""
 AGAIN: Final = 8
-"""Times as many redeals for what is looked at again."""
+"""Factor of redeals for the second measurement."""
 _ANOTHER_SEED: Final = 1 << 32
 _REACHED: Final = 1e-8
 """Information sets that the opponent reaches more rarely are counted separately."""
@@ -65,15 +65,15 @@ class Args(RolloutOptions):
     """Options of the question."""
 
     edition: str = "parker"
-    """the rule sheet of the full game"""
+    """rule sheet of the full game"""
     positions: int = 300
-    """coups fourrés for each seed"""
+    """coups fourrés per seed"""
     redeals: int = 256
-    """of each position"""
+    """redeals of each position"""
 
 
 def parts(options: Args) -> list[Part]:
-    """A part for each deck and bonus, and one for each seed of the full game."""
+    """Return a part for each deck and bonus, and for each seed of the full game."""
     config = {"edition": options.edition, **options.rollouts(few=40)}
     bonuses = BONUSES[:1] if options.quick else BONUSES
     decks = [*(DECKS[:2] if options.quick else DECKS)]
@@ -93,13 +93,13 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 
 
 def of_deck(deck: str) -> dict[str, Any]:
-    """At all information sets of a deck at which a coup fourré may be claimed.
+    """Measure the gains at all information sets of a deck with a possible coup fourré.
 
     Args:
-        deck: that can be solved; without an extension.
+        deck: a deck that can be solved, without an extension.
 
     Raises:
-        MilleBornesError: it has an extension, whose decisions cannot be told from claims here.
+        MilleBornesError: it has an extension, whose decisions cannot be distinguished from claims here.
     """
     if solvable(deck).rules.extended_target:
         raise MilleBornesError(f"{deck!r} has an extension; override it with extended_target=0")
@@ -152,13 +152,13 @@ def claims_against(found: Solved, weights: tuple[Float64Array, Float64Array]) ->
 
 
 def may_claim(states: StateArray) -> BoolArray:
-    """Decisions whether to claim a coup fourré."""
+    """Return True for decisions to claim a coup fourré or not."""
     asked: BoolArray = states["phase"] == CLAIM
     return asked
 
 
 def of_full_game(config: Mapping[str, Any], seed: int, on_progress: OnProgress) -> dict[str, Any]:
-    """By rollouts, in rounds of an agent against itself."""
+    """Measure the gains by rollouts, in rounds of an agent against itself."""
     who = player(config["agent"], config["edition"], seed)
     count, redeals = config["positions"], config["redeals"]
     result = find_decisions(who, may_claim, count, 3 * count, seed)
@@ -183,7 +183,7 @@ def of_full_game(config: Mapping[str, Any], seed: int, on_progress: OnProgress) 
 
 
 def gains_of(points: np.ndarray[Any, np.dtype[np.int32]]) -> tuple[Float64Array, Float64Array]:
-    """The mean gain of the first action over the second in each position, and its standard error."""
+    """Return the mean gain of the first action over the second in each position, and its standard error."""
     leads = (points[..., 0] - points[..., 1]).astype(np.float64)
     gains = leads[:, 0] - leads[:, 1]
     errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
@@ -194,7 +194,7 @@ def gains_of(points: np.ndarray[Any, np.dtype[np.int32]]) -> tuple[Float64Array,
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """The decks, and the full game."""
+    """Build the tables of the decks and of the full game."""
     decks = [record.result for record in records if "bonus" in record.result]
     full = [record.result for record in records if "gains" in record.result]
     result = [table_of_decks(decks)] if decks else []
@@ -260,8 +260,8 @@ def table_of_checks(full: Sequence[Mapping[str, Any]]) -> Table:
     return Table(("full game", ""), rows)
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
-    """The gains of claiming in full games; and on a deck, the least gain by the bonus."""
+def plot(figure: Figure, records: Sequence[Record]) -> None:
+    """Plot the gains of claiming in full games, and the least gain on a deck by the bonus."""
     left, right = figure.subplots(1, 2)
     means = [mean for record in records for mean in record.result.get("means", ())]
     styled(left, "Full game", xlabel="claiming - declining, points", ylabel="positions")
@@ -293,7 +293,7 @@ QUESTION = Question(
     parts,
     measure,
     tables,
-    draw,
+    plot,
     size=(10.0, 4.0),
 )
 

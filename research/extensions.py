@@ -3,12 +3,12 @@
     python -m research.extensions            # some minutes of two cores
     python -m research.extensions --quick
 
-Whoever completes 700 km may go on to 1,000. Decisions of this kind, out of rounds of the champion against
-itself, are rolled out both ways on the same redeals: what extending wins more, by the opponent's kilometres,
-the cards left to draw, the kilometres in the own hand, and the score of the match. Two policies follow from
-that: extend where it wins more on a grid of the first two, or of all three. On other deals they, the
-champion's own decisions and always extending are played against never extending, everything else being the
-champion's, each deal from both seats with the same cards.
+A team that completes 700 km may extend the trip to 1,000. Such decisions of the champion against itself are
+rolled out both ways on the same redeals, for the gain of extending by the opponent's kilometres, the cards
+left to draw, the kilometres in the own hand, and the score of the match. Two policies follow: extend where it
+gains on a grid of the first two features, or of the first three. On other deals these policies, the
+champion's own decisions and always extending are played against never extending; the champion makes all other
+decisions, and each deal is played from both seats with the same cards.
 """
 
 from __future__ import annotations
@@ -57,26 +57,26 @@ RULES: Final = {
     "101 cards, 200 for the others if it fails": "parker",
     "106 cards, no penalty": FULL_DECK,
 }
-"""By what the tables call them."""
+"""Overrides of the rules, by their names in tables."""
 KM: Final = (0, 25, 150, 300, 400, 500, 600)
-"""Of the opponent: the lower ends of the bands."""
+"""Lower ends of the bands of the opponent's kilometres."""
 CARDS: Final = (0, 10, 20, 30, 40, 50)
-"""Left to draw: the lower ends of the bands."""
+"""Lower ends of the bands of cards left to draw."""
 HAND: Final = (0, 100, 175, 250, 325)
-"""Kilometres of all distance cards in the own hand: the lower ends of the bands."""
+"""Lower ends of the bands of kilometres of all distance cards in the own hand."""
 BANDS: Final = (KM, CARDS, HAND)
 SCORES: Final = ((0, 0), (4000, 0), (0, 4000), (4200, 4200))
-"""Of the match, own and the other's, at which the choice is looked at."""
+"""Match scores, own and the opponent's, at which the choice is evaluated."""
 CHOICES: Final = {EXTEND: "extends", FINISH: "finishes"}
 POLICIES: Final = ("never", "always", "threshold", "threshold with hand", "agent")
 FEWEST: Final = 10
-"""Decisions in a group that is shown."""
+"""Least number of decisions of a group in a table."""
 AT_ONCE: Final = 2048
 _ANOTHER_SEED: Final = 1 << 33
 Bands = npt.NDArray[np.int64]
 Grid = npt.NDArray[np.bool_]
 Extends = Callable[[StateArray], BoolArray]
-"""Given the games at such decisions, whether the seat extends."""
+"""Function that returns True for the games at such decisions in which the seat extends."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ class Args(RolloutOptions):
     agent: str = "champion:which=parker-2"
     """a compiled agent, which plays the rounds and the rollouts"""
     deals: int = 2_500
-    """on which each two policies are compared, for each seed; two rounds each"""
+    """deals per seed for the comparison of policies, two rounds each"""
 
 
 def parts(options: Args) -> list[Part]:
-    """A part for each set of rules and seed."""
+    """Return a part for each set of rules and seed."""
     config = {**options.rollouts(few=150), "deals": 500 if options.quick else options.deals}
     return [
         Part(f"rules-{number}-{seed}", seed, {"rules": name, **config})
@@ -100,7 +100,7 @@ def parts(options: Args) -> list[Part]:
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """The surface of one seed; the policy that follows from it, and how it fares."""
+    """Measure the surface of one seed, and compare the policies that follow from it."""
     config = part.config
     who = player(config["agent"], RULES[config["rules"]], part.seed)
     rules = who.table.rules
@@ -156,7 +156,7 @@ def gains_of_extending(
 
 
 def bands_of(states: StateArray) -> tuple[Bands, ...]:
-    """The bands of the opponent's kilometres, of the cards left and of the kilometres in the own hand."""
+    """Return the bands of the opponent's kilometres, the cards left and the kilometres in the own hand."""
     rows, seats = np.arange(len(states)), states["seat"]
     in_hand = states["hand"][rows, seats][:, :NUM_DISTANCES].astype(np.int64) @ KM_OF_CARDS
     numbers = (states["km"][rows, 1 - seats], states["draw_pile"], in_hand)
@@ -196,11 +196,11 @@ def threshold_grid(gains: Float64Array, bands: Sequence[Bands]) -> Grid:
 
 
 def policy(name: str, grid: Grid | None = None) -> Extends | None:
-    """One of `POLICIES`; None: the agent's own.
+    """Return one of `POLICIES`; None for the agent's own policy.
 
     Args:
-        name: which.
-        grid: from `threshold_grid`, for those that have one.
+        name: name of the policy.
+        grid: result of `threshold_grid`, for policies that use one.
     """
     if grid is not None:
 
@@ -217,13 +217,13 @@ def policy(name: str, grid: Grid | None = None) -> Extends | None:
 
 
 def compare(who: Player, one: Extends | None, deals: int, seed: int) -> tuple[float, float]:
-    """Points a round of a policy over the one that never extends, and the half-width of that.
+    """Return points per round of a policy over never extending, and the half-width of the interval.
 
     Args:
-        who: plays both sides but for the extension.
+        who: the player of all other decisions, in both seats.
         one: the policy.
-        deals: two rounds each.
-        seed: of the deals, which no decision of the surface is from.
+        deals: number of deals, two rounds each.
+        seed: seed of the deals, which are not those of the surface.
     """
     leads = []
     for first in range(0, deals, AT_ONCE):
@@ -236,7 +236,7 @@ def compare(who: Player, one: Extends | None, deals: int, seed: int) -> tuple[fl
 
 
 def play_round(who: Player, one: Extends | None, seat: int, deals: int, seed: int) -> Float64Array:
-    """Rounds of a policy in a seat against the one that never extends: its lead in points, float64[deals]."""
+    """Play rounds of a policy in a seat against never extending; return its leads, float64[deals]."""
     env = vector_env(deals, who.edition, players=2, episode="round", autoreset_mode="disabled")
     observations, _ = env.reset(seed=seed)
     live, leads = np.ones(deals, np.bool_), np.zeros(deals)
@@ -261,7 +261,7 @@ def play_round(who: Player, one: Extends | None, seat: int, deals: int, seed: in
 
 
 def by_rules(records: Sequence[Record]) -> dict[str, list[Mapping[str, Any]]]:
-    """The results of all seeds, by the rules."""
+    """Return the results of all seeds, by rules."""
     result: dict[str, list[Mapping[str, Any]]] = {}
     for record in records:
         result.setdefault(record.part.config["rules"], []).append(record.result)
@@ -280,7 +280,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
 
 
 def table_of_policies(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
-    """Points a round over the policy that never extends."""
+    """Build the table of points per round over never extending."""
     rows = []
     for name, seeds in results.items():
         chosen = merged(one["by_choice"] for one in seeds)
@@ -311,13 +311,13 @@ def km_band(lower: int) -> str:
 
 
 def cell(surface: Mapping[tuple[str, ...], Tally], *labels: str) -> str:
-    """A mean and its interval; empty where there are few decisions."""
+    """Return the text of a mean and its interval; empty for few decisions."""
     tally = surface.get(labels)
     return "" if tally is None or tally[0] < FEWEST else interval(tally).text("+.0f")
 
 
 def table_of_scores(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
-    """At how many of the decisions' bands extending wins more matches, by the score."""
+    """Build the table of the share of bands in which extending wins more matches, by score."""
     rows = []
     for name, seeds in results.items():
         cells = []
@@ -334,23 +334,23 @@ def table_of_scores(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
     return Table(headings, tuple(rows), title)
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
-    """The surfaces of the first rules, and how the policies fare."""
+def plot(figure: Figure, records: Sequence[Record]) -> None:
+    """Plot the surfaces of the first rules, and the points of the policies."""
     results = by_rules(records)
     name, seeds = next(iter(results.items()))
     by_cards, by_hand = (merged(one[key] for one in seeds) for key in ("by_cards", "by_hand"))
     every = figure.subplots(1, 3)
-    draw_surface(figure, every[0], by_cards, "cards left to draw", CARDS)
-    draw_surface(figure, every[1], by_hand, "km in the own hand", HAND)
+    plot_surface(figure, every[0], by_cards, "cards left to draw", CARDS)
+    plot_surface(figure, every[1], by_hand, "km in the own hand", HAND)
     for axes, what in zip(every, ("cards left", "hand"), strict=False):
         axes.set_title(f"By the {what}: {name}", fontsize=9, loc="left")
     draw_policies(every[2], results)
 
 
-def draw_surface(
+def plot_surface(
     figure: Figure, axes: Any, surface: Mapping[tuple[str, ...], Tally], what: str, columns: Sequence[int]
 ) -> None:
-    """Colours of what extending wins more."""
+    """Plot the gain of extending as colours."""
     values = np.full((len(KM), len(columns)), np.nan)
     for row, km in enumerate(KM):
         for place, column in enumerate(columns):
@@ -366,7 +366,7 @@ def draw_surface(
 
 
 def draw_policies(axes: Any, results: Mapping[str, list[Mapping[str, Any]]]) -> None:
-    """Bars of the points over never extending."""
+    """Plot the points over never extending as bars."""
     styled(axes, "Over never extending", ylabel="points a round")
     for number, (name, seeds) in enumerate(results.items()):
         result = [over_seeds([one["over_never"][other][0] for one in seeds]) for other in POLICIES[1:]]
@@ -382,7 +382,7 @@ def draw_policies(axes: Any, results: Mapping[str, list[Mapping[str, Any]]]) -> 
 
 
 QUESTION = Question(
-    "extensions", "When should the trip be extended?", Args, parts, measure, tables, draw, size=(14.0, 4.2)
+    "extensions", "When should the trip be extended?", Args, parts, measure, tables, plot, size=(14.0, 4.2)
 )
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The frame of all questions: the command line, the parts and their folder, and the output.
+"""Framework of the research questions: the command line, the parts and their folder, and the output.
 
-`research/README.md` shows how a question is written.
+`research/README.md` shows how to write a question.
 """
 
 from __future__ import annotations
@@ -37,39 +37,39 @@ RESULTS: Final = Path("results/research")
 DOCS: Final = Path("docs")
 PAGE: Final = DOCS / "research.md"
 LOCK_FILE: Final = "research.lock"
-STOPPED: Final = "stopped; the same command goes on with the part that it was at"
-_NOT_OF_THE_WORK: Final = ("out", "docs", "resume", "minutes", "dry_run")
+STOPPED: Final = "stopped; the same command continues with the unfinished part"
+_NO_EFFECT: Final = ("out", "docs", "resume", "minutes", "dry_run")
 """Options on which no result depends."""
 
 OnProgress = Callable[[float], None]
-"""Called with the share of a part that is done, 0 to 1."""
+"""Callback that takes the completed share of a part, 0 to 1."""
 
 
 def by_default(words: str) -> object:
-    """Set the words for the default of an option in --help, if the value itself says nothing."""
+    """Describe the default of an option in --help, if the value itself is not informative."""
     return tyro.conf.arg(help_behavior_hint=f"(default: {words})")
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of every question; a question with more of them derives from this."""
+    """Options of every question; a question with more options derives from this class."""
 
     seed: int = 1
-    """the first seed"""
+    """first seed"""
     seeds: int = 5
-    """how many seeds, one after the other"""
+    """number of seeds, counted from the first"""
     quick: bool = False
-    """a small run, in a folder of its own, to see what the question shows"""
+    """a small run in a separate folder, to preview the output"""
     minutes: Annotated[float | None, by_default("no limit")] = None
-    """begin no part after so many minutes; the same command goes on with the rest"""
+    """start no part after this many minutes; the same command continues with the rest"""
     out: Annotated[Path | None, by_default("results/research/NAME")] = None
     """folder of the parts"""
     resume: bool = True
-    """keep parts that are done; --no-resume measures all of them again"""
+    """keep finished parts; --no-resume measures all of them again"""
     dry_run: bool = False
-    """only say what is done and what is left"""
+    """only report finished and remaining parts"""
     docs: bool = False
-    """write figures, picture and the block of the page into docs"""
+    """write figures, plot and the block of the page into docs"""
 
     @property
     def all_seeds(self) -> range:
@@ -82,19 +82,19 @@ OptionsT = TypeVar("OptionsT", bound=Options)
 
 @dataclass(frozen=True)
 class Question(Generic[OptionsT]):
-    """A question, and how it is answered.
+    """A question with the functions that answer it.
 
     Attributes:
-        name: of its file in `research`, of its folder, its picture and its block.
+        name: name of its file in `research`, and of its folder, plot and block.
         title: the question in a sentence.
         options: the dataclass of its options.
-        parts: the parts of the work; their names differ.
-        measure: measures one part; the result, as JSON values, may depend on nothing else. Calls what it is
-            given with the share that is done. A `MissingExtraError` skips the part and says so.
-        tables: what the records show; there may be fewer than parts.
-        draw: draws the picture of the records; None: there is none.
-        size: width and height of the picture in inches.
-        page: on which its block stands.
+        parts: returns the parts of the work, with unique names.
+        measure: measures one part and calls its second argument with the completed share. The result, as JSON
+            values, depends on the part alone. A `MissingExtraError` is reported, and the part is skipped.
+        tables: builds tables from the records; there may be fewer records than parts.
+        plot: plots the records; None: no plot.
+        size: width and height of the plot in inches.
+        page: page with the block of the question.
     """
 
     name: str
@@ -103,21 +103,20 @@ class Question(Generic[OptionsT]):
     parts: Callable[[OptionsT], Sequence[Part]]
     measure: Callable[[Part, OnProgress], Mapping[str, Any]]
     tables: Callable[[Sequence[Record]], Sequence[Table]]
-    draw: Callable[[Figure, Sequence[Record]], None] | None = None
+    plot: Callable[[Figure, Sequence[Record]], None] | None = None
     size: tuple[float, float] = (8.0, 4.5)
     page: Path = PAGE
 
 
 def main(question: Question[Any], arguments: Sequence[str] | None = None) -> int:
-    """The command line of a question.
+    """Run the command line of a question.
 
     Args:
-        question: to be answered.
-        arguments: of the command line; None: those of the process.
+        question: the question.
+        arguments: the command line; None: the arguments of the process.
 
     Returns:
-        The exit status: 0; 2 if an option or a file is not what it should be; 128 and the signal's number
-        after a signal.
+        The exit status: 0; 2 if an option or a file is invalid; 128 plus the signal's number after a signal.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
 
@@ -131,24 +130,24 @@ def main(question: Question[Any], arguments: Sequence[str] | None = None) -> int
 
 
 def answer(question: Question[OptionsT], options: OptionsT) -> list[Record]:
-    """Measure what is not measured yet, print what was found, and write it if asked to.
+    """Measure the remaining parts, print the results, and write them to the docs on request.
 
     Args:
-        question: to be answered.
-        options: of the command.
+        question: the question.
+        options: options of the command.
 
     Returns:
-        The records of the parts that are done.
+        The records of the finished parts.
 
     Raises:
-        MilleBornesError: an option or a file is not what it should be.
+        MilleBornesError: an option or a file is invalid.
         OSError: a file could not be read or written.
     """
     check(options)
     parts = list(question.parts(options))
     if twice := {part.name for part in parts if [other.name for other in parts].count(part.name) > 1}:
         raise MilleBornesError(
-            f"two parts of {question.name} are called {min(twice)!r}: give each its own name"
+            f"two parts of {question.name} have the name {min(twice)!r}: give each its own name"
         )
     folder = options.out or RESULTS / (question.name + ("-quick" if options.quick else ""))
     parts = [dataclasses.replace(part, folder=folder) for part in parts]
@@ -169,26 +168,26 @@ def answer(question: Question[OptionsT], options: OptionsT) -> list[Record]:
 
 
 def check(options: Options) -> None:
-    """Refuse what makes no run.
+    """Check the options of all questions.
 
     Raises:
         MilleBornesError: an option is out of range.
     """
     if options.seeds < 1:
-        raise MilleBornesError(f"--seeds is {options.seeds}; there must be 1 or more")
+        raise MilleBornesError(f"--seeds is {options.seeds}; it must be 1 or more")
     if options.minutes is not None and not options.minutes > 0:
         raise MilleBornesError(f"--minutes is {options.minutes}; it must be more than 0")
 
 
 def command_of(question: Question[OptionsT], options: OptionsT) -> str:
-    """The command that gives these results: the options that are not the defaults, without the paths."""
+    """Return the command that reproduces the results: options other than the defaults, without paths."""
     words = ["python", "-m", f"research.{question.name}"]
     for field in dataclasses.fields(options):
         value = getattr(options, field.name)
         default = field.default
         if field.default_factory is not dataclasses.MISSING:
             default = field.default_factory()
-        if field.name in _NOT_OF_THE_WORK or value == default:
+        if field.name in _NO_EFFECT or value == default:
             continue
         name = option_name(field.name)
         if isinstance(value, bool):
@@ -204,33 +203,33 @@ def command_of(question: Question[OptionsT], options: OptionsT) -> str:
 def _measured(
     question: Question[OptionsT], parts: Sequence[Part], kept: Parts, options: OptionsT
 ) -> list[Record]:
-    """The records of the parts, as far as the options let them be measured."""
+    """Measure the parts within the limits of the options; return the records."""
     remove_drafts(kept.folder)
     result = {part.name: kept.read(part) if options.resume else None for part in parts}
     todo = [] if options.dry_run else [part for part in parts if result[part.name] is None]
-    begun = time.monotonic()
+    start = time.monotonic()
     with _progress_bar() as bar:
         task = bar.add_task(question.name, total=sum(part.weight for part in parts))
         bar.advance(task, sum(part.weight for part in parts if part not in todo))
         for part in todo:
-            if options.minutes is not None and time.monotonic() - begun > 60 * options.minutes:
+            if options.minutes is not None and time.monotonic() - start > 60 * options.minutes:
                 break
             bar.update(task, description=part.name)
             before = bar.tasks[task].completed
             try:
-                record = _measure(question, part, options, _teller(bar, task, part, before))
+                record = _measure(question, part, options, _progress_callback(bar, task, part, before))
             except MissingExtraError as missing:
                 say(f"{part.name} is skipped: {missing}")
             else:
-                kept.keep(record)
+                kept.save(record)
                 result[part.name] = record
             bar.update(task, completed=before + part.weight)
     return [done for part in parts if (done := result[part.name]) is not None]
 
 
 def _measure(question: Question[OptionsT], part: Part, options: OptionsT, on_progress: OnProgress) -> Record:
-    """One part, with the time that it took."""
-    begun, spent = time.monotonic(), time.process_time()
+    """Measure one part and its time."""
+    start, processor_start = time.monotonic(), time.process_time()
     result = question.measure(part, on_progress)
     about = {
         "command": command_of(question, options),
@@ -238,10 +237,11 @@ def _measure(question: Question[OptionsT], part: Part, options: OptionsT, on_pro
         "environment": environment_info(),
         "day": datetime.now(UTC).date().isoformat(),
     }
-    return Record(part, result, time.monotonic() - begun, time.process_time() - spent, about)
+    seconds, processor_seconds = time.monotonic() - start, time.process_time() - processor_start
+    return Record(part, result, seconds, processor_seconds, about)
 
 
-def _teller(bar: Progress, task: TaskID, part: Part, done: float) -> OnProgress:
+def _progress_callback(bar: Progress, task: TaskID, part: Part, done: float) -> OnProgress:
     return lambda share: bar.update(task, completed=done + part.weight * min(max(share, 0.0), 1.0))
 
 
@@ -271,25 +271,26 @@ def write_docs(
     """Write docs/research/NAME.json, docs/images/research_NAME.png and the block of the page.
 
     Args:
-        question: that was answered.
-        options: of the command.
-        records: of the parts that are done.
-        tables: of them.
-        parts: how many parts there are.
+        question: the question.
+        options: options of the command.
+        records: records of the finished parts.
+        tables: tables of the records.
+        parts: number of parts.
 
     Raises:
-        MilleBornesError: the page has no place for the block.
+        MilleBornesError: the page has no marks for the block.
         OSError: a file could not be written.
     """
     figures = DOCS / "research" / f"{question.name}.json"
     picture = DOCS / "images" / f"research_{question.name}.png"
     blocks = [table.markdown() for table in tables]
     no_picture = ""
-    if question.draw is not None:
-        no_picture = save_picture(picture, lambda: _drawn(question, records))
+    if question.plot is not None:
+        no_picture = save_picture(picture, lambda: _plotted(question, records))
         warn(no_picture)
         blocks.append(f"![{question.title}](images/{picture.name})\n")
-    blocks.append(f"{_run_in_words(question, options, records, parts)} [All figures]({_link(figures)}).\n")
+    link = figures.relative_to(DOCS).as_posix()
+    blocks.append(f"{_describe_run(question, options, records, parts)} [All figures]({link}).\n")
     abouts = list({json.dumps(record.about): record.about for record in records}.values())
     content = {
         "question": question.title,
@@ -303,21 +304,21 @@ def write_docs(
     write_block(question.page, question.name, "\n".join(blocks))
     print(
         f"wrote {question.page} and {figures}"
-        + (f" and {picture}" if question.draw and not no_picture else "")
+        + (f" and {picture}" if question.plot and not no_picture else "")
     )
 
 
-def _drawn(question: Question[OptionsT], records: Sequence[Record]) -> Figure:
+def _plotted(question: Question[OptionsT], records: Sequence[Record]) -> Figure:
     figure = new_figure(*question.size, layout="constrained")
-    if question.draw is not None:
-        question.draw(figure, records)
+    if question.plot is not None:
+        question.plot(figure, records)
     return figure
 
 
-def _run_in_words(
+def _describe_run(
     question: Question[OptionsT], options: OptionsT, records: Sequence[Record], parts: int
 ) -> str:
-    """Describe the run."""
+    """Return command, days, parts, seeds and processor time in a sentence."""
     seeds = sorted({record.part.seed for record in records})
     days = sorted({str(record.about["day"]) for record in records})
     which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
@@ -326,7 +327,3 @@ def _run_in_words(
         f"`{command_of(question, options)}`, {' to '.join(dict.fromkeys((days[0], days[-1])))}: "
         f"{len(records)} of {parts} parts, {which}, {seconds:,.0f} s of processor time."
     )
-
-
-def _link(path: Path) -> str:
-    return path.relative_to(DOCS).as_posix()

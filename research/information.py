@@ -1,12 +1,12 @@
-"""Measure the value of hidden information: to a player, and to a critic while learning.
+"""Measure the value of hidden information to a player, and to a critic during learning.
 
     python -m research.information            # four minutes of processor time
     python -m research.information --quick
 
-To a player: search that redeals what it does not see, search that sees the other hand, and search that sees
-the cards to come as well, each against the agent that it looks ahead with. To a critic: PPO by self-play
-with a critic that sees what the policy sees, and with one that sees all hands and the cards to come besides
-(`--oracle` of train.selfplay): how many decisions each takes to play as well against a fixed opponent.
+To a player: search that redeals hidden cards, search that sees the other hand, and search that also sees the
+cards to come, each against its rollout agent. To a critic: PPO by self-play with a critic that sees what the
+policy sees, and with one that also sees all hands and the cards to come (`--oracle` of train.selfplay): the
+number of decisions that each needs to reach a level against a fixed opponent.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from millebornes_env.errors import MissingExtraError
 from research.frame import OnProgress, Options, Question, main
 from research.intervals import Interval, over_seeds
 from research.parts import Part, Record
-from research.pictures import COLOURS, draw_band, styled
+from research.pictures import COLOURS, plot_band, styled
 from research.tables import Table
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SEES: Final = {"what the seat sees": "", "the other hand": "hands", "all cards": "all"}
 """Cards that a searcher sees, and the value of its option `sees`."""
 LEVELS: Final = 50
-"""The level to be reached is a multiple of so many points a round."""
+"""Step of the levels to be reached, in points per round."""
 CRITICS: Final = {"what the policy sees": False, "all cards": True}
 AT_ONCE: Final = 4
 """Deals between two steps of the progress bar."""
@@ -48,21 +48,21 @@ class Args(Options):
     """Options of the question."""
 
     agent: str = "strategist"
-    """a compiled agent, which search looks ahead with and plays against"""
+    """compiled agent: rollout agent and opponent of search"""
     edition: str = "parker"
-    """the rule sheet"""
+    """rule sheet"""
     deals: int = 60
-    """of each searcher and seed; two rounds each"""
+    """deals of each searcher and seed, two rounds each"""
     decisions: int = 500_000
-    """that each policy learns from"""
+    """decisions that each policy learns from"""
     learners: int = 3
-    """seeds of the policies, from the first on"""
+    """number of seeds of the policies, counted from the first"""
     opponent: str = "strategist"
-    """against whom policies are judged"""
+    """opponent in the evaluation of policies"""
 
 
 def parts(options: Args) -> list[Part]:
-    """A part for each searcher and seed, and for each critic and seed."""
+    """Return a part for each searcher and seed, and for each critic and seed."""
     games = {
         "agent": options.agent,
         "edition": options.edition,
@@ -89,7 +89,7 @@ def parts(options: Args) -> list[Part]:
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """Points a round of a searcher, or the curve of a policy."""
+    """Measure the lead of a searcher, or the learning curve of a policy."""
     if "sees" in part.config:
         return of_searcher(part, on_progress)
     return of_learner(part, on_progress)
@@ -99,7 +99,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 
 
 def of_searcher(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """The lead of each deal over the agent that search looks ahead with, in points a round."""
+    """Measure the lead over the rollout agent in each deal, in points per round."""
     config, agent = part.config, part.config["agent"]
     sees = SEES[config["sees"]]
     searcher = f"{agent}+search:" + (f"sees={sees}" if sees else f"belief={UNIFORM}")
@@ -148,25 +148,25 @@ def of_learner(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 
 
 def places_of(decisions: int) -> list[int]:
-    """After how many decisions a policy is judged: each time 1.4 times as many."""
+    """Return the numbers of decisions at evaluations; each is 1.4 times the previous one."""
     return sorted({round(decisions / 2 ** (half / 2)) for half in range(13)})
 
 
 def judged(folder: Path, config: Mapping[str, Any], seed: int) -> float:
-    """Points a round of a policy against the opponent."""
+    """Return points per round of a policy against the opponent."""
     table = MatchConfig(config["edition"], 2, episode="round", seed=seed)
     return float(play([folder, config["opponent"]], table, config["judged_on"]).lead.mean())
 
 
 def level_of(records: Sequence[Record]) -> float:
-    """The highest level that all policies reach, as points a round."""
+    """Return the highest level that all policies reach, in points per round."""
     return LEVELS * float(
         np.floor(min(max(lead for _, lead in record.result["curve"]) for record in records) / LEVELS)
     )
 
 
 def reached_at(curve: Sequence[tuple[int, float]], level: float) -> float | None:
-    """After how many decisions the curve reaches a level, on a logarithmic scale; None: never."""
+    """Return the decisions at which the curve reaches a level, on a logarithmic scale; None: never."""
     before: tuple[int, float] | None = None
     for decisions, lead in curve:
         if lead >= level:
@@ -182,7 +182,7 @@ def reached_at(curve: Sequence[tuple[int, float]], level: float) -> float | None
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """The searchers, and the critics."""
+    """Build the tables of searchers and of critics."""
     result = []
     searchers = leads_of(records)
     if searchers:
@@ -199,7 +199,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
 
 
 def leads_of(records: Sequence[Record]) -> dict[str, npt.NDArray[np.float64]]:
-    """The leads of each searcher, those of all seeds after each other."""
+    """Return the leads of each searcher, with all seeds concatenated."""
     result: dict[str, list[float]] = {}
     for record in records:
         if "leads" in record.result:
@@ -216,7 +216,7 @@ def worth(searchers: Mapping[str, npt.NDArray[np.float64]], sees: str) -> str:
 
 
 def by_critic(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """The records of the policies, by their critic."""
+    """Return the records of the policies, by critic."""
     result: dict[str, list[Record]] = {}
     for record in records:
         if "curve" in record.result:
@@ -225,7 +225,7 @@ def by_critic(records: Sequence[Record]) -> dict[str, list[Record]]:
 
 
 def table_of_critics(learners: Mapping[str, Sequence[Record]]) -> Table:
-    """Decisions to the level, and how good the policies are in the end."""
+    """Build the table of decisions to the level, and of the final strength of the policies."""
     level = level_of([record for records in learners.values() for record in records])
     rows = []
     for critic, records in learners.items():
@@ -247,8 +247,8 @@ def table_of_critics(learners: Mapping[str, Sequence[Record]]) -> Table:
     return Table(headings, tuple(rows), title)
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
-    """Bars of the searchers, and the learning curves."""
+def plot(figure: Figure, records: Sequence[Record]) -> None:
+    """Plot the searchers as bars, and the learning curves."""
     left, right = figure.subplots(1, 2)
     result = [(sees, mean_interval(leads)) for sees, leads in leads_of(records).items()]
     styled(left, "Search, by what it sees", ylabel="points a round")
@@ -265,7 +265,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
         points = [over_seeds([curve[place][1] for curve in curves]) for place in range(min(map(len, curves)))]
         ends = [one.mean - half(one) for one in points], [one.mean + half(one) for one in points]
         across = [curves[0][place][0] for place in range(len(points))]
-        draw_band(right, across, [one.mean for one in points], ends, critic, colour)
+        plot_band(right, across, [one.mean for one in points], ends, critic, colour)
     learners = [record for records in by_critic(records).values() for record in records]
     if learners:
         right.axhline(level_of(learners), color="#555555", linewidth=0.8, linestyle=":")
@@ -275,12 +275,12 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
 
 
 def half(found: Interval) -> float:
-    """The half-width of an interval; 0 without ends."""
+    """Return the half-width of an interval; 0 without ends."""
     return 0.0 if found.low is None else found.half_width
 
 
 QUESTION = Question(
-    "information", "What is hidden information worth?", Args, parts, measure, tables, draw, size=(10.0, 4.2)
+    "information", "What is hidden information worth?", Args, parts, measure, tables, plot, size=(10.0, 4.2)
 )
 
 if __name__ == "__main__":

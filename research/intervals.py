@@ -1,7 +1,7 @@
 """95 % intervals of research questions.
 
-Over deals, which are many: `mean_interval`, 1.96 standard errors. Over seeds, which are few: `over_seeds`,
-the bootstrap. Over seeds of several tasks: `over_tasks`, the stratified bootstrap.
+Use `mean_interval` (1.96 standard errors) over deals, which are many; `over_seeds` (bootstrap) over seeds,
+which are few; `over_tasks` (stratified bootstrap) over seeds of several tasks.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ DRAWS: Final = 10_000
 
 
 def interquartile_mean(values: npt.ArrayLike, axis: int = -1) -> object:
-    """The mean of the middle half of the values, which outliers among the seeds do not move.
+    """Return the mean of the middle half of the values, which is robust to outliers.
 
     Args:
         values: float64[..., n].
-        axis: of the seeds.
+        axis: axis of the seeds.
 
     Returns:
         float64[...].
@@ -38,14 +38,14 @@ def interquartile_mean(values: npt.ArrayLike, axis: int = -1) -> object:
 
 
 def over_seeds(values: Sequence[float] | Float64Array, statistic: Statistic = np.mean) -> Interval:
-    """A statistic over seeds, and its percentile bootstrap interval; always the same for the same values.
+    """Return a statistic over seeds with its percentile bootstrap interval; deterministic.
 
     Args:
         values: float64[n], one for each seed.
-        statistic: takes `axis`, such as `numpy.mean` or `interquartile_mean`.
+        statistic: function with an argument `axis`, such as `numpy.mean` or `interquartile_mean`.
 
     Returns:
-        The statistic and its ends; without ends for a single seed.
+        The statistic and its interval; without ends for a single seed.
     """
     result = np.asarray(values, dtype=np.float64)
     centre = float(np.asarray(statistic(result, axis=-1)))
@@ -65,23 +65,22 @@ def over_seeds(values: Sequence[float] | Float64Array, statistic: Statistic = np
 def over_tasks(
     tasks: Sequence[Sequence[float] | Float64Array] | Float64Array, statistic: Statistic = interquartile_mean
 ) -> Interval:
-    """A statistic over the seeds of several tasks together, and its stratified bootstrap interval.
+    """Return a statistic over the seeds of several tasks with its stratified bootstrap interval.
 
-    A resample draws as many seeds of each task as it has (Agarwal et al. 2021); always the same for the same
-    values.
+    A resample draws as many seeds of each task as it has (Agarwal et al. 2021). The result is deterministic.
 
     Args:
-        tasks: the values of the seeds of each task.
-        statistic: takes `axis`, such as `numpy.mean` or `interquartile_mean`.
+        tasks: values of the seeds of each task.
+        statistic: function with an argument `axis`, such as `numpy.mean` or `interquartile_mean`.
 
     Returns:
-        The statistic and its ends; without ends where no task has two seeds.
+        The statistic and its interval; without ends if no task has two seeds.
     """
     result = [np.asarray(values, dtype=np.float64) for values in tasks]
     centre = float(np.asarray(statistic(np.concatenate(result), axis=-1)))
     if max(len(values) for values in result) == 1:
         return Interval(centre, None, None)
     rng = np.random.default_rng(0)
-    drawn = [values[rng.integers(len(values), size=(DRAWS, len(values)))] for values in result]
-    low, high = np.percentile(np.asarray(statistic(np.concatenate(drawn, axis=1), axis=-1)), (2.5, 97.5))
+    resamples = [values[rng.integers(len(values), size=(DRAWS, len(values)))] for values in result]
+    low, high = np.percentile(np.asarray(statistic(np.concatenate(resamples, axis=1), axis=-1)), (2.5, 97.5))
     return Interval(centre, float(low), float(high))

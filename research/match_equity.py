@@ -49,18 +49,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 UNIT: Final = 25
-"""Points between two scores of the table: all points of a round are multiples of it."""
+"""Points between two scores of the table; all points of a round are multiples of it."""
 SHOWN: Final = 250
-"""Points between two scores that are written down."""
+"""Points between two recorded scores."""
 HUNDRED: Final = 100 // UNIT
 MAYBE: Final = 1.0
-"""Standard errors above 0 of a gain that is worth looking at again."""
+"""Standard errors above 0 from which a gain is estimated again."""
 LOOKING: Final = 8
-"""Times as many redeals decide there."""
+"""Factor of redeals for the second estimate."""
 SURE: Final = 2.0
-"""Standard errors above 0 of a gain for which the agent's own choice is left."""
+"""Standard errors above 0 from which a gain replaces the agent's own choice."""
 JUDGING: Final = 16
-"""Times as many redeals say what a choice was worth."""
+"""Factor of redeals for the value of a choice."""
 _ANOTHER_SEED: Final = 1 << 32
 KINDS: Final = ("extension or not", "all other decisions")
 
@@ -70,17 +70,17 @@ class Args(RolloutOptions):
     """Options of the question."""
 
     edition: str = "parker"
-    """the rule sheet; it counts points"""
+    """rule sheet, one that counts points"""
     deals: int = 20_000
-    """whose points make the table, for each seed; two rounds each"""
+    """deals per seed to estimate the table (two rounds each)"""
     positions: int = 4_000
-    """decisions for each seed, of each kind"""
+    """decisions of each kind per seed"""
     redeals: int = 64
-    """of each decision, by which it is chosen"""
+    """redeals of each decision for the choice"""
 
 
 def parts(options: Args) -> list[Part]:
-    """A part for each seed."""
+    """Return a part for each seed."""
     config = {
         "edition": options.edition,
         "deals": 500 if options.quick else options.deals,
@@ -90,7 +90,7 @@ def parts(options: Args) -> list[Part]:
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """The table of a seed, and what knowing it gains."""
+    """Compute the table of a seed, and the gain from using it."""
     config = part.config
     who = player(config["agent"], config["edition"], part.seed)
     rules = who.table.rules
@@ -102,10 +102,10 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     table = equity_table(law, rules.goal)
     count = config["positions"]
     gains = {}
-    for place, (kind, wanted) in enumerate(zip(KINDS, (is_extension, is_other), strict=True)):
+    for number, (kind, wanted) in enumerate(zip(KINDS, (is_extension, is_other), strict=True)):
         result = find_decisions(who, wanted, count, max(count // 3, 1), part.seed, episode="match")
-        told = share_of(on_progress, place)
-        gains[kind] = gain_of_knowing(who, result, table, (config["redeals"], part.seed), told)
+        callback = share_of(on_progress, number)
+        gains[kind] = gain_of_knowing(who, result, table, (config["redeals"], part.seed), callback)
         gains[kind]["decisions_in_a_match"] = result.met / max(count // 3, 1)
     every = SHOWN // UNIT
     return {
@@ -117,9 +117,9 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     }
 
 
-def share_of(on_progress: OnProgress, place: int) -> OnProgress:
-    """Tells the progress of one of the kinds of decisions."""
-    return lambda share: on_progress((place + share) / len(KINDS))
+def share_of(on_progress: OnProgress, number: int) -> OnProgress:
+    """Return a callback for the progress of one kind of decisions."""
+    return lambda share: on_progress((number + share) / len(KINDS))
 
 
 # The table --------------------------------------------------------------------------------------------------
@@ -146,10 +146,10 @@ def law_of_rounds(agent: str, edition: str, deals: int, seed: int) -> Float64Arr
 
 
 def equity_table(law: Float64Array, goal: int) -> Float64Array:
-    """The chance to win a match from each score, exactly for this law of rounds.
+    """Compute the exact probability of winning a match from each score, for a distribution of points.
 
     Args:
-        law: from `law_of_rounds`.
+        law: result of `law_of_rounds`.
         goal: points that end the match; more points win it, and a tie counts half.
 
     Returns:
@@ -173,7 +173,7 @@ def equity_table(law: Float64Array, goal: int) -> Float64Array:
 def equity_after(
     table: Float64Array, goal: int, own: npt.NDArray[Any], other: npt.NDArray[Any]
 ) -> Float64Array:
-    """The chance to win after a round: from the table, or what the score says at the end."""
+    """Return the probability of winning after a round: from the table, or 0, 0.5 or 1 at the end."""
     last = len(table) - 1
     rows, columns = (np.clip(np.rint(points / UNIT).astype(np.int64), 0, last) for points in (own, other))
     decided = (np.sign(own - other) + 1.0) / 2.0
@@ -199,7 +199,7 @@ def rounds_in_a_match(law: Float64Array, goal: int) -> float:
     return float(left[0, 0])
 
 
-# What knowing it gains --------------------------------------------------------------------------------------
+# The gain ---------------------------------------------------------------------------------------------------
 
 
 def is_extension(states: StateArray) -> BoolArray:
@@ -209,7 +209,7 @@ def is_extension(states: StateArray) -> BoolArray:
 
 
 def is_other(states: StateArray) -> BoolArray:
-    """Any other decision."""
+    """Return True for states with any other decision."""
     asked: BoolArray = (states["phase"] != EXTENSION) & (states["phase"] != ROUND_OVER)
     return asked
 
@@ -220,7 +220,7 @@ def gain_of_knowing(
     """Estimate the gain of choosing by the chance to win the match over choosing by points.
 
     Args:
-        who: the player that plays on, and whose action is the default.
+        who: the player that continues the games, and whose action is the default.
         found: decisions from matches.
         table: result of `equity_table`.
         drawn: number of redeals, and their seed.
@@ -254,7 +254,7 @@ def choices(
     tried: tuple[npt.NDArray[np.int64], Points],
     z: float,
 ) -> npt.NDArray[np.int64]:
-    """The places of the actions that are chosen by points, and by equity: int64[2, N]."""
+    """Return the indices of the actions chosen by points and by equity, int64[2, N]."""
     actions, points = tried
     there = actions != NOTHING
     leads = (points[..., 0] - points[..., 1]).astype(np.float64)
@@ -262,7 +262,7 @@ def choices(
 
 
 def equity_of(who: Player, found: Decisions, table: Float64Array, points: Points) -> Float64Array:
-    """The chance to win the match after each rollout: float64[N, A, R]."""
+    """Return the probability of winning the match after each rollout, float64[N, A, R]."""
     own, other = (
         found.of(team, "score")[:, np.newaxis, np.newaxis] + points[..., side]
         for side, team in enumerate((found.own, found.other))
@@ -271,7 +271,7 @@ def equity_of(who: Player, found: Decisions, table: Float64Array, points: Points
 
 
 def worth_trying(who: Player, found: Decisions) -> npt.NDArray[np.int64]:
-    """The agent's own choice, and all other legal ones but to throw a safety away: int64[N, A]."""
+    """Return the agent's own choice and all other legal actions but discards of safeties, int64[N, A]."""
     _, masks = who.shown(found.states)
     masks[:, FIRST_DISCARD + DRIVING_ACE : FIRST_DISCARD + RIGHT_OF_WAY + 1] = 0
     masks[np.arange(len(masks)), found.chosen] = 0
@@ -284,12 +284,12 @@ def worth_trying(who: Player, found: Decisions) -> npt.NDArray[np.int64]:
 
 
 def chosen_by(values: Float64Array, there: BoolArray, z: float) -> npt.NDArray[np.int64]:
-    """The action with the highest mean gain over the first one, if it is sure enough; else the first.
+    """Return the index of the action with the highest significant mean gain over the first one, else 0.
 
     Args:
         values: float64[N, A, R], on the same redeals.
-        there: bool[N, A], which actions there are.
-        z: standard errors that the gain must lie above 0.
+        there: bool[N, A], True for existing actions.
+        z: standard errors by which the gain must exceed 0.
     """
     gains = values - values[:, :1]
     means = gains.mean(axis=2)
@@ -299,17 +299,17 @@ def chosen_by(values: Float64Array, there: BoolArray, z: float) -> npt.NDArray[n
     return best
 
 
-# What was found ---------------------------------------------------------------------------------------------
+# Results ----------------------------------------------------------------------------------------------------
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """The chance to win by score, and the gains."""
+    """Build the tables of win probabilities by score and of gains."""
     results = [record.result for record in records]
     return [table_of_scores(results), table_of_gains(results)]
 
 
 def table_of_scores(results: Sequence[Mapping[str, Any]]) -> Table:
-    """The chance to win in per cent, and what 100 points more are worth, at some scores."""
+    """Build the table of the win probability and of the value of 100 more points at some scores."""
     chances, hundreds = (np.array([one[name] for one in results]) for name in ("table", "hundred"))
     shown = [
         (0, 0),
@@ -338,7 +338,7 @@ def table_of_scores(results: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def at(values: Float64Array, own: int, other: int) -> Interval:
-    """A number at a score, over the seeds."""
+    """Return the value at a score over the seeds."""
     return over_seeds(values[:, own // SHOWN, other // SHOWN])
 
 
@@ -351,7 +351,7 @@ def table_of_gains(results: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def gains_row(label: str, kinds: Sequence[str], results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Gains added up over the decisions of a match."""
+    """Return a row of gains summed over the decisions of a match."""
     result = [[one["gains"][kind] for kind in kinds] for one in results]
     many = np.array([[gain["decisions_in_a_match"] for gain in of_seed] for of_seed in result])
     differ = np.array([[gain["differ"] for gain in of_seed] for of_seed in result])
@@ -360,27 +360,27 @@ def gains_row(label: str, kinds: Sequence[str], results: Sequence[Mapping[str, A
     return (label, f"{many.sum(axis=1).mean():.1f}", f"{100 * np.average(differ, weights=many):.1f}", won)
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
-    """The chance to win, and what 100 points more are worth, by both scores."""
+def plot(figure: Figure, records: Sequence[Record]) -> None:
+    """Plot the win probability and the value of 100 more points, by both scores."""
     results = [record.result for record in records]
     both = figure.subplots(1, 2)
     shown = (("table", "chance to win, %"), ("hundred", "100 points more are worth, % of a match"))
     for axes, (name, title) in zip(both, shown, strict=True):
         values = 100 * np.mean([one[name] for one in results], axis=0)
         last = SHOWN * len(values) - SHOWN // 2
-        drawn = axes.imshow(
+        image = axes.imshow(
             values, origin="lower", cmap="RdYlBu_r" if name == "table" else "YlOrRd",
             extent=(-SHOWN // 2, last, -SHOWN // 2, last),
         )  # fmt: skip
         styled(axes, title, xlabel="the other's points", ylabel="own points")
         axes.grid(visible=False)
-        figure.colorbar(drawn, ax=axes, shrink=0.85)
+        figure.colorbar(image, ax=axes, shrink=0.85)
 
 
 QUESTION = Question(
     "match_equity",
     "What is a lead worth in a match, and what does a player gain who knows?",
-    Args, parts, measure, tables, draw, size=(10.0, 4.5),
+    Args, parts, measure, tables, plot, size=(10.0, 4.5),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Conditional mutual information of counts, in bits.
 
-The plug-in estimate is too high by about (values - 1) * (values - 1) * strata / (2 n ln 2) bits. Here that is
-taken off as it is found: the mean of the same estimate after the first thing was shuffled within each
-stratum, where there is nothing to be told. The shuffled estimates are the null distribution, too.
+The plug-in estimate is too high by about (values - 1) * (values - 1) * strata / (2 n ln 2) bits. This bias is
+estimated by the mean of the same estimate after the first variable was shuffled within each stratum, which
+leaves no information, and subtracted. The shuffled estimates are the null distribution, too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Bits(NamedTuple):
 
 
 def entropy(*codes: Int64Array) -> float:
-    """Entropy in bits of the joint values, plug-in.
+    """Return the plug-in entropy of joint values, in bits.
 
     Args:
         codes: int64[n] each, 0 or more.
@@ -44,61 +44,60 @@ def entropy(*codes: Int64Array) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def plug_in(told: Int64Array, about: Int64Array, given: Int64Array) -> float:
-    """I(told; about | given) in bits, plug-in.
+def plug_in(signal: Int64Array, about: Int64Array, given: Int64Array) -> float:
+    """Return the plug-in estimate of I(signal; about | given), in bits.
 
     Args:
-        told: int64[n], 0 or more, as all three.
+        signal: int64[n], 0 or more, as all three.
         about: int64[n].
         given: int64[n], the stratum.
     """
-    return entropy(told, given) + entropy(about, given) - entropy(told, about, given) - entropy(given)
+    return entropy(signal, given) + entropy(about, given) - entropy(signal, about, given) - entropy(given)
 
 
 def shuffled_within(values: Int64Array, given: Int64Array, rng: np.random.Generator) -> Int64Array:
-    """The values in another order, each in its stratum."""
+    """Shuffle values within their strata."""
     order = np.lexsort((rng.random(len(values)), given))
-    places = np.argsort(given, kind="stable")
     shuffled = np.empty_like(values)
-    shuffled[places] = values[order]
+    shuffled[np.argsort(given, kind="stable")] = values[order]
     return shuffled
 
 
 def conditional_bits(
-    told: Int64Array, about: Int64Array, given: Int64Array, shuffles: int, rng: np.random.Generator
+    signal: Int64Array, about: Int64Array, given: Int64Array, shuffles: int, rng: np.random.Generator
 ) -> Bits:
-    """I(told; about | given) in bits, with its bias taken off, and how seldom chance reaches as much.
+    """Estimate I(signal; about | given) in bits, corrected for bias, with a permutation p-value.
 
     Args:
-        told: int64[n], 0 or more, as all three.
+        signal: int64[n], 0 or more, as all three.
         about: int64[n].
         given: int64[n], the stratum.
-        shuffles: how often `told` is shuffled within the strata.
-        rng: for that.
+        shuffles: number of shuffles of `signal` within the strata.
+        rng: random numbers for the shuffles.
     """
-    result = plug_in(told, about, given)
-    null = [plug_in(shuffled_within(told, given, rng), about, given) for _ in range(shuffles)]
+    result = plug_in(signal, about, given)
+    null = [plug_in(shuffled_within(signal, given, rng), about, given) for _ in range(shuffles)]
     bias = float(np.mean(null))
     as_high = sum(value >= result for value in null)
     return Bits(result - bias, bias, (1 + as_high) / (1 + shuffles))
 
 
 def jackknife_error(values: Float64Array) -> float:
-    """Standard error of an estimate, from its values with each of k blocks left out in turn, float64[k]."""
+    """Return the jackknife standard error, from the estimates float64[k] without each of k blocks."""
     count = len(values)
     return float(np.sqrt((count - 1) / count * ((values - values.mean()) ** 2).sum()))
 
 
 def draw_cards(piles: Int64Array, numbers: Int64Array, rng: np.random.Generator) -> Int64Array:
-    """Cards drawn by chance from piles that are given as counts, without putting them back.
+    """Draw random cards from piles without replacement.
 
     Args:
-        piles: int64[n, k], cards of each of k types.
-        numbers: int64[n], how many to draw; not more than there are.
-        rng: for that.
+        piles: int64[n, k], number of cards of each of k types.
+        numbers: int64[n], number of cards to draw, at most the size of the pile.
+        rng: random numbers for the draws.
 
     Returns:
-        int64[n, k], how many of each type were drawn.
+        int64[n, k], number of drawn cards of each type.
     """
     drawn = np.zeros_like(piles)
     left, wanted = piles.sum(axis=1), numbers.copy()

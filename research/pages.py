@@ -1,4 +1,4 @@
-"""Output of a question in the docs: its block of a page, between two marks."""
+"""Write the block of a question between two marks of a page of the docs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ BEGIN: Final = "<!-- {name}: written by python -m research.{name} --docs -->\n"
 
 
 def write_block(page: Path, name: str, block: str) -> None:
-    """Put a block between the marks of a question.
+    """Replace the block between the marks of a question.
 
     Args:
-        page: has a line `BEGIN` with the question's name, and a line `END` after it.
-        name: of the question.
-        block: Markdown, ending in a line end.
+        page: page with a line `BEGIN` for the question's name, and a line `END` after it.
+        name: name of the question.
+        block: Markdown with a line end.
 
     Raises:
         MilleBornesError: the page has no such marks; nothing is written.
@@ -30,7 +30,6 @@ def write_block(page: Path, name: str, block: str) -> None:
         text = with_block(text, begin, block)
     except ValueError:
         raise MilleBornesError(
-            f"{str(page)!r} has no place for {name}: write the lines {begin.strip()!r} and {END.strip()!r} "
-            "there"
+            f"{str(page)!r} has no marks for {name}: add the lines {begin.strip()!r} and {END.strip()!r}"
         ) from None
     write_text_atomically(page, text)

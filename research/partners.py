@@ -1,4 +1,4 @@
-"""Two agents as partners of one team, and what happens if they cannot see each other's discards."""
+"""Two agents as partners of one team, who may be prevented from seeing each other's discards."""
 
 from __future__ import annotations
 
@@ -18,36 +18,34 @@ Int64Array = npt.NDArray[np.int64]
 
 SEEN, PARTNER, OTHERS = "nothing", "the partner's", "as many others"
 HIDDEN: Final = (SEEN, PARTNER, OTHERS)
-"""The players whose discards are hidden."""
+"""Options for the hidden discards."""
 
 
 class Partners(Team):
-    """A team of two who may not see what it discards.
+    """A team of two with hidden discards, for single rounds.
 
-    With `hides`, discards are exchanged for cards that could as well have been discarded, drawn by chance
-    from all that is unseen: the numbers of cards stay right, which cards they were is lost. "the partner's":
-    those of the partner; "as many others": as many of the rest of the pile, to compare.
+    With `hides`, discards are replaced by random unseen cards: the number of cards stays correct, their types
+    are lost. "the partner's" hides the discards of the partner; "as many others" hides as many of the rest of
+    the pile, for comparison.
 
-    The pile shows how many cards of each type lie there, not who laid them. So an agent without a memory
-    cannot tell its partner's discards from others'; hiding them measures what they are worth all the same.
-
-    It plays single rounds.
+    The pile shows the number of cards of each type, not their origin, so an agent without a memory cannot
+    distinguish its partner's discards from others'. Hiding them measures their value nevertheless.
 
     Attributes:
-        name: of both.
-        table: where they play.
+        name: names of both agents.
+        table: the table.
     """
 
     game = "millebornes"
 
     def __init__(self, table: Table, agents: tuple[Agent, Agent], hides: str = SEEN, seed: int = 0) -> None:
-        """Seat the partners.
+        """Create a team.
 
         Args:
-            table: of two teams of two; its observations show the unseen cards.
-            agents: of the first and of the second seat; may be one and the same.
+            table: a table of two teams of two, whose observations include the unseen cards.
+            agents: agents of the first and of the second seat; may be the same.
             hides: one of `HIDDEN`.
-            seed: of what is shown instead of hidden discards.
+            seed: seed of the cards that replace hidden discards.
 
         Raises:
             MilleBornesError: the table has other teams.
@@ -57,14 +55,14 @@ class Partners(Team):
         except ValueError as error:
             raise MilleBornesError(str(error)) from None
         self._hides, self._seed = hides, seed
-        self._begin()
+        self._reset()
 
     def forget(self) -> None:
-        """Other rounds begin."""
+        """Reset the memories for other rounds."""
         super().forget()
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._rng = np.random.default_rng([self._seed, HIDDEN.index(self._hides)])
         self._discards = np.zeros((0, NUM_CARD_TYPES), np.int64)
 
@@ -79,24 +77,17 @@ class Partners(Team):
         if self._hides == SEEN:
             return super().act(observations, action_masks, slot_ids)
         slots: SlotIds = np.asarray(slot_ids, np.int64)
-        self._make_room(int(slots.max(initial=-1)) + self.table.rules.players)
-        actions = super().act(self._without_discards(observations, slots), action_masks, slots)
-        self._note(slots, actions)
-        return actions
-
-    def _make_room(self, slots: int) -> None:
-        missing = slots - len(self._discards)
+        missing = int(slots.max(initial=-1)) + self.table.rules.players - len(self._discards)
         if missing > 0:
             self._discards = np.concatenate([self._discards, np.zeros((missing, NUM_CARD_TYPES), np.int64)])
-
-    def _note(self, slots: SlotIds, actions: Actions) -> None:
-        """Remember what each seat has discarded."""
+        actions = super().act(self._without_discards(observations, slots), action_masks, slots)
         for slot, action in zip(slots.tolist(), actions.tolist(), strict=True):
             if is_discard(action):
                 self._discards[slot, action - NUM_CARD_TYPES] += 1
+        return actions
 
     def _without_discards(self, observations: Observations, slots: SlotIds) -> Observations:
-        """The rows with discards exchanged for cards that could as well lie there."""
+        """Return the rows with hidden discards replaced by random unseen cards."""
         players, teams = self.table.rules.players, self.table.rules.teams
         pile = self.table.section(observations, "discard_pile").astype(np.int64)
         unseen = self.table.section(observations, "unseen").astype(np.int64)
@@ -107,9 +98,9 @@ class Partners(Team):
         if self._hides == OTHERS:
             rest = pile - own - partners
             hidden = draw_cards(rest, np.minimum(partners.sum(axis=1), rest.sum(axis=1)), self._rng)
-        could_be = unseen + hidden
-        could_be[:, DRIVING_ACE:] = hidden[:, DRIVING_ACE:]  # hardly anybody discards a safety
-        instead = draw_cards(could_be, hidden.sum(axis=1), self._rng)
+        candidates = unseen + hidden
+        candidates[:, DRIVING_ACE:] = hidden[:, DRIVING_ACE:]  # safeties are hardly ever discarded
+        instead = draw_cards(candidates, hidden.sum(axis=1), self._rng)
         shown = observations.copy()
         starts = {section.name: section.start for section in self.table.sections}
         for name, cards in (("discard_pile", pile - hidden + instead), ("unseen", unseen + hidden - instead)):

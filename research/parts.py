@@ -1,7 +1,7 @@
-"""The work of a question in parts: each is measured by itself and kept in a file of its own.
+"""The parts of a question, each measured separately and saved in its own file.
 
-A file is written whole or not at all, and holds everything that the result depends on: a killed run goes on
-with the parts that have no file.
+Files are written atomically and hold all that the result depends on, so a killed run continues with the parts
+that have no file.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Part:
     """One measurement, for example an algorithm, a deck and a seed.
 
     Attributes:
-        name: of its file; letters, digits, `-`, `_`, `+`, `=` and `.`.
-        seed: of everything random in it.
-        config: what else the result depends on, as JSON values.
-        weight: about how long it takes, in any unit that all parts of the question share, for the time left.
-        folder: of the question's records; what is too large for a record can be kept beside it, in a
-            subfolder. The frame says it.
+        name: name of the file; letters, digits, `-`, `_`, `+`, `=` and `.`.
+        seed: seed of all random numbers.
+        config: all else that the result depends on, as JSON values.
+        weight: approximate duration for the progress bar, in any unit shared by all parts of the question.
+        folder: folder of the question's records, set by the framework; larger results can be saved in its
+            subfolders.
     """
 
     name: str
@@ -39,12 +39,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Record:
-    """A part that was measured.
+    """The result of a part.
 
     Attributes:
-        part: which.
-        result: what was found, as JSON values.
-        seconds: that it took.
+        part: the part.
+        result: the result as JSON values.
+        seconds: elapsed time.
         processor_seconds: processor time of the process, all threads together.
         about: the command, the versions, the machine and the day.
     """
@@ -56,7 +56,7 @@ class Record:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def content(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the record as JSON values."""
         result = asdict(self)
         del result["part"]["folder"]
         return result
@@ -66,16 +66,16 @@ class Parts:
     """The folder with the records of a question."""
 
     def __init__(self, folder: Path) -> None:
-        """Take a folder; it is made when the first record is kept."""
+        """Use a folder; it is created with the first record."""
         self.folder = folder
         self._known: set[Path] = set()
 
     def path(self, part: Part) -> Path:
-        """The file of a part."""
+        """Return the path of a part's file."""
         return self.folder / f"{part.name}.json"
 
     def read(self, part: Part) -> Record | None:
-        """The record of a part; None if it was not measured yet.
+        """Read the record of a part; None if it was not measured yet.
 
         Raises:
             MilleBornesError: the file is damaged, or it was measured with another seed or configuration.
@@ -110,21 +110,23 @@ class Parts:
         self._known.add(path)
         return record
 
-    def keep(self, record: Record) -> None:
-        """Write a record, whole or not at all.
+    def save(self, record: Record) -> None:
+        """Write a record atomically.
 
         Raises:
             MilleBornesError: earlier records were removed meanwhile, or a number of the result is not finite,
-                which JSON cannot hold.
-            OSError: it could not be written.
+                which JSON does not support.
+            OSError: the file could not be written.
         """
         if gone := sorted(path for path in self._known if not path.exists()):
             raise MilleBornesError(
-                f"{str(gone[0])!r} was removed while other parts were measured: the work stops, and nothing "
-                "more is written there; the same command measures again what is missing"
+                f"{str(gone[0])!r} was removed while other parts were measured: the run stops and writes "
+                "nothing more there; the same command measures missing parts again"
             )
         try:
             write_json_atomically(self.path(record.part), record.content())
         except ValueError as error:
-            raise MilleBornesError(f"the result of part {record.part.name} cannot be kept: {error}") from None
+            raise MilleBornesError(
+                f"the result of part {record.part.name} cannot be saved: {error}"
+            ) from None
         self._known.add(self.path(record.part))

@@ -1,4 +1,4 @@
-"""The style of all pictures of research questions."""
+"""Style of all plots of research questions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ COLOURS: Final = (
     *("#c8443c", "#2f6db5", "#3d8f5f", "#8a5ca8", "#d98a2b", "#4f9aa8"),
     *("#7a6a58", "#b5477e", "#6b7b2e", "#93a1b5", "#8fbf3f", "#111111", "#c9b458"),
 )
-"""One for each line or group, in this order."""
+"""Colours of lines or groups, in order."""
 
 
 def styled(axes: Axes, title: str = "", **labels: Any) -> Axes:
-    """Axes with a light grid, no frame at the top and at the right, and what `Axes.set` takes."""
+    """Style axes with a light grid and without top and right spines; `labels` are passed to `Axes.set`."""
     if title:
         axes.set_title(title, fontweight="bold", loc="left")
     axes.set(**labels)
@@ -28,7 +28,7 @@ def styled(axes: Axes, title: str = "", **labels: Any) -> Axes:
     return axes
 
 
-def draw_band(
+def plot_band(
     axes: Axes,
     across: Sequence[float],
     middle: Sequence[float],
@@ -36,15 +36,15 @@ def draw_band(
     label: str,
     colour: str,
 ) -> None:
-    """Draw a line with the band of its interval.
+    """Plot a line with the band of its interval.
 
     Args:
-        axes: to draw in.
-        across: n places.
+        axes: axes of the plot.
+        across: n x values.
         middle: n estimates.
-        ends: n lower ends, and n upper ones.
-        label: for the legend.
-        colour: of the line; the band is paler.
+        ends: n lower and n upper ends of the intervals.
+        label: label in the legend.
+        colour: colour of the line; the band is paler.
     """
     axes.plot(across, middle, marker="o", markersize=3, linewidth=1.4, color=colour, label=label)
     axes.fill_between(across, *ends, color=colour, alpha=0.18, linewidth=0)

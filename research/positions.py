@@ -1,8 +1,8 @@
-"""Decisions out of rounds that an agent has played, and what actions bring there, by rollouts.
+"""Decisions from rounds of an agent, and the values of actions there by rollouts.
 
-Mille Bornes at tables of two. Hidden cards are dealt anew, every deal that fits what the deciding seat sees
-with the same probability; after each action the round is played to its end by the agent, in both seats, with
-the same cards.
+For Mille Bornes at tables of two. Hidden cards are redealt uniformly among all deals that are consistent with
+what the deciding seat sees; after each action the agent plays the round to its end, in both seats, with the
+same cards.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ BoolArray = npt.NDArray[np.bool_]
 Float64Array = npt.NDArray[np.float64]
 Points = npt.NDArray[np.int32]
 Wanted = Callable[[StateArray], BoolArray]
-"""Given `STATE[N]`, which of these decisions are looked for."""
+"""Function that returns True for the wanted decisions in `STATE[N]`."""
 OnProgress = Callable[[float], None]
-"""Called with the share of the work that is done."""
+"""Callback that takes the completed share, 0 to 1."""
 
 NOTHING: Final = -1
-"""In a list of actions: a place without one."""
+"""Padding in a list of actions."""
 AT_ONCE: Final = 1024
-"""Rounds that are played at the same time to find decisions."""
+"""Number of parallel rounds in the search for decisions."""
 _CHUNK: Final = 32
-"""Positions whose rollouts a thread takes at a time."""
+"""Positions that a thread rolls out at a time."""
 _DECISIONS_OF_A_SEAT: Final = 4096  # more than a seat can take in a round
 
 
 @dataclass(frozen=True)
 class RolloutOptions(Options):
-    """Options of the questions that roll decisions of full games out."""
+    """Options of questions with rollouts of decisions of full games."""
 
     agent: str = "champion"
     """a compiled agent, which plays the rounds and the rollouts"""
     positions: int = 1_000
-    """decisions for each seed"""
+    """decisions per seed"""
     redeals: int = 64
-    """of each decision"""
+    """redeals of each decision"""
 
     def rollouts(self, few: int) -> dict[str, Any]:
         """Return the settings of rollouts as the config of a part.
@@ -79,8 +79,8 @@ class Player:
     """An agent at its table.
 
     Attributes:
-        agent: compiled, for a table of two.
-        table: where it plays.
+        agent: a compiled agent for a table of two.
+        table: the table.
     """
 
     agent: CompiledFunction
@@ -100,13 +100,13 @@ class Player:
 
 @dataclass(frozen=True)
 class Decisions:
-    """Decisions that were found, N of them.
+    """N decisions.
 
     Attributes:
         states: STATE[N], the games before them.
-        chosen: int64[N], what the agent did.
-        rounds: that were played to find them.
-        met: decisions of that kind that there were, those not kept included.
+        chosen: int64[N], actions of the agent.
+        rounds: number of rounds played to find them.
+        met: number of decisions of that kind in those rounds.
     """
 
     states: StateArray
@@ -116,42 +116,42 @@ class Decisions:
 
     @property
     def own(self) -> npt.NDArray[np.int8]:
-        """int8[N], the seats that decide, which are their teams' numbers too."""
+        """Deciding seats, int8[N], which are also their teams."""
         seats: npt.NDArray[np.int8] = self.states["seat"]
         return seats
 
     @property
     def other(self) -> npt.NDArray[np.int8]:
-        """int8[N], the other seats."""
+        """The other seats, int8[N]."""
         others: npt.NDArray[np.int8] = 1 - self.own
         return others
 
     def of(self, seats: npt.NDArray[np.int8], field: str) -> Int64Array:
-        """A field that each seat or team has, that of one seat in each game: int64[N, ...]."""
+        """Return a field of seats or teams for one seat in each game, int64[N, ...]."""
         column: Int64Array = self.states[field][np.arange(len(self.states)), seats].astype(np.int64)
         return column
 
     def at(self, rows: Int64Array) -> Decisions:
-        """Some of them."""
+        """Return the decisions at some indices."""
         return Decisions(self.states[rows], self.chosen[rows], self.rounds, self.met)
 
     @property
     def per_round(self) -> float:
-        """Decisions of the kind in a round."""
+        """Mean number of decisions of the kind in a round."""
         return self.met / self.rounds
 
 
 def player(spec: str, edition: str, seed: int = 0) -> Player:
-    """An agent at the table for two of an edition.
+    """Load an agent at the table for two of an edition.
 
     Args:
         spec: as for `agents.load`.
-        edition: with overrides, if any.
-        seed: of the agent.
+        edition: the edition, with optional overrides.
+        seed: seed of the agent.
 
     Raises:
-        MilleBornesError: it is not compiled, so that it cannot play rollouts.
-        ValueError: there is no such agent or table; the message says what there is.
+        MilleBornesError: the agent is not compiled, so it cannot play rollouts.
+        ValueError: there is no such agent or table; the message lists the valid names.
     """
     table = Table.of(vector_env(1, edition, players=2))
     agent: Agent = agents.make(spec, table, seed)
@@ -166,16 +166,16 @@ def player(spec: str, edition: str, seed: int = 0) -> Player:
 def find_decisions(
     player: Player, wanted: Wanted, count: int, episodes: int, seed: int, *, episode: str = "round"
 ) -> Decisions:
-    """Let an agent play against itself, and keep some of the decisions of a kind, drawn by chance.
+    """Play an agent against itself, and sample decisions of a kind.
 
     Args:
-        player: who plays both seats.
-        wanted: which decisions are looked for.
-        count: how many are kept; all if there are fewer. With no more than one for each episode they are
-            nearly independent.
-        episodes: that are played.
-        seed: of the deals, and of the draw.
-        episode: "round", or "match": the score of the match shows.
+        player: the player in both seats.
+        wanted: selects the decisions.
+        count: largest number of decisions to keep. With at most one for each episode they are nearly
+            independent.
+        episodes: number of episodes.
+        seed: seed of the deals and of the sample.
+        episode: "round", or "match", in which the score of the match is visible.
     """
     states: list[StateArray] = []
     chosen: list[Int64Array] = []
@@ -202,7 +202,7 @@ def _play(
     seed: int,
     kept: tuple[list[StateArray], list[Int64Array]],
 ) -> int:
-    """Play all episodes to their ends; how many rounds they were."""
+    """Play all episodes to their ends; return the number of rounds."""
     observations, _ = env.reset(seed=seed)
     live = np.ones(env.num_envs, np.bool_)
     rounds = np.zeros(env.num_envs, np.int64)
@@ -233,7 +233,7 @@ class Rollout(NamedTuple):
     key_1: int
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Scratch arrays of one thread."""
 
     games: StateArray  # [2] after the redeal, and being played
@@ -271,9 +271,11 @@ def roll_out(
     rules, roots = compiled_rules(player.table.rules), for_kernels(np.ascontiguousarray(states))
 
     def part(first: int) -> None:
-        room = Room(for_kernels(new_states(2)), np.zeros((2, MEMORY), np.int16), np.zeros(DECK_SIZE, np.int8))
+        scratch = Scratch(
+            for_kernels(new_states(2)), np.zeros((2, MEMORY), np.int16), np.zeros(DECK_SIZE, np.int8)
+        )
         chunk = slice(first, first + _CHUNK)
-        play_actions(who, rules, roots[chunk], actions[chunk], first, room, result[chunk])
+        play_actions(who, rules, roots[chunk], actions[chunk], first, scratch, result[chunk])
 
     starts = range(0, len(states), _CHUNK)
     with ThreadPoolExecutor(threads) as pool:
@@ -290,50 +292,50 @@ def play_actions(
     roots: StateArray,
     actions: Int64Array,
     first: int,
-    room: Room,
+    scratch: Scratch,
     points: Points,
 ) -> None:
     """Redeal each position, and play it out after each action.
 
     Args:
-        who: plays on.
-        rules: of the table.
+        who: the player that continues.
+        rules: rules of the table.
         roots: STATE[N].
         actions: int64[N, A].
-        first: number of the first position, which its redeals depend on.
-        room: overwritten.
+        first: index of the first position, on which its redeals depend.
+        scratch: overwritten.
         points: int32[N, A, R, 2], overwritten where there are actions.
     """
-    dealt = room.games[0]
+    dealt = scratch.games[0]
     for number in range(len(roots)):
         seat = int(roots[number].seat)
         of_position = random_word(who.key_0, who.key_1, first + number)
         for redeal in range(who.redeals):
             key_0 = random_word(of_position, who.key_1, redeal)
             key_1 = random_word(who.key_1, key_0, redeal)
-            room.games[0] = roots[number]
-            redeal_hidden_cards(dealt, rules, seat, key_0, key_1, room.hidden)
+            scratch.games[0] = roots[number]
+            redeal_hidden_cards(dealt, rules, seat, key_0, key_1, scratch.hidden)
             for place in range(actions.shape[1]):
                 action = int(actions[number, place])
                 if action == NOTHING:
                     continue
-                room.games[1] = room.games[0]
-                play_to_the_end(who, rules, action, key_0, key_1, room)
+                scratch.games[1] = scratch.games[0]
+                play_to_the_end(who, rules, action, key_0, key_1, scratch)
                 for side in range(2):
-                    points[number, place, redeal, side] = round_score(room.games[1], seat ^ side)
+                    points[number, place, redeal, side] = round_score(scratch.games[1], seat ^ side)
 
 
 @kernel
 def play_to_the_end(
-    who: Rollout, rules: RulesRecord, action: int, key_0: int, key_1: int, room: Room
+    who: Rollout, rules: RulesRecord, action: int, key_0: int, key_1: int, scratch: Scratch
 ) -> None:
-    """Carry out an action; the agent plays the rest of the round, in both seats."""
-    game = room.games[1]
-    room.memories[:, :] = 0
+    """Apply an action; the agent plays the rest of the round, in both seats."""
+    game = scratch.games[1]
+    scratch.memories[:, :] = 0
     step(game, rules, action)
     while int(game.phase) != ROUND_OVER:
         seat = int(game.seat)
-        memory = room.memories[seat]
+        memory = scratch.memories[seat]
         count = decisions_taken(seen, game, memory)
         draw = random_word(key_1, key_0, seat * _DECISIONS_OF_A_SEAT + count)
         step(game, rules, decide(seen, who.choose, game, rules, seat, memory, who.options, draw))

@@ -1,4 +1,4 @@
-"""The questions, in their order: modules of this package that have a `QUESTION`."""
+"""Names of the questions in order: the modules of this package with a `QUESTION`."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ QUESTIONS: Final[tuple[str, ...]] = (
     "transfer",
     "scaling",
 )
-"""`python -m research.all` asks these."""
+"""Questions of `python -m research.all`."""

@@ -3,10 +3,10 @@
     python -m research.safeties            # some minutes of two cores
     python -m research.safeties --quick
 
-In full games: decisions at which a seat holds a safety that it may lay, out of rounds of the champion
-against itself. The hidden cards are redealt, and the round is played to its end by the champion, once after
-laying the safety and once after the best other play (of those, the one that the champion thinks best), with
-the same cards. Where it is solved exactly: how often an equilibrium holds a safety that it could lay.
+In full games: decisions of the champion against itself at which a seat holds a playable safety. The hidden
+cards are redealt, and the round is played to its end by the champion, once after playing the safety and once
+after the champion's preferred other play, with the same cards. On solved decks: the rate at which an
+equilibrium holds a playable safety.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from research.positions import (
     player,
     roll_out,
 )
-from research.solved import how_often_held, solved
+from research.solved import holding_rate, solved
 from research.tables import Table
 from research.tallies import Labels, Tally, banded, interval, merged, over, tallied
 
@@ -67,13 +67,13 @@ class Args(RolloutOptions):
     """Options of the question; the agent is a policy."""
 
     edition: str = "parker"
-    """the rule sheet of the full game"""
+    """rule sheet of the full game"""
     positions: int = 1_500
-    """decisions for each seed"""
+    """decisions per seed"""
 
 
 def parts(options: Args) -> list[Part]:
-    """A part for each seed of the full game, and one for each deck."""
+    """Return a part for each seed of the full game and for each deck."""
     config = {"edition": options.edition, **options.rollouts(few=100)}
     full = [Part(f"full-{seed}", seed, config) for seed in options.all_seeds]
     decks = DECKS[:1] if options.quick else DECKS
@@ -81,9 +81,9 @@ def parts(options: Args) -> list[Part]:
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """Gains of holding in full games, or how often an equilibrium holds."""
+    """Measure the gain of holding in full games, or the rate of holding in an equilibrium."""
     if "deck" in part.config:
-        return {"deck": part.config["deck"], **how_often_held(solved(part.config["deck"]))}
+        return {"deck": part.config["deck"], **holding_rate(solved(part.config["deck"]))}
     who = player(part.config["agent"], part.config["edition"], part.seed)
     count = part.config["positions"]
     result = find_decisions(who, may_lay_a_safety, count, count, part.seed)
@@ -91,7 +91,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 
 
 def may_lay_a_safety(states: StateArray) -> BoolArray:
-    """Decisions at which the seat holds a safety: it may always be laid."""
+    """Return True for decisions of a seat that holds a safety; it may always play it."""
     hands = states["hand"][np.arange(len(states)), states["seat"]]
     holds: BoolArray = (states["phase"] == PLAY) & (hands[:, DRIVING_ACE : RIGHT_OF_WAY + 1] > 0).any(axis=1)
     return holds
@@ -103,7 +103,7 @@ def gains_of_holding(
     """Estimate the gain of the best other play over playing the safety, in points of the round.
 
     Args:
-        who: the player that plays on.
+        who: the player that continues the games.
         found: decisions with a safety in hand.
         redeals: number of redeals per decision.
         seed: seed of the redeals.
@@ -183,7 +183,7 @@ def opponent_moves(who: Player, states: StateArray) -> BoolArray:
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """By safety, by what tempo says, and on the decks that are solved."""
+    """Build the tables by safety, by tempo, and on solved decks."""
     full = [record.result for record in records if "gains" in record.result]
     decks = [record.result for record in records if "held" in record.result and "gains" not in record.result]
     result = []
@@ -206,7 +206,7 @@ def table_of(
     headings: tuple[str, str],
     title: str,
 ) -> Table:
-    """The value of holding in groups, and how often the agent held."""
+    """Build a table of the value of holding and the agent's rate of holding, by group."""
     gains, held = over(gains, *places), over(held, *places)
     rows = [
         (*labels, f"{gains[labels][0]:,.0f}", interval(gains[labels]).text("+.0f"),
@@ -222,7 +222,7 @@ def table_of(
 
 
 def order(labels: Labels) -> tuple[tuple[int, str], ...]:
-    """Bands of cards by their first number, words by themselves; what would help comes first."""
+    """Return a sort key: bands of cards by their first number, then words, those that would help first."""
     words = [label.split()[0] for label in labels]
     return tuple(
         (int(word) if word.isdigit() else 0, label) for word, label in zip(words, labels, strict=True)
@@ -240,8 +240,8 @@ def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
     return Table(headings, rows, "Right of Way in an equilibrium, where it could be laid")
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
-    """Bars of the value of holding: by safety, and by the cards left."""
+def plot(figure: Figure, records: Sequence[Record]) -> None:
+    """Plot the value of holding by safety and by the cards left."""
     full = [record.result for record in records if "gains" in record.result]
     if not full:
         return
@@ -270,7 +270,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
 
 
 QUESTION = Question(
-    "safeties", "What is it worth to hold a safety?", Args, parts, measure, tables, draw, size=(10.0, 4.5)
+    "safeties", "What is it worth to hold a safety?", Args, parts, measure, tables, plot, size=(10.0, 4.5)
 )
 
 if __name__ == "__main__":

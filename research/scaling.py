@@ -1,19 +1,19 @@
 """Measure the gain of search per millisecond: `python -m research.scaling`.
 
-Search looks one action ahead: it redeals the hidden cards again and again, and plays each candidate out with
-the agent that it searches over (docs/agents.md). Varied are
+Search looks one action ahead: it redeals the hidden cards repeatedly, and plays out each candidate action
+with its rollout agent (docs/agents.md). The variants differ in
 
     rollouts  redeals for each action, 10 to 300, with two ways to decide: *sure* plays another action only
               if its gain is some standard errors above 0 (`z`), *naive* plays the best mean (z=0)
-    depth     decisions after which the policy's value judges, instead of playing out the round: 24 where
-              nothing is said, if the agent has such a value
+    depth     decisions after which the policy's value replaces the rest of the round; by default 24, if the
+              agent has such a value
     belief    hands drawn from the network of beliefs
     sees      a cheat: the other hand, or all cards
     searcher  ISMCTS, EPIMC or MDS instead (research/searchers), with the same redeals for each action
 
-Each variant plays single rounds against the agent that it searches over, every deal from both seats, and luck
-is taken off by AIVAT (not of cheats, who know the cards to come). Cost is processor time for a decision on
-one core, with decisions that need no search among them.
+Each variant plays single rounds against its rollout agent, every deal from both seats, with luck correction
+by AIVAT (except for cheats, which know the cards to come). Cost is processor time per decision on one core,
+including decisions that need no search.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ OTHERS: Final = {"ISMCTS": "Ismcts", "EPIMC, 2 plies": "Epimc", "MDS": "Mds"}
 """Families of other searchers, and their classes."""
 
 USUAL_ROLLOUTS: Final[int] = OVER_A_JUDGE["rollouts"]
-"""Redeals of the variants in which something else differs."""
+"""Redeals of the variants that differ in another option."""
 
 USUAL_DEPTH: Final[int] = OVER_A_JUDGE["depth"]
-"""Decisions after which a policy judges, where nothing else is said."""
+"""Default number of decisions after which the policy's value is used."""
 
 COST_OF_DEPTH: Final = {24: 3, 4: 1, 12: 2, 0: 9}
-"""Depths that a policy is searched with, and about what a rollout costs with each (`Variant.cost`)."""
+"""Depths of search over a policy, with the approximate cost of a rollout (`Variant.cost`)."""
 
 LINEAR: Final = 30.0
-"""Points a round up to which the picture's scale is linear."""
+"""Points per round up to which the scale of the plot is linear."""
 
 _DEALS_AT_ONCE: Final = 20
 _FEWEST_DEALS: Final = 10
@@ -73,28 +73,28 @@ class Args(Options):
     """The options of the command line."""
 
     seeds: int = 1
-    """how many seeds; the intervals are over deals, so that more seeds are more deals"""
+    """number of seeds; intervals are over deals, so more seeds are more deals"""
     over: tuple[str, ...] = ("strategist", "champion")
-    """the agents that are searched over"""
+    """rollout agents"""
     rollouts: tuple[int, ...] = (10, 30, 100, 300)
     """redeals for each action"""
     others: tuple[int, ...] = (30, 100)
-    """the same of ISMCTS, EPIMC and MDS"""
+    """redeals for each action of ISMCTS, EPIMC and MDS"""
     playouts: int = 14_000
-    """deals of a variant times its rollouts (times what one of them costs): dear variants play fewer deals"""
+    """deals of a variant times the cost of its rollouts; expensive variants play fewer deals"""
     most_deals: int = 1_000
-    """deals of a variant, at most"""
+    """largest number of deals of a variant"""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A way to search.
+    """A variant of search.
 
     Attributes:
-        family: of variants that differ in one number.
-        options: of the searcher.
+        family: name of a group of variants that differ in one number.
+        options: options of the searcher.
         rollouts: redeals for each action.
-        cost: of one, about, in those to the end of a round by an agent of rules.
+        cost: approximate cost of a rollout, in units of one to the end of a round by a rule-based agent.
         searcher: a class of `research.searchers.agents`; "": the package's search.
     """
 
@@ -106,7 +106,7 @@ class Variant:
 
 
 def searcher_of(over: str, searcher: str, *options: str) -> str:
-    """A searcher over an agent, as `agents.make` takes it; its redeals are uniform, if not told otherwise."""
+    """Return the spec of a searcher over an agent, with uniform redeals by default."""
     if not searcher:
         is_told = any("belief=" in option or "sees=" in option for option in options)
         return spec_of(over, *options, *(() if is_told else (f"belief={UNIFORM}",)))
@@ -115,15 +115,15 @@ def searcher_of(over: str, searcher: str, *options: str) -> str:
 
 
 def variants(over: str, rollouts: Sequence[int], others: Sequence[int] = ()) -> list[Variant]:
-    """All ways to search over an agent.
+    """Return all variants of search over an agent.
 
     Args:
         over: the agent.
         rollouts: redeals for each action.
-        others: the same of other searchers.
+        others: redeals for each action of other searchers.
 
     Raises:
-        MilleBornesError: it is no agent that can be searched over.
+        MilleBornesError: the agent cannot be a rollout agent.
     """
     table = MatchConfig(EDITION).table()
     agent = agents.make(over, table)
@@ -162,7 +162,7 @@ def variants(over: str, rollouts: Sequence[int], others: Sequence[int] = ()) -> 
 
 
 def parts(options: Args) -> list[Part]:
-    """One for each agent, variant and seed."""
+    """Return a part for each agent, variant and seed."""
     if not options.rollouts:
         raise MilleBornesError("--rollouts is empty: give numbers of 2 or more")
     for name in ("rollouts", "others"):
@@ -193,7 +193,7 @@ def parts(options: Args) -> list[Part]:
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """Play a variant against the agent that it searches over, and time its decisions."""
+    """Play a variant against its rollout agent, and time its decisions."""
     over, text, deals = part.config["over"], part.config["options"], int(part.config["deals"])
     is_honest = "sees=" not in text
     config = MatchConfig(EDITION, episode="round", seed=part.seed, threads=1, aivat=is_honest)
@@ -220,7 +220,7 @@ class Gain:
     """Result of one variant.
 
     Attributes:
-        over: the agent that it searched over.
+        over: the rollout agent.
         family: family of the variant.
         options: options of the searcher.
         rollouts: redeals per action.
@@ -239,7 +239,7 @@ class Gain:
 
 
 def gains(records: Sequence[Record]) -> list[Gain]:
-    """One for each variant, seeds taken together."""
+    """Return a result for each variant, over all seeds."""
     by_variant: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
         config = record.part.config
@@ -263,7 +263,7 @@ def _gain(records: Sequence[Record]) -> Gain:
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """All variants."""
+    """Build the table of all variants."""
     rows = tuple(
         (
             f"`{one.over}`",
@@ -279,8 +279,8 @@ def tables(records: Sequence[Record]) -> list[Table]:
     return [Table(headings, rows, text_columns=3)]
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
-    """Points against milliseconds, a panel for each agent that is searched over."""
+def plot(figure: Figure, records: Sequence[Record]) -> None:
+    """Plot points against milliseconds, a panel for each rollout agent."""
     from matplotlib.ticker import LogLocator, NullFormatter  # noqa: PLC0415 - slow to import
 
     result = gains(records)
@@ -324,7 +324,7 @@ QUESTION: Final = Question(
     parts,
     measure,
     tables,
-    draw,
+    plot,
     size=(11.0, 5.0),
 )
 

@@ -5,15 +5,14 @@
 
 Four players in two teams, single rounds. Three things are measured:
 
-- **Bits**: how much a discard, or a card that is played, says about what its player still holds, given what
-  everybody sees (`mutual_information`: bias taken off, a permutation null). "What everybody sees" is taken in
-  strata, so a part of what is found comes from differences within a stratum. How much, the same estimate says
-  for a hand that was dealt anew from all unseen cards, of which the play can say nothing: *told* is the
-  difference.
-- **Cross-play**: how much less two agents win as partners than each with its own like, against the same
+- **Bits**: information of a discarded or played card about the rest of the hand, given the public state
+  (`mutual_information`: corrected for bias, with a permutation null). The public state is stratified, so some
+  information comes from differences within a stratum. This part is estimated with a hand redealt from all
+  unseen cards, about which the play is not informative, and *told* is the difference.
+- **Cross-play**: the loss of two different agents as partners compared with equal partners, against the same
   opponents.
-- **Blind**: how much less a team wins whose players see other cards in place of their partner's discards, and
-  in place of as many other cards of the pile.
+- **Blind**: the loss of a team that sees random cards in place of the partner's discards, and in place of as
+  many other cards of the pile.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from research.partners import HIDDEN, OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
 from research.tables import Table
-from research.told_cards import BLOCKS, FEATURES, KINDS, Noted, bits_of_rows
+from research.told_cards import BLOCKS, FEATURES, KINDS, CardRecorder, bits_of_rows
 from research.watching import play_watched
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GROUPS: Final = 100
-"""Groups of deals whose mean points are kept; intervals of points are over them."""
+"""Number of groups of deals whose mean points are recorded; intervals of points are over groups."""
 
 _DEALS_AT_ONCE: Final = 1_000
 _ROUNDS_AT_ONCE: Final = 1_000
@@ -59,26 +58,26 @@ class Args(Options):
     """The options of the command line."""
 
     seeds: int = 1
-    """how many seeds"""
+    """number of seeds"""
     agents: tuple[str, ...] = ("strategist", "arnold", "hoarder")
-    """who are asked: agents, or run folders of networks for four players in two teams"""
+    """agents to measure, or run folders of networks for four players in two teams"""
     opponent: str = "arnold"
-    """both seats of the other team in cross-play"""
+    """agent in both seats of the other team in cross-play"""
     edition: str = "parker"
-    """the rule sheet"""
+    """rule sheet"""
     deals: int = 10_000
     """deals of each pair of partners, a multiple of 100; two rounds each"""
     rounds: int = 10_000
-    """rounds of each agent in which its cards are noted: one discard and one play of each seat"""
+    """rounds of each agent for the bits: one discard and one play of each seat count"""
     shuffles: int = 49
     """shuffles of the permutation null"""
 
 
 def parts(options: Args) -> list[Part]:
-    """Bits of each agent and of random play; all pairs of partners; all blindfolds.
+    """Return parts for bits (each agent and random play), all pairs of partners and all hidden discards.
 
     Raises:
-        MilleBornesError: agents, an edition or numbers that make no measurement.
+        MilleBornesError: an agent, the edition or a number is invalid.
     """
     if not MatchConfig(options.edition, 4, 2).has_points:
         raise MilleBornesError(
@@ -109,7 +108,7 @@ def parts(options: Args) -> list[Part]:
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """Bits of an agent, or the points of a pair of partners."""
+    """Measure the bits of an agent, or the points of a pair of partners."""
     config = MatchConfig(part.config["edition"], 4, 2, episode="round", seed=part.seed, threads=1)
     if part.config["kind"] == "bits":
         return bits_of_agent(part, config, on_progress)
@@ -128,9 +127,9 @@ def bits_of_agent(part: Part, config: MatchConfig, on_progress: OnProgress) -> d
     noted: list[dict[str, Int64Array]] = []
     for first in range(0, rounds, _ROUNDS_AT_ONCE):
         deals = -(-min(_ROUNDS_AT_ONCE, rounds - first) // config.rules.teams)
-        watcher = Noted()
+        watcher = CardRecorder()
         play_watched([agent, agent], plain, deals, watcher, first_deal=first // config.rules.teams)
-        rows = watcher.some(rng)
+        rows = watcher.sample(rng)
         noted.append({**rows, "game": rows["game"] + first})
         on_progress(0.5 * min(1.0, first / rounds))
     rows = {name: np.concatenate([one[name] for one in noted]) for name in noted[0]}
@@ -148,7 +147,7 @@ def bits_of_agent(part: Part, config: MatchConfig, on_progress: OnProgress) -> d
 
 
 def points_of_pair(part: Part, config: MatchConfig, on_progress: OnProgress) -> Float64Array:
-    """Points a round of two partners against the opponents, means of groups of deals: float64[GROUPS]."""
+    """Return points per round of two partners, means of groups of deals, float64[GROUPS]."""
     table, deals = config.table(), int(part.config["deals"])
     agents = [
         make(spec, table, agent_seed(config.seed, seat)) for seat, spec in enumerate(part.config["agents"])
@@ -190,7 +189,7 @@ def told_by(records: Sequence[Record]) -> Told:
 
 
 def bits_table(records: Sequence[Record]) -> Table | None:
-    """Bits told, by agent, kind of play and feature of the hand."""
+    """Build the table of bits by agent, kind of play and feature of the hand."""
     rows = []
     for (agent, kind), result in told_by(records).items():
         cells = [_told(result[name]) for name in FEATURES]
@@ -205,7 +204,7 @@ def _told(found: dict[str, float]) -> str:
 
 
 Points = dict[tuple[str, str, str], Float64Array]
-"""Points a round of each group of deals, by the two partners and what is hidden from them."""
+"""Points per round of each group of deals, by both partners and the hidden discards."""
 
 
 def points_of(records: Sequence[Record]) -> Points:
@@ -252,7 +251,7 @@ def losses_of_blind(points: Points, agents: Sequence[str]) -> dict[str, Interval
 
 
 def means_of(what: str, lost: Mapping[tuple[str, ...], Float64Array]) -> dict[str, Interval]:
-    """The mean over all agents, and over the run folders among them: networks that learned by themselves."""
+    """Return the means over all agents, and over the run folders among them."""
     learned = [points for agents, points in lost.items() if all(map(is_path, agents))]
     groups = {"all": list(lost.values()), "run folders": learned if len(learned) < len(lost) else []}
     return {
@@ -263,7 +262,7 @@ def means_of(what: str, lost: Mapping[tuple[str, ...], Float64Array]) -> dict[st
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """Bits, points of all pairs, and what was lost."""
+    """Build the tables of bits, of points of all pairs, and of losses."""
     points = points_of(records)
     agents = list(dict.fromkeys(one for one, _, _ in points))
     bits = bits_table(records)
@@ -285,8 +284,8 @@ def _mean(points: Points, one: str, other: str) -> str:
     return "" if result is None else mean_interval(result).text("+.1f")
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
-    """Bits of discards on the left, points lost on the right."""
+def plot(figure: Figure, records: Sequence[Record]) -> None:
+    """Plot bits of discards on the left, and lost points on the right."""
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     _draw_bits(left, told_by(records))
     result = losses(points_of(records))
@@ -321,7 +320,7 @@ QUESTION: Final = Question(
     parts,
     measure,
     tables,
-    draw,
+    plot,
     size=(12.0, 5.0),
 )
 

@@ -21,7 +21,7 @@ Float64Array = npt.NDArray[np.float64]
 Int64Array = npt.NDArray[np.int64]
 
 ITERATIONS: Final = 300
-"""Of CFR+, for a deck without a policy that is shipped."""
+"""Iterations of CFR+ for a deck without a shipped policy."""
 _REACHED: Final = 1e-12
 
 
@@ -30,9 +30,9 @@ class Solved:
     """A deck with a policy near an equilibrium.
 
     Attributes:
-        tree: of the whole game.
-        weights: of the policy.
-        nash_conv: what it gives away.
+        tree: tree of the whole game.
+        weights: weights of the policy.
+        nash_conv: NashConv of the policy, in points.
     """
 
     tree: Tree
@@ -46,13 +46,13 @@ class Solved:
 
 
 def solved(deck: str) -> Solved:
-    """The policy that is shipped for a deck, or one made now.
+    """Load the shipped policy of a deck, or compute one.
 
     Args:
-        deck: name of a sheet that can be solved, with overrides if any.
+        deck: name of a sheet that can be solved, with optional overrides.
 
     Raises:
-        SolvingError: it cannot be solved.
+        SolvingError: the deck cannot be solved.
         EditionError: there is no such sheet.
     """
     game = solvable(deck)
@@ -67,7 +67,7 @@ def solved(deck: str) -> Solved:
     return Solved(tree, weights, judge_tree(tree, weights, deck).nash_conv)
 
 
-def how_often_held(found: Solved) -> dict[str, Any]:
+def holding_rate(found: Solved) -> dict[str, Any]:
     """Measure the rate at which a playable safety is held, with both seats playing the policy.
 
     Args:
@@ -79,48 +79,47 @@ def how_often_held(found: Solved) -> dict[str, Any]:
         it, in points, weighted by the reach of each set.
     """
     tree = found.tree
-    kind = next(place for place, card in enumerate(tree.game.deck.cards) if is_safety(int(card)))
+    kind = next(index for index, card in enumerate(tree.game.deck.cards) if is_safety(int(card)))
     taken = visits(tree, found.weights)
-    sets, turns, laid, holding = 0, 0.0, 0.0, 0.0
+    sets, turns, played, holding = 0, 0.0, 0.0, 0.0
     for number, seat in enumerate(tree.seats):
-        at = np.flatnonzero((seat.choices >> kind) & 1)
+        rows = np.flatnonzero((seat.choices >> kind) & 1)
         first, counts = (
-            seat.operations.firsts[at].astype(np.int64),
-            seat.operations.counts[at].astype(np.int64),
+            part[rows].astype(np.int64) for part in (seat.operations.firsts, seat.operations.counts)
         )
-        lays = first + np.bitwise_count(seat.choices[at] & ((1 << kind) - 1))
-        sets += len(at)
+        safeties = first + np.bitwise_count(seat.choices[rows] & ((1 << kind) - 1))
+        sets += len(rows)
         mine = taken[number]
         whole = sums_of(mine, first, counts)
         turns += float(whole.sum())
-        laid += float(mine[lays].sum())
+        played += float(mine[safeties].sum())
         gains, chances = continued(tree, number, found.weights)
-        others = highest_but(gains, first, counts, lays)
+        others = highest_but(gains, first, counts, safeties)
         reached = chances[first] > _REACHED
-        more = (others - gains[lays])[reached] / chances[first][reached]
+        more = (others - gains[safeties])[reached] / chances[first][reached]
         holding += float((whole[reached] * more).sum())
     return {
         "sets": sets,
         "turns": turns,
-        "held": 1.0 - laid / turns,
+        "held": 1.0 - played / turns,
         "holding": holding / turns,
         "nash_conv": found.nash_conv,
     }
 
 
 def sums_of(values: Float64Array, first: Int64Array, counts: Int64Array) -> Float64Array:
-    """The sum over the choices of each decision."""
+    """Return the sum over the choices of each decision."""
     before = np.concatenate([[0.0], np.cumsum(values)])
     sums: Float64Array = before[first + counts] - before[first]
     return sums
 
 
 def highest_but(values: Float64Array, first: Int64Array, counts: Int64Array, but: Int64Array) -> Float64Array:
-    """The highest value among the choices of each decision without one of them."""
+    """Return the highest value among the choices of each decision, leaving out one choice."""
     highest = np.full(len(first), -np.inf)
-    for place in range(int(counts.max(initial=0))):
-        there = (place < counts) & (first + place != but)
-        highest[there] = np.maximum(highest[there], values[(first + place)[there]])
+    for offset in range(int(counts.max(initial=0))):
+        rows = (offset < counts) & (first + offset != but)
+        highest[rows] = np.maximum(highest[rows], values[(first + offset)[rows]])
     return highest
 
 
@@ -159,7 +158,7 @@ def chances_of(tree: Tree, number: int, reach: Float64Array) -> Float64Array:
 
 
 def any_weights(seat: SeatTree) -> Float64Array:
-    """Weights of a policy; which one is of no account to the probability of what others do."""
+    """Return weights of an arbitrary policy; the reach of the others does not depend on it."""
     weights = np.zeros(seat.size)
     decisions = seat.operations.counts > 0
     merges = seat.operations.heads[~decisions]

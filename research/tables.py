@@ -1,4 +1,4 @@
-"""A table of a question: printed by rich, and as Markdown in its page."""
+"""A table of a question, printed by rich or written as Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.text import Text
 
 from millebornes_env.cli.console import table_console
 
-PIPED_WIDTH = 160  # columns of the table when it goes into a file or a pipe
+PIPED_WIDTH = 160  # characters of a line in a file or a pipe
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,10 @@ class Table:
     """Cells as text.
 
     Attributes:
-        headings: of the columns.
+        headings: headings of the columns.
         rows: a cell for each column.
-        title: stands above it; may be empty.
-        text_columns: so many columns from the left hold text, the others numbers, which stand at the right.
+        title: title above the table; may be empty.
+        text_columns: number of columns with text, from the left; the others hold right-aligned numbers.
     """
 
     headings: tuple[str, ...]
@@ -29,7 +29,7 @@ class Table:
     text_columns: int = 1
 
     def markdown(self) -> str:
-        """As Markdown, ending in a line end."""
+        """Return the table as Markdown, with a line end."""
         rules = ["---" if column < self.text_columns else "--:" for column in range(len(self.headings))]
         lines = [f"**{self.title}**", ""] if self.title else []
         lines += [f"| {' | '.join(self.headings)} |", f"|{'|'.join(rules)}|"]
@@ -37,7 +37,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def print(self) -> None:
-        """Print it, as wide as the terminal."""
+        """Print the table in the width of the terminal."""
         shown = rich_table.Table(title=self.title or None, title_justify="left")
         for column, heading in enumerate(self.headings):
             shown.add_column(heading, justify="left" if column < self.text_columns else "right")

@@ -1,8 +1,8 @@
 """Information about a hand in the cards that are discarded or played from it.
 
-Each card is noted with what is left of the hand and what everybody sees, in strata. What the strata leave out
-would pass for something told: it is measured by hands that are dealt anew from all unseen cards, of which no
-play can tell anything, and taken off.
+Each used card is recorded with the rest of the hand and the public state, in strata. Public information that
+the strata leave out would count as information of the card: it is estimated with hands redealt from all
+unseen cards, about which no play is informative, and subtracted.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ KINDS: Final = ("discard", "play")
 """The uses of a card."""
 
 KIND_OF_CARD: Final = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 5, 6, 7, 7, 7, 7])
-"""Kinds of cards that are told apart in what is played: small and large distances, battle hazards, Speed
-Limit, remedies, Roll, End of Limit, safeties; by card type."""
+"""Kind of each card type as a signal: small and large distances, battle hazards, Speed Limit, remedies, Roll,
+End of Limit, safeties."""
 
 FEATURES: Final[dict[str, tuple[slice, int]]] = {
     "distances": (slice(0, ACCIDENT), 4),
@@ -48,19 +48,19 @@ FEATURES: Final[dict[str, tuple[slice, int]]] = {
 PILE_STRATA: Final = 4
 UNSEEN_STRATA: Final = 6
 BLOCKS: Final = 20
-"""Groups of deals that are left out in turn, for the standard error."""
+"""Number of jackknife groups of deals, for the standard error."""
 REDEALS: Final = 4
 
 
-class Noted(Watcher):
-    """Notes each card that is discarded or played, the hand that it came from, and what everybody sees."""
+class CardRecorder(Watcher):
+    """Records each card that is discarded or played, with the rest of the hand and the public state."""
 
     def __init__(self) -> None:
-        """Nothing is noted yet."""
+        """Start without rows."""
         self.rows: list[dict[str, Int64Array]] = []
 
-    def chosen(self, states: StateArray, live: BoolArray, actions: Int64Array) -> None:
-        """Note the games in which a card is used."""
+    def before_step(self, states: StateArray, live: BoolArray, actions: Int64Array) -> None:
+        """Record the games in which a card is used."""
         games = np.flatnonzero(live & (states["phase"] == PLAY) & (actions < 2 * NUM_CARD_TYPES))
         now, used = states[games], actions[games]
         rows = np.arange(len(games))
@@ -84,15 +84,15 @@ class Noted(Watcher):
             }
         )
 
-    def some(self, rng: np.random.Generator) -> dict[str, Int64Array]:
-        """Of each seat's discards in a round one, by lot, and one of its plays.
+    def sample(self, rng: np.random.Generator) -> dict[str, Int64Array]:
+        """Sample one discard and one play of each seat in a round.
 
-        All of them would say less than they seem to, as a hand changes little from one to the next.
+        More of them would not be independent, because a hand changes little from one to the next.
         """
         rows = {name: np.concatenate([one[name] for one in self.rows]) for name in self.rows[0]}
         order = rng.permutation(len(rows["game"]))
-        whose = (rows["game"] * MAX_SEATS + rows["seat"]) * len(KINDS) + rows["discarded"]
-        chosen = order[np.unique(whose[order], return_index=True)[1]]
+        groups = (rows["game"] * MAX_SEATS + rows["seat"]) * len(KINDS) + rows["discarded"]
+        chosen = order[np.unique(groups[order], return_index=True)[1]]
         return {name: values[chosen] for name, values in rows.items()}
 
 
@@ -107,12 +107,12 @@ def _needs(battle: Int64Array, speed: Int64Array) -> Int64Array:
 
 
 def bits_of_rows(rows: dict[str, Int64Array], shuffles: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Bits of each feature of the hand.
+    """Estimate the information about each feature of the hand, in bits.
 
     Args:
-        rows: as `Noted` notes them.
-        shuffles: of the null.
-        rng: for the shuffles and the redeals.
+        rows: rows of a `CardRecorder`.
+        shuffles: number of shuffles for the null distribution.
+        rng: random numbers for the shuffles and the redeals.
     """
     held = rows["hand"].sum(axis=1)
     redealt = [draw_cards(rows["hidden"], held, rng) for _ in range(REDEALS)]

@@ -1,13 +1,12 @@
 """Measure the transfer of policies to other editions: `python -m research.transfer`.
 
-For each edition that two can play a small network learns that edition alone, by `train.selfplay`, and one
-that sees the rules learns all of them: once from as many decisions as each specialist, and once from as many
-as all of them together. Every network then plays every edition, without learning on, against the specialist
-of that edition: duplicate matches.
+For each edition for two players a small network learns that edition alone by `train.selfplay`, and a network
+that sees the rules learns all editions: once from as many decisions as each specialist, and once from as many
+as all specialists together. Every network then plays duplicate matches at every edition against the
+specialist of that edition, without further learning.
 
-What a network gives away to the specialist is told in Elo: 0 is as good, -70 wins 40 % of the matches. The
-specialists do not see the rules; at another edition they play as they do at home, with the plays that are
-legal there.
+The loss to the specialist is given in Elo: 0 is equal, -70 wins 40 % of the matches. The specialists do not
+see the rules; at another edition they play as at their own, restricted to legal plays.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ if TYPE_CHECKING:
 ALL: Final = "all, as many decisions"
 ALL_LONGER: Final = "all, as many for each edition"
 MEAN: Final = "mean"
-"""Of all editions but the own one."""
+"""Name of the mean over all other editions."""
 
 ELO_OF_ODDS: Final = 400.0
-"""Elo points of odds of ten to one."""
+"""Elo difference for odds of ten to one."""
 
 FEWEST_SEEDS: Final = 3
-"""For a bootstrap over seeds."""
+"""Least number of seeds for a bootstrap over seeds."""
 
 _TWO: Final = 2
 
@@ -57,31 +56,31 @@ class Args(Options):
     """The options of the command line."""
 
     seeds: int = 3
-    """how many seeds: of the networks, of the games they learn from and of the deals"""
+    """number of seeds, for networks, training games and deals"""
     editions: Annotated[tuple[str, ...], by_default("all that two can play")] = ()
     """rule sheets"""
     decisions: int = 1_000_000
     """decisions that each specialist learns from"""
     hidden: int = 64
-    """units of a network"""
+    """units of the hidden layer of a network"""
     num_envs: int = 128
-    """games played at once while learning"""
+    """number of parallel games during learning"""
     deals: int = 300
     """deals of each pair; two matches each"""
 
 
 class AnyEdition(PolicyAgent):
-    """A policy that plays by rules which it neither sees nor was trained on."""
+    """A policy that plays by rules that it does not see and was not trained on."""
 
     any_edition: ClassVar[bool] = True
 
 
 def parts(options: Args) -> list[Part]:
-    """One for each seed: the networks of a seed play each other.
+    """Return a part for each seed; the networks of a seed play each other.
 
     Raises:
-        MilleBornesError: fewer than two editions, or one twice.
-        ValueError: an edition, a network or a number of games that cannot be.
+        MilleBornesError: there are fewer than two editions, or duplicates.
+        ValueError: an edition, a network or a number of games is invalid.
     """
     names = options.editions or tuple(name for name in editions() if (_TWO, _TWO) in edition(name).tables)
     if len(set(names)) != len(names) or len(names) < _TWO:
@@ -102,11 +101,11 @@ def parts(options: Args) -> list[Part]:
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """Train the networks of a seed, and let them play.
+    """Train the networks of a seed, and play matches between them.
 
     Returns:
-        Of each network its decisions, and of each edition the share of matches that it won against the
-        specialist, and the standard error of that over deals.
+        For each network its decisions, and for each edition the share of matches won against the specialist
+        with its standard error over deals.
     """
     names: list[str] = part.config["editions"]
     decisions = int(part.config["decisions"])
@@ -131,13 +130,13 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 
 
 def train(sheets: tuple[str, ...], decisions: int, part: Part, folder: Path) -> int:
-    """Learn by self-play, and write the policy; how many decisions were learned from.
+    """Learn by self-play, and write the policy; return the number of decisions.
 
     Args:
-        sheets: editions; of several the network sees the rules.
-        decisions: to learn from, rounded up to whole rollouts.
-        part: with the size of the network and the seed.
-        folder: for the policy.
+        sheets: editions; with several, the network sees the rules.
+        decisions: decisions to learn from, rounded up to whole rollouts.
+        part: the part, with the size of the network and the seed.
+        folder: folder for the policy.
     """
     config = part.config
     trainer = Trainer(training_args(sheets, decisions, config["hidden"], config["num_envs"], part.seed))
@@ -151,7 +150,7 @@ def train(sheets: tuple[str, ...], decisions: int, part: Part, folder: Path) -> 
 def training_args(
     sheets: tuple[str, ...], decisions: int, hidden: int, num_envs: int, seed: int
 ) -> TrainingArgs:
-    """The options of the trainer; those that are not named here are its defaults."""
+    """Return the options of the trainer."""
     return TrainingArgs(
         edition=sheets,
         observe_rules=len(sheets) > 1,
@@ -167,7 +166,7 @@ def training_args(
 
 
 def match(one: Path, other: Path, name: str, part: Part) -> dict[str, float]:
-    """Share of the matches that one policy wins against another at an edition, and its standard error."""
+    """Return the share of matches won by one policy against another at an edition, and its standard error."""
     config = MatchConfig(name, _TWO, seed=part.seed, threads=1)
     agents = [AnyEdition(config.table(), part.seed, str(folder)) for folder in (one, other)]
     shares = play(agents, config, int(part.config["deals"])).wins[..., 0].mean(axis=1)
@@ -178,13 +177,13 @@ def match(one: Path, other: Path, name: str, part: Part) -> dict[str, float]:
 
 
 def elo(share: float, matches: float) -> float:
-    """The difference in Elo that a share of matches shows, with half a win and half a loss added."""
+    """Return the Elo difference for a share of matches, with half a win and half a loss added."""
     added = (share * matches + 0.5) / (matches + 1.0)
     return ELO_OF_ODDS * math.log10(added / (1.0 - added))
 
 
 def matrix(records: Sequence[Record]) -> dict[str, dict[str, Interval]]:
-    """Elo of each network against the specialists, by network and edition; `MEAN` is that away from home."""
+    """Return the Elo of each network against the specialists, by network and edition, with `MEAN`."""
     matches = 2.0 * float(records[0].part.config["deals"])
     result: dict[str, dict[str, Interval]] = {}
     for network in records[0].result:
@@ -201,9 +200,9 @@ def matrix(records: Sequence[Record]) -> dict[str, dict[str, Interval]]:
 
 
 def _elo(met: Sequence[Sequence[Mapping[str, float]]], matches: float) -> Interval:
-    """Mean Elo of some matches of each seed.
+    """Return the mean Elo of some matches of each seed.
 
-    The interval is one over deals; the bootstrap over seeds where they are enough and it is wider, as few
+    The interval is over deals, or the bootstrap over seeds if there are enough seeds and it is wider: few
     seeds can agree by chance better than their deals allow.
     """
     each = [float(np.mean([elo(one["share"], matches) for one in of_seed])) for of_seed in met]
@@ -223,7 +222,7 @@ def _elo(met: Sequence[Sequence[Mapping[str, float]]], matches: float) -> Interv
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """The matrix, and what each network loses on average away from home."""
+    """Build the matrix with the average of each network at other editions."""
     result = matrix(records)
     names = records[0].part.config["editions"]
     rows = []
@@ -235,8 +234,8 @@ def tables(records: Sequence[Record]) -> list[Table]:
     return [Table(("learned", *names, MEAN), tuple(rows), title)]
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
-    """The matrix as a heat map."""
+def plot(figure: Figure, records: Sequence[Record]) -> None:
+    """Plot the matrix as a heat map."""
     result = matrix(records)
     names = records[0].part.config["editions"]
     values = np.array([[by_edition[name].mean for name in names] for by_edition in result.values()])
@@ -261,7 +260,7 @@ QUESTION: Final = Question(
     parts,
     measure,
     tables,
-    draw,
+    plot,
     size=(9.0, 5.5),
 )
 

@@ -1,19 +1,19 @@
-"""Measure the number of deals that a result takes, by the way of dealing and of luck correction.
+"""Measure the number of deals needed for a result, by the way of dealing and of luck correction.
 
     python -m research.variance
     python -m research.variance --pairs "champion vs strategist" --deals 50_000
 
 Three ways to deal, each with points as they are and with AIVAT:
 
-    plain        every round has cards of its own
-    same order   both rounds of a deal have the same deck in the same order, and all draw from one pile
-    streams      both rounds have the same deck, and each seat draws from a part of its own: an extra turn
-                 shifts nobody else's cards (the arena's way)
+    plain        every round has its own cards
+    same order   both rounds of a deal have the same deck in the same order, and all seats draw from one pile
+    streams      both rounds have the same deck, and each seat draws from its own part: an extra turn does
+                 not shift the cards of others (as in the arena)
 
     nothing      points as they are
-    AIVAT        less what the shipped network says that each drawn card was worth
+    AIVAT        minus the value of each drawn card according to the shipped network
 
-No correction moves the mean; the table shows it.
+No correction changes the expected result, as the table shows.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PRECISION: Final = 10.0
-"""The standard error, in points a round, that is to be reached."""
+"""Target standard error, in points per round."""
 
 PLAIN, SAME_ORDER, STREAMS = "plain", "same order", "streams"
 CARDS: Final = (PLAIN, SAME_ORDER, STREAMS)
 NOTHING, AIVAT = "nothing", "AIVAT"
 LUCK: Final = (NOTHING, AIVAT)
 
-_DEALS_AT_ONCE: Final = 2_000
+_DEALS_PER_BATCH: Final = 2_000
 _WARM_UP: Final = 16
 _BETWEEN: Final = " vs "
 
@@ -60,33 +60,33 @@ class Args(Options):
     """The options of the command line."""
 
     seeds: int = 1
-    """how many seeds; the intervals are over deals, so that more seeds are more deals"""
+    """number of seeds; intervals are over deals, so more seeds are more deals"""
     pairs: tuple[str, ...] = ("champion vs arnold", "holder:pile=40 vs holder:pile=200")
     """pairs of agents, `A vs B` each"""
     edition: str = "parker"
-    """the rule sheet, played by two"""
+    """rule sheet, played by two"""
     deals: int = 10_000
-    """deals of each pair and way to deal; two rounds each, from both seats"""
+    """deals of each pair and way of dealing, two rounds each with seats exchanged"""
 
 
 def pair_of(text: str) -> tuple[str, str]:
-    """The two agents of an option.
+    """Parse the two agents of an option.
 
     Raises:
-        MilleBornesError: it is no pair.
+        MilleBornesError: the text is not a pair.
     """
     one, result, other = text.partition(_BETWEEN)
     if not (result and one.strip() and other.strip()):
-        raise MilleBornesError(f"--pairs {shown(text)} is no pair: write it as 'champion vs arnold'")
+        raise MilleBornesError(f"--pairs {shown(text)} is not a pair, such as 'champion vs arnold'")
     return one.strip(), other.strip()
 
 
 def parts(options: Args) -> list[Part]:
-    """One for each pair, way to deal and seed.
+    """Return a part for each pair, way of dealing and seed.
 
     Raises:
-        MilleBornesError: a pair or a number of deals that cannot be.
-        ArenaError: the edition counts no points, or there is no network that values luck at its table.
+        MilleBornesError: a pair or the number of deals is invalid.
+        ArenaError: the edition counts no points, or there is no value network for its table.
     """
     config = MatchConfig(options.edition, 2, episode="round", aivat=True)
     config.refuse_luck_without_points()
@@ -119,27 +119,26 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     for number, luck in enumerate(LUCK):
         table = replace(plain, aivat=luck == AIVAT)
         played(config["pair"], table, config["cards"], 0, _WARM_UP)
-        begun = time.process_time()
+        start = time.process_time()
         outcome = played(config["pair"], table, config["cards"], 0, deals)
-        spent = time.process_time() - begun
-        result[luck] = {**spread(points_of_deals(outcome)), "seconds": spent}
+        result[luck] = {**spread(points_of_deals(outcome)), "seconds": time.process_time() - start}
         on_progress((number + 1) / len(LUCK))
     return {"rotations": plain.rules.teams, "luck": result}
 
 
 def played(pair: Sequence[str], config: MatchConfig, cards: str, first_deal: int, deals: int) -> Outcome:
-    """Rounds of a pair, dealt in one of the ways.
+    """Play rounds of a pair with a way of dealing.
 
     Args:
-        pair: of agents.
+        pair: the two agents.
         config: the table.
-        cards: the way to deal.
-        first_deal: number of the first deal.
-        deals: how many.
+        cards: the way of dealing.
+        first_deal: index of the first deal.
+        deals: number of deals.
     """
     outcome: Outcome | None = None
-    for first in range(first_deal, first_deal + deals, _DEALS_AT_ONCE):
-        count = min(_DEALS_AT_ONCE, first_deal + deals - first)
+    for first in range(first_deal, first_deal + deals, _DEALS_PER_BATCH):
+        count = min(_DEALS_PER_BATCH, first_deal + deals - first)
         if cards == SAME_ORDER:
             new = play_watched(pair, config, count, CommonPile(), first_deal=first)
         else:
@@ -150,7 +149,7 @@ def played(pair: Sequence[str], config: MatchConfig, cards: str, first_deal: int
 
 
 def points_of_deals(outcome: Outcome) -> Float64Array:
-    """Points per round of the first agent over the other, float64[B], less luck if it was counted."""
+    """Return points per round of the first agent over the other, float64[B], minus luck if it was counted."""
     lead = outcome.lead
     points = lead.sum(axis=1) if outcome.luck is None else corrected(outcome).points
     deals: Float64Array = points / lead.shape[1]
@@ -158,9 +157,9 @@ def points_of_deals(outcome: Outcome) -> Float64Array:
 
 
 def spread(deals: Float64Array) -> dict[str, float]:
-    """Mean and variance of deals, float64[B], and the standard errors of both.
+    """Return mean and variance of deals, float64[B], and the standard errors of both.
 
-    That of the variance is by the fourth moment, as points have longer tails than a normal law.
+    The error of the variance uses the fourth moment, as points have longer tails than a normal distribution.
     """
     away = deals - deals.mean()
     variance = float(deals.var(ddof=1))
@@ -173,22 +172,22 @@ def spread(deals: Float64Array) -> dict[str, float]:
     }
 
 
-# What was found ---------------------------------------------------------------------------------------------
+# Results ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to deal and to treat luck, for one pair.
+    """A way of dealing and of luck correction, for one pair.
 
     Attributes:
-        pair: of agents.
-        cards: the way to deal.
-        luck: how luck is treated.
-        mean: points a round of the first agent over the other.
-        error: its standard error.
-        rounds: that a standard error of `PRECISION` takes.
-        rounds_error: standard error of that number.
-        seconds: of processor time that these rounds take.
+        pair: the two agents.
+        cards: the way of dealing.
+        luck: the luck correction.
+        mean: points per round of the first agent over the other.
+        error: standard error of `mean`.
+        rounds: rounds needed for a standard error of `PRECISION`.
+        rounds_error: standard error of `rounds`.
+        seconds: processor time of these rounds.
     """
 
     pair: str
@@ -243,7 +242,7 @@ def _error(found: Sequence[Mapping[str, float]], name: str) -> float:
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """One for each pair."""
+    """Build a table for each pair."""
     result = ways(records)
     return [_table(pair, result) for pair in dict.fromkeys(way.pair for way in result)]
 
@@ -264,27 +263,26 @@ def _table(pair: str, found: Sequence[Way]) -> Table:
     return Table(headings, tuple(rows), f"{pair.replace(_BETWEEN, ' against ')}", text_columns=2)
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
-    """Bars of the rounds that are needed, a panel for each pair."""
+def plot(figure: Figure, records: Sequence[Record]) -> None:
+    """Plot the needed rounds as bars, a panel for each pair."""
     result = ways(records)
     pairs = list(dict.fromkeys(way.pair for way in result))
     panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
     for axes, pair in zip(panels, pairs, strict=True):
-        _draw_pair(axes, [way for way in result if way.pair == pair])
+        _plot_pair(axes, [way for way in result if way.pair == pair])
         styled(axes, pair, yscale="log")
         axes.grid(axis="x", visible=False)
     panels[0].set_ylabel(f"rounds to a standard error of {PRECISION:.0f} points")
     panels[-1].legend(title="taken off", frameon=False, loc="upper right")
 
 
-def _draw_pair(axes: Axes, found: Sequence[Way]) -> None:
+def _plot_pair(axes: Axes, found: Sequence[Way]) -> None:
     width = 0.8 / len(LUCK)
     cards = list(dict.fromkeys(way.cards for way in found))
     for number, luck in enumerate(LUCK):
         bars = [way for way in found if way.luck == luck]
-        places = [place + (number - 0.5) * width for place in range(len(bars))]
-        drawn = axes.bar(
-            places,
+        heights = axes.bar(
+            [index + (number - 0.5) * width for index in range(len(bars))],
             [way.rounds for way in bars],
             width,
             yerr=[NORMAL_QUANTILE * way.rounds_error for way in bars],
@@ -292,7 +290,7 @@ def _draw_pair(axes: Axes, found: Sequence[Way]) -> None:
             label=luck,
             capsize=2,
         )
-        axes.bar_label(drawn, [f"{way.rounds:,.0f}" for way in bars], fontsize=7, padding=2)
+        axes.bar_label(heights, [f"{way.rounds:,.0f}" for way in bars], fontsize=7, padding=2)
     axes.set_xticks(range(len(cards)), cards)
 
 
@@ -303,7 +301,7 @@ QUESTION: Final = Question(
     parts,
     measure,
     tables,
-    draw,
+    plot,
     size=(10.0, 4.5),
 )
 

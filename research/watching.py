@@ -1,8 +1,7 @@
-"""Games that a question looks at while they are played: the arena's loop, with a look before each step.
+"""The arena's loop with callbacks before and after each step, for questions about the course of games.
 
-`arena.match.play` is faster, and says how games end. This loop plays the same games, one decision of all of
-them at a time, and calls a `Watcher` in between, who may look at the records, and at the order of the cards
-to come.
+`arena.match.play` is faster, and returns the results of games. This loop plays the same games, one decision
+of all games at a time, and calls a `Watcher` in between, which can read the states and the cards to come.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents import Spec, make
-from millebornes_env.agents.protocol import Agent
-from millebornes_env.arena.batch import NO_ROLE, Batch
+from millebornes_env.arena.batch import NO_ROLE
 from millebornes_env.arena.dealing import dealt_batch
 from millebornes_env.arena.faults import illegal_action
 from millebornes_env.arena.match import MatchConfig, agent_seed, by_deal
@@ -29,69 +27,69 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class Watcher:
-    """Somebody who looks on; by default he does nothing."""
+    """Callbacks of `play_watched`; by default they do nothing."""
 
-    def begun(self, states: StateArray) -> None:
-        """The games have been dealt.
+    def on_start(self, states: StateArray) -> None:
+        """Handle the start of the games.
 
         Args:
             states: STATE[G]; game r * B + b is rotation r of deal b.
         """
 
-    def chosen(self, states: StateArray, live: BoolArray, actions: Int64Array) -> None:
-        """The next actions have been chosen.
+    def before_step(self, states: StateArray, live: BoolArray, actions: Int64Array) -> None:
+        """Handle the chosen actions.
 
         Args:
-            states: STATE[G], before them.
-            live: bool[G], whether the game goes on.
-            actions: int64[G], of the games that go on.
+            states: STATE[G], before the actions.
+            live: bool[G], True for unfinished games.
+            actions: int64[G], valid in unfinished games.
         """
 
-    def stepped(self, states: StateArray) -> None:
-        """The actions have been carried out.
+    def after_step(self, states: StateArray) -> None:
+        """Handle the result of the actions.
 
         Args:
-            states: STATE[G], after them.
+            states: STATE[G], after the actions.
         """
 
 
 class CommonPile(Watcher):
-    """All seats draw from one pile, in the order in which it lies, as at a real table.
+    """All seats draw from one pile in order, as at a real table.
 
-    The streams of all seats are the same stretch of the deck here; when one has drawn, all move on. The cards
-    of a deal lie in the same order in all its rotations, but an extra turn shifts who draws which.
+    The streams of all seats are the same section of the deck here; a draw advances all of them. The cards of
+    a deal have the same order in all its rotations, but an extra turn shifts later draws to other seats.
     """
 
-    def begun(self, states: StateArray) -> None:
-        """Put what is left of the streams one behind the other."""
+    def on_start(self, states: StateArray) -> None:
+        """Join the remaining streams into one."""
         deck = states["deck"]
         left_first = np.argsort(deck == NO_CARD, axis=1, kind="stable")
         states["deck"] = np.take_along_axis(deck, left_first, axis=1)
         states["stream_next"] = 0
         states["stream_end"] = states["draw_pile"][:, np.newaxis]
 
-    def stepped(self, states: StateArray) -> None:
-        """Let all streams begin where the furthest does."""
+    def after_step(self, states: StateArray) -> None:
+        """Advance all streams to the furthest one."""
         states["stream_next"] = states["stream_next"].max(axis=1, keepdims=True)
 
 
 def play_watched(
     agents: Sequence[Spec], config: MatchConfig, deals: int, watcher: Watcher, *, first_deal: int = 0
 ) -> Outcome:
-    """Play deals as `arena.match.play` does, while somebody looks on.
+    """Play deals as `arena.match.play` does, with callbacks.
 
     Args:
-        agents: an agent for each team, or what `agents.make` makes one of.
+        agents: an agent, or a spec for `agents.make`, for each team.
         config: the table; its episodes are rounds.
-        deals: B, how many.
-        watcher: who looks on.
-        first_deal: number of the first.
+        deals: number of deals, B.
+        watcher: the callbacks.
+        first_deal: index of the first deal.
 
     Returns:
-        What happened; the same as `play` returns, if the watcher changes nothing.
+        The outcome; the same as that of `play` if the watcher changes nothing.
 
     Raises:
-        AgentFaultError: an agent raised, or chose what is illegal.
+        AgentFaultError: an agent raised an error, or chose an illegal action.
         ValueError: there is no such table or agent.
     """
     roles = [
@@ -101,22 +99,14 @@ def play_watched(
     batch = dealt_batch(config, first_deal, deals)
     games = SteppedGames(batch, roles, config, first_deal=first_deal)
     games.begin()
-    watcher.begun(batch.states)
+    watcher.on_start(batch.states)
     while batch.live.any():
-        watcher.chosen(batch.states, batch.live, games.choose())
+        watcher.before_step(batch.states, batch.live, games.choose())
         games.apply_actions()
-        watcher.stepped(batch.states)
-    _refuse_faults(roles, batch, config, first_deal)
-    return _outcome(batch, config)
-
-
-def _refuse_faults(roles: Sequence[Agent], batch: Batch, config: MatchConfig, first_deal: int) -> None:
+        watcher.after_step(batch.states)
     faulty = np.flatnonzero(batch.faults[:, 0] != NO_ROLE)
     if len(faulty):
         raise illegal_action(roles, batch, int(faulty[0]), config.table(), first_deal)
-
-
-def _outcome(batch: Batch, config: MatchConfig) -> Outcome:
     teams = config.rules.teams
     return Outcome(
         lineup=tuple(range(teams)),

@@ -139,7 +139,7 @@ class Position:
             self._plain[name] = state[name][0]
         for line in (named_line(0, text) for text in lines):
             if line.name == "stream":
-                self._draws[line.place] = cards_named(line, line.words.removesuffix(AND_OTHERS))
+                self._draws[line.owner] = cards_named(line, line.words.removesuffix(AND_OTHERS))
         if unsaid:
             self.hand(0)
         with _Pool(self):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from docs.site.rulings import Shown, rulings, shown
+from docs.site.rulings import Example, examples, rulings
 from millebornes_env.play.web.table import CardTable
 from tests.each import each
 
 
-def reached(one: Shown, edition: str) -> tuple[str, dict[str, Any]]:
+def reached(one: Example, edition: str) -> tuple[str, dict[str, Any]]:
     """The position after the plays, as text and as the table shows it."""
     table = CardTable()
     table.load(one.text(edition), one.episode)
@@ -19,9 +19,9 @@ def reached(one: Shown, edition: str) -> tuple[str, dict[str, Any]]:
 
 @each(
     "one, edition",
-    [(one, edition) for several in shown().values() for one in several for edition in one.editions],
+    [(one, edition) for several in examples().values() for one in several for edition in one.editions],
 )
-def test_a_position_shows_what_the_ruling_says(one: Shown, edition: str) -> None:
+def test_a_position_shows_what_the_ruling_says(one: Example, edition: str) -> None:
     text, view = reached(one, edition)
     may = {choice["notation"].partition(": ")[2] or choice["notation"] for choice in view["legal"]}
     assert set(one.legal) <= may
@@ -33,8 +33,8 @@ def test_a_position_shows_what_the_ruling_says(one: Shown, edition: str) -> None
 
 
 def test_every_ruling_has_a_position() -> None:
-    assert list(shown()) == list(rulings())
-    for several in shown().values():
+    assert list(examples()) == list(rulings())
+    for several in examples().values():
         for one in several:
             checks = (one.legal, one.illegal, one.lines, one.hands, one.winners)
             assert any(checks) or one.to_draw is not None

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from docs.site import positions, stage
-from docs.site.rulings import shown
+from docs.site.rulings import examples
 from tests.each import each
 from tests.patience import SECONDS_OF_A_HANG
 
@@ -26,7 +26,7 @@ def test_every_page_of_the_docs_is_in_a_section() -> None:
 
 @each("ruling", ("E2", "E32"))
 def test_positions_have_a_picture_and_a_link_that_opens_them(ruling: str, tmp_path: Path) -> None:
-    text = shown()[ruling][0].text("parker")
+    text = examples()[ruling][0].text("parker")
     drawn = positions.figure(text, "../", tmp_path)
     (code,) = re.findall(r'href="../table/index.html#t=([\w-]+)"', drawn)
     assert base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)).decode() == text
@@ -56,7 +56,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert 'class="game" src="table/index.html"' in (site / "index.html").read_text(encoding="utf-8")
     rulings = (site / "docs" / "rulings_positions.html").read_text(encoding="utf-8")
-    assert rulings.count('<figure class="position">') == sum(map(len, shown().values()))
+    assert rulings.count('<figure class="position">') == sum(map(len, examples().values()))
     contributing = (site / "CONTRIBUTING.html").read_text(encoding="utf-8")
     assert "docs/site/stage.py" in contributing
     assert 'stage.py"' not in contributing, "a link to code that the site does not have"

@@ -1,4 +1,4 @@
-"""Configuration of Sphinx, which reads the pages that `docs.site.stage` has put together."""
+"""Configuration of Sphinx for the pages collected by `docs.site.stage`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ source_suffix: Final = {".md": "myst-nb", ".ipynb": "myst-nb"}
 myst_enable_extensions: Final = ["colon_fence", "deflist"]
 myst_heading_anchors: Final = 4
 nb_execution_mode: Final = "off"
-nb_render_markdown_format: Final = "myst"  # tables that cells display
+nb_render_markdown_format: Final = "myst"  # tables displayed by cells
 exclude_patterns: Final = ["extra"]
 
 autodoc_member_order: Final = "bysource"
@@ -40,7 +40,7 @@ autoclass_content: Final = "both"
 napoleon_google_docstring: Final = True
 napoleon_numpy_docstring: Final = False
 napoleon_use_ivar: Final = True
-suppress_warnings: Final = ["ref.python"]  # a name that two classes have, in a signature
+suppress_warnings: Final = ["ref.python"]  # ambiguous names of classes in signatures
 python_use_unqualified_type_names: Final = True
 default_role: Final = "code"  # docstrings are Markdown at heart: `name` is code
 copybutton_exclude: Final = ".linenos, .gp, .go"
@@ -59,7 +59,7 @@ html_theme_options: Final = {
     "show_prev_next": False,
     "secondary_sidebar_items": {
         "**": ["page-toc"],
-        # Their tables need the place of the list of headings.
+        # Their tables need the width of the list of headings.
         "docs/rulebook": [],
         "docs/leaderboard": [],
         "docs/race_leaderboard": [],
@@ -70,40 +70,35 @@ html_theme_options: Final = {
 }
 html_context: Final = {"default_mode": "auto"}
 
-# What axe-core finds in the pages as Sphinx and the theme write them, and how it is written instead.
-_MENDED: Final = {
+# Replacements for accessibility problems that axe-core finds in the output of Sphinx and the theme.
+_FIXES: Final = {
     r'<th class="head[^"]*"><p></p></th>': "<td></td>",
     '<summary><span class="toctree-toggle"': '<summary aria-label="Pages below"><span class="toctree-toggle"',
 }
 
 
-def mended(text: str) -> str:
-    """A page of the site, made accessible."""
-    for written, instead in _MENDED.items():
-        text = re.sub(written, instead, text)
-    return text
-
-
-def mend(app: Any, exception: Exception | None) -> None:
-    """Make the written pages accessible.
+def fix_accessibility(app: Any, exception: Exception | None) -> None:
+    """Fix accessibility problems of the written pages.
 
     Args:
-        app: Sphinx, after it has built.
-        exception: why it has failed; None if it has not.
+        app: Sphinx, after the build.
+        exception: error of the build, or None.
     """
     if exception is None and app.builder.format == "html":
         for page in Path(app.outdir).rglob("*.html"):
-            text = page.read_text(encoding="utf-8")
-            if mended(text) != text:
-                page.write_text(mended(text), encoding="utf-8")
+            text = fixed = page.read_text(encoding="utf-8")
+            for pattern, replacement in _FIXES.items():
+                fixed = re.sub(pattern, replacement, fixed)
+            if fixed != text:
+                page.write_text(fixed, encoding="utf-8")
 
 
-def link_words(app: Any, page: nodes.document) -> None:
-    """Make plain words of links to code of the checkout, which has no page in the site.
+def remove_code_links(app: Any, page: nodes.document) -> None:
+    """Replace links to code of the checkout, which has no page in the site, by their text.
 
     Args:
         app: Sphinx.
-        page: as read.
+        page: the parsed page.
     """
     folder = (ROOT / app.env.docname).parent
     for link in list(page.findall(pending_xref)):
@@ -112,12 +107,12 @@ def link_words(app: Any, page: nodes.document) -> None:
             link.replace_self(link.children)
 
 
-def show_positions(app: Any, page: nodes.document) -> None:
-    """Draw the positions and records of a page below their texts.
+def render_positions(app: Any, page: nodes.document) -> None:
+    """Insert pictures of the positions and records of a page below their texts.
 
     Args:
         app: Sphinx.
-        page: as read.
+        page: the parsed page.
     """
     up = "../" * app.env.docname.count("/")
     for block in list(page.findall(nodes.literal_block)):
@@ -125,12 +120,12 @@ def show_positions(app: Any, page: nodes.document) -> None:
         if language in ("position", "record", "race"):
             block["language"] = "text"
         if language in ("position", "record"):
-            drawn = positions.figure(block.astext() + "\n", up, Path(app.outdir))
-            block.parent.insert(block.parent.index(block) + 1, nodes.raw("", drawn, format="html"))
+            figure = positions.figure(block.astext() + "\n", up, Path(app.outdir))
+            block.parent.insert(block.parent.index(block) + 1, nodes.raw("", figure, format="html"))
 
 
 def setup(app: Any) -> None:
-    """Tell Sphinx what to call."""
-    app.connect("doctree-read", link_words)
-    app.connect("doctree-read", show_positions)
-    app.connect("build-finished", mend)
+    """Register the callbacks."""
+    app.connect("doctree-read", remove_code_links)
+    app.connect("doctree-read", render_positions)
+    app.connect("build-finished", fix_accessibility)

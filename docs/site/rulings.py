@@ -1,4 +1,4 @@
-"""A position for each ruling of docs/rulings.md: docs/rulings.toml read, and the page that is made of it."""
+"""Positions for the rulings of docs/rulings.md: reads docs/rulings.toml and writes their page."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _CHAPTER: Final = re.compile(r"^### (.+)$", flags=re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A position that shows what a ruling says; all but the first three is checked after the plays.
+class Example:
+    """A position that illustrates a ruling; all but the first three attributes is checked after the plays.
 
     Attributes:
-        shows: what there is to see.
-        editions: where it is checked; the first is the one that is shown.
+        shows: caption.
+        editions: editions in which it is checked; the picture shows the first.
         position: lines of our notation, without the edition.
-        plays: what is played from there.
-        legal: what the seat to act may do, among others.
-        illegal: what it may not do.
-        lines: lines of the position that is reached.
-        to_draw: how many cards are left to draw; None: not said.
-        hands: how many cards each seat holds; empty: not said.
-        winners: the teams that have won; None: not said.
+        plays: plays from the position.
+        legal: some legal actions of the seat to act.
+        illegal: some illegal actions.
+        lines: lines of the final position.
+        to_draw: number of cards left to draw; None: not checked.
+        hands: number of cards in each hand; empty: not checked.
+        winners: the teams that have won; None: not checked.
         episode: "round" or "match".
     """
 
@@ -44,26 +44,26 @@ class Shown:
     episode: str = "round"
 
     def text(self, edition: str) -> str:
-        """The position with its plays, in our notation."""
+        """Return the position with its plays, in our notation."""
         plays = ["plays:", *self.plays] if self.plays else []
         return "\n".join([f"edition: {edition}", self.position.strip(), *plays]) + "\n"
 
 
 def rulings() -> dict[str, tuple[str, str]]:
-    """Question and decision of every ruling of Mille Bornes, by its name, in the order of the page."""
-    return {name: (asked, decided) for name, asked, decided in _ROW.findall(_rulings_page())}
+    """Return question and decision of every ruling of Mille Bornes, by its name, in the order of the page."""
+    return {name: (question, decision) for name, question, decision in _ROW.findall(_rulings_page())}
 
 
-def shown() -> dict[str, list[Shown]]:
-    """The positions of every ruling, by its name."""
+def examples() -> dict[str, list[Example]]:
+    """Return the positions of every ruling, by its name."""
     content: dict[str, list[dict[str, Any]]] = tomllib.loads(
         (DOCS / "rulings.toml").read_text(encoding="utf-8")
     )
-    return {name: [Shown(**one) for one in several] for name, several in content.items()}
+    return {name: [Example(**one) for one in several] for name, several in content.items()}
 
 
-def checks(one: Shown) -> str:
-    """Describe in words what is checked of a position."""
+def describe_checks(one: Example) -> str:
+    """Return the checks of a position as a sentence."""
     said = []
     if one.legal:
         said.append(f"legal: {_quoted(one.legal)}")
@@ -81,8 +81,8 @@ def checks(one: Shown) -> str:
 
 
 def page() -> str:
-    """The page of positions, chapter by chapter."""
-    positions = shown()
+    """Return the page of positions, chapter by chapter."""
+    positions = examples()
     lines = [
         "# The rulings, position by position",
         "",
@@ -93,11 +93,11 @@ def page() -> str:
     for chapter, names in _chapters().items():
         lines += ["", f"## {chapter}"]
         for name in names:
-            asked, decided = rulings()[name]
-            lines += ["", f"### {name}", "", f"**{asked}** {decided}"]
+            question, decision = rulings()[name]
+            lines += ["", f"### {name}", "", f"**{question}** {decision}"]
             for one in positions.get(name, []):
                 lines += ["", one.shows, "", "```record" if one.plays else "```position"]
-                lines += [*one.text(one.editions[0]).splitlines(), "```", "", checks(one)]
+                lines += [*one.text(one.editions[0]).splitlines(), "```", "", describe_checks(one)]
                 lines += [f"Checked in {_quoted(one.editions)}."]
     return "\n".join(lines) + "\n"
 
@@ -113,10 +113,10 @@ def _rulings_page() -> str:
 
 
 def _chapters() -> dict[str, list[str]]:
-    """The names of the rulings, by the heading above them."""
+    """Return the names of the rulings, by the heading above them."""
     _, *parts = _CHAPTER.split(_rulings_page())
     result = {heading: _ROW.findall(text) for heading, text in zip(parts[::2], parts[1::2], strict=True)}
     return {heading: [row[0] for row in rows] for heading, rows in result.items() if rows}
 
 
-__all__ = ["Shown", "checks", "page", "rulings", "shown"]
+__all__ = ["Example", "describe_checks", "examples", "page", "rulings"]

@@ -1,8 +1,8 @@
-"""Put the pages of the site together, so that Sphinx finds all of them in one folder.
+"""Collect the pages of the site in one folder for Sphinx.
 
     python -m docs.site.stage build/site-pages
 
-Pages of the checkout keep their places; those of `docs/site/pages` are the site's own.
+Pages of the checkout keep their paths; `docs/site/pages` has additional pages of the site.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ SOURCES: Final = (
     "millebornes_env/agents/champions/*/README.md",
     "millebornes_env/solving/equilibrium/README.md",
 )
-"""Files of the checkout that stand in the site."""
+"""Files of the checkout that are part of the site."""
 
 
 def stage(folder: Path) -> None:
-    """Copy all pages, the style, and the table (without an engine if `make web` has not built it).
+    """Copy all pages, the style, and the table (without its engine unless `make web` has built it).
 
     Args:
-        folder: what is in it is removed.
+        folder: output folder, emptied first.
     """
     shutil.rmtree(folder, ignore_errors=True)
     web = ROOT / "millebornes_env" / "play" / "web"

@@ -1,8 +1,7 @@
-"""Agents that play the games: one file or folder for each, one protocol for all.
+"""Agents that play the games, all with the interface of `agents.protocol`.
 
 `load("holder:pile=30", env)` makes an agent by name; the path of a run folder loads the policy trained there,
-`my_file.py:Class` makes an agent of your own, and `+search` after a compiled agent adds a search that looks
-ahead with it.
+`my_file.py:Class` makes an agent of your own, and `+search` after a compiled agent adds a lookahead search.
 """
 
 from __future__ import annotations

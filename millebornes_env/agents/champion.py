@@ -1,15 +1,15 @@
-"""`champion`: the policies that come with the project, each where it plays best.
+"""`champion`: the trained policies that ship with the package, each where it plays best.
 
-A folder of `millebornes_env/agents/champions` is a run folder (see `agents.policy`) with a model card; its
-`policy.json` says which game it plays, with how many players, and in how many teams. Of Mille Bornes there is
-one for each number of players and teams, which learned all sheets that have such a table, and sees the rules,
-so that it plays overridden ones too; for two players there is another:
+Each folder in `millebornes_env/agents/champions` is a run folder (see `agents.policy`) with a model card; its
+`policy.json` names the game, the number of players and the number of teams. Mille Bornes has one champion for
+each table size. It was trained on all rule sheets with such a table, and its observations include the rules,
+so it also plays overridden rules. For two players there is a second one:
 
-    parker-2    learned the game of the American sheet alone, and does not see the rules
+    parker-2    trained on the American sheet only, without the rules in its observations
 
-The better of the two for a table depends on its rules, not its name (`plays_like_parker`): `parker-2` learned
-from more decisions, which helps it even if rules that it does not see are different. The page in the browser
-calls the same function, compiled (`PREFERRED`).
+The better of the two for a table depends on its rules, not its name (`plays_like_parker`): `parker-2` was
+trained on more decisions, which helps even where rules that it does not observe differ. The web page calls
+the same function, compiled (`PREFERRED`).
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ PREFERRED: Final = (ALL_2, PARKER_2)
 
 
 class ChampionAgent(PolicyAgent):
-    """The policy that comes with the project for the table."""
+    """The shipped policy for the table."""
 
     name = "champion"
     any_edition: ClassVar[bool] = True
 
     def __init__(self, table: Table, seed: int = 0, which: str = "", mode: str = "best") -> None:
-        """Choose a champion, and load it.
+        """Load the champion of a table.
 
         Args:
             table: the table to play at.
-            seed: seed of the draws.
-            which: a champion for the same number of players and teams, whatever the other rules; by default
-                the one that plays better there (for Mille Bornes, see `plays_like_parker`).
+            seed: seed of the sampled actions.
+            which: name of a champion for this table size, whatever the other rules; by default the stronger
+                one (for Mille Bornes, see `plays_like_parker`).
             mode: "best" or "sample", as for `PolicyAgent`.
 
         Raises:
-            AgentError: this table has no champion, or not the requested one; the mode is unknown; or the
-                observations lack what the policy sees.
+            AgentError: there is no champion for the table, or not the requested one; the mode is unknown; or
+                the observations lack inputs of the policy.
         """
         super().__init__(table, seed, str(CHAMPIONS / champion_for(table, which)), mode)
 
@@ -63,8 +63,8 @@ def champion_for(table: Table, which: str = "", preferred: str | None = None) ->
 
     Args:
         table: the table to play at.
-        which: name of the champion, if it has been chosen.
-        preferred: the champion that the table's rules prefer, if known; None: the game decides.
+        which: name of a champion; "": the preferred one.
+        preferred: champion to prefer; None: as the game's hook `agents.champion` says.
 
     Raises:
         AgentError: the champion does not exist, or the table has none.
@@ -75,12 +75,11 @@ def champion_for(table: Table, which: str = "", preferred: str | None = None) ->
     if which not in ("", *known):
         raise AgentError(f"there is no champion {shown(which)}; there {_are(known)}")
     fitting = [name for name, description in known.items() if _fits(description, table)]
+    seats = _seats(table.rules.players, table.rules.teams)
     if not fitting:
-        rules = table.rules
-        raise AgentError(f"there is no champion for {_seats(rules.players, rules.teams)}: {who_plays(known)}")
+        raise AgentError(f"there is no champion for {seats}: {describe_champions(known)}")
     if which and which not in fitting:
-        seats = _seats(table.rules.players, table.rules.teams)
-        raise AgentError(f"the champion {which!r} does not play with {seats}: {who_plays(known)}")
+        raise AgentError(f"the champion {which!r} does not play with {seats}: {describe_champions(known)}")
     return which or _best_of(fitting, known, table, _preferred_at(table) if preferred is None else preferred)
 
 
@@ -96,7 +95,7 @@ def _fits(description: dict[str, Any], table: Table) -> bool:
 
 
 def _preferred_at(table: Table) -> str:
-    """Return the champion that the game prefers at the table, which may not fit; "": no preference."""
+    """Return the champion that the game's hook prefers at the table, which may not fit; "" without a hook."""
     entry = find_game(table.game)
     prefer = entry.find_hook("agents.champion")
     return "" if prefer is None else str(prefer(table))
@@ -120,7 +119,7 @@ def _seats(players: int, teams: int) -> str:
     return f"{players} players" + (f" in {teams} teams" if teams != players else "")
 
 
-def who_plays(known: dict[str, dict[str, Any]]) -> str:
+def describe_champions(known: dict[str, dict[str, Any]]) -> str:
     """List the champions with their numbers of players and teams."""
     by_table: dict[tuple[int, int], list[str]] = {}
     for name, description in known.items():
@@ -133,16 +132,16 @@ def who_plays(known: dict[str, dict[str, Any]]) -> str:
 
 
 def champion_of_millebornes(table: Table) -> str:
-    """Return the name of the champion that plays a table of Mille Bornes better."""
+    """Return the name of the stronger champion at a table of Mille Bornes."""
     return PREFERRED[int(plays_like_parker(table.rules))]
 
 
 @rule
 def plays_like_parker(rules: AnyRules) -> bool:
-    """Return True if the champion trained on `parker` plays better than the one trained on all sheets.
+    """Return True if the champion trained on `parker` is stronger than the one trained on all sheets.
 
-    This is the case wherever points are counted, hands are played out when the draw pile is empty (always, or
-    after an extension), and no hazard may begin a battle pile. Other overrides make no difference (measured,
+    It is wherever points are counted, hands are played out when the draw pile is empty (always, or after an
+    extension), and no hazard may start a battle pile. Other overrides make no difference (measured,
     docs/agents.md).
     """
     may_be_extended = rules.extended_target > 0 and rules.play_out_after_extension == 1

@@ -1,6 +1,6 @@
-"""Checks of the arguments of agents, made on entry because compiled code trusts them.
+"""Checks of the arguments of agents, made on entry because compiled code does not check them.
 
-Valid arrays are passed on without a copy; all checks together take two or three microseconds.
+Valid arrays are not copied; all checks together take two or three microseconds.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.agents.decoder import CHOSE_NOTHING, OUT_OF_RANGE, bounds_of, decoder_of
 from millebornes_env.agents.protocol import Observations, SlotIds, Table
-from millebornes_env.agents.seen import CHOSE_NOTHING, OUT_OF_RANGE, bounds_of, decoder_of
 from millebornes_env.errors import AgentError, shown
 
 MOST_SLOTS: Final = 1 << 24
-"""Largest number of memories of an agent (1.6 GB); a larger number is surely a mistake."""
+"""Largest number of memories of an agent (1.6 GB); a larger number is probably a mistake."""
 
 _INT8: Final = np.dtype(np.int8)
 _INT64: Final = np.dtype(np.int64)
@@ -25,48 +25,44 @@ def checked_rows(name: str, observations: Any, size: int) -> Observations:
     """Return the observations as int8[N, size], C-contiguous and writeable, as compiled code needs them.
 
     Args:
-        name: of the agent.
+        name: name of the agent.
         observations: int8[N, size]; lists and arrays of other types are accepted if they hold whole numbers.
-        size: numbers in an observation of the agent's table.
+        size: size of an observation at the agent's table.
 
     Raises:
-        AgentError: they have another shape, or are no whole numbers from -128 to 127.
+        AgentError: the observations have another shape, or are not whole numbers from -128 to 127.
     """
     is_int8 = isinstance(observations, np.ndarray) and observations.dtype == _INT8
     rows: Observations = observations if is_int8 else _as_int8(name, observations)
     if rows.ndim != 2 or rows.shape[1] != size:
         raise AgentError(
-            f"{name!r}: observations have the shape {rows.shape}; at its table they must have (N, {size}): a "
-            "row for each game, as the environment shows it that the agent was made for"
+            f"{name!r}: observations have the shape {rows.shape}; expected (N, {size}), a row for each game, "
+            "from an environment with the agent's table"
         )
     flags = rows.flags
     if type(rows) is not np.ndarray or not (flags.c_contiguous and flags.writeable):
-        rows = np.array(rows, order="C", subok=False)  # for other kinds Numba would compile everything anew
+        rows = np.array(rows, order="C", subok=False)  # Numba would compile again for other array types
     return rows
 
 
 def _as_int8(name: str, observations: Any) -> Observations:
-    """Convert numbers of any type to int8.
-
-    Raises:
-        AgentError: they are no whole numbers from -128 to 127.
-    """
+    """Convert numbers of any type to int8; raises an AgentError as `checked_rows`."""
     try:
         given = np.asarray(observations)
     except ValueError:
-        raise AgentError(f"{name!r}: observations are no array: its rows have different lengths") from None
-    except Exception:  # whatever an `__array__` of theirs raises
+        raise AgentError(f"{name!r}: observations are not an array: rows have different lengths") from None
+    except Exception:  # an error in a user's `__array__`
         raise AgentError(
-            f"{name!r}: observations are {shown(observations)}; they must be an array, int8[N, D]"
+            f"{name!r}: observations are {shown(observations)}; expected an array, int8[N, D]"
         ) from None
     if given.dtype.kind not in "iufb":
-        raise AgentError(f"{name!r}: observations are of {given.dtype}; they must be numbers, as int8")
+        raise AgentError(f"{name!r}: observations have the dtype {given.dtype}; expected int8")
     with np.errstate(invalid="ignore"):
         rows: Observations = given.astype(np.int8)
     if not np.array_equal(rows, given):
         raise AgentError(
-            f"{name!r}: observations of {given.dtype} hold what is no whole number from -128 to 127; agents "
-            "take the environment's own, not scaled"
+            f"{name!r}: observations of {given.dtype} contain values other than whole numbers from -128 to "
+            "127; agents take the environment's observations, unscaled"
         )
     return rows
 
@@ -75,66 +71,66 @@ def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> No
     """Raise if the masks do not match the observations.
 
     Args:
-        name: of the agent.
+        name: name of the agent.
         action_masks: int8[N, A].
         rows: N.
-        num_actions: A, of the agent's table.
+        num_actions: A, number of actions at the agent's table.
 
     Raises:
-        AgentError: they have another shape, or are no whole numbers or booleans.
+        AgentError: the masks have another shape, or are neither whole numbers nor booleans.
     """
     try:
         masks = action_masks if isinstance(action_masks, np.ndarray) else np.asarray(action_masks)
-    except Exception:  # rows of different lengths, or whatever an `__array__` of theirs raises
+    except Exception:  # ragged rows, or an error in a user's `__array__`
         masks = np.zeros(())
     shape = masks.shape
     if shape != (rows, num_actions):
         raise AgentError(
-            f"{name!r}: action_masks have the shape {shape}; they must have ({rows}, {num_actions}): a row "
-            f"for each of the observations, with the {num_actions} actions of its table"
+            f"{name!r}: action_masks have the shape {shape}; expected ({rows}, {num_actions}): a row for "
+            f"each observation, with the {num_actions} actions of the agent's table"
         )
     if masks.dtype.kind not in "biu":
         raise AgentError(
-            f"{name!r}: action_masks are of {masks.dtype}; they must be int8, 1 where an action is legal"
+            f"{name!r}: action_masks have the dtype {masks.dtype}; expected int8, 1 for legal actions"
         )
 
 
 def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
-    """Return the slot ids as int64[N]; by default the number of each row.
+    """Return the slot ids as int64[N]; by default the row numbers.
 
     Args:
-        name: of the agent.
-        slot_ids: int64[N] or None. Rows may share a slot: they then share its memory, in their order.
+        name: name of the agent.
+        slot_ids: int64[N] or None. Rows with the same slot share its memory, in row order.
         rows: N.
 
     Raises:
-        AgentError: they have another shape, are no whole numbers, negative or too large.
+        AgentError: the ids have another shape, are not whole numbers, or are negative or too large.
     """
     if slot_ids is None:
         return np.arange(rows)
     try:
         result = slot_ids if isinstance(slot_ids, np.ndarray) else np.asarray(slot_ids)
-    except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
+    except Exception:  # ragged lists, or an error in a user's `__array__`
         result = np.zeros((0, 0))
     if result.shape != (rows,):
         raise AgentError(
-            f"{name!r}: slot_ids have the shape {result.shape}; they must have ({rows},): a number for each "
-            "row of the observations"
+            f"{name!r}: slot_ids have the shape {result.shape}; expected ({rows},): a number for each "
+            "observation"
         )
     if rows == 0:
         return np.zeros(0, np.int64)
     if result.dtype.kind not in "iu":
         raise AgentError(
-            f"{name!r}: slot_ids are of {result.dtype}; they must be whole numbers, such as "
-            "game * players + seat"
+            f"{name!r}: slot_ids have the dtype {result.dtype}; expected whole numbers, such as game * "
+            "players + seat"
         )
     lowest, highest = int(result.min()), int(result.max())
     if lowest < 0 or highest >= MOST_SLOTS:
         wrong = lowest if lowest < 0 else highest
         row = int(np.flatnonzero(result == wrong)[0])
         raise AgentError(
-            f"{name!r}: the slot id of row {row} is {wrong}; it must be from 0 to {MOST_SLOTS - 1:,}, such "
-            "as game * players + seat"
+            f"{name!r}: slot_ids[{row}] is {wrong}; it must be from 0 to {MOST_SLOTS - 1:,}, such as game * "
+            "players + seat"
         )
     return np.ascontiguousarray(result, _INT64)
 
@@ -143,17 +139,17 @@ def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArra
     """Return the seats as int32[N].
 
     Args:
-        name: of the agent.
+        name: name of the agent.
         seats: int32[N].
         games: N.
-        players: seats at the table.
+        players: number of seats at the table.
 
     Raises:
-        AgentError: they have another shape, are no whole numbers, or the table does not have them.
+        AgentError: the seats have another shape, are not whole numbers, or do not exist at the table.
     """
     try:
         result = np.asarray(seats)
-    except Exception:  # lists of different lengths, or whatever an `__array__` of theirs raises
+    except Exception:  # ragged lists, or an error in a user's `__array__`
         result = np.zeros((0, 0))
     if result.shape != (games,) or (games and result.dtype.kind not in "iu"):
         raise AgentError(
@@ -162,7 +158,8 @@ def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArra
         )
     if games and not 0 <= int(result.min()) <= int(result.max()) < players:
         raise AgentError(
-            f"{name!r}: seats go from {result.min()} to {result.max()}; at its table from 0 to {players - 1}"
+            f"{name!r}: seats range from {result.min()} to {result.max()}; at its table from 0 to "
+            f"{players - 1}"
         )
     return result.astype(np.int32)
 
@@ -171,7 +168,7 @@ def check_ranges(name: str, table: Table, rows: Observations) -> None:
     """Raise if a row has numbers out of range for this table; their consistency is not checked.
 
     Args:
-        name: of the agent.
+        name: name of the agent.
         table: the table of the observations.
         rows: int8[N, D], of the right shape.
 
@@ -184,7 +181,7 @@ def check_ranges(name: str, table: Table, rows: Observations) -> None:
         raise row_error(name, table, rows, int(outside.argmax()), OUT_OF_RANGE)
 
 
-def row_error(name: str, table: Table, rows: Observations, number: int, oddity: int) -> AgentError:
+def row_error(name: str, table: Table, rows: Observations, number: int, fault: int) -> AgentError:
     """Build the error for a row that is impossible at this table.
 
     Args:
@@ -192,26 +189,25 @@ def row_error(name: str, table: Table, rows: Observations, number: int, oddity: 
         table: the table that the observations should come from.
         rows: int8[N, D].
         number: index of the row.
-        oddity: number of the fault that was found there (`agents.seen`).
+        fault: number of the row's fault (`agents.decoder`).
     """
-    if oddity == CHOSE_NOTHING:
+    if fault == CHOSE_NOTHING:
         return AgentError(
-            f"{name!r} chose a negative number at row {number} of the observations, where it had a choice: "
-            "its function has a fault; what it remembers is not to be used any more (`forget`)"
+            f"{name!r} chose a negative action for observations[{number}], which has legal actions: its "
+            "function has a bug, and its memory is invalid (call `forget`)"
         )
-    what = "" if oddity == OUT_OF_RANGE else decoder_of(table.rulebook).ODDITIES[oddity]
-    if oddity == OUT_OF_RANGE:
+    if fault == OUT_OF_RANGE:
         bounds, row = bounds_of(table), rows[number]
-        place = int(((row < bounds[0]) | (row > bounds[1])).argmax())
-        section = next(part for part in table.sections if part.start <= place < part.stop)
-        low, high = int(bounds[0, place]), int(bounds[1, place])
+        index = int(((row < bounds[0]) | (row > bounds[1])).argmax())
+        section = next(part for part in table.sections if part.start <= index < part.stop)
+        low, high = int(bounds[0, index]), int(bounds[1, index])
         allowed = f"{low}" if low == high else f"{low} to {high}"
-        what = (
-            f"number {place - section.start} of {section.name!r} is {int(row[place])}, and may be {allowed}"
-        )
+        what = f"number {index - section.start} of {section.name!r} is {int(row[index])}; allowed: {allowed}"
+    else:
+        what = decoder_of(table.rulebook).FAULTS[fault]
     return AgentError(
-        f"{name!r}: row {number} of the observations is none of its table ({table.edition}, "
-        f"{table.rules.players} players): {what}; hand it what the environment shows that it was made for"
+        f"{name!r}: observations[{number}] is impossible at its table ({table.edition}, "
+        f"{table.rules.players} players): {what}; pass observations from an environment with this table"
     )
 
 
@@ -219,7 +215,7 @@ def checked_options(name: str, options: Any) -> npt.NDArray[np.int64]:
     """Return the settings of a compiled agent as int64.
 
     Raises:
-        AgentError: one of them is no whole number that fits.
+        AgentError: one of them is not a whole number, or does not fit.
     """
     try:
         result = np.asarray(options)

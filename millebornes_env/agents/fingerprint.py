@@ -7,18 +7,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+from millebornes_env.agents.decoder import decoder_of
 from millebornes_env.agents.own_classes import sources_of_class
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import features_of
 from millebornes_env.agents.protocol import Agent, is_compiled, made_for
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import NetworkBelief
-from millebornes_env.agents.seen import decoder_of
 from millebornes_env.engine.numba.cache import source_digest, sources_on_top
 
 
 def _sources_of_game(agent: Agent) -> frozenset[Path]:
-    """Return the source files of a compiled agent's game, as listed in the table of games."""
+    """Return the source files of a compiled agent's game: its rulebook, decoder and features."""
     table, files = made_for(agent), frozenset[Path]()
     if table is None or not is_compiled(agent):
         return files
@@ -29,15 +29,15 @@ def _sources_of_game(agent: Agent) -> frozenset[Path]:
 
 
 def fingerprint(agent: Agent, spec: str) -> str:
-    """A digest of the agent's specification, of its sources with those of the rulebook, and of its networks.
+    """Return a digest of an agent's spec, its sources with those of the rulebook, and its networks.
 
     Args:
-        agent: loaded.
-        spec: what it was loaded by.
+        agent: the loaded agent.
+        spec: the spec that it was loaded by.
 
     Returns:
-        Sixteen hexadecimal digits. Of an agent of your own, the file of its class counts, and the files
-        beside it that it imports.
+        Sixteen hexadecimal digits. For an agent of your own, the sources are the file of its class and the
+        files next to it that it imports.
     """
     module = type(agent).__module__
     files = sources_on_top(module) | sources_of_class(module) | _sources_of_game(agent)

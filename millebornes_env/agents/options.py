@@ -1,4 +1,4 @@
-"""The options of agents: the arguments of their classes besides table and seed.
+"""The options of agents: the arguments of their classes other than table and seed.
 
 `Between` in the annotation of an option gives the range of its values.
 """
@@ -15,7 +15,7 @@ from millebornes_env.errors import AgentError, shown
 
 
 class Between(NamedTuple):
-    """In the annotation of an option: the least and the largest value that it may have."""
+    """The smallest and largest value of an option, for its annotation."""
 
     least: float
     most: float
@@ -47,7 +47,7 @@ def check_arguments(maker: type[Any], args: tuple[Any, ...], kwargs: Mapping[str
     """Call `check_ranges` for the arguments of a class, which itself rejects unknown arguments.
 
     Raises:
-        AgentError: an option has a value that it cannot have.
+        AgentError: an option is out of its range.
     """
     if ranges_of(maker):
         try:
@@ -60,8 +60,8 @@ def check_arguments(maker: type[Any], args: tuple[Any, ...], kwargs: Mapping[str
 def signature_of(maker: Callable[..., Any]) -> inspect.Signature:
     """Return the signature of a function, or of a class that makes an agent.
 
-    For a class, return that of its `__init__`: Python 3.11.2 would use `BaseAgent.__new__`, which
-    accepts anything.
+    For a class this is the signature of `__init__`; Python 3.11.2 would use `BaseAgent.__new__`, which
+    accepts any arguments.
     """
     own: Any = maker.__init__ if inspect.isclass(maker) else None
     if own is None or own is object.__init__:
@@ -71,7 +71,7 @@ def signature_of(maker: Callable[..., Any]) -> inspect.Signature:
 
 
 def defaults_of(maker: Callable[..., Any]) -> dict[str, Any]:
-    """Return the options of an agent and their defaults; a text for an option without a default."""
+    """Return the options of an agent and their defaults; "" for an option without a default."""
     return {
         name: "" if parameter.default in (inspect.Parameter.empty, None) else parameter.default
         for name, parameter in signature_of(maker).parameters.items()
@@ -85,11 +85,7 @@ def ranges_of(maker: Callable[..., Any]) -> dict[str, Between]:
     function: Any = maker.__init__ if inspect.isclass(maker) else maker
     try:
         hints = get_type_hints(function, include_extras=True)
-    except (
-        AttributeError,
-        NameError,
-        TypeError,
-    ):  # annotations that are for readers only
+    except (AttributeError, NameError, TypeError):  # annotations that do not evaluate
         return {}
     return {
         name: bounds

@@ -1,4 +1,4 @@
-"""Agents of your own, named by where their class stands: `my_file.py:Cautious` or `module:Cautious`."""
+"""Agents of your own, specified by file or module and class: `my_file.py:Cautious` or `module:Cautious`."""
 
 from __future__ import annotations
 
@@ -21,21 +21,19 @@ from millebornes_env.agents.specs import ClassName, is_file
 from millebornes_env.errors import AgentError, MilleBornesError, shown
 
 HOW_TO_NAME: Final = "a class of your own (my_file.py:Class or module:Class)"
-"""The wording of this way to name an agent in messages."""
+"""How messages refer to such a spec."""
 
 _MUST_TAKE: Final = "an agent's class is called with a table and a seed: def __init__(self, table, seed=0)"
 
 
 def find_class(named: ClassName) -> Callable[..., Agent] | None:
-    """Import a file or module, and return its class of that name; a file is read once per process.
-
-    Files beside it can be imported from it.
+    """Import a file or module, and return its class of the given name; see `module_of_file`.
 
     Args:
         named: from `split_class`.
 
     Returns:
-        The class; None: the module does not exist.
+        The class; None if the module does not exist.
 
     Raises:
         AgentError: the file or class is missing, the import fails, or the class is not an agent.
@@ -52,10 +50,10 @@ def find_class(named: ClassName) -> Callable[..., Agent] | None:
             f"{closest(named.name, _names_of_agents(module))}"
         )
     if not _is_agent(result):
-        what = "has no method act" if inspect.isclass(result) else "is no class"
+        what = "has no method act" if inspect.isclass(result) else "is not a class"
         raise AgentError(
-            f"{shown(named.name)} in {shown(named.source)} is no agent: it {what}; an agent is a class with "
-            "a method act(observations, action_masks)"
+            f"{shown(named.name)} in {shown(named.source)} is not an agent: it {what}; an agent is a class "
+            "with a method act(observations, action_masks)"
         )
     maker: Callable[..., Agent] = result
     return maker
@@ -71,7 +69,7 @@ def make_own(
         maker: the class.
         table: the table to play at.
         seed: seed of the agent's own random numbers.
-        options: the text after the class.
+        options: values of its options, by name.
 
     Raises:
         AgentError: the class does not take a table, a seed and these options, or raises.
@@ -112,7 +110,7 @@ def _imported_by(file: Path) -> set[str]:
     names: set[str] = set()
     try:
         tree = ast.parse(file.read_text(encoding="utf-8", errors="replace"))
-    except (SyntaxError, ValueError):  # a file that is imported only if it can be
+    except (SyntaxError, ValueError):  # an optional import, perhaps of a broken file
         return names
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -123,7 +121,7 @@ def _imported_by(file: Path) -> set[str]:
 
 
 def module_of_file(source: str) -> ModuleType:
-    """Import a file, once for each process; files beside it can be imported from it.
+    """Import a file, once per process; it can import the files next to it.
 
     Raises:
         AgentError: the file does not exist, or the import fails.
@@ -134,7 +132,7 @@ def module_of_file(source: str) -> ModuleType:
         raise AgentError(f"there is no file {shown(source)}.{closest(Path(source).name, others)}")
     path = Path(source).resolve()
     digest = hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    # Named after its place: two files of one name are two modules, and Numba's cache finds each again.
+    # Named after its path: files with equal names are different modules, also in Numba's cache.
     name = f"{path.stem}_{digest}"
     if name in sys.modules:
         return sys.modules[name]
@@ -180,7 +178,7 @@ def _reason(error: BaseException, file: str | None) -> str:
 def _agents_of(module: ModuleType, named: ClassName) -> str:
     names = _names_of_agents(module)
     if not names:
-        return "it has none that is an agent; an agent is a class with a method act"
+        return "it contains no agent; an agent is a class with a method act"
     return "its agents are " + ", ".join(f"{named.source}:{name}" for name in names) + "."
 
 
@@ -189,5 +187,5 @@ def _names_of_agents(module: ModuleType) -> list[str]:
     return [name for name, value in own.items() if value.__module__ == module.__name__]
 
 
-def _is_agent(found: object) -> bool:
-    return inspect.isclass(found) and callable(getattr(found, "act", None))
+def _is_agent(value: object) -> bool:
+    return inspect.isclass(value) and callable(getattr(value, "act", None))

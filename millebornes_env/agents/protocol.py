@@ -28,7 +28,7 @@ SlotIds = npt.NDArray[np.int64]
 
 
 class Agent(Protocol):
-    """A player of one seat in many games at once; any seat, because observations are relative.
+    """An agent that chooses actions for a batch of games, from any seat: observations are relative.
 
     These members are required; `BaseAgent` has the optional ones.
 
@@ -42,42 +42,41 @@ class Agent(Protocol):
         """Choose an action for each row.
 
         Args:
-            observations: int8[N, D], observations of the deciding seats.
+            observations: int8[N, D], observations of the acting seats.
             action_masks: int8[N, A], 1 for legal actions; each row has at least one, unless its round is
                 over.
 
         Returns:
-            int64[N], a legal action for each row; for a finished round any action that the mask allows, or
-            else SKIP (-1), which does not change the game.
+            int64[N], a legal action for each row. For a finished round: any action that the mask allows, else
+            SKIP (-1), which does not change the game.
         """
         ...
 
 
 class BaseAgent:
-    """The optional members of an agent, besides a name and `act`, with their defaults.
+    """The optional members of an agent with their defaults; a base class for your own agents.
 
-    Derive a class of your own from this one, or declare what you need without it. `agents.load` raises
-    `AgentError` if declarations contradict each other.
+    Deriving from it is optional. `agents.load` raises `AgentError` if members contradict each other.
 
-    Two kinds of agents have additional members: a `StateAgent` receives the games instead of observations,
-    and a `CompiledAgent` is a function that kernels call.
+    Two kinds of agents have additional members: a `StateAgent` receives states instead of observations, and a
+    `CompiledAgent` is a compiled function that kernels call.
 
     Attributes:
-        has_memory: True if the agent remembers what it saw. If so, `act` takes a third argument `slot_ids`,
-            int64[N] or None: one number for each game and seat (such as `game * players + seat`), so that the
-            agent can keep a memory for each.
-        sees_hidden_cards: True if the agent sees more than its seat does. The commands that play report this,
-            and the arena rejects the agent unless cheating is allowed.
-        is_compiled: True if the compiled function at `address`, called with `options`, does the same as `act`
-            (`CompiledAgent`).
+        has_memory: True if the agent keeps a memory between calls. Then `act` takes a third argument
+            `slot_ids`, int64[N] or None: one number for each game and seat (such as `game * players + seat`),
+            which identifies the memory to use.
+        sees_hidden_cards: True if the agent sees more than its seat does. Commands report this, and the arena
+            rejects the agent unless cheating is allowed.
+        is_compiled: True if the compiled function at `address`, called with `options`, chooses the same
+            actions as `act` (`CompiledAgent`).
         table: the `Table` that the agent was made for, if any; `agents.load` rejects the agent at others.
         game: name of the game that the class plays; `agents.load` rejects it at tables of other games. None:
-            it plays any game, from observations and masks.
+            any game, from observations and masks alone.
     """
 
     game: ClassVar[str | None] = None
     _guard: Guard
-    """For methods that are `alone` (`_util.guard`), and `one_or_many`."""
+    """Detects concurrent calls of methods decorated with `alone` (`_util.guard`) or `one_or_many`."""
     has_memory: bool = False
     sees_hidden_cards: bool = False
     is_compiled: bool = False
@@ -94,17 +93,17 @@ class BaseAgent:
         return agent
 
     def forget(self) -> None:
-        """Clear the memory of all slots, before other matches begin."""
+        """Clear the memory of all slots; called before new matches start."""
 
 
 def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., Any]:
-    """Decorate the `act` of a `BaseAgent` that takes slot ids, so that it takes one game, too.
+    """Extend the `act` of a `BaseAgent` with slot ids to single games.
 
-    With an observation of shape [D] it takes a mask [A] and one slot id, and returns an int. Only one thread
-    at a time may be inside.
+    For an observation of shape [D], the method takes a mask [A] and one slot id, and returns an int. Only one
+    thread may call it at a time.
 
     Raises:
-        CallError: (the method) another call of the agent is under way; neither is disturbed.
+        CallError: (the method) another call of the agent is in progress; that call is unaffected.
         AgentError: (the method) the argument is a dictionary instead of two arrays.
     """
 
@@ -130,25 +129,25 @@ def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., A
 
 
 def _is_one_row(agent: Any, observations: Any) -> bool:
-    """Return True if something that is no array is a list of numbers.
+    """Return True if observations that are not an array are a flat sequence of numbers.
 
     Raises:
-        AgentError: it is a dictionary.
+        AgentError: they are a dictionary.
     """
     if isinstance(observations, Mapping):
         raise AgentError(
-            f"{agent.name!r}: act takes arrays, not a dictionary: give it observations['observation'] and "
+            f"{agent.name!r}: act takes arrays, not a dictionary: pass observations['observation'] and "
             "observations['action_mask']"
         )
     try:
         return np.ndim(observations) == 1 and len(observations) > 0
-    except Exception:  # rows of different lengths, or whatever an `__array__` of theirs raises
+    except Exception:  # ragged rows, or an error in a user's `__array__`
         return False
 
 
 @runtime_checkable
 class StateAgent(Protocol):
-    """An agent that takes game states: to play on from there, or to see hidden cards."""
+    """An agent that takes game states, for playouts or to see hidden cards."""
 
     name: str
 
@@ -156,8 +155,8 @@ class StateAgent(Protocol):
         """Choose an action for one seat of each game.
 
         Args:
-            states: STATE[N], the games; they must not be changed.
-            seats: int32[N], the seats to act.
+            states: STATE[N], not modified.
+            seats: int32[N], the acting seats.
             slot_ids: int64[N], see `BaseAgent.has_memory`.
 
         Returns:
@@ -167,10 +166,10 @@ class StateAgent(Protocol):
 
 
 class CompiledFunction(Agent, Protocol):
-    """An agent that is a compiled function, which kernels that hold the games call.
+    """An agent with a compiled function that kernels can call.
 
     Attributes:
-        options: int64[MAX_OPTIONS], the settings that the function receives.
+        options: int64[MAX_OPTIONS], settings passed to the function.
     """
 
     options: npt.NDArray[np.int64]
@@ -181,7 +180,7 @@ class CompiledFunction(Agent, Protocol):
         ...
 
 
-# What an agent says of itself is read here, and nowhere else ------------------------------------------------
+# Declared members; read only through these functions --------------------------------------------------------
 
 
 def has_memory(agent: Agent) -> bool:
@@ -224,21 +223,21 @@ def made_for(agent: Agent) -> Table | None:
 
 
 def forget(agent: Agent) -> None:
-    """Notify an agent that other matches follow, if it has a `forget` method."""
+    """Call the `forget` method of an agent before new matches, if it has one."""
     method = getattr(agent, "forget", None)
     if method is not None:
         method()
 
 
 def check_declarations(agent: Agent, name: str) -> None:
-    """Raise if members of an agent contradict each other, or have names of an earlier version.
+    """Raise if members of an agent contradict each other, or have names from an earlier version.
 
     Args:
         agent: an agent with a method `act`.
         name: name of the agent in the message.
 
     Raises:
-        AgentError: the message says which member is wrong, and what to write.
+        AgentError: a member is wrong; the message says how to declare it.
     """
     problem = _problem_of_members(agent) or _problem_of_act(agent)
     if problem is not None:
@@ -265,8 +264,8 @@ def _problem_of_members(agent: Agent) -> str | None:
             return f"{method} is {shown(getattr(agent, method))}; it must be a method"
     if is_compiled(agent) and not (hasattr(type(agent), "address") and hasattr(agent, "options")):
         return (
-            "is_compiled is True, but it has no compiled function: leave is_compiled away, or derive the "
-            "class from millebornes_env.agents.compiled.agent.CompiledAgent"
+            "is_compiled is True, but it has no compiled function: omit is_compiled, or derive the class "
+            "from millebornes_env.agents.compiled.agent.CompiledAgent"
         )
     return None
 
@@ -274,10 +273,10 @@ def _problem_of_members(agent: Agent) -> str | None:
 def _problem_of_act(agent: Agent) -> str | None:
     try:
         signature = inspect.signature(agent.act)
-    except (TypeError, ValueError):  # a builtin, which does not say what it takes
+    except (TypeError, ValueError):  # a builtin without a signature
         return None
     if "places" in signature.parameters:
-        return "places is called slot_ids now: rename the argument of act, and declare has_memory = True"
+        return "places is now called slot_ids: rename the argument of act, and declare has_memory = True"
     if not has_memory(agent) and "slot_ids" in signature.parameters:
         return "act takes slot_ids, but has_memory is not declared: write has_memory = True in the class"
     slot_ids = {"slot_ids": None} if has_memory(agent) else {}
@@ -290,7 +289,7 @@ def _problem_of_act(agent: Agent) -> str | None:
     return None
 
 
-# Asking -----------------------------------------------------------------------------------------------------
+# Choosing actions -------------------------------------------------------------------------------------------
 
 
 def ask(
@@ -301,29 +300,29 @@ def ask(
     get_states: Callable[[], StateArray] | None = None,
     rulebook: Rulebook | None = None,
 ) -> Actions:
-    """Return the actions that an agent chooses; used for every agent that no kernel calls.
+    """Return the actions of an agent; used for all agents that are not called by a kernel.
 
     Args:
         agent: any agent.
-        observations: int8[N, D], what the deciding seats see.
+        observations: int8[N, D], observations of the acting seats.
         action_masks: int8[N, A].
         slot_ids: int64[N].
-        get_states: returns STATE[N], copies of the games; called for an agent that takes states. None: states
-            are unavailable, all agents receive observations.
+        get_states: returns STATE[N], copies of the games; called for a `StateAgent`. None: states are
+            unavailable, so all agents receive observations.
         rulebook: rulebook of the games, if some rounds may be over; None: all are in progress.
 
     Returns:
         int64[N], not yet checked against the masks.
 
     Raises:
-        AgentError: the agent did not return one action for each row. Its own errors pass through.
+        AgentError: the agent did not return one action for each row. The agent's own errors pass through.
     """
     if get_states is not None and is_state_agent(agent):
         states = get_states()
         returned = agent.act_on(states, states["seat"].astype(np.int32), slot_ids)
         chosen = _as_actions("act_on", agent, returned, len(slot_ids))
         if rulebook is not None:
-            actions_of_ended(action_masks, chosen, rounds_over(rulebook, states))
+            fill_no_ops(action_masks, chosen, rounds_over(rulebook, states))
         return chosen
     if has_memory(agent):
         returned = agent.act(observations, action_masks, slot_ids=slot_ids)  # type: ignore[call-arg]
@@ -353,10 +352,10 @@ def _as_actions(method: str, agent: Agent | StateAgent, returned: Any, count: in
 
 
 def ask_in(env: GamesInPlay, agent: Agent, observations: dict[str, npt.NDArray[Any]]) -> Actions:
-    """Return the actions that an agent chooses in all games of an environment; see `ask`.
+    """Return the actions of an agent for the acting seats of an environment; see `ask`.
 
     Args:
-        env: the environment; the seats to act there decide.
+        env: the environment.
         agent: any agent.
         observations: observations from the environment's last step or reset.
 
@@ -367,15 +366,14 @@ def ask_in(env: GamesInPlay, agent: Agent, observations: dict[str, npt.NDArray[A
         AgentError: as in `ask`.
     """
     slot_ids = np.arange(env.num_envs) * env.players + env.agent_selection
-    shown_to_seats = observations["observation"], observations["action_mask"]
-    return ask(agent, *shown_to_seats, slot_ids, env.get_states, env.game.module())
+    rows, masks = observations["observation"], observations["action_mask"]
+    return ask(agent, rows, masks, slot_ids, env.get_states, env.game.module())
 
 
-def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.bool_]) -> None:
+def fill_no_ops(action_masks: Any, actions: Actions, ended: npt.NDArray[np.bool_]) -> None:
     """Fill in a no-op for finished rounds: any legal action, else SKIP.
 
-    An environment that starts the next episode in its next step allows any action; others do not change the
-    game.
+    An environment with autoreset accepts any action there; in others SKIP does not change the game.
 
     Args:
         action_masks: int8[N, A] or None.
@@ -391,7 +389,7 @@ def actions_of_ended(action_masks: Any, actions: Actions, ended: npt.NDArray[np.
 
 @runtime_checkable
 class TableSource(Protocol):
-    """The part of an environment that a `Table` is made from; the vector environment has it."""
+    """The members of the vector environment that a `Table` is made from."""
 
     edition: Any
     rules: Any
@@ -405,24 +403,24 @@ class TableSource(Protocol):
 
 
 class GamesInPlay(TableSource, Protocol):
-    """The part of an environment that `ask_in` uses; the vector environment has it."""
+    """The members of the vector environment that `ask_in` uses."""
 
     num_envs: int
     players: int
 
     @property
     def agent_selection(self) -> npt.NDArray[Any]:
-        """The seat to act in each game, int[N]."""
+        """The acting seat in each game, int[N]."""
         ...
 
     def get_states(self) -> StateArray:
-        """Return a copy of the games' records, `STATE[N]`."""
+        """Return copies of the games, STATE[N]."""
         ...
 
 
 @dataclass(frozen=True)
 class Table:
-    """The description of a table that an agent receives before it plays there.
+    """A description of the table at which an agent plays.
 
     Attributes:
         edition: name of the rule sheet, with its overrides.
@@ -458,7 +456,7 @@ class Table:
         """
         given: object = env
         if isinstance(given, type) or not isinstance(given, TableSource):
-            raise AgentError(f"a Table is that of a vector environment, not of {shown(given)}")
+            raise AgentError(f"Table.of takes a vector environment, not {shown(given)}")
         return cls(
             edition=env.edition.label,
             rules=env.rules,
@@ -469,7 +467,7 @@ class Table:
         )
 
     def section(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:
-        """Return one section of the observations as int64[N, size], which is safe for arithmetic."""
+        """Return one section of the observations as int64[N, size], wide enough for arithmetic."""
         for section in self.sections:
             if section.name == name:
                 return observations[:, section.start : section.stop].astype(np.int64)
@@ -477,10 +475,10 @@ class Table:
 
 
 def best_legal(preference: npt.NDArray[np.int64], action_masks: Masks) -> Actions:
-    """Return the legal action with the highest preference; the lowest id if two are equal.
+    """Return the legal action with the highest preference; of equal ones the lowest.
 
     Args:
-        preference: int64[A] or int64[N, A], the higher the better.
+        preference: int64[A] or int64[N, A].
         action_masks: int8[N, A].
 
     Returns:

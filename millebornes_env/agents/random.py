@@ -1,4 +1,4 @@
-"""`random`: any legal action, all equally probable, in any game."""
+"""`random`: chooses uniformly among the legal actions, in any game."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from millebornes_env.agents.compiled.agent import (
     legal_by_masks,
 )
 from millebornes_env.agents.compiled.legal import list_legal
-from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
+from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, fill_no_ops
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.numba.compiling import stack_array
@@ -25,9 +25,9 @@ from millebornes_env.engine.rulebook import checked_module
 from millebornes_env.errors import AgentError
 
 MOST_ACTIONS: Final = 4096
-"""Largest number of actions that a game may have."""
+"""Largest number of actions in a game."""
 
-_ROOM: Final = MOST_ACTIONS + 1
+_SCRATCH_SIZE: Final = MOST_ACTIONS + 1
 _BITS_OF_A_DRAW: Final = 32
 _NUM_ACTIONS: Final = 0
 """Index of the number of actions in the options."""
@@ -36,10 +36,10 @@ _NUM_ACTIONS: Final = 0
 @functools.cache
 def _choose_of(rulebook: ModuleType) -> Choose:
     def choose(state: Any, rules: Any, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
-        """Draw any legal action (see `agents.compiled.agent.Choose`)."""
+        """Sample a legal action (see `agents.compiled.agent.Choose`)."""
         mask = stack_array(np.int8, MOST_ACTIONS)[: int(options[_NUM_ACTIONS])]
         rulebook.write_mask(state, rules, mask)
-        actions = stack_array(np.int16, _ROOM)
+        actions = stack_array(np.int16, _SCRATCH_SIZE)
         count = list_legal(mask, actions)
         return int(actions[(draw * count) >> _BITS_OF_A_DRAW]) if count > 0 else NO_ACTION
 
@@ -48,12 +48,12 @@ def _choose_of(rulebook: ModuleType) -> Choose:
 
 
 class RandomAgent(CompiledAgent):
-    """Any legal action, all equally probable."""
+    """Chooses uniformly among the legal actions."""
 
     name = "random"
 
     def __init__(self, table: Table, seed: int = 0) -> None:
-        """Create the agent; its choices are a function of the seed and of the calls.
+        """Create the agent; the same seed and calls give the same actions.
 
         Raises:
             AgentError: the table has more than `MOST_ACTIONS` actions.
@@ -62,7 +62,7 @@ class RandomAgent(CompiledAgent):
         count = table.rulebook.action_count(table.rules, None)
         if count > MOST_ACTIONS:
             raise AgentError(
-                f"'random' chooses among {MOST_ACTIONS:,} actions at most; {table.edition} has {count:,}"
+                f"'random' supports at most {MOST_ACTIONS:,} actions; {table.edition} has {count:,}"
             )
         super().__init__(table, seed, (count,), counts_unseen=False)
 
@@ -70,10 +70,12 @@ class RandomAgent(CompiledAgent):
         """Return the function for the rulebook of the table."""
         return _choose_of(checked_module(self._kernels.rulebook))
 
-    def _act_on_unread(self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]) -> Actions:
+    def _act_without_decoder(
+        self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]
+    ) -> Actions:
         legal = legal_by_masks(self, action_masks)
         draws = np.array([random_word(*key, number) for number in range(len(rows))], np.int64)
         numbers = (draws * legal.sum(axis=1)) >> _BITS_OF_A_DRAW
         actions: Actions = (legal.cumsum(axis=1) > numbers[:, np.newaxis]).argmax(axis=1)
-        actions_of_ended(action_masks, actions, legal.sum(axis=1) == 0)
+        fill_no_ops(action_masks, actions, legal.sum(axis=1) == 0)
         return actions

@@ -70,20 +70,20 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
     "policy": PolicyAgent,
     "champion": ChampionAgent,
 }
-"""Every agent that has a name."""
+"""The registered agents: a class or function for each name."""
 
 
 def names(game: str | None = None) -> tuple[str, ...]:
     """Return the names of the registered agents.
 
     Args:
-        game: name of a game: only agents that do not rule it out; None: all.
+        game: name of a game, to list only agents that can play it; None: all.
     """
     return tuple(name for name, maker in AGENTS.items() if game is None or plays(maker, game))
 
 
 def register(name: str, make: Callable[..., Agent]) -> None:
-    """Register an agent of your own under a name, for `load`, `evaluate` and all other uses of names.
+    """Register an agent of your own under a name, for `load`, `evaluate` and all other functions.
 
     Args:
         name: name of the agent; an existing name is replaced.
@@ -96,11 +96,10 @@ def register(name: str, make: Callable[..., Agent]) -> None:
     named = given if isinstance(given, str) else ""
     if not named.isprintable() or not named.strip() or any(mark in named for mark in (":", SEARCH_SUFFIX)):
         raise AgentError(
-            f"an agent cannot be called {shown(given)}: its name must be a text that can be printed, "
-            f"without ':' and {SEARCH_SUFFIX!r}"
+            f"invalid agent name {shown(given)}: it must be printable text without ':' and {SEARCH_SUFFIX!r}"
         )
     if not callable(make):
-        raise AgentError(f"what makes the agent {shown(named)} is {shown(make)}, which cannot be called")
+        raise AgentError(f"the factory of the agent {shown(named)} is {shown(make)}, which is not callable")
     AGENTS[named] = make
 
 
@@ -109,10 +108,10 @@ def load(spec: Spec, env: Any, seed: int = 0) -> Agent:
 
     Args:
         spec: `name`, `name:option=value,option=value`, `policy:<run folder>`, the path of a run folder, or a
-            class of your own as `my_file.py:Class:option=value` or `module:Class:option=value`;
-            each of them, if the agent is compiled, with `+search` or `+search:option=value` behind it. A
-            `Path` is always a run folder, whatever its name; an agent is returned as it is.
-        env: the vector or AEC environment (`VectorEnv`, `raw_env`) whose table it will play at.
+            class of your own as `my_file.py:Class:option=value` or `module:Class:option=value`. Compiled
+            agents may be followed by `+search` or `+search:option=value`. A `Path` is always a run folder,
+            whatever its name; an agent object is returned unchanged.
+        env: the vector or AEC environment (`VectorEnv`, `raw_env`) to play in.
         seed: seed of the agent's own random numbers, 0 to 2**64 - 1.
 
     Returns:
@@ -128,7 +127,7 @@ def load(spec: Spec, env: Any, seed: int = 0) -> Agent:
     games = getattr(env, "vector", env)  # an AEC environment is a vector environment of one game
     if isinstance(games, type) or not isinstance(games, TableSource):
         raise AgentError(
-            f"an agent is loaded for a vector or an AEC environment of millebornes_env, not for {shown(env)}"
+            f"agents.load takes a vector or AEC environment of millebornes_env, not {shown(env)}"
         )
     return make(spec, Table.of(games), seed)
 
@@ -141,17 +140,17 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
     """
     given: object = table
     if not isinstance(given, Table):
-        raise AgentError(f"an agent is made for a Table, such as Table.of(env), not for {shown(given)}")
+        raise AgentError(f"agents.make takes a Table, such as Table.of(env), not {shown(given)}")
     seed = checked_seed(seed)
     if isinstance(spec, Path):
         return _named(PolicyAgent(table, seed, folder=str(spec)), str(spec))
     if not isinstance(spec, str):
-        return _made(spec, table)
+        return _checked(spec, table)
     rollout, search_options = split_search(spec)
     if search_options is not None:
         return _named(_search(spec, rollout, search_options, table, seed), spec)
     name, _, rest = spec.partition(":")
-    if spec == POLICY and is_folder(spec):  # a run folder of that name: the agent needs one in any case
+    if spec == POLICY and is_folder(spec):  # a run folder of that name, as the agent needs a folder anyway
         rest = spec
     if name in AGENTS:
         return _named(_registered(spec, AGENTS[name], rest, table, seed), spec)
@@ -173,7 +172,7 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
 
 
 def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table, seed: int) -> Agent:
-    """An agent that has a name."""
+    """Make a registered agent."""
     _check_game(spec.partition(":")[0], maker, table)
     options = _with_rollout_agent(maker, options_of(spec, maker, text), table, seed)
     try:
@@ -186,11 +185,7 @@ def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table,
 
 
 def _check_game(name: str, agent: object, table: Table) -> None:
-    """Raise if an agent, or a class or function that makes one, plays another game.
-
-    Raises:
-        AgentError: it plays another game; the message lists the agents that play this one.
-    """
+    """Raise an AgentError if an agent, or a class or function that makes one, plays another game."""
     if not plays(agent, table.game):
         raise AgentError(
             f"{shown(name)} plays {game_of(agent)}, not {table.game}; agents that play it: "
@@ -199,62 +194,62 @@ def _check_game(name: str, agent: object, table: Table) -> None:
 
 
 def name_of(spec: Spec) -> str:
-    """Return the name of an agent that was given by name, by folder, or as an object."""
+    """Return the name of an agent that is specified by name, by folder or as an object."""
     return spec if isinstance(spec, str) else str(spec) if isinstance(spec, Path) else spec.name
 
 
-def _made(agent: Agent, table: Table) -> Agent:
-    """Return an agent that was made before.
+def _checked(agent: Agent, table: Table) -> Agent:
+    """Check an existing agent, and return it.
 
     Raises:
         AgentError: the object is not an agent, or was made for another table.
     """
     try:
         has_name, can_act = isinstance(agent.name, str), callable(agent.act)
-    except Exception:  # it has none, or raises when it is asked
+    except Exception:  # a missing member, or a property that raises
         has_name = can_act = False
     if isinstance(agent, type) or not (has_name and can_act):
         raise AgentError(
-            f"{shown(agent)} is no agent: it must be the name of one, the path of a run folder, or have a "
-            "name and a method act"
+            f"{shown(agent)} is not an agent: expected the name of an agent, the path of a run folder, or an "
+            "object with a name and a method act"
         )
     _check_game(agent.name, agent, table)
     own = made_for(agent)
     if own is not None and (own.game, own.rules, own.sections) != (table.game, table.rules, table.sections):
         raise AgentError(
-            f"{shown(agent.name)} was made for {own.edition}, {own.rules.players} players; "
-            f"this table is {table.edition}, {table.rules.players} players, or shows other observations: "
-            "make it for this table"
+            f"{shown(agent.name)} was made for {own.edition}, {own.rules.players} players; this table is "
+            f"{table.edition}, {table.rules.players} players, or has other observations: make the agent for "
+            "this table"
         )
     check_declarations(agent, agent.name)
     return agent
 
 
 def _search(spec: str, rollout: str, text: str, table: Table, seed: int) -> Agent:
-    """`X+search`."""
+    """Make the searcher of a spec `X+search`."""
     _check_game("search", SearchAgent, table)
     options = options_of(spec, SearchAgent, text)
     if ROLLOUT in options:
-        raise AgentError(f"{shown(spec)} names its rollout agent twice; leave the option rollout away")
+        raise AgentError(f"{shown(spec)} names its rollout agent twice; omit the option rollout")
     return search_over(_compiled_agent(rollout, table, seed), table, seed, **options)
 
 
 def _with_rollout_agent(
     maker: Callable[..., Agent], options: dict[str, Any], table: Table, seed: int
 ) -> dict[str, Any]:
-    """Return the options of an agent; those of `search` have the rollout agent instead of its name."""
+    """Return the options of an agent, with the rollout agent of `search` in place of its name."""
     if not (ROLLOUT in options and inspect.isclass(maker) and issubclass(maker, SearchAgent)):
         return options
     return options | {ROLLOUT: rollout_agent(options[ROLLOUT], table, seed)}
 
 
 def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
-    """Make the agent that the option `rollout` of `search` names; see `load`.
+    """Make the agent named by the option `rollout` of `search`; see `load`.
 
     Args:
-        text: as for `load`, but with `+` or `;` between its options.
+        text: spec as for `load`, but with `+` or `;` between its options.
         table: the table to play at.
-        seed: of its random numbers.
+        seed: seed of the agent's own random numbers.
 
     Raises:
         AgentError: the agent is not compiled; the agent or option does not exist; or the policy is not
@@ -266,19 +261,19 @@ def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
 
 
 def _compiled_agent(spec: str, table: Table, seed: int) -> CompiledFunction:
-    """Make an agent that search can look ahead with; raise the same errors as `rollout_agent`."""
+    """Make a compiled agent for search; raises the same errors as `rollout_agent`."""
     name = spec.partition(":")[0]
     compiled = [known for known in names(table.game) if _makes_compiled(AGENTS[known])]
     is_found_elsewhere = name not in AGENTS and (is_path(spec) or split_class(spec) is not None)
     if name not in compiled and not is_found_elsewhere:
         raise AgentError(
             f"the rollout agent is {shown(spec)}; it must be one of the compiled agents: "
-            f"{', '.join(compiled) or 'there are none'} (with options as in 'holder:pile=30'; "
-            "between two options of it in the option rollout write + instead of a comma)"
+            f"{', '.join(compiled) or 'none is registered'} (with options as in 'holder:pile=30'; inside the "
+            "option rollout, separate them by + instead of a comma)"
         )
     agent = make(spec, table, seed)
     if not is_compiled(agent):
-        raise AgentError(f"the rollout agent is {shown(spec)}, which makes no compiled agent")
+        raise AgentError(f"the rollout agent is {shown(spec)}, which is not a compiled agent")
     return agent
 
 
@@ -287,12 +282,12 @@ def _makes_compiled(maker: Callable[..., Agent]) -> bool:
 
 
 def _named(agent: Agent, spec: str) -> Agent:
-    """Check the declarations of a new agent, and set the name that it was loaded by."""
+    """Check the declarations of a new agent, and set its name to the spec."""
     check_declarations(agent, spec)
     try:
         agent.name = spec
     except AttributeError:
         raise AgentError(
-            f"{shown(spec)}: the name of its agent cannot be set; let name be a plain attribute"
+            f"{shown(spec)}: the name of its agent cannot be set; make name a plain attribute"
         ) from None
     return agent

@@ -23,7 +23,7 @@ ROLLOUT: Final = "rollout"
 """The option that names another agent."""
 POLICY: Final = "policy"
 ROLLOUT_SEPARATORS: Final = ";+"
-"""Between options of a rollout agent, as a comma is taken: `search:rollout=arnold:debian+openbsd,z=3`."""
+"""Separators of a rollout agent's options, in place of commas: `search:rollout=arnold:debian+openbsd,z=3`."""
 
 
 class ClassName(NamedTuple):
@@ -56,14 +56,17 @@ def is_file(text: str) -> bool:
 
 
 def is_path(text: str) -> bool:
-    """Return True if a text that is not an agent's name is meant as the path of a folder."""
+    """Return True if a text that is not an agent's name is the path of a folder."""
     return is_folder(text) or ("/" in text and split_class(text) is None)
 
 
 def split_class(spec: str) -> ClassName | None:
-    """Return the file or module, the class and its options; None: no class, or an existing folder.
+    """Split a spec into the file or module, the class and its options.
 
-    A path may have any name: the first existing file is used.
+    A path may have any name, so the first existing file is used.
+
+    Returns:
+        The parts; None: the spec names no class, or an existing folder.
     """
     if is_folder(spec):
         return None
@@ -80,9 +83,9 @@ def split_class(spec: str) -> ClassName | None:
 
 
 def split_search(spec: str) -> tuple[str, str | None]:
-    """Return the agent that is searched over, and the options of the search; None without a search.
+    """Split a spec `X+search:options` into X and the options; None as the options without a search.
 
-    The name of a run folder may end in `+search`: an existing folder of that name takes precedence.
+    A run folder whose name ends in `+search` takes precedence.
     """
     rollout, result, options = spec.rpartition(SEARCH_SUFFIX)
     if not (rollout and result) or options[:1] not in ("", ":"):
@@ -100,8 +103,8 @@ def split_policy(text: str) -> tuple[str, list[str]]:
     are removed at both ends, and the rest is the folder.
     """
     parts = text.split(",")
-    before = next((place for place, part in enumerate(parts) if not _is_mode(part)), len(parts))
-    behind = next((place for place, part in enumerate(reversed(parts)) if not _is_mode(part)), 0)
+    before = next((index for index, part in enumerate(parts) if not _is_mode(part)), len(parts))
+    behind = next((index for index, part in enumerate(reversed(parts)) if not _is_mode(part)), 0)
     result = parts[before : len(parts) - behind], parts[:before] + parts[len(parts) - behind :]
     for first in range(before + 1):
         for end in range(len(parts), len(parts) - behind - 1, -1):
@@ -124,8 +127,7 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
         text: the text after the colon.
 
     Raises:
-        AgentError: the agent does not have the option; or an option is given twice, or has an invalid
-            value.
+        AgentError: an option is unknown, is given twice, or has an invalid value.
     """
     known = defaults_of(maker)
     options: dict[str, Any] = {}
@@ -148,7 +150,7 @@ def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any
 
 
 def _parts(spec: str, text: str, known: Mapping[str, Any]) -> list[str]:
-    """Split a text at its commas, but keep a folder's name with commas of its own in one piece."""
+    """Split a text at its commas, except for those in the name of a folder."""
     if FOLDER in known:
         return _parts_of_policy(spec, text, known)
     left, parts = [part for part in text.split(",") if part], []
@@ -175,7 +177,7 @@ def _parts_of_policy(spec: str, text: str, known: Mapping[str, Any]) -> list[str
     folder, options = split_policy(text)
     if not is_folder(folder):
         shorter = folder
-        while "," in shorter:  # the folder may be there, and what follows be meant as an option
+        while "," in shorter:  # an existing folder followed by an unknown option
             shorter, _, rest = shorter.rpartition(",")
             if is_folder(shorter):
                 name = rest.partition("=")[0]
@@ -195,11 +197,11 @@ def _value(text: str, default: Any, equals: str) -> Any:
 
 
 def rollout_spec(rollout: str) -> str:
-    """Return the spec of a rollout agent for `agents.load`, with commas between its options.
+    """Convert the spec of a rollout agent to one for `agents.load`, with commas between its options.
 
     Args:
-        rollout: its options are separated by one of ROLLOUT_SEPARATORS. In the path of a folder those stand
-            for themselves, but before `mode=` and `folder=`.
+        rollout: spec with options separated by any of ROLLOUT_SEPARATORS. In the path of a folder these are
+            ordinary characters, except before `mode=` and `folder=`.
     """
     name, colon, rest = rollout.partition(":")
     if is_folder(rest) or is_folder(rollout):

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import FIRST_OF_MATCH, MEMORY
-from millebornes_env.agents.seen import decoder_of
+from millebornes_env.agents.decoder import decoder_of
 from millebornes_env.arena import plain_counters
 from millebornes_env.arena.batch import FAULT, NO_ROLE, Batch, Roles, choose_next, role_of_seat
 from millebornes_env.arena.luck import no_luck

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from millebornes_env._util.texts import closest
-from millebornes_env.agents.champion import champions_of, who_plays
+from millebornes_env.agents.champion import champions_of, describe_champions
 from millebornes_env.agents.options import defaults_of, ranges_of
 from millebornes_env.agents.protocol import game_of
 from millebornes_env.agents.registry import AGENTS
@@ -50,7 +50,7 @@ def listing(names: Sequence[str]) -> str:
             lines.append(f"{'':{width}}    {option}={_as_typed(default)}{limits}")
         if name == "champion":
             lines += [
-                f"{'':{width}}    {game}: {who_plays(champions)}"
+                f"{'':{width}}    {game}: {describe_champions(champions)}"
                 for game in GAMES
                 if (champions := champions_of(game))
             ]

@@ -1,1 +1,1 @@
-"""Runs a rulebook over N games at once on CPU threads; knows no rule, but asks (`rulebook.Rulebook`)."""
+"""Runs any rulebook (`rulebook.Rulebook`) over N games at once on CPU threads; contains no rules."""

@@ -1,4 +1,4 @@
-"""N games of one rulebook: their records, their buffers and the kernels that run them."""
+"""N games of one rulebook: their records, their buffers and their kernels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from millebornes_env.errors import EditionError
 
 
 def new_buffers(rulebook: Rulebook, num_games: int, rules: TableRules, settings: Settings) -> Buffers:
-    """Zeroed arrays of the shapes and dtypes that a step writes (see `Buffers`)."""
+    """Return zeroed arrays of the shapes and dtypes that a step writes (see `Buffers`)."""
     numbers = rulebook.sections(rules, settings.observation_spec)[-1].stop
     return Buffers(
         observation=np.zeros((num_games, numbers), np.int8),
@@ -38,22 +38,21 @@ def new_buffers(rulebook: Rulebook, num_games: int, rules: TableRules, settings:
 
 
 GAMES_WORTH_A_THREAD: Final = 256
-"""Waking a thread for fewer games costs more time than it saves."""
+"""Minimum number of games for each thread: for fewer, waking it costs more time than it saves."""
 
 
 class Batch:
     """A batch of games.
 
     Attributes:
-        rulebook: the game that they are games of.
-        rules: of the table, the same for all games.
-        settings: what the environment adds to them.
+        rulebook: the game.
+        rules: the table's rules, the same for all games.
+        settings: settings of the environment.
         states: `STATE[N]`, one record for each game.
         buffers: the arrays that `start` and `step` write.
-        num_threads: CPU threads that `step` shares the games among; it does not change any result. Never more
-            than one for each `GAMES_WORTH_A_THREAD` games; taken as one in a process without threads
-            (`engine.numba.threads.has_threads`), and as long as several take more time than one
-            (`engine.numba.threads.Pace`).
+        num_threads: maximum number of CPU threads for `step`; it does not change any result. At most one for
+            each `GAMES_WORTH_A_THREAD` games. One thread is used in a process without threads
+            (`engine.numba.threads.has_threads`), and while several are slower (`engine.numba.threads.Pace`).
     """
 
     def __init__(
@@ -65,12 +64,12 @@ class Batch:
         buffers: Buffers | None = None,
         num_threads: int = 1,
     ) -> None:
-        """Make the games; `seed` and `start` them before the first step.
+        """Make the games; call `seed` and `start` before the first step.
 
         Raises:
-            GameError: the rulebook lacks something that the engine asks for.
+            GameError: the rulebook is incomplete.
         """
-        kernels_of(rulebook)  # first of all: it says what the rulebook lacks
+        kernels_of(rulebook)  # first, as it checks the rulebook
         self.rulebook = rulebook
         self.rules = rules
         self.settings = settings
@@ -80,8 +79,8 @@ class Batch:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Set up all that is not copied or pickled: kernels, and their views of states and rules."""
-        self._has_begun = False
+        """Set up what is not copied or pickled: the kernels, and their views of states and rules."""
+        self._is_checked = False
         self._kernels = kernels_of(self.rulebook)
         self._states = for_kernels(self.states)
         self._rules_for_threads = for_kernels(self.rulebook.rules_array(self.rules))
@@ -95,43 +94,35 @@ class Batch:
         return len(self.states)
 
     def seed(self, seed: int, first_game: int = 0) -> None:
-        """Give every game its key; the next `start` begins its first episode.
+        """Write the key of every game; the next `start` begins its first episode.
 
         Args:
             seed: 0 to 2**64 - 1.
-            first_game: the number of the first game; a game's key depends on the seed and its number only.
+            first_game: number of the first game; a game's key depends on the seed and its number only.
         """
         machine_code.of(self._kernels.seed_games)(self._states, first_game, *key_of_seed(seed))
 
     def start(self, chosen: npt.NDArray[np.bool_] | None = None) -> None:
-        """Begin the next episode of the chosen games (all, if None) and write all games' decisions.
+        """Begin the next episode of the chosen games (all, if None) and write the decisions of all games.
 
         Raises:
-            EditionError: by these rules a game is over before anybody has a decision.
+            EditionError: with these rules a game ends before its first decision.
         """
         begins = np.ones(len(self), np.int64) if chosen is None else chosen.astype(np.int64)
         self.buffers.truncations[:] = False
         self._run(begins, kernels.BEGIN)
-        if not self._has_begun:
-            self._check_for_decisions(begins)
-
-    def _check_for_decisions(self, begins: npt.NDArray[np.int64]) -> None:
-        """Refuse rules by which a game ends before it comes to a decision: it could never be stepped.
-
-        Raises:
-            EditionError: a game has begun, and nobody is to act.
-        """
-        has_no_decision = (begins == 1) & ~self.buffers.action_mask.any(axis=1)
-        if has_no_decision.any():
-            game = int(has_no_decision.argmax())
-            raise EditionError(
-                f"by these rules of {self.rulebook.NAME}, game {game} was over before "
-                "anybody had a decision: take a sheet, or overrides, that leave something to decide"
-            )
-        self._has_begun = bool(begins.any())
+        if not self._is_checked:
+            has_no_decision = (begins == 1) & ~self.buffers.action_mask.any(axis=1)
+            if has_no_decision.any():  # it could never be stepped
+                game = int(has_no_decision.argmax())
+                raise EditionError(
+                    f"with these rules of {self.rulebook.NAME}, game {game} ended before its first decision: "
+                    "choose another sheet or other overrides"
+                )
+            self._is_checked = bool(begins.any())
 
     def write_decisions(self) -> None:
-        """Write the buffers afresh from the states, with no rewards."""
+        """Rewrite the buffers from the states, with rewards of 0."""
         self.start(np.zeros(len(self), np.bool_))
 
     def _arguments(self) -> tuple[Any, ...]:
@@ -152,13 +143,13 @@ class Batch:
         return self._run_task(task)
 
     def step(self, actions: npt.NDArray[np.int64]) -> int:
-        """Carry out one action in each game, or none at all.
+        """Apply one action in each game; if any is illegal, in none.
 
         Args:
-            actions: int64[N], C-contiguous; `kernels.SKIP` leaves a game as it is.
+            actions: int64[N], C-contiguous; `kernels.SKIP` leaves a game unchanged.
 
         Returns:
-            `NO_GAME`, or the first game whose action is illegal; then no game has been stepped.
+            `NO_GAME`, or the first game whose action is illegal.
         """
         if self.num_threads == 1 or not has_threads():
             return self._run(actions, kernels.CHECK_AND_STEP)
@@ -212,13 +203,13 @@ class Batch:
         return out
 
     def observe(self, seats: npt.NDArray[np.int32], observation: npt.NDArray[np.int8]) -> None:
-        """Write what the given seat of each game sees into `observation` int8[N, D]."""
+        """Write the observation of the given seat of each game into `observation` int8[N, D]."""
         machine_code.of(self._kernels.observe_seats)(
             self._states, self._rules, self.settings, seats, observation
         )
 
     def full_states(self) -> npt.NDArray[np.int8]:
-        """Everything there is to know, a row for each game (`Rulebook.full_state_sections`)."""
+        """Return the full state of each game, int8[N, K] (`Rulebook.full_state_sections`)."""
         layout = self.rulebook.full_state_sections(self.rules, self.settings.observation_spec)
         full = np.zeros((len(self), layout[-1].stop), np.int8)
         numbers = self.buffers.observation.shape[1]
@@ -226,29 +217,29 @@ class Batch:
         return full
 
     def determinize(self, seats: npt.NDArray[np.int32], key: tuple[int, int]) -> StateArray:
-        """Copies of the games with all that the given seat of each cannot see replaced by chance.
+        """Copy the games and resample everything hidden from the given seat of each.
 
         Args:
             seats: int32[N].
-            key: of the random numbers.
+            key: key of the random numbers.
 
         Returns:
             `STATE[N]`.
         """
         redealt = self.states.copy()
         redeal_games = machine_code.of(self._kernels.redeal_games)
-        room = np.zeros(self.rulebook.REDEAL_ROOM, np.int8)
-        redeal_games(for_kernels(redealt), self._rules, seats, *key, room)
+        scratch = np.zeros(self.rulebook.REDEAL_ROOM, np.int8)
+        redeal_games(for_kernels(redealt), self._rules, seats, *key, scratch)
         return redealt
 
     def win_shares(self, games: Sequence[int] | slice = slice(None)) -> npt.NDArray[np.float64]:
         """Return each team's share of the win in the episodes that ended in the last step.
 
-        When teams share a win (`final_winner` is -1), it goes to those with the most points, or with the
-        highest reward if no points are counted.
+        A shared win (`final_winner` is -1) goes to the teams with the most points, or with the highest reward
+        if the game is not won by score.
 
         Args:
-            games: which; all by default.
+            games: indices of the games; all by default.
 
         Returns:
             float64[N, T]: 1 for a sole winner, 1 / k for each of k teams that share the win, else 0;
@@ -256,19 +247,19 @@ class Batch:
         """
         teams = self.rules.teams
         rewards = self.buffers.rewards[games]
-        # Seats 0 to T - 1 are of teams 0 to T - 1.
         by_score = self.rulebook.is_won_by_score(self.rules)
+        # Seat t belongs to team t for t < T.
         values = self.buffers.final_score[games] if by_score else rewards[:, :teams]
         alone = self.buffers.final_winner[games][:, np.newaxis]
         won = np.where(alone < 0, values == values.max(axis=1, keepdims=True), alone == np.arange(teams))
-        # Rewards of a finished round add up to 0: only an illegal action brings nobody anything.
+        # Rewards of a finished round add up to 0; after an illegal action none is positive.
         was_punished = (rewards.min(axis=1) < 0) & (rewards.max(axis=1) <= 0)
         won &= (self.buffers.terminations[games] & ~was_punished)[:, np.newaxis]
         shares: npt.NDArray[np.float64] = won / np.maximum(won.sum(axis=1, keepdims=True), 1)
         return shares
 
     def clone(self) -> Batch:
-        """An independent copy, buffers included."""
+        """Return an independent copy, buffers included."""
         return copy.deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Batch:

@@ -1,13 +1,13 @@
 """The random numbers of one game: a counter-based 32-bit hash on plain ints.
 
-A random number is a function of a key (two 32-bit words) and a counter, and of nothing else: no generator
-state that an early end in one game, a thread or a batch size could shift. All arithmetic stays in what a
-signed 64-bit integer, a Python int and a GPU register agree on.
+A random number is a function of a key (two 32-bit words) and a counter only: there is no generator state that
+an early end of a game, a thread or a batch size could shift. All intermediate values fit a signed 64-bit
+integer, so plain Python, compiled code and a GPU agree.
 
 The mixer is the two-multiply hash "lowbias32" that Chris Wellons found by search (its exact bias over all
 2**32 inputs is 0.17; nullprogram.com, "Prospecting for Hash Functions", 2018). It is applied twice: to the
-counter with the first word of the key, and to the result with the second, so that keys and counters that
-differ in little give numbers that differ in everything.
+counter with the first word of the key, and to the result with the second, so that similar keys and counters
+give unrelated numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SECOND_MULTIPLIER: Final = 0x846CA68B
 
 @rule
 def mixed(word: int) -> int:
-    """The 32-bit word with every bit depending on every other; no two words give the same."""
+    """Hash a 32-bit word (a bijection: no two words give the same result)."""
     word ^= word >> 16
     word = (word * _FIRST_MULTIPLIER) & MASK_32
     word ^= word >> 15
@@ -34,11 +34,11 @@ def mixed(word: int) -> int:
 
 @rule
 def random_word(key_0: int, key_1: int, counter: int) -> int:
-    """The `counter`-th random number of the key: a whole number from 0 to 2**32 - 1."""
+    """Return the `counter`-th random number of the key, from 0 to 2**32 - 1."""
     return mixed(mixed((key_0 + counter * _WEYL) & MASK_32) ^ key_1)
 
 
 @rule
 def random_below(key_0: int, key_1: int, counter: int, limit: int) -> int:
-    """The `counter`-th random number of the key from 0 to `limit` - 1 (bias below `limit` / 2**32)."""
+    """Return the `counter`-th random number of the key below `limit` (bias below `limit` / 2**32)."""
     return (random_word(key_0, key_1, counter) * limit) >> 32

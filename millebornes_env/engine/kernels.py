@@ -1,10 +1,10 @@
 """The compiled loops over games, for any rulebook.
 
-Each loop works on a range of games, so that threads can share a batch; a game touches nothing but its own
-record and its own rows of the buffers, which is why the thread count cannot change a result.
+Each loop works on a range of games, so that threads can split a batch; a game touches only its own record and
+its own rows of the buffers, so the thread count cannot change a result.
 
-What is played is the rulebook's business (`rulebook.Rulebook`): functions here take it as their first
-argument, which the compiler knows, and `kernels_of` makes the kernels of one.
+Functions take the rulebook (`rulebook.Rulebook`) as their first argument, a constant for the compiler;
+`kernels_of` makes the kernels of one rulebook.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SKIP: Final = -1
 
 NO_GAME: Final = -1
 
-# What `step_range` is to do.
+# Tasks of `step_range`.
 CHECK: Final = 0
 STEP: Final = 1
 CHECK_AND_STEP: Final = 2
@@ -58,36 +58,41 @@ BEGIN: Final = 3
 
 
 class Settings(NamedTuple):
-    """Settings of the environment, beside the rules, as ints that compiled code takes by value."""
+    """Settings of the environment besides the rules, as ints that compiled code takes by value."""
 
-    episode: int  # what an episode is: an index of `Rulebook.EPISODES`
-    reward: int  # what seats are paid by: an index of `Rulebook.REWARDS`
+    episode: int  # kind of episode: an index of `Rulebook.EPISODES`
+    reward: int  # kind of reward: an index of `Rulebook.REWARDS`
     autoreset: int  # SAME_STEP, NEXT_STEP or DISABLED
-    observation_spec: Any  # what an observation shows: a tuple of the rulebook's own
-    punish_illegal: int  # 1: an illegal action ends the game with a penalty, 0: the caller gets an error
+    observation_spec: Any  # contents of an observation: a tuple defined by the rulebook
+    punish_illegal: int  # 1: an illegal action ends the game with a penalty; 0: it is an error
 
 
 @rule
 def with_spec(settings: Settings, spec: Any) -> Settings:
-    """The settings with another observation spec, which may be of another type."""
+    """Return the settings with another observation spec, which may have another type."""
     return Settings(settings.episode, settings.reward, settings.autoreset, spec, settings.punish_illegal)
 
 
 class Buffers(NamedTuple):
-    """The arrays that a step writes; N games, S seats, T teams, D numbers in an observation, A actions."""
+    """The arrays that a step writes; N games, S seats, T teams, D numbers in an observation, A actions.
 
-    observation: npt.NDArray[np.int8]  # [N, D] what the deciding seat sees
-    action_mask: npt.NDArray[np.int8]  # [N, A] what it may do; all 1 where the next step begins an episode
-    agent_selection: npt.NDArray[np.int32]  # [N] which seat it is
+    The arrays `final_*` are valid for games whose episode ended in this step.
+    """
+
+    observation: npt.NDArray[np.int8]  # [N, D] of the seat to act
+    action_mask: npt.NDArray[
+        np.int8
+    ]  # [N, A] of the seat to act; all 1 where the next step begins an episode
+    agent_selection: npt.NDArray[np.int32]  # [N] seat to act
     rewards: npt.NDArray[np.float32]  # [N, S] of this step
-    terminations: npt.NDArray[np.bool_]  # [N] whether the episode ended in this step
+    terminations: npt.NDArray[np.bool_]  # [N] True where the episode ended in this step
     truncations: npt.NDArray[np.bool_]  # [N] always False: every round ends by itself
-    final_observation: npt.NDArray[np.int8]  # [N, S, D] what each seat saw at the end; valid where it ended
-    final_score: npt.NDArray[np.int16]  # [N, T] points of the round or match; valid where it ended
-    final_winner: npt.NDArray[np.int8]  # [N] team, or -1: shared, or broken off; valid where it ended
+    final_observation: npt.NDArray[np.int8]  # [N, S, D] last observation of each seat
+    final_score: npt.NDArray[np.int16]  # [N, T] points of the round or match
+    final_winner: npt.NDArray[np.int8]  # [N] team, or -1: win shared, or broken off
 
 
-# What a step does ------------------------------------------------------------------------------------------
+# The parts of a step ---------------------------------------------------------------------------------------
 
 
 @seldom_rule_of_rules
@@ -114,7 +119,7 @@ def write_finals(
 def write_decision(
     rulebook: Rulebook, state: State, rules: TableRules, settings: Settings, buffers: Buffers, game: int
 ) -> None:
-    """Write who decides next, what it sees and what it may do."""
+    """Write the seat to act, its observation and its action mask."""
     seat = int(state.seat)
     buffers.agent_selection[game] = seat
     rulebook.write_observation(state, rules, seat, settings.observation_spec, buffers.observation[game])
@@ -134,10 +139,10 @@ def first_illegal(
     first: int,
     last: int,
 ) -> int:
-    """The first game from `first` to `last` - 1 whose action cannot be carried out, or NO_GAME.
+    """Return the first game from `first` to `last` - 1 whose action is impossible, or NO_GAME.
 
-    That is an illegal one, unless those are punished, and any action in a game that has ended, unless the
-    next step begins the next episode.
+    An action is impossible if it is illegal, unless illegal actions are punished, or if the game has ended,
+    unless the next step begins the next episode.
     """
     for game in range(first, last):
         action = int(actions[game])
@@ -161,7 +166,7 @@ def apply_action(
     buffers: Buffers,
     game: int,
 ) -> None:
-    """Carry out one action and all that follows from it, but for writing the next decision."""
+    """Apply one action with all its consequences, except for writing the next decision."""
     rewards = buffers.rewards[game]
     if rulebook.is_round_over(state):
         start_episode(rulebook, state, rules)
@@ -191,7 +196,7 @@ def end_episode(
     buffers: Buffers,
     game: int,
 ) -> None:
-    """Report the end of an episode and who won it alone, if anybody; in SAME_STEP begin the next."""
+    """Write the end of an episode and its sole winner, if any; in SAME_STEP begin the next episode."""
     buffers.terminations[game] = True
     buffers.final_winner[game] = winner
     write_finals(rulebook, state, rules, settings, buffers, game)
@@ -200,7 +205,7 @@ def end_episode(
 
 
 @seldom_rule_of_rules
-def apply_each(  # noqa: PLR0913, PLR0917 - those of `step_range`, and the rulebook
+def apply_each(  # noqa: PLR0913, PLR0917 - the arguments of `step_range`, and the rulebook
     rulebook: Rulebook,
     states: StateArray,
     rules: TableRules,
@@ -211,7 +216,7 @@ def apply_each(  # noqa: PLR0913, PLR0917 - those of `step_range`, and the ruleb
     last: int,
     task: int,
 ) -> None:
-    """Step or begin the games from `first` to `last` - 1; all actions have been found legal."""
+    """Step or begin the games from `first` to `last` - 1; all actions are legal."""
     for game in range(first, last):
         buffers.rewards[game, :] = 0.0
         buffers.terminations[game] = False
@@ -230,7 +235,7 @@ def apply_each(  # noqa: PLR0913, PLR0917 - those of `step_range`, and the ruleb
 
 
 class Kernels(NamedTuple):
-    """The loops over games of one rulebook; each is described where it is made, below."""
+    """The loops over games of one rulebook; see the functions below."""
 
     seed_games: Callable[..., None]
     step_range: Callable[..., int]
@@ -240,10 +245,10 @@ class Kernels(NamedTuple):
 
 
 def kernels_of(rulebook: Rulebook) -> Kernels:
-    """The kernels of a rulebook, made once for each; they are compiled when they are called.
+    """Return the kernels of a rulebook, made once per rulebook and compiled at their first call.
 
     Raises:
-        GameError: the module lacks something that the engine asks for.
+        GameError: the rulebook is incomplete.
     """
     return _kernels_of_module(checked_module(rulebook))
 
@@ -261,32 +266,32 @@ def _kernels_of_module(module: ModuleType) -> Kernels:
 
 
 def _kernel_of(rulebook: Rulebook, function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop of a rulebook, under a name and in a cache folder of that rulebook's."""
+    """Compile a loop of a rulebook, under its own name and in the rulebook's cache folder."""
     function.__name__ = function.__qualname__ = f"{rulebook.NAME}_{function.__name__}"
     function.__module__ = rulebook.__name__  # type: ignore[attr-defined] # it is a module
     return kernel(function)
 
 
 def named_for(rulebook: Rulebook, function: Callable[P, R], *modules: ModuleType) -> Callable[P, R]:
-    """Give a function that was made for a rulebook a name of its own, and a cache folder, for `kernel`.
+    """Give a function made for a rulebook its own name and cache folder; pass the result to `kernel`.
 
-    Modules reach the function as variables of the function that makes it: Numba's cache knows those by their
-    names. (Rules would not do: it would take them for others in each process.)
+    Modules reach the function as closure variables, because Numba's cache identifies modules by name. It
+    would take a rule in a closure for a different one in each process.
 
     Args:
-        rulebook: that the function was made for.
-        function: made anew for each rulebook.
-        *modules: others that it was made with; a change of their sources is one of the function.
+        rulebook: the rulebook that the function was made for.
+        function: a new function for each rulebook.
+        *modules: other modules in the closure; a change of their sources invalidates the cache.
     """
     function.__name__ = function.__qualname__ = f"{rulebook.NAME}_{function.__name__}"
-    with_them = (rulebook, *modules)
-    function.compiled_with = tuple(one.__name__ for one in with_them)  # type: ignore[attr-defined]
+    all_modules = (rulebook, *modules)
+    function.compiled_with = tuple(one.__name__ for one in all_modules)  # type: ignore[attr-defined]
     return function
 
 
 def _seed_games(rulebook: Rulebook) -> Callable[..., None]:
     def seed_games(states: StateArray, first_game: int, seed_0: int, seed_1: int) -> None:
-        """Give each game its key, a function of the seed (two 32-bit words) and of the game's number only."""
+        """Write the key of each game, a function of the seed (two 32-bit words) and the game's number."""
         for game in range(len(states)):
             number = first_game + game
             key_0 = random_word(seed_0, seed_1, number)
@@ -308,21 +313,21 @@ def _step_range(rulebook: Rulebook) -> Callable[..., int]:
         last: int,
         task: int,
     ) -> int:
-        """All that a step and a reset do, for the games from `first` to `last` - 1.
+        """Step or reset the games from `first` to `last` - 1.
 
-        One kernel does it all, since whatever takes an action can also begin an episode: another one for a
-        reset would be compiled for seconds, to hold the same code again.
+        One kernel does both, since a step can also begin an episode: a separate kernel for resets would
+        compile the same code again, for seconds.
 
         Args:
             states: the games.
             rules: the table's rules.
-            settings: of the environment.
-            actions: int64[N], an action or SKIP for each game; BEGIN: 1 begins the game's next episode, 0
-                does not.
+            settings: settings of the environment.
+            actions: int64[N], an action or SKIP for each game; for BEGIN, 1 begins the game's next episode
+                and 0 does not.
             buffers: overwritten; BEGIN writes the decisions of all games.
             first: first game.
             last: one past the last game.
-            task: CHECK the actions; STEP, the actions being legal; CHECK_AND_STEP: step all games or none;
+            task: CHECK the actions; STEP with actions known to be legal; CHECK_AND_STEP all games or none;
                 BEGIN.
 
         Returns:
@@ -346,12 +351,12 @@ def _observe_seats(rulebook: Rulebook) -> Callable[..., None]:
         seats: npt.NDArray[np.int32],
         observation: npt.NDArray[np.int8],
     ) -> None:
-        """Write what one seat of each game sees, whether it is its turn or not.
+        """Write the observation of one seat of each game, whether it is to act or not.
 
         Args:
             states: the games.
             rules: the table's rules.
-            settings: of the environment.
+            settings: settings of the environment.
             seats: int32[N], the observer in each game.
             observation: int8[N, D], overwritten.
         """
@@ -371,21 +376,21 @@ def _redeal_games(rulebook: Rulebook) -> Callable[..., None]:
         seats: npt.NDArray[np.int32],
         key_0: int,
         key_1: int,
-        room: Row,
+        scratch: Row,
     ) -> None:
-        """Replace all that one seat of each game cannot see by chance, in place.
+        """Resample everything hidden from one seat of each game, in place.
 
         Args:
             states: the games.
             rules: the table's rules.
-            seats: int32[N], whose view is kept in each game.
-            key_0: first word of the key of the random numbers; each game takes numbers of its own.
+            seats: int32[N], the seat of each game whose information is kept.
+            key_0: first word of the key of the random numbers, which differ from game to game.
             key_1: second word.
-            room: int8[REDEAL_ROOM], overwritten.
+            scratch: int8[REDEAL_ROOM], overwritten.
         """
         for game in range(len(states)):
             own_key = random_word(key_0, key_1, game)
-            rulebook.redeal(states[game], rules, int(seats[game]), own_key, key_1, room)
+            rulebook.redeal(states[game], rules, int(seats[game]), own_key, key_1, scratch)
 
     return _kernel_of(rulebook, redeal_games)
 
@@ -398,14 +403,14 @@ def _full_states(rulebook: Rulebook) -> Callable[..., None]:
         observation_size: int,
         full: npt.NDArray[np.int8],
     ) -> None:
-        """Write everything there is to know of each game, seen from the seat that decides.
+        """Write the full state of each game, from the point of view of the seat to act.
 
         Args:
             states: the games.
             rules: the table's rules.
-            settings: of the environment.
-            observation_size: D, the numbers that come first.
-            full: int8[N, K], all zero; `Rulebook.full_state_sections` is its layout.
+            settings: settings of the environment.
+            observation_size: D, the length of the observation, which comes first.
+            full: int8[N, K], all zero, in the layout of `Rulebook.full_state_sections`.
         """
         for game in range(len(states)):
             state = states[game]
@@ -431,9 +436,10 @@ def step_on_threads(
     threads: int,
     step_range_address: int,
 ) -> int:
-    """`step_range` of all games, shared among threads.
+    """Run `step_range` with the batch split among threads.
 
-    Those can be handed arrays and tuples only, no records and no tuples in tuples.
+    A parallel kernel can pass only arrays and flat tuples to its threads, so rules come in an array and the
+    spec apart from the settings.
     """
     games = len(states)
     result = np.full(threads, NO_GAME, np.int64)
@@ -453,5 +459,5 @@ def step_on_threads(
 
 
 def key_of_seed(seed: int) -> tuple[int, int]:
-    """The two 32-bit words of a seed from 0 to 2**64 - 1."""
+    """Split a seed from 0 to 2**64 - 1 into two 32-bit words, the low one first."""
     return seed & MASK_32, (seed >> 32) & MASK_32

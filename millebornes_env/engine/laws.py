@@ -1,6 +1,6 @@
-"""Code shared by the audits of all games: numbers for violations, and checking laws one by one.
+"""Code shared by the audits of all games: violation codes, and compiled checks.
 
-Compiled code reports the first violation that it finds as a number; the audit of the game says it in words.
+Compiled code returns the code of the first violation; the game's audit has a message for each code.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ NO_VIOLATION: Final = 0
 
 
 class Register:
-    """Numbers violations in the order in which they are named, and keeps their messages."""
+    """Assigns a code to each violation, in order, and keeps the messages."""
 
     def __init__(self, messages: Sequence[str] = ("nothing",)) -> None:
-        """Go on after other violations, or begin: number 0 says that nothing is wrong."""
+        """Continue after the given messages; code 0 means no violation."""
         self._messages = list(messages)
 
     def name(self, message: str) -> int:
-        """The number of the next violation."""
+        """Add a violation and return its code."""
         self._messages.append(message)
         return len(self._messages) - 1
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """The messages of all violations so far, by number."""
+        """The messages of all violations so far, by code."""
         return tuple(self._messages)
 
 
 @rule
-def require(found: int, violation: int, holds: bool) -> int:
-    """The first violation: the one `found` before if there is one, else this one if the law does not hold."""
-    if found != NO_VIOLATION or holds:
-        return found
+def require(earlier: int, violation: int, holds: bool) -> int:
+    """Return `earlier` if it is a violation, else `violation` if the law does not hold, else NO_VIOLATION."""
+    if earlier != NO_VIOLATION or holds:
+        return earlier
     return violation
 
 
@@ -49,8 +49,8 @@ def is_between(value: int, lowest: int, highest: int) -> bool:
 def all_are_between(values: Any, lowest: int, highest: int) -> bool:
     """Return True if all values are in the closed interval."""
     outside = 0
-    for place in range(len(values)):  # without a branch: the compiler takes many values at once
-        outside |= (int(values[place]) < lowest) | (int(values[place]) > highest)
+    for index in range(len(values)):  # without a branch, so that the compiler can vectorize
+        outside |= (int(values[index]) < lowest) | (int(values[index]) > highest)
     return outside == 0
 
 
@@ -58,23 +58,23 @@ def all_are_between(values: Any, lowest: int, highest: int) -> bool:
 def are_equal(one: Any, other: Any) -> bool:
     """Return True if two rows hold the same numbers."""
     different = 0
-    for place in range(len(one)):
-        different |= int(one[place]) ^ int(other[place])
+    for index in range(len(one)):
+        different |= int(one[index]) ^ int(other[index])
     return different == 0
 
 
 @rule
 def is_within_bounds(row: Any, high: Any) -> bool:
-    """No number of an observation is below 0 or above what its section says."""
+    """Return True if all numbers of an observation are from 0 to the `high` of their section."""
     outside = 0
-    for place in range(len(row)):
-        outside |= (row[place] < 0) | (row[place] > high[place])
+    for index in range(len(row)):
+        outside |= (row[index] < 0) | (row[index] > high[index])
     return outside == 0
 
 
 @rule_of_rules
 def mask_is_what_is_legal(rulebook: Any, state: Any, rules: Any, mask: Any) -> bool:
-    """The mask has a 1 at exactly the actions that `rulebook.is_legal` allows when asked about one by one."""
+    """Return True if the mask is 1 for exactly the actions that `rulebook.is_legal` allows."""
     different = 0
     for action in range(len(mask)):
         different |= int(mask[action]) ^ (1 if rulebook.is_legal(state, rules, action) else 0)

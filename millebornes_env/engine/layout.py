@@ -1,4 +1,4 @@
-"""Layouts of records and observations, the same for every game."""
+"""Layouts of records and observations, for every game."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def record_dtype(record: type) -> np.dtype[np.void]:
 
 
 class Content(NamedTuple):
-    """The contents of a section, before it is known where it starts.
+    """The contents of a section, without its position in the observation.
 
     Attributes:
-        size: number of numbers for each of its owners.
-        high: the largest value that a number can have, or the name of a bound that depends on the table.
-        meaning: the meaning of the numbers.
-        owner: whether the section has these numbers once, for each team or for each seat.
-        shown_by: the option of an observation that adds the section; empty: it is always present.
+        size: number of entries for each owner.
+        high: upper bound of the entries, or the name of a bound that depends on the table.
+        meaning: meaning of the entries.
+        owner: "table" if the section has these entries once, "team" or "seat" if once for each.
+        shown_by: the option of an observation that adds the section; empty if it is always present.
     """
 
     size: int
@@ -36,14 +36,14 @@ class Content(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A stretch of the observation.
+    """A named slice of the observation.
 
     Attributes:
         name: name in code.
-        start: index of its first number.
-        size: number of numbers.
-        high: the largest value that a number can have (the smallest is always 0).
-        meaning: the meaning of the numbers.
+        start: index of the first entry.
+        size: number of entries.
+        high: upper bound of the entries (the lower bound is 0).
+        meaning: meaning of the entries.
         owner: "table", or "team" or "seat" if it is divided equally among the teams or the seats.
     """
 
@@ -56,12 +56,12 @@ class Section(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """One past the index of its last number."""
+        """One past the index of the last entry."""
         return self.start + self.size
 
 
 def columns_of(sections: Sequence[Section]) -> tuple[str, ...]:
-    """Return a name for each number of an observation: the section's, with an index where it has several."""
+    """Return a name for each entry of an observation: the section's, with an index if it has several."""
     return tuple(
         one.name if one.size == 1 else f"{one.name}[{index}]" for one in sections for index in range(one.size)
     )

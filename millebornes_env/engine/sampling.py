@@ -1,4 +1,4 @@
-"""Uniformly random legal actions of many games, drawn from their masks; no rulebook is asked."""
+"""Uniform sampling of legal actions for many games, from their action masks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def sample_range(
     key_1: int,
     call: int,
 ) -> None:
-    """Choose an allowed action of each game from `first` to `last` - 1, all equally probable.
+    """Sample a legal action of each game from `first` to `last` - 1, uniformly.
 
-    A game that allows none has ended, and gets SKIP.
+    A game without a legal action has ended and gets SKIP.
 
     Args:
         action_mask: int8[N, A].
@@ -39,7 +39,7 @@ def sample_range(
     key_of_call = random_word(key_1, key_0, call)
     for game in range(first, last):
         count = 0
-        for action in range(num_actions):  # without a branch, which could not be predicted
+        for action in range(num_actions):  # no branch: it would be unpredictable
             scratch[count] = action
             count += int(action_mask[game, action] != 0)  # whatever a caller has written there
         actions[game] = scratch[random_below(key_0, key_of_call, game, count)] if count > 0 else SKIP
@@ -55,7 +55,7 @@ def sample_on_threads(
     call: int,
     threads: int,
 ) -> None:
-    """`sample_range` with the batch shared among threads; `scratch` is int64[threads, A + 1]."""
+    """Run `sample_range` with the batch split among threads; `scratch` is int64[threads, A + 1]."""
     games = len(actions)
     for thread in prange(threads):
         first = thread * games // threads

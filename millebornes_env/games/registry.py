@@ -1,7 +1,7 @@
-"""The table of games: what the environments (`envs/`) need to know of a game besides its rulebook.
+"""The registry of games: their rulebooks, rule sheets and optional hooks.
 
-A game of the package is a folder and an entry in `GAMES`; one of your own is added by `register_game`
-(docs/add_a_game.md). Nothing of a game is imported before the game is asked for.
+A game of the package is a folder and an entry in `GAMES`; `register_game` adds a game of your own
+(docs/add_a_game.md). A game's modules are imported when they are first needed.
 """
 
 from __future__ import annotations
@@ -39,46 +39,46 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 
 HOOKS: Final = {
     "games.audit": "audit of states",
-    "games.history": "account of what is seen of it",
-    "games.chance_nodes": "account of what is left to chance",
+    "games.history": "history of events",
+    "games.chance_nodes": "list of chance nodes",
     "games.play_until_refused": "compiled replay of plays",
-    "testing.laws": "laws that every record keeps",
+    "testing.laws": "invariants of records",
     "notation.positions": "positions as text",
     "notation.action_words": "words for plays in records",
     "notation.describe_chance": "words for dice and cards",
     "render.draw": "drawing of its table",
     "render.draw_end": "drawing of its end",
     "render.picture": "picture of its table",
-    "render.describe": "words for what a seat sees",
+    "render.describe": "description of observations",
     "render.view": "view of a seat",
-    "render.describe_event": "words for what happens",
+    "render.describe_event": "description of events",
     "render.pages": "pages of its rule sheets",
-    "agents.decoder": "reading of what a seat sees",
+    "agents.decoder": "decoder of observations",
     "agents.features": "features of networks",
     "agents.champion": "preferred champion",
-    "solving.solvable": "walk through its small tables",
+    "solving.solvable": "solver of small tables",
     "arena.counts": "statistics",
     "arena.luck": "value of luck",
     "play.words": "words for language models",
-    "play.session": "way to be played on the terminal",
+    "play.session": "session on the terminal",
     "play.table": "table in the browser",
     "play.study": "table for studies",
 }
-"""Optional parts of a game, as room and name, in words for messages; docs/add_a_game.md describes each."""
+"""Optional parts of a game, as "room.name", with a noun for messages; docs/add_a_game.md describes each."""
 
 OBSERVATION_OPTIONS: Final = {
     "unseen": ("observe_unseen", True),
     "rules": ("observe_rules", False),
     "padded": ("padded", False),
 }
-"""The options of observations, by the field of a game's spec: name and default of each."""
+"""Name and default of each option of observations, by the field of a game's spec."""
 
 
 # Rule sheets -----------------------------------------------------------------------------------------------
 
 
 class Sheet(Protocol):
-    """A rule sheet as the environments need it; `sheets.RuleSheet` is one that is read from a file."""
+    """The interface of a rule sheet; `sheets.RuleSheet` implements it for sheets in files."""
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class Sheet(Protocol):
 
     @property
     def label(self) -> str:
-        """The name, with the changes to the sheet's rules."""
+        """The name with the overridden rules."""
 
     @property
     def game(self) -> str:
@@ -102,7 +102,7 @@ class Sheet(Protocol):
 
 @dataclass(frozen=True)
 class SheetOfTables:
-    """A rule sheet that is just a list of tables, for a game without sheets in files.
+    """A rule sheet made of a list of tables, for a game without sheets in files.
 
     Attributes:
         game: name of the game.
@@ -116,7 +116,7 @@ class SheetOfTables:
 
     @property
     def label(self) -> str:
-        """The name: nothing can be changed."""
+        """The name, as no rule can be overridden."""
         return self.name
 
     def table(self, players: int, teams: int | None = None) -> TableRules:
@@ -134,7 +134,7 @@ class SheetOfTables:
 
 
 class Everything(NamedTuple):
-    """Options of an observation for a game without any: compiled code takes no empty tuple."""
+    """Observation options of a game without any; compiled code does not accept an empty tuple."""
 
     everything: int = 1
 
@@ -144,22 +144,22 @@ class Everything(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Game:
-    """An entry of the table of games.
+    """An entry of the registry of games.
 
     Attributes:
-        name: of the game: letters, digits and underscores. A sheet says which game it is of by it.
-        rulebook: what the engine asks (`engine.rulebook.Rulebook`): the module, or its name. Its attributes
-            `ObservationSpec` and `OBSERVATION_VERSION` say which options observations have, and which version
-            trained policies must agree with.
-        sheets: the rule sheets; or a function `edition(given)`, or its place as "module:name", that returns
-            the sheet of a name or file, or one as it is.
-        sheet_names: names of the sheets that come with the game, where `sheets` is a function.
-        title: what a person calls the game; "": its name.
-        chance: what it leaves to chance, in a word: "cards", "dice".
-        opponents: the agents that evaluations play against where none are named.
-        eval_opponents: the agents that a policy is measured against while it is trained.
-        rival: the agent that people play against if they name none.
-        hooks: parts of the game by their names in `HOOKS`. A game of the package has them in files instead:
+        name: name of the game, made of letters, digits and underscores; its sheets refer to it.
+        rulebook: the rulebook module (`engine.rulebook.Rulebook`), or its name. Its optional attributes
+            `ObservationSpec` and `OBSERVATION_VERSION` are the options of observations and the version that
+            trained policies must match.
+        sheets: the rule sheets; or a function `edition(given)`, or its import path "module:name", that
+            returns the sheet of a name or file, and returns a sheet unchanged.
+        sheet_names: names of the shipped sheets, if `sheets` is a function.
+        title: title for captions; the name if empty.
+        chance: noun for the game's chance in captions, such as "cards" or "dice".
+        opponents: default agents to evaluate against.
+        eval_opponents: agents that a policy is measured against during training.
+        rival: default agent to play against a person.
+        hooks: optional parts of the game by their names in `HOOKS`. A game of the package has them in files:
             the hook `render.draw` of Mille Bornes is `draw` in `millebornes_env/render/millebornes/hooks.py`.
     """
 
@@ -176,31 +176,31 @@ class Game:
 
     @property
     def mini_decks(self) -> tuple[str, ...]:
-        """The names of small sheets that come with the game, to be solved; found by their names only."""
+        """The names of the mini decks: small sheets to be solved, which are not listed as editions."""
         return names_in(_HERE / self.name / "mini_decks") if self.name in _SHIPPED else ()
 
     @property
     def editions(self) -> tuple[str, ...]:
-        """The names of the sheets that come with the game, but for mini decks."""
-        if _is_part(self.sheets):
+        """The names of the shipped sheets, except for mini decks."""
+        if _is_function(self.sheets):
             return self.sheet_names
         return tuple(one.name for one in self._listed)
 
     @property
     def shipped(self) -> tuple[str, ...]:
-        """The names of all sheets that come with the game: its editions, then its mini decks."""
+        """The names of all shipped sheets: the editions, then the mini decks."""
         return self.editions + self.mini_decks
 
     @property
     def _listed(self) -> Sequence[Sheet]:
         sheets: Any = self.sheets
-        return [] if _is_part(sheets) else sheets
+        return [] if _is_function(sheets) else sheets
 
     def module(self) -> Rulebook:
         """Return the rulebook.
 
         Raises:
-            GameError: it lacks something that the engine asks for.
+            GameError: it is incomplete.
         """
         rulebook: Any = self.rulebook
         if isinstance(rulebook, str):
@@ -209,18 +209,22 @@ class Game:
         return checked  # type: ignore[no-any-return] # a module: mypy knows them by their files only
 
     def sheet(self, given: object) -> Sheet:
-        """Return the sheet of that name or file; a sheet is handed back as it is.
+        """Return the sheet of that name or file; a sheet is returned unchanged.
 
         Raises:
-            EditionError: the sheet does not exist, or the file is not a valid sheet.
-            OptionError: the game has no files of sheets.
+            EditionError: the name is unknown, or the file is not a valid sheet.
+            OptionError: the game reads no sheets from files.
         """
-        if _is_part(self.sheets):
-            result: Sheet = _found(self.sheets)(given)
+        sheets: Any = self.sheets
+        if _is_function(sheets):
+            if isinstance(sheets, str):
+                module, _, name = sheets.partition(":")
+                sheets = getattr(importlib.import_module(module), name)
+            result: Sheet = sheets(given)
             return result
         if not isinstance(given, (str, Path)):
             own: Any = given
-            return own  # type: ignore[no-any-return] # it said that it is a sheet of this game
+            return own  # type: ignore[no-any-return] # its `game` is this one
         for one in self._listed:
             if one.name == str(given):
                 return one
@@ -228,37 +232,35 @@ class Game:
             raise OptionError(
                 f"the game {self.name!r} reads no sheets from files, such as {shown(str(given))}"
             )
-        raise EditionError(
-            f"{shown(str(given))}: in a sheet of the game {self.name!r} no rule can be overridden"
-        )
+        raise EditionError(f"{shown(str(given))}: sheets of the game {self.name!r} have no rules to override")
 
     def observation_kind(self) -> Any:
-        """Return the class of the named tuple that says what an observation shows."""
+        """Return the class of observation specs, a named tuple."""
         return getattr(self.module(), "ObservationSpec", Everything)
 
     def observation_spec(self, **options: object) -> Any:
-        """Return what an observation shows, as the named tuple of ints that the game's kernels take.
+        """Return an observation spec, the named tuple of ints that the game's kernels take.
 
         Args:
-            options: `observe_unseen`, `observe_rules` and `padded`; those left out have their usual values.
+            options: `observe_unseen`, `observe_rules` and `padded`, each with a default.
 
         Raises:
-            OptionError: one of them is neither True nor False, or is not as usual in a game without it.
+            OptionError: an option is not a bool, or differs from the default in a game without it.
         """
         kind = self.observation_kind()
         values = {}
-        for name, (option, usual) in OBSERVATION_OPTIONS.items():
-            chosen = flag(option, options.get(option, usual))
+        for name, (option, default) in OBSERVATION_OPTIONS.items():
+            chosen = flag(option, options.get(option, default))
             if name in kind._fields:
                 values[name] = int(chosen)
-            elif chosen != usual:
+            elif chosen != default:
                 raise OptionError(
                     f"{option} is {chosen}; the game {self.name!r} has no such option: leave it out"
                 )
         return kind(**values)
 
     def version(self) -> int:
-        """Return the version of observations, which trained policies must agree with."""
+        """Return the version of observations, which trained policies must match."""
         return int(getattr(self.module(), "OBSERVATION_VERSION", 1))
 
     def has(self, hook: str) -> bool:
@@ -270,10 +272,10 @@ class Game:
 
         Args:
             hook: its room and name, such as "render.draw".
-            call: who needs it, in the words of the caller.
+            call: name of the caller for the message, such as "render".
 
         Raises:
-            OptionError: the game has none.
+            OptionError: the game does not have it.
         """
         result = self.find_hook(hook)
         if result is None:
@@ -291,10 +293,10 @@ class Game:
         return getattr(_hooks_in(room, self.name), name, None)
 
     def check_laws(self, states: StateArray, rules: Any) -> None:
-        """Check records by the laws of the game, as far as it has any.
+        """Check records by the hook `testing.laws`, else by `games.audit`, if the game has one of them.
 
         Raises:
-            ConformanceError: a record breaks one.
+            ConformanceError: a record breaks a law.
         """
         laws, audit = self.find_hook("testing.laws"), self.find_hook("games.audit")
         if laws is not None:
@@ -305,7 +307,7 @@ class Game:
                 raise ConformanceError(f"game {problem[0]}, seat {states['seat'][problem[0]]}: {problem[1]}")
 
     def end_of_drawing(self, state: Any, rules: Any) -> str:
-        """Return the text below the drawing of a finished game, or "" if there is none."""
+        """Return the text below the drawing of a finished game, or ""."""
         draw_end = self.find_hook("render.draw_end")
         text = "" if draw_end is None else str(draw_end(state, rules))
         return f"\n{text}" if text else ""
@@ -313,7 +315,7 @@ class Game:
 
 @functools.cache
 def _hooks_in(room: str, game_name: str) -> ModuleType | None:
-    """Return the module of a shipped game's hooks in a room; None if the room has none."""
+    """Return the module of a shipped game's hooks in a room, or None."""
     name = f"{__name__.partition('.')[0]}.{room}.{game_name}.hooks"
     try:
         return importlib.import_module(name)
@@ -323,20 +325,12 @@ def _hooks_in(room: str, game_name: str) -> ModuleType | None:
         raise
 
 
-def _is_part(given: object) -> bool:
-    return isinstance(given, str) or callable(given)
+def _is_function(sheets: object) -> bool:
+    """Return True for a function or its import path."""
+    return isinstance(sheets, str) or callable(sheets)
 
 
-def _found(part: Any) -> Any:
-    """Return the object that a part is or names."""
-    if not isinstance(part, str):
-        return part
-    module, _, name = part.partition(":")
-    result = importlib.import_module(module)
-    return getattr(result, name) if name else result
-
-
-# The table -------------------------------------------------------------------------------------------------
+# The registry ----------------------------------------------------------------------------------------------
 
 
 DEFAULT_GAME: Final = "millebornes"
@@ -375,7 +369,7 @@ def game(name: str) -> Game:
     """Return the game of that name.
 
     Raises:
-        GameError: there is none; the message lists those there are.
+        GameError: the name is unknown; the message lists the games.
     """
     given: object = name
     if isinstance(given, str) and given in GAMES:
@@ -384,7 +378,7 @@ def game(name: str) -> Game:
 
 
 def game_of(rulebook: Rulebook | ModuleType) -> Game | None:
-    """Return the game whose rulebook the module is; None: it is that of no game."""
+    """Return the game with that rulebook, or None."""
     name = getattr(rulebook, "__name__", None)
     return next((one for one in GAMES.values() if one.rulebook is rulebook or one.rulebook == name), None)
 
@@ -395,7 +389,7 @@ def _known_games(given: object) -> str:
 
 
 def edition(name: str | Path | Sheet) -> Any:
-    """Return the rule sheet of that name, or that of a file (a sheet is returned as it is).
+    """Return the rule sheet of that name or file (a sheet is returned unchanged).
 
     Args:
         name: the name of a sheet of any game (`editions` lists them), a label such as `parker+max_200=4` or
@@ -403,11 +397,11 @@ def edition(name: str | Path | Sheet) -> Any:
             entry `game` names its game.
 
     Returns:
-        An `Edition` of the game; its `game` is the name of the game in the table of games.
+        An `Edition` of the game; its attribute `game` is the game's name.
 
     Raises:
-        EditionError: the sheet is unknown (the message lists the known ones), the file is not a valid sheet,
-            or an override is not possible.
+        EditionError: the name is unknown (the message lists the sheets), the file is not a valid sheet, or an
+            override is impossible.
         GameError: the sheet is of a game that is not registered.
         OptionError: the game of the file reads no sheets from files.
     """
@@ -435,11 +429,11 @@ def editions(of: str | None = DEFAULT_GAME) -> tuple[str, ...]:
     """Return the names of a game's rule sheets, in alphabetical order.
 
     Args:
-        of: the game: "millebornes", "wielerspel" (the cycling race) or a registered one; None: all games, one
-            after the other.
+        of: "millebornes", "wielerspel" (the cycling race) or a registered game; None for all games, one after
+            the other.
 
     Raises:
-        GameError: there is no such game.
+        GameError: the game is unknown.
     """
     entries = GAMES.values() if of is None else [game(of)]
     return tuple(name for entry in entries for name in sorted(entry.editions))
@@ -448,14 +442,14 @@ def editions(of: str | None = DEFAULT_GAME) -> tuple[str, ...]:
 def mini_decks(of: str = DEFAULT_GAME) -> tuple[str, ...]:
     """Return the names of a game's mini decks, the smallest first: sheets small enough to be solved exactly.
 
-    They are not among its `editions`, so that a loop over all editions does not play them; `edition` finds
-    them by name (`mini8` means the newest version, such as `mini8-v0`).
+    They are not among the `editions`, so that a loop over all editions skips them; `edition` finds them by
+    name (`mini8` means the newest version, such as `mini8-v0`).
 
     Args:
         of: the game.
 
     Raises:
-        GameError: there is no such game.
+        GameError: the game is unknown.
     """
     return game(of).mini_decks
 
@@ -469,7 +463,7 @@ def _game_of(given: object) -> Game:
         return next((one for one in GAMES.values() if stem in one.shipped), GAMES[DEFAULT_GAME])
     try:
         name = getattr(given, "game", None)
-    except Exception:  # whatever an attribute of theirs raises
+    except Exception:  # a property of a user's class may raise anything
         name = None
     return game(name) if isinstance(name, str) else GAMES[DEFAULT_GAME]
 
@@ -477,7 +471,7 @@ def _game_of(given: object) -> Game:
 def _game_of_file(path: Path) -> Game:
     """Return the game that the entry `game` names; for an unreadable file the default, which reports it."""
     try:
-        if not path.is_file():  # a pipe can be read once only
+        if not path.is_file():  # a pipe can be read only once
             return GAMES[DEFAULT_GAME]
         entries = tomllib.loads(text_of_file(path, most_bytes=MOST_BYTES_OF_A_SHEET))
     except (OSError, ValueError, RecursionError):
@@ -492,16 +486,16 @@ def _game_of_file(path: Path) -> Game:
 
 
 def register_game(entry: Game) -> None:
-    """Add a game of your own to the table, so that `vector_env` and the other environments know its sheets.
+    """Register a game of your own, so that `vector_env` and the other environments find its sheets.
 
     An entry of the same name is replaced, so that a notebook's cell can be run again.
 
     Args:
-        entry: what the table is to say; docs/add_a_game.md has an example.
+        entry: the game; docs/add_a_game.md has an example.
 
     Raises:
-        GameError: no entry; a name that is none, or that of a game of the package; no sheets, or sheets that
-            are of another game or have the name of another game's sheet.
+        GameError: `entry` is not a `Game`; its name is invalid or that of a game of the package; a hook is
+            unknown; or it has no sheets, sheets of another game, or a sheet with the name of another game's.
     """
     given: object = entry
     if not isinstance(given, Game):
@@ -525,24 +519,19 @@ def register_game(entry: Game) -> None:
 
 
 def _check_sheets(entry: Game) -> None:
-    if not _is_part(entry.sheets):
+    if not _is_function(entry.sheets):
         if not entry._listed:
-            raise GameError(f"the game {entry.name!r} has no sheets: it needs one at least")
+            raise GameError(f"the game {entry.name!r} has no sheets: it needs at least one")
         for sheet in entry._listed:
             if sheet.game != entry.name:
                 raise GameError(
                     f"the sheet {sheet.name!r} says that it is of the game {sheet.game!r}; it is "
                     f"registered for {entry.name!r}"
                 )
-    taken = _taken(entry)
+    taken = {name: one.name for one in GAMES.values() if one.name != entry.name for name in one.shipped}
     for name in entry.shipped:
         if name in taken:
             raise GameError(
                 f"the game {entry.name!r} has a sheet {name!r}, and so has the game {taken[name]!r}: the "
                 "name of a sheet says which game is meant, so give yours another one"
             )
-
-
-def _taken(entry: Game) -> dict[str, str]:
-    """Return the names of the other games' sheets, and whose they are."""
-    return {name: one.name for one in GAMES.values() if one.name != entry.name for name in one.shipped}

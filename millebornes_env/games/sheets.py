@@ -1,4 +1,4 @@
-"""Rule sheets of all games: their files, names, and labels such as `parker+max_200=4`."""
+"""Rule sheets of all games: files, names, and labels such as `parker+max_200=4`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from millebornes_env.errors import EditionError, OptionError, shown
 MOST_BYTES_OF_A_SHEET: Final = 2**20
 
 NO_OR_YES: Final = ("no", "yes")
-"""The choices of a rule that is false or true in a file."""
+"""The choices of a rule with a boolean value."""
 
 _TEXTS: Final = ("name", "title", "summary")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
@@ -26,14 +26,14 @@ _LARGEST_NUMBER: Final = 10**6
 _MOST_LISTED: Final = 5
 
 R = TypeVar("R", bound=Any)
-"""The rules of a game: a named tuple."""
+"""The rules of a game, a named tuple."""
 
 Tables = Mapping[tuple[int, int], Mapping[str, int]]
-"""The tables of a sheet: for (players, teams) the rules with another value there."""
+"""The tables of a sheet: for (players, teams), the rules that have another value there."""
 
 
 class RuleField(Protocol):
-    """The meaning of a rule, as the reader needs it."""
+    """The meaning of a rule."""
 
     @property
     def question(self) -> str:
@@ -52,14 +52,14 @@ class RuleSheet(Generic[R]):
         name: name in code and on command lines.
         title: title for people.
         summary: description in a sentence or two.
-        rules: the value of each rule, unless the table says otherwise.
-        tables: for (players, teams) the rules with another value there. The first table with a given number
-            of players is the default for that number.
-        sources: for each rule, the place in the sheet or the ruling that states it.
-        changes: rules that a user has overridden with `replace`, so that saved results name them.
+        rules: the value of each rule, unless the table has another one.
+        tables: for (players, teams), the rules that have another value there. The first table with a given
+            number of players is the default for that number.
+        sources: for each rule, the passage of the sheet or the ruling that states it.
+        changes: rules overridden with `replace`, so that saved results name them.
 
     Raises:
-        EditionError: labels and positions could not hold the name.
+        EditionError: the name is invalid in labels and positions.
     """
 
     name: str
@@ -71,7 +71,7 @@ class RuleSheet(Generic[R]):
     changes: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     game: ClassVar[str]
-    """Name of the game in the table of games."""
+    """Name of the game in the registry."""
     game_title: ClassVar[str]
     rules_type: ClassVar[Callable[..., Any]]
     fields: ClassVar[Mapping[str, RuleField]]
@@ -80,7 +80,7 @@ class RuleSheet(Generic[R]):
     parts: ClassVar[tuple[str, ...]]
     """Entries of a file that are not rules; `read_parts` reads them."""
     example: ClassVar[str]
-    """An override, such as "max_200=4"."""
+    """An override for messages, such as "max_200=4"."""
     folder: ClassVar[Path]
     """The folder of the editions."""
     mini_folder: ClassVar[Path | None] = None
@@ -90,16 +90,16 @@ class RuleSheet(Generic[R]):
         name: object = self.name
         if not (isinstance(name, str) and _NAME.fullmatch(name)) or name.endswith(".toml"):
             raise EditionError(
-                f"the name {shown(name)} is none for an edition: it is made of letters (a to z), digits, "
-                "'_', '-' and '.', begins with a letter or digit, has at most 60 of them and does not end in "
-                ".toml; what people call it is the title"
+                f"the name {shown(name)} is not valid for an edition: use at most 60 letters (a to z), "
+                "digits, '_', '-' and '.', beginning with a letter or digit and not ending in .toml; the "
+                "title is free text"
             )
 
     # Tables ------------------------------------------------------------------------------------------------
 
     @property
     def players(self) -> tuple[int, ...]:
-        """The numbers of seats that the sheet has a table for."""
+        """The numbers of players that the sheet has a table for."""
         return tuple(sorted({players for players, _ in self.tables}))
 
     def table(self, players: int, teams: int | None = None) -> R:
@@ -111,7 +111,7 @@ class RuleSheet(Generic[R]):
 
         Raises:
             OptionError: the sheet has no such table.
-            EditionError: the overrides make no game there.
+            EditionError: the overridden rules are impossible at this table.
         """
         for table in self.tables:
             if table[0] == whole(players) and (teams is None or table[1] == whole(teams)):
@@ -122,7 +122,7 @@ class RuleSheet(Generic[R]):
 
     @cached_property
     def _checked(self) -> dict[tuple[int, int], R]:
-        """The rules of the tables asked for so far, so that each is checked once."""
+        """Cache of checked rules, by table."""
         return {}
 
     def _rules_at(self, table: tuple[int, int]) -> R:
@@ -137,17 +137,17 @@ class RuleSheet(Generic[R]):
     # Overrides ---------------------------------------------------------------------------------------------
 
     def replace(self, **changes: int) -> Self:
-        """Return the same sheet with some rules overridden, e.g. `edition("parker").replace(max_200=4)`.
+        """Return a copy with some rules overridden, e.g. `edition("parker").replace(max_200=4)`.
 
         Args:
             changes: rules with their new values, the same at every table.
 
         Returns:
-            A new edition; `changes` and `label` name the overrides.
+            A new edition; its `changes` and `label` name the overrides.
 
         Raises:
-            EditionError: an unknown rule (the message names the closest), or a value that makes no game at
-                any table. (If it makes none at some tables, `table` says so there.)
+            EditionError: a rule is unknown (the message names the closest), or a value is impossible at all
+                tables. (If it is impossible at some tables only, `table` raises there.)
         """
         for name in changes:
             if name not in self.overridable:
@@ -156,7 +156,7 @@ class RuleSheet(Generic[R]):
                     f"{len(self.overridable)} rules are: {', '.join(self.overridable[:_MOST_LISTED])} ...; "
                     "`millebornes editions SHEET` lists them all."
                 )
-        # an int of a class of its own may add what rules would calculate with
+        # Convert subclasses of int, which may override arithmetic.
         plain = {
             name: value if (number := whole(value)) is None else number for name, value in changes.items()
         }
@@ -190,15 +190,15 @@ class RuleSheet(Generic[R]):
 
     @classmethod
     def find(cls, given: object) -> Self:
-        """Return the sheet that a name, a label or a path means; a sheet is returned as it is.
+        """Return the sheet of a name, a label or a path; a sheet is returned unchanged.
 
         Args:
             given: one of `names()` or of `mini_names()` (`mini8` means the newest version, `mini8-v0`), a
                 label such as `parker+max_200=4`, or the path of a file, ending in `.toml`.
 
         Raises:
-            EditionError: the sheet is unknown (the message lists the known ones), the file is not a valid
-                sheet, or an override of the label is not possible.
+            EditionError: the name is unknown (the message lists the sheets), the file is not a valid sheet,
+                or an override of the label is impossible.
         """
         if isinstance(given, cls):
             return given
@@ -216,7 +216,7 @@ class RuleSheet(Generic[R]):
 
     @classmethod
     def shipped(cls, name: str) -> Self:
-        """Return the edition or mini deck of that name, which is read once."""
+        """Return the edition or mini deck of that name; each file is read once."""
         kind: Any = cls
         return _shipped(kind, name)  # type: ignore[no-any-return]
 
@@ -224,7 +224,7 @@ class RuleSheet(Generic[R]):
     def _unknown(cls, given: object) -> EditionError:
         if not cls.folder.is_dir():
             return EditionError(
-                f"the rule sheets in {cls.folder} cannot be read: they must lie in a folder. "
+                f"the rule sheets in {cls.folder} cannot be read: they must be in a folder. "
                 "Unpack the package, or install it with pip."
             )
         minis = ", ".join(name.rpartition("-v")[0] for name in cls.mini_names())
@@ -236,7 +236,7 @@ class RuleSheet(Generic[R]):
 
     @classmethod
     def _changes(cls, label: str, overrides: Iterable[str]) -> dict[str, int]:
-        """Return the numbers that a label overrides."""
+        """Return the overrides of a label as ints."""
         changes: dict[str, int] = {}
         for one in overrides:
             name, _, value = one.partition("=")
@@ -256,7 +256,7 @@ class RuleSheet(Generic[R]):
         """Read a sheet from a TOML file (docs/add_an_edition.md describes its entries).
 
         Raises:
-            EditionError: the file cannot be read or describes no sheet; the message names file and entry.
+            EditionError: the file is unreadable or not a valid sheet; the message names file and entry.
         """
         given: object = path
         if not isinstance(given, Path):
@@ -274,21 +274,21 @@ class RuleSheet(Generic[R]):
     def read_parts(
         cls, entries: dict[str, Any], values: dict[str, Any], sources: dict[str, str]
     ) -> dict[str, Any]:
-        """Read the entries `parts` of a file; each game has its own.
+        """Read the entries `parts` of a file, which differ from game to game.
 
         Args:
             entries: all entries of the file.
-            values: rules by name, to be added to.
-            sources: their sources, to be added to.
+            values: rules by name; extended in place.
+            sources: sources by rule; extended in place.
 
         Returns:
-            Further attributes of the sheet: its `tables`, and those that the game adds.
+            More attributes of the sheet: `tables`, and attributes of the game's `Edition`.
         """
         raise NotImplementedError
 
     @staticmethod
     def validate(rules: Any) -> Any:
-        """Return the rules as given; raise EditionError if they make no game."""
+        """Return the rules unchanged, or raise EditionError if they are impossible."""
         raise NotImplementedError
 
     @classmethod
@@ -319,7 +319,7 @@ class RuleSheet(Generic[R]):
 
     @classmethod
     def read_rule(cls, name: str, entry: object) -> tuple[int, str]:
-        """Read `{ value = ..., source = ... }`, the entry of a rule."""
+        """Read the entry of a rule, `{ value = ..., source = ... }`, as value and source."""
         wanted = f"write {name} = {{ value = ..., source = ... }}; it answers: {cls.fields[name].question}"
         if entry is None:
             raise EditionError(f"the rule {name!r} is missing; {wanted}")
@@ -331,7 +331,7 @@ class RuleSheet(Generic[R]):
 
     @classmethod
     def read_value(cls, name: str, value: object) -> int:
-        """Return the value of a rule as an int: a file may say true, or the name of a choice."""
+        """Return the value of a rule as an int; in a file it may be a bool, or the name of a choice."""
         choices = cls.fields[name].choices
         if not choices:
             return read_number(f"the rule {name!r}", value)
@@ -344,7 +344,7 @@ class RuleSheet(Generic[R]):
         raise EditionError(f"the rule {name!r} is {shown(value)}; it must be {known}")
 
     def _check_shipped_name(self) -> None:
-        """Refuse the name of a shipped sheet for other rules: a position says the name only."""
+        """Raise if other rules have the name of a shipped sheet, since positions store the name only."""
         if self.name not in self.names() + self.mini_names():
             return
         other = self.shipped(self.name)
@@ -360,11 +360,10 @@ class RuleSheet(Generic[R]):
                 if value != getattr(theirs, name)
             ]
         if tuple(self.tables) != tuple(other.tables) or differences:
-            what = f" ({differences[0]})" if differences else ""
+            first = f" ({differences[0]})" if differences else ""
             raise EditionError(
-                f"the name {self.name!r} is that of a shipped sheet, and this one differs from it{what}: "
-                "give it a name of its own, so that nobody takes its positions and results for those of the "
-                "other"
+                f"the name {self.name!r} is that of a shipped sheet, and this one differs from it{first}: "
+                "choose another name, so that positions and results of the two cannot be confused"
             )
 
 
@@ -379,7 +378,7 @@ def _shipped(kind: Any, name: str) -> Any:
 
 @cache
 def names_in(folder: Path) -> tuple[str, ...]:
-    """Return the names of the sheets of a folder, in alphabetical order (`mini7-v0` before `mini10-v0`)."""
+    """Return the names of the sheets in a folder, in natural order (`mini7-v0` before `mini10-v0`)."""
 
     def order(name: str) -> list[str | int]:
         return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
@@ -388,7 +387,7 @@ def names_in(folder: Path) -> tuple[str, ...]:
 
 
 def newest_version(name: str, names: Iterable[str]) -> str | None:
-    """Return the newest of the names that add a version to this one (`mini8-v0` to `mini8`), if any."""
+    """Return the newest version of a name among `names` (such as `mini8-v0` for `mini8`), or None."""
     versions = []
     for one in names:
         stem, _, version = one.rpartition("-v")
@@ -398,7 +397,7 @@ def newest_version(name: str, names: Iterable[str]) -> str | None:
 
 
 def split_label(label: str) -> tuple[str, list[str]]:
-    """Split a label into its name or path, which may hold a "+", and its overrides."""
+    """Split a label into its name or path, which may contain a "+", and its overrides."""
     path, suffix, rest = label.rpartition(".toml")
     last, *overrides = rest.split("+")
     return path + suffix + last, overrides
@@ -415,21 +414,21 @@ def missing_table(
     """Return the error for a table that a sheet does not have.
 
     Args:
-        name: of the sheet.
-        players: the players asked for.
-        teams: the teams asked for; None: any.
+        name: name of the sheet.
+        players: the requested number of players.
+        teams: the requested number of teams, or None.
         tables: players and teams of the tables that the sheet has.
     """
-    asked = {"players": players} | ({} if teams is None else {"teams": teams})
-    words = " in ".join(f"{shown(value)} {noun}" for noun, value in asked.items())
-    odd = [f"{noun} is {shown(value)}" for noun, value in asked.items() if whole(value) is None]
-    why = f" ({' and '.join(odd)}, not a whole number)" if odd else ""
+    requested = {"players": players} | ({} if teams is None else {"teams": teams})
+    words = " in ".join(f"{shown(value)} {noun}" for noun, value in requested.items())
+    invalid = [f"{noun} is {shown(value)}" for noun, value in requested.items() if whole(value) is None]
+    why = f" ({' and '.join(invalid)}, not a whole number)" if invalid else ""
     known = ", ".join(table_words(*table) for table in tables)
     return OptionError(f"the edition {name!r} has no table for {words}{why}; it has: {known}")
 
 
 def whole(value: object) -> int | None:
-    """Return the value as an int if it is a whole number."""
+    """Return the value as an int if it is a whole number, else None."""
     if isinstance(value, bool):
         return None
     return int(value) if isinstance(value, Integral) else None
@@ -439,37 +438,37 @@ def whole(value: object) -> int | None:
 
 
 def is_text(value: object) -> bool:
-    """Return True if the value is text, and not blank."""
+    """Return True for a str that is not blank."""
     return isinstance(value, str) and bool(value.strip())
 
 
 def need_text(what: str, value: object) -> None:
-    """Raise EditionError unless the value is text, and not blank."""
+    """Raise EditionError unless the value is a str that is not blank."""
     if not is_text(value):
-        raise EditionError(f"{what} is missing, or no text")
+        raise EditionError(f"{what} is missing, or not text")
 
 
 def read_number(what: str, value: object) -> int:
-    """Return a whole number of a file; raise EditionError for anything else."""
+    """Return an int from a file; raise EditionError for other values."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise EditionError(f"{what} is {shown(value)}; it must be a whole number")
     if abs(value) > _LARGEST_NUMBER:
-        raise EditionError(f"{what} is {shown(value)}: nothing is that large")
+        raise EditionError(f"{what} is {shown(value)}: it may be at most {_LARGEST_NUMBER}")
     return value
 
 
 def one_line(what: str, text: object) -> str:
-    """Return the text on one line, as tables and error messages print it.
+    """Return the text on one line, for tables and error messages.
 
     Raises:
-        EditionError: it is no text, or has a control character.
+        EditionError: it is not a str, or has a character that cannot be printed.
     """
     if not isinstance(text, str):
         raise EditionError(f"{what} is {shown(text)}; it must be text")
     line = " ".join(text.split())
     if not line.isprintable():
-        odd = next(character for character in line if not character.isprintable())
-        raise EditionError(f"{what} holds {odd!r}, which does not print")
+        first = next(character for character in line if not character.isprintable())
+        raise EditionError(f"{what} contains {first!r}, which cannot be printed")
     return line
 
 

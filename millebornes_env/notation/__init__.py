@@ -1,9 +1,8 @@
-"""Positions and games as text that a person can read and write; docs/notation.md describes the format.
+"""Positions and games as human-readable text; docs/notation.md describes the format.
 
-It lies outside of the rulebooks, so that a change here does not compile them anew. What is exported here
-takes any game of the table, but for the words of a single action, which are those of Mille Bornes. `records`
-and `replays` serve all games; positions are written and read by the module `positions` in a game's folder,
-those of games without one by `openings`.
+The functions exported here work for all games, except for `read_action` and `write_action`, which are for
+Mille Bornes. `records` and `replays` serve all games; the module `positions` in a game's folder reads and
+writes its positions, and `openings` those of games without such a module.
 """
 
 from millebornes_env.engine.rulebook import NEXT_ROUND

@@ -1,4 +1,4 @@
-"""The raw entries of one line of a file of records: those of a JSON object."""
+"""Validation of a record read from JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from millebornes_env._util.texts import closest
 from millebornes_env.errors import NotationError, shown
 
 FORMAT_VERSION: Final = 1
-"""Goes up when files of an older version can no longer be read."""
+"""Version of the format; increased when older files can no longer be read."""
 
 
 class Entries(NamedTuple):
@@ -16,8 +16,8 @@ class Entries(NamedTuple):
 
     Attributes:
         words: the lines of the position, by name.
-        plays: a text each.
-        others: what else there is, by name.
+        plays: the text of each play.
+        others: all other entries, by name.
     """
 
     words: dict[str, str]
@@ -26,15 +26,15 @@ class Entries(NamedTuple):
 
 
 def checked_entries(entries: object, game: str, others: tuple[str, ...]) -> Entries:
-    """The entries of a record, if they are such as they should be.
+    """Return the entries of a record after checking their names and types.
 
     Args:
-        entries: what was read.
-        game: the name of the game, which is that of the entry with the version of the format.
-        others: the names of entries besides those of position and plays.
+        entries: the parsed JSON.
+        game: name of the game, which is also the name of the entry with the format version.
+        others: names of entries other than position and plays.
 
     Raises:
-        NotationError: they are not; the message names the entry.
+        NotationError: an entry is invalid; the message names it.
     """
     if not isinstance(entries, dict):
         raise NotationError("a record is an object, {...}")
@@ -42,7 +42,7 @@ def checked_entries(entries: object, game: str, others: tuple[str, ...]) -> Entr
     for name in entries:
         if name not in known:
             raise NotationError(
-                f"unknown entry {shown(name)}; there are {', '.join(known)}.{closest(name, known)}"
+                f"unknown entry {shown(name)}; the entries are {', '.join(known)}.{closest(name, known)}"
             )
     version = entries.get(game)
     if type(version) is not int or version != FORMAT_VERSION:
@@ -56,7 +56,7 @@ def checked_entries(entries: object, game: str, others: tuple[str, ...]) -> Entr
         if not isinstance(said, str):
             raise NotationError(
                 f'\'position\' must be an object of names and words, {{"dealer": "1", ...}}; '
-                f"{shown(name)} is {shown(said)}, no text"
+                f"{shown(name)} is {shown(said)}, not text"
             )
     if not isinstance(plays, list):
         raise NotationError("'plays' must be a list of texts, [\"seat 0: 25\", ...]")

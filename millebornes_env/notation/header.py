@@ -1,4 +1,4 @@
-"""The first lines of a position, alike in all games: the rule sheet, the table, the key, the episode."""
+"""The first lines of a position, the same in all games: rule sheet, table, key and episode."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from millebornes_env.games.registry import game as find_game
 from millebornes_env.notation.lines import Line, number_of, table_words
 
 HEADER: Final = ("edition", "table", "key", "episode")
-"""The names of these lines, in the order in which they are written."""
+"""The names of these lines, in order."""
 
 MOST_EPISODES: Final = 10**9
 
@@ -30,7 +30,7 @@ class Chance(NamedTuple):
 
     Attributes:
         key: two 32-bit words.
-        episode: how many episodes the game has had before.
+        episode: index of the episode, from 0.
     """
 
     key: tuple[int, int]
@@ -43,25 +43,25 @@ class Chance(NamedTuple):
 def read_table(
     edition_line: Line | None, table_line: Line | None, edition: Any, players: int, teams: int | None
 ) -> tuple[Any, Any]:
-    """The sheet and the rules of the table, as the lines say or else as given.
+    """Return the sheet and the rules of the table, from the lines or else from the arguments.
 
     Args:
-        edition_line: names the sheet.
-        table_line: the players and teams.
-        edition: the sheet that is played if no line says; the line must be of the same game.
-        players: seats, if no line says.
-        teams: teams, if no line says.
+        edition_line: the line that names the sheet.
+        table_line: the line with players and teams.
+        edition: the default sheet; the line must name a sheet of the same game.
+        players: default number of seats.
+        teams: default number of teams.
 
     Raises:
-        NotationError: there is no such sheet or table.
-        MilleBornesError: what was given, and no line, is wrong.
+        NotationError: a line names an unknown sheet or table.
+        MilleBornesError: the arguments name an unknown table.
     """
     if edition_line is not None and edition_line.words != edition.label:
         edition = _edition_named(edition_line, edition)
     if table_line is not None:
         result = _TABLE.fullmatch(table_line.words.lower())
         if result is None:
-            raise table_line.refused("a table reads '4 players in 2 teams'")
+            raise table_line.error("a table reads '4 players in 2 teams'")
         players, teams = int(result[1]), None if result[2] is None else int(result[2])
     try:
         return edition, edition.table(players, teams)
@@ -70,26 +70,24 @@ def read_table(
         line = lines[0] or lines[1]
         if line is None:
             raise
-        raise line.refused(str(error)) from None
+        raise line.error(str(error)) from None
 
 
-def _edition_named(line: Line, given: Any) -> Any:
+def _edition_named(line: Line, default: Any) -> Any:
     if line.words.endswith(".toml"):
-        raise line.refused(
-            "a text names no file; read the sheet with edition(path) and give it to the function that reads "
-            "this text, which may then say its label"
+        raise line.error(
+            "a text cannot name a file; read the sheet with edition(path) and pass it to the function that "
+            "reads this text, which may then contain its label"
         )
     stem = line.words.partition("+")[0]
-    if stem == given.name and stem not in find_game(given.game).shipped:
-        raise line.refused(f"the edition that was given is {given.label!r}, with other rules")
+    if stem == default.name and stem not in find_game(default.game).shipped:
+        raise line.error(f"the edition passed to the function is {default.label!r}, with other rules")
     try:
         result = find_edition(line.words)
     except MilleBornesError as error:
-        raise line.refused(str(error)) from None
-    if result.game != given.game:
-        raise line.refused(
-            f"this is a sheet of the game {result.game!r}, and what is played is {given.game!r}"
-        )
+        raise line.error(str(error)) from None
+    if result.game != default.game:
+        raise line.error(f"this is a sheet of the game {result.game!r}; expected one of {default.game!r}")
     return result
 
 
@@ -97,14 +95,14 @@ def read_chance(lines: Mapping[str, Line]) -> Chance:
     """Parse the lines `key` and `episode`; 0 if they are missing.
 
     Raises:
-        NotationError: they are no such numbers.
+        NotationError: a number is invalid.
     """
     key, episode = (0, 0), 0
     line = lines.get("key")
     if line is not None:
         words = line.words.split()
         if len(words) != _WORDS_OF_KEY:
-            raise line.refused("a key is two whole numbers, such as '123 456'")
+            raise line.error("a key is two whole numbers, such as '123 456'")
         first, second = (number_of(line, word, "a word of the key", 0, MASK_32) for word in words)
         key = first, second
     line = lines.get("episode")
@@ -113,8 +111,8 @@ def read_chance(lines: Mapping[str, Line]) -> Chance:
     return Chance(key, episode)
 
 
-def begun(game_name: str, rules: Any, chance: Chance) -> StateArray:
-    """A game at the first decision of an episode: `STATE[1]`."""
+def opening_state(game_name: str, rules: Any, chance: Chance) -> StateArray:
+    """Return a game at the first decision of an episode, `STATE[1]`."""
     rulebook = find_game(game_name).module()
     states: StateArray = np.zeros(1, rulebook.STATE).view(np.recarray)
     states["key"][0] = chance.key
@@ -127,7 +125,7 @@ def begun(game_name: str, rules: Any, chance: Chance) -> StateArray:
 
 
 def words_of_header(state: Any, edition: Any, rules: Any, key: bool) -> dict[str, str]:
-    """These lines: words by name. Without key, the position keeps the random numbers of who plays it."""
+    """Return these lines as words by name; without a key, chance is left to the reader of the position."""
     usual = edition.table(rules.players)
     table = f"{rules.players} players" if usual == rules and rules.teams == rules.players else ""
     said = {"edition": edition.label, "table": table or table_words(rules)}
@@ -139,10 +137,10 @@ def words_of_header(state: Any, edition: Any, rules: Any, key: bool) -> dict[str
 
 
 def checked_table(edition: Any, rules: Any) -> None:
-    """Refuse rules that the sheet does not have, and a sheet that has the name of another one.
+    """Check that a reader of the text would find these rules by the name of the sheet.
 
     Raises:
-        NotationError: nobody who reads the text would find these rules.
+        NotationError: the rules are not the sheet's, or another sheet is shipped under its name.
     """
     players, teams = getattr(rules, "players", None), getattr(rules, "teams", None)
     if players is None or teams is None:
@@ -155,19 +153,19 @@ def checked_table(edition: Any, rules: Any) -> None:
     if edition.name in shipped and find_edition(edition.label).table(players, teams) != rules:
         raise NotationError(
             f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "
-            "give it a name of its own (dataclasses.replace(edition, name=...))"
+            "choose another name (dataclasses.replace(edition, name=...))"
         )
 
 
 def one_record(state: Any, record: np.dtype[np.void], key: bool = True) -> StateArray:
-    """A copy of a record as an array of one, without its key if that is not wanted.
+    """Copy a record into an array of one, with the key set to 0 unless `key` is True.
 
     Raises:
-        StateError: it is no record of that kind, or several.
+        StateError: it is not one record of that dtype.
     """
     try:
         array = np.asarray(state)
-    except Exception:  # whatever an `__array__` of theirs raises
+    except Exception:  # a user's `__array__` may raise anything
         array = np.zeros(0)
     if array.dtype != record or array.size != 1:
         what = kind_of(state, record)

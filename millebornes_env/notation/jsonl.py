@@ -1,8 +1,8 @@
-"""Records in files of JSON Lines: one game in each line, the same words as in the text.
+"""Records in JSON Lines files: one game per line, with the same words as in text.
 
 {"millebornes": 1, "position": {"edition": "parker", ...}, "plays": ["seat 0: 25", ...], "result": [700, 350]}
 
-The first entry says which game it is of. A file may hold records of several games.
+The name of the first entry is the game, its value the format version. A file may contain several games.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from millebornes_env.notation.records import Record, entries_of, record_of_entri
 
 
 def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
-    """Write records to a file, a line each; the file is written whole or not at all.
+    """Write records to a file, one per line; the file is replaced atomically.
 
     Args:
         path: the file; its folder is made if it is missing.
-        records: what to write.
+        records: the records.
 
     Raises:
-        OSError: it could not be written; the old file, if there was one, is as it was.
-        NotationError: a record is none.
+        OSError: the file cannot be written; an existing file is unchanged.
+        NotationError: a record is invalid.
     """
     try:
         each = iter(records)
-    except Exception:  # whatever is no list
+    except Exception:  # a user's `__iter__` may raise anything
         raise NotationError(
             f"write_jsonl writes a list of notation.Record; got {type(records).__name__}"
         ) from None
@@ -47,20 +47,20 @@ def write_jsonl(path: str | Path, records: Iterable[Record]) -> None:
 def read_jsonl(
     path: str | Path, *, edition: str | Path | Sheet = "parker", players: int = 2, teams: int | None = None
 ) -> Iterator[Record]:
-    """The records of a file, one after the other.
+    """Read the records of a file, one after the other.
 
     Args:
         path: the file.
-        edition: what is played if a record does not say; see `read_position`.
-        players: seats at the table if a record does not say.
-        teams: teams at the table if a record does not say.
+        edition: default sheet; see `read_position`.
+        players: default number of seats.
+        teams: default number of teams.
 
     Yields:
-        The records; blank lines are none.
+        The records; blank lines are skipped.
 
     Raises:
         OSError: the file cannot be read.
-        NotationError: a line is no record; the message names the file and the line, and what is wrong.
+        NotationError: a line is not a valid record; the message names the file, the line and the problem.
     """
     with _path(path).open("rb") as file:
         number = 0
@@ -77,33 +77,33 @@ def read_jsonl(
 
 def _path(path: Any) -> Path:
     if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
-        raise NotationError(f"{shown(path)} names no file")
+        raise NotationError(f"{shown(path)} is not a valid path")
     try:
         os.fsencode(path)
     except UnicodeError as error:
-        raise NotationError(f"{shown(path)} names no file: {error}") from None
+        raise NotationError(f"{shown(path)} is not a valid path: {error}") from None
     return Path(path)
 
 
 def _parsed(line: bytes) -> object:
     if len(line) > MOST_BYTES:
-        raise NotationError(f"it has more than {MOST_BYTES:,} bytes: that is no game")
+        raise NotationError(f"it has more than {MOST_BYTES:,} bytes, which is too long for a game")
     try:
-        return json.loads(decoded(line), object_pairs_hook=_without_doubles, parse_constant=_refused_constant)
+        return json.loads(decoded(line), object_pairs_hook=_unique_names, parse_constant=_raise_for_constant)
     except NotationError:
         raise
     except UnicodeDecodeError as error:
-        raise NotationError(f"this is no JSON: {undecodable(line, error)}") from None
+        raise NotationError(f"this is not JSON: {undecodable(line, error)}") from None
     except (ValueError, RecursionError) as error:
-        cut = "" if line.endswith(b"\n") else " (the line is the last, and has no end: was the file cut off?)"
-        raise NotationError(f"this is no JSON: {error}{cut}") from None
+        cut = "" if line.endswith(b"\n") else " (the last line has no newline: was the file cut off?)"
+        raise NotationError(f"this is not JSON: {error}{cut}") from None
 
 
-def _refused_constant(name: str) -> object:
-    raise NotationError(f"this is no JSON: {name} is no number of it")
+def _raise_for_constant(name: str) -> object:
+    raise NotationError(f"this is not JSON: {name} is not a number in JSON")
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]

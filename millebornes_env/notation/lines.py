@@ -1,7 +1,8 @@
-"""The words that positions and records are written in: lines, numbers, cards, and what is said of wrong ones.
+"""The syntax of positions and records: lines, numbers, cards, and errors that name the line.
 
-A text is lines of the form `name: words`; `#` begins a comment, blank lines do not count. Cards are called by
-their identifiers in lower case, distance cards by their km; `3x25` and `2x roll` are several of one kind.
+A text consists of lines of the form `name: words`; `#` begins a comment, and blank lines are ignored. Cards
+are named by their identifiers in lower case, distance cards by their km; `3x25` and `2x roll` are several
+cards of one kind.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ NOTHING: Final = "none"
 """An empty list of cards."""
 
 PLAYS: Final = "plays"
-"""The line after which a record's plays stand; a position ends there."""
+"""The line between the position of a record and its plays."""
 
 RESULT: Final = "result"
 
 AND_OTHERS: Final = "..."
-"""At the end of a list of cards: and others, whichever are left."""
+"""At the end of a list of cards: to be filled up with cards that no line names."""
 
 _ID_OF: Final = {word: card for card, word in enumerate(CARD_WORDS)}
 _SEVERAL: Final = re.compile(r"([0-9]+)x(.*)")
-_NAME: Final = re.compile(r"(?P<name>[^0-9]*?)(?: *(?P<place>[0-9]+))?(?: +at +(?P<at>[0-9]+))?", re.DOTALL)
+_NAME: Final = re.compile(r"(?P<name>[^0-9]*?)(?: *(?P<owner>[0-9]+))?(?: +at +(?P<at>[0-9]+))?", re.DOTALL)
 _MOST_DIGITS: Final = 18
 
 
@@ -39,49 +40,49 @@ class Line(NamedTuple):
     """A line of a text.
 
     Attributes:
-        number: in the text, from 1; 0 where the line stands in no text of several lines.
-        name: what stands before the colon, without numbers: `hand`, `to act`.
-        place: the seat or team that the name ends with, or None.
-        at: of `stream 0 at 12`, the 12; else None.
-        words: what stands after the colon, without comment.
+        number: line number in the text, from 1; 0 if the line is not part of a longer text.
+        name: the text before the colon, without numbers: `hand`, `to act`.
+        owner: the seat or team at the end of the name, or None.
+        at: the 12 of `stream 0 at 12`; else None.
+        words: the text after the colon, without comment.
     """
 
     number: int
     name: str
-    place: int | None
+    owner: int | None
     at: int | None
     words: str
 
     @property
     def key(self) -> str:
-        """The name with its seat or team: there is one line of each."""
-        return self.name if self.place is None else f"{self.name} {self.place}"
+        """The name with its seat or team, unique in a position."""
+        return self.name if self.owner is None else f"{self.name} {self.owner}"
 
     @property
     def label(self) -> str:
-        """The name as it was written."""
+        """The whole text before the colon."""
         return self.key if self.at is None else f"{self.key} at {self.at}"
 
-    def refused(self, complaint: str) -> NotationError:
-        """The error that says what is wrong with this line."""
-        return refused(self.number, f"{self.label}: {self.words}", complaint)
+    def error(self, problem: str) -> NotationError:
+        """Return an error that quotes this line."""
+        return error_at(self.number, f"{self.label}: {self.words}", problem)
 
 
-def refused(number: int, text: str, complaint: str) -> NotationError:
-    """The error that says what is wrong with the text of a line."""
+def error_at(number: int, text: str, problem: str) -> NotationError:
+    """Return an error that quotes the text of a line, with its number unless that is 0."""
     where = f"line {number}, " if number else ""
-    return NotationError(f"{where}{shortened(text)!r}: {complaint}")
+    return NotationError(f"{where}{shortened(text)!r}: {problem}")
 
 
 def text_lines(text: object, what: str) -> list[tuple[int, str]]:
-    """The lines of a text that say something, with their numbers: no comments, no blank ones.
+    """Split a text into numbered lines, without comments and blank lines.
 
     Args:
         text: the text.
-        what: that it should be, for the error: "a position".
+        what: noun for the error, such as "a position".
 
     Raises:
-        NotationError: it is no text.
+        NotationError: it is not a str.
     """
     if not isinstance(text, str):
         raise NotationError(f"{what} is text; got {type(text).__name__}")
@@ -91,84 +92,84 @@ def text_lines(text: object, what: str) -> list[tuple[int, str]]:
 
 
 def named_line(number: int, text: str) -> Line:
-    """The line of the form `name: words`.
+    """Parse a line of the form `name: words`.
 
     Raises:
-        NotationError: there is no colon in it, or no name before it.
+        NotationError: it has no colon, or an invalid name.
     """
     name, colon, words = text.partition(":")
     if not colon:
-        raise refused(number, text, "there is no colon; a line reads 'name: words', such as 'dealer: 1'")
+        raise error_at(number, text, "there is no colon; a line reads 'name: words', such as 'dealer: 1'")
     return line_of(number, name, words)
 
 
 def line_of(number: int, name: str, words: str) -> Line:
-    """The line with that name and those words, the name taken apart."""
+    """Return the line of a name, which is parsed, and words."""
     result = _NAME.fullmatch(" ".join(name.lower().split()))
     words = " ".join(words.split())
-    if result is None or len(result["place"] or "") > _MOST_DIGITS or len(result["at"] or "") > _MOST_DIGITS:
-        raise refused(number, f"{name.strip()}: {words}", "its name is not understood")
-    place, at = result["place"], result["at"]
+    if result is None or len(result["owner"] or "") > _MOST_DIGITS or len(result["at"] or "") > _MOST_DIGITS:
+        raise error_at(number, f"{name.strip()}: {words}", "its name is not understood")
+    owner, at = result["owner"], result["at"]
     return Line(
         number,
         result["name"],
-        None if place is None else int(place),
+        None if owner is None else int(owner),
         None if at is None else int(at),
         words,
     )
 
 
 def lines_of(words: Mapping[str, str]) -> Iterator[Line]:
-    """The lines with these names and words, such as those of `words_of_position`."""
+    """Return the lines of a mapping from names to words, such as the result of `words_of_position`."""
     return (line_of(0, name, said) for name, said in words.items())
 
 
 def by_key(lines: Iterable[Line]) -> dict[str, Line]:
-    """The lines by name and number.
+    """Return the lines by `Line.key`.
 
     Raises:
-        NotationError: two are of one name.
+        NotationError: two lines have the same key.
     """
     result: dict[str, Line] = {}
     for line in lines:
         first = result.setdefault(line.key, line)
         if first is not line:
             where = f" in line {first.number}" if first.number else ""
-            raise line.refused(f"{shown(line.key)} is there already{where}: put the two together")
+            raise line.error(f"{shown(line.key)} is there already{where}: put the two together")
     return result
 
 
 def check_name(line: Line, names: Mapping[str, str], rules: TableRules, of: str = "") -> None:
-    """Refuse a line of another name than those there are, without its seat or team, or without words.
+    """Check the name of a line, its seat or team, and that it has words.
 
     Args:
-        line: of a position.
-        names: of the lines there are; "seat" or "team" where there is a line for each, else "".
-        rules: the table's.
-        of: what has these lines, to be said behind an unknown name.
+        line: a line of a position.
+        names: the known names, with "seat" or "team" if there is a line for each, else "".
+        rules: the table's rules.
+        of: text after an unknown name in the error, such as " in a position of the race".
 
     Raises:
-        NotationError: it is refused.
+        NotationError: the check fails.
     """
     counted = names.get(line.name)
     if counted is None:
         hint = closest(line.name, names) or f" The lines are: {', '.join(names)}."
-        raise line.refused(f"there is no line {shown(line.name)}{of}.{hint}")
-    if counted and line.place is None:
-        raise line.refused(f"it must name the {counted}, such as '{line.name} 0'")
-    if not counted and line.place is not None:
-        raise line.refused(f"there is one {line.name!r} only: no number stands after it")
+        raise line.error(f"there is no line {shown(line.name)}{of}.{hint}")
+    if counted and line.owner is None:
+        raise line.error(f"it must name the {counted}, such as '{line.name} 0'")
+    if not counted and line.owner is not None:
+        raise line.error(f"there is only one {line.name!r}: write it without a number")
     if counted:
-        (seat_of if counted == "seat" else team_named)(line, str(line.place), rules)
+        (seat_of if counted == "seat" else team_named)(line, str(line.owner), rules)
     if not line.words:
-        raise line.refused(f"nothing stands after the colon; leave the line out, or write {NOTHING!r}")
+        raise line.error(f"nothing follows the colon; leave the line out, or write {NOTHING!r}")
 
 
 def without_remark(line: Line) -> tuple[str, str]:
-    """The words of a line, and what stands in parentheses after them."""
+    """Split the words of a line into the words and a remark in parentheses after them."""
     words, parenthesis, remark = line.words.lower().partition("(")
     if parenthesis and not remark.endswith(")"):
-        raise line.refused("the parenthesis is not closed at the end of the line")
+        raise line.error("the parenthesis is not closed at the end of the line")
     return words, remark.removesuffix(")").strip()
 
 
@@ -176,41 +177,41 @@ def without_remark(line: Line) -> tuple[str, str]:
 
 
 def number_of(line: Line, word: str, what: str, lowest: int, highest: int) -> int:
-    """The whole number that a word of the line stands for.
+    """Parse a number from `lowest` to `highest`.
 
     Raises:
-        NotationError: it is none, or not between the two.
+        NotationError: the word is not such a number; `what` is its noun in the message.
     """
     if re.fullmatch(r"[0-9]+", word) is None:
-        raise line.refused(f"{what} is {shown(word)}; it must be a whole number")
+        raise line.error(f"{what} is {shown(word)}; it must be a whole number")
     if len(word) > _MOST_DIGITS or not lowest <= int(word) <= highest:
-        raise line.refused(f"{what} is {shortened(word)}; it must be from {lowest} to {highest}")
+        raise line.error(f"{what} is {shortened(word)}; it must be from {lowest} to {highest}")
     return int(word)
 
 
 def seat_of(line: Line, word: str, rules: TableRules) -> int:
-    """The seat of that number.
+    """Parse the number of a seat.
 
     Raises:
-        NotationError: the table has none.
+        NotationError: the table has no such seat.
     """
-    return _place_of(line, word, "seat", rules.players, rules)
+    return _index_of(line, word, "seat", rules.players, rules)
 
 
 def team_named(line: Line, word: str, rules: TableRules) -> int:
-    """The team of that number.
+    """Parse the number of a team.
 
     Raises:
-        NotationError: the table has none.
+        NotationError: the table has no such team.
     """
-    return _place_of(line, word, "team", rules.teams, rules)
+    return _index_of(line, word, "team", rules.teams, rules)
 
 
-def _place_of(line: Line, word: str, what: str, count: int, rules: TableRules) -> int:
+def _index_of(line: Line, word: str, what: str, count: int, rules: TableRules) -> int:
     if re.fullmatch(r"[0-9]+", word) is None:
-        raise line.refused(f"{shown(word)} is no {what}; write its number, 0 to {count - 1}")
+        raise line.error(f"{shown(word)} is not a {what}; write its number, 0 to {count - 1}")
     if len(word) > _MOST_DIGITS or int(word) >= count:
-        raise line.refused(
+        raise line.error(
             f"there is no {what} {shortened(word)}: the table has {table_words(rules)}, counted from 0"
         )
     return int(word)
@@ -225,46 +226,46 @@ def table_words(rules: TableRules) -> str:
 
 
 def card_named(line: Line, word: str) -> int:
-    """The card that the word names.
+    """Return the card with that name.
 
     Raises:
-        NotationError: it names none; the message says which it may mean, or lists all.
+        NotationError: there is no such card; the message has the closest name, or lists all.
     """
     card = _ID_OF.get(word)
     if card is None:
         hint = closest(word, CARD_WORDS) or f" The cards are: {', '.join(CARD_WORDS)}."
-        raise line.refused(f"there is no card {shown(word)}.{hint}")
+        raise line.error(f"there is no card {shown(word)}.{hint}")
     return card
 
 
 def cards_named(line: Line, words: str) -> list[int]:
-    """The cards of a list such as `3x25 2x roll stop`, in its order.
+    """Parse a list of cards such as `3x25 2x roll stop`.
 
     Raises:
-        NotationError: one of them is no card, or a number has none.
+        NotationError: a word is not a card, or no card follows a number.
     """
     cards: list[int] = []
-    count = 0  # of the card that comes next, if a number stands before it
+    count = 0  # copies of the next card, if it follows a number
     for word in words.lower().replace(",", " ").split():
         if word == NOTHING and words.split() == [NOTHING]:
             return []
         several = _SEVERAL.fullmatch(word)
         if several is not None:
             if count:
-                raise line.refused(f"a card must stand between {count}x and {shown(word)}")
+                raise line.error(f"a card is missing between {count}x and {shown(word)}")
             count = number_of(line, several[1], "the number of cards", 1, DECK_SIZE)
-            word = several[2]  # noqa: PLW2901 - what is left of it
+            word = several[2]  # noqa: PLW2901 - the rest of it
             if not word:
                 continue
         cards += [card_named(line, word)] * (count or 1)
         count = 0
     if count:
-        raise line.refused(f"{count}x of which card? It must stand after it")
+        raise line.error(f"a card must follow {count}x")
     return cards
 
 
 def several(card: int, count: int) -> str:
-    """So many copies of the card in words: `25`, `3x25`, `2x roll`."""
+    """Return the words for copies of a card: `25`, `3x25`, `2x roll`."""
     word = CARD_WORDS[card]
     if count == 1:
         return word
@@ -272,13 +273,13 @@ def several(card: int, count: int) -> str:
 
 
 def words_of_counts(counts: Iterable[int] | Mapping[int, int]) -> str:
-    """Cards of which only the number counts, in the order of their ids; "" for none."""
+    """Return the words for counts of cards, in the order of their ids; "" if there are no cards."""
     pairs = counts.items() if isinstance(counts, Mapping) else enumerate(counts)
     return " ".join(several(card, int(count)) for card, count in sorted(pairs) if int(count))
 
 
 def words_of_sequence(cards: Sequence[int]) -> str:
-    """Cards in their order, neighbours of one kind taken together; "" for none."""
+    """Return the words for a sequence of cards, with equal neighbours combined; "" if it is empty."""
     runs: list[tuple[int, int]] = []
     for card in cards:
         if runs and runs[-1][0] == card:

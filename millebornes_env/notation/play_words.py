@@ -1,4 +1,4 @@
-"""The names of a game's actions as words that can be read back, and lists of them that stay short."""
+"""Unambiguous names of a game's actions for records, and short lists of names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from millebornes_env.games.registry import Game
 from millebornes_env.notation.lines import Line
 
 LONG_RUN: Final = 4
-"""Names that differ in their number only are written as a range from so many on."""
+"""Minimum length of a run of numbered names that is written as a range."""
 
 _NUMBERED: Final = re.compile(r"(?P<words>.*\S) (?P<number>[0-9]{1,9})")
 _PLAIN: Final = re.compile(r"[^:#\n\r]+")
@@ -22,17 +22,17 @@ _BY_ID: Final = re.compile(r"action ([0-9]{1,9})")
 
 
 class PlayWords:
-    """The actions of a table by their names: those of the game's hook, or `Rulebook.action_name`.
+    """The names of a table's actions, from the game's hook or `Rulebook.action_name`.
 
-    A name that does not say which action is meant, or cannot stand in a line, is written as `action 7`.
+    An action whose name is ambiguous, or invalid in a line, is written as `action 7`.
 
     Attributes:
-        rules: of the table.
-        count: A, how many actions there are.
+        rules: the table's rules.
+        count: A, the number of actions.
     """
 
     def __init__(self, game: Game, rules: Any) -> None:
-        """Take the names of a table's actions."""
+        """Find the names of a table's actions."""
         self.rules = rules
         rulebook = game.module()
         self.count = int(rulebook.action_count(rules, None))
@@ -43,21 +43,21 @@ class PlayWords:
         self._ids: dict[int, dict[str, int]] = {}
 
     def write(self, action: int, seat: int) -> str:
-        """The words for an action of a seat.
+        """Return the name of an action of a seat.
 
         Raises:
-            NotationError: there is no action of that id, or no such seat.
+            NotationError: the action or the seat does not exist.
         """
         number = whole_number("action", action, self.count)
-        place = whole_number("seat", seat, self.rules.players)
-        name = _key(self._names_of(number, self.rules, place)[0])
-        return name if self._by_name(place).get(name) == number else f"action {number}"
+        seat = whole_number("seat", seat, self.rules.players)
+        name = _key(self._names_of(number, self.rules, seat)[0])
+        return name if self._by_name(seat).get(name) == number else f"action {number}"
 
     def read(self, line: Line, seat: int) -> int:
-        """The action that the words of a line name.
+        """Return the action that the words of a line name.
 
         Raises:
-            NotationError: they name none; the message says which may be meant.
+            NotationError: there is no such action; the message suggests others.
         """
         words, names = _key(line.words), self._by_name(seat)
         if words in names:
@@ -68,11 +68,11 @@ class PlayWords:
         written = [self.write(action, seat) for action in range(self.count)]
         longer = [name for name in written if name.startswith(f"{words} ")]
         hint = "" if longer else closest(words, written)
-        hint = hint or f" They are: {listed(longer or written)}."
-        raise line.refused(f"there is no action {shown(words)}.{hint}")
+        hint = hint or f" The actions are: {listed(longer or written)}."
+        raise line.error(f"there is no action {shown(words)}.{hint}")
 
     def _by_name(self, seat: int) -> dict[str, int]:
-        """The actions whose name is theirs alone."""
+        """Return the actions with unambiguous names, by name."""
         if seat not in self._ids:
             named = [
                 (_key(name), action)
@@ -87,14 +87,14 @@ class PlayWords:
 
 
 def whole_number(what: str, value: Any, count: int) -> int:
-    """The value as an int, if it is a whole number from 0 to count - 1.
+    """Return a value from 0 to count - 1 as an int.
 
     Raises:
-        NotationError: it is none of those; `what` says of which kind they are, such as "action".
+        NotationError: it is not such a number; `what` is its noun in the message, such as "action".
     """
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
-    except Exception:  # whatever an `__index__` of theirs raises
+    except Exception:  # a user's `__index__` may raise anything
         number = -1
     if not 0 <= number < count:
         raise NotationError(f"there is no {what} {shown(value)}; they are 0 to {count - 1}")
@@ -106,7 +106,7 @@ def _key(name: str) -> str:
 
 
 def runs(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Names in groups: those that differ in their number only, one after the other, are of one group."""
+    """Group consecutive names that differ only in their number, which counts up by one."""
     result: list[list[str]] = []
     for name in names:
         last, now = result and _NUMBERED.fullmatch(result[-1][-1]), _NUMBERED.fullmatch(name)
@@ -119,7 +119,7 @@ def runs(names: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The names in one line: "pass, bid 3 to bid 53"."""
+    """Join names into one line: "pass, bid 3 to bid 53"."""
     words: list[str] = []
     for group in runs(names):
         words += [f"{group[0]} to {group[-1]}"] if len(group) >= LONG_RUN else group
@@ -127,6 +127,6 @@ def listed(names: Sequence[str]) -> str:
 
 
 def number_at_the_end(name: str) -> int | None:
-    """The number that a name ends with: 7 of "bid 7"."""
+    """Return the number at the end of a name, such as 7 for "bid 7", or None."""
     result = _NUMBERED.fullmatch(name)
     return None if result is None else int(result["number"])

@@ -1,6 +1,6 @@
-"""`Position`: one game as it stands, of any game of the table; and where its notation is found.
+"""`Position`, the state of one game of any kind with its rules, and the dispatch to the game's notation.
 
-A game's hook `notation.positions` is the module that writes and reads its positions; of a game without it,
+A game's hook `notation.positions` is the module that writes and reads its positions; for a game without it,
 only the beginning of an episode can be written (`openings`).
 """
 
@@ -19,7 +19,7 @@ from millebornes_env.games.registry import game as find_game
 from millebornes_env.notation.lines import PLAYS, line_of, text_lines
 
 OPENINGS: Final = "millebornes_env.notation.openings"
-"""The notation of games that have none of their own."""
+"""The notation of games without the hook."""
 
 USUAL_EDITION: Final = "parker"
 USUAL_PLAYERS: Final = 2
@@ -29,14 +29,14 @@ _NEEDED: Final = ("Position", "position_of_lines", "words_of_position", "write_p
 
 @dataclass(frozen=True, eq=False)
 class Position:
-    """One game, as it stands.
+    """The state of one game, with its rules.
 
     Attributes:
-        edition: the rule sheet that is played; it says which game it is of.
+        edition: the rule sheet.
         rules: its rules at this table.
         state: `STATE[1]` of the game, the record.
-        has_key: whether the text said which random numbers are to come; a game without goes on with those of
-            whoever plays it.
+        has_key: True if the text has a key, which determines future chance; otherwise the key of the
+            environment that plays on is used.
     """
 
     edition: Any
@@ -48,7 +48,7 @@ class Position:
         return write_position(self.state, self.edition, self.rules, key=self.has_key)
 
     def _repr_html_(self) -> str | None:
-        """The table as a picture, for notebooks; None: of games of this kind there are none."""
+        """Return a picture of the table for notebooks, or None if the game has no `render.picture`."""
         entry = game_of(self.edition)
         picture = entry.find_hook("render.picture")
         return None if picture is None else str(picture(self.state[0], self.rules))
@@ -72,21 +72,21 @@ def read_position(
     players: int = USUAL_PLAYERS,
     teams: int | None = None,
 ) -> Position:
-    """The position that a text describes, of any game.
+    """Read a position of any game.
 
     Args:
-        text: as `write_position` writes it, or less; docs/notation.md says what each game completes.
-        edition: what is played if the text does not say. A sheet of your own must be given here: the text
-            names no files, but may name this sheet by its label.
-        players: seats at the table if the text does not say.
-        teams: teams at the table if the text does not say.
+        text: the output of `write_position`, or a part of it; docs/notation.md describes the defaults.
+        edition: default rule sheet. A sheet of your own must be passed here: a text cannot name a file, but
+            may name this sheet by its label.
+        players: default number of seats.
+        teams: default number of teams.
 
     Returns:
-        The position, all of it.
+        The complete position.
 
     Raises:
-        NotationError: the text describes none; the message names the line and what is wrong with it.
-        MilleBornesError: the edition, or the table, that were given are none.
+        NotationError: the text is not a valid position; the message names the line and the problem.
+        MilleBornesError: the edition or the table in the arguments is unknown.
     """
     sheet = _sheet_of(text, edition)
     result: Position = notation_of(sheet).read_position(text, edition=sheet, players=players, teams=teams)
@@ -96,77 +96,76 @@ def read_position(
 def write_position(
     state: Any, edition: str | Path | Sheet, rules: Any, *, key: bool = True, checked: bool = True
 ) -> str:
-    """A game as text.
+    """Write a game as text.
 
     Args:
-        state: its record: one of the games of an array, or an array of one.
-        edition: the rule sheet that is played.
+        state: its record: an element of an array of games, or an array of one.
+        edition: the rule sheet.
         rules: its rules at this table.
-        key: whether to write the game's key, that is which random numbers are to come.
-        checked: whether to make sure that the record is one of this table and reads back as it was, which
-            takes most of the time.
+        key: True to write the game's key, which determines future chance.
+        checked: True to check that the record is valid at this table and reads back unchanged, which takes
+            most of the time.
 
     Returns:
-        A name, a colon and words in each line, newlines at their ends; `read_position` makes the same record
-        of them.
+        Lines `name: words`, each ending with a newline; `read_position` returns the same record.
 
     Raises:
-        StateError: the record is none.
-        NotationError: it is not the record of a game at this table, the rules are not the edition's, or of
-            games like this only the beginning can be written.
+        StateError: `state` is not one record of the game.
+        NotationError: the record is invalid at this table, the rules are not the edition's, or the game has
+            no notation except for the beginning of an episode.
     """
     return str(notation_of(edition).write_position(state, edition, rules, key=key, checked=checked))
 
 
-def _sheet_of(text: object, given: object) -> Any:
-    """The sheet that a text names in its line `edition`, or the one that was given."""
+def _sheet_of(text: object, default: object) -> Any:
+    """Return the sheet for a text, from its line `edition` or the default (see `choose_sheet`)."""
     for number, line in text_lines(text, "a position"):
         name, colon, words = line.partition(":")
         if name.strip().lower() == "edition" and colon:
-            return sheet_meant(line_of(number, name, words).words, given)
+            return choose_sheet(line_of(number, name, words).words, default)
         if name.strip().lower() == PLAYS:
             break
-    return sheet_meant(None, given)
+    return choose_sheet(None, default)
 
 
 def game_of(edition: Any) -> Game:
-    """The game that a rule sheet is of.
+    """Return the game of a rule sheet.
 
     Raises:
-        EditionError: it is no sheet of any game.
+        EditionError: there is no such sheet.
     """
     return find_game(find_edition(edition).game)
 
 
-def sheet_meant(said: str | None, given: Any) -> Any:
-    """The rule sheet of a text that names one, perhaps of another game than the one that was given.
+def choose_sheet(words: str | None, default: Any) -> Any:
+    """Return the sheet whose game is to read a text.
 
     Args:
-        said: what the text's line `edition` says; None: there is none.
-        given: the sheet, or its name, that is played if the text does not say.
+        words: the words of the text's line `edition`, or None.
+        default: the default sheet, or its name.
 
     Returns:
-        The sheet that was given, unless the text names one of another game: then that one. A name that is
-        none is left to the reader of the game that was given, who knows the line.
+        The named sheet if it is of another game than the default, else the default. An unknown name is left
+        to the reader of the default's game, which can report the line.
 
     Raises:
-        EditionError: what was given is no sheet.
+        EditionError: the default is not a sheet.
     """
-    sheet: Any = find_edition(given)
-    if said is None or said.endswith(".toml") or said.partition("+")[0] == sheet.name:
+    sheet: Any = find_edition(default)
+    if words is None or words.endswith(".toml") or words.partition("+")[0] == sheet.name:
         return sheet
     try:
-        named: Any = find_edition(said)
+        named: Any = find_edition(words)
     except MilleBornesError:
         return sheet
     return sheet if named.game == sheet.game else named
 
 
 def notation_of(edition: object) -> Any:
-    """The module that writes and reads the positions of a sheet's game; `openings` if it has none that can.
+    """Return the module that reads and writes the positions of a sheet's game: its hook, or `openings`.
 
     Raises:
-        EditionError: it is no sheet of any game.
+        EditionError: there is no such sheet.
     """
     module = game_of(edition).find_hook("notation.positions")
     if module is not None and all(hasattr(module, name) for name in _NEEDED):

@@ -1,4 +1,4 @@
-"""Games as text: the position where they begin, and every play by its name; docs/notation.md describes it.
+"""Records: games as text with the first position and all plays; docs/notation.md describes the format.
 
 edition: arc_en_ciel
 table: 4 players
@@ -10,9 +10,9 @@ seat 2: bid 3
 result: 3 1 0 2
 winner: 0
 
-A line `chance` says which dice and cards have fallen since the play before, where the game says it. In a game
-of rounds and matches, `next round` deals the next round of a match; no line names a winner there, as the
-record does not say which of the two was played.
+A line `chance` lists the dice and cards since the last play, for games with that hook. In a game of rounds
+and matches, `next round` deals the next round of a match; there is no line `winner` then, since the record
+does not say whether a round or a match was played.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from millebornes_env.notation.lines import (
     PLAYS,
     RESULT,
     Line,
+    error_at,
     lines_of,
     named_line,
     number_of,
-    refused,
     seat_of,
     team_named,
     text_lines,
@@ -48,16 +48,16 @@ from millebornes_env.notation.position import (
     USUAL_EDITION,
     USUAL_PLAYERS,
     Position,
+    choose_sheet,
     game_of,
     notation_of,
-    sheet_meant,
 )
 
 CHANCE: Final = "chance"
 WINNER: Final = "winner"
 
 DEAL: Final = "next round"
-"""The line of a play that deals the next round."""
+"""The line for the deal of the next round."""
 
 NO_SEAT: Final = -1
 
@@ -65,11 +65,11 @@ _MOST_POINTS: Final = int(np.iinfo(np.int16).max)
 
 
 class Play(NamedTuple):
-    """One line of a record.
+    """One play of a record.
 
     Attributes:
-        seat: who plays; -1 for the deal of the next round.
-        action: its id, or NEXT_ROUND.
+        seat: the acting seat; -1 for the deal of the next round.
+        action: the action, or NEXT_ROUND.
     """
 
     seat: int
@@ -81,17 +81,16 @@ class Record:
     """A game from some position on.
 
     Attributes:
-        position: where it begins.
-        plays: what was played, in order.
-        result: each team's points when the last round was over (of a match so far, its total), or None if the
-            record does not say.
-        lines: the number of each play's line in the text that it was read from; empty if from none.
-        winner: of games without matches: the team that has won alone, or -1; None if the record does not say.
-        chance: of games that say it: which dice and cards fell before each play and after the last one, such
-            as "white 4, card event_2"; "" where the record does not say, empty if it never does.
+        position: the first position.
+        plays: the plays, in order.
+        result: each team's points at the end of the last round (in a match, the total so far), or None.
+        lines: line number of each play in the text; empty if the record was not read from a text.
+        winner: for games without matches, the sole winner (a team) or -1; None if unknown.
+        chance: the dice and cards before each play and after the last one, such as "white 4, card event_2";
+            "" where they are not recorded, and an empty tuple if they never are.
 
     Raises:
-        NotationError: the position or the plays are something else.
+        NotationError: the position or the plays have another type.
     """
 
     position: Position
@@ -114,10 +113,10 @@ class Record:
 
 
 def checked_record(record: Any) -> Record:
-    """The record, if it is one.
+    """Return the record after checking its type.
 
     Raises:
-        NotationError: it is something else.
+        NotationError: it is not a `Record`.
     """
     if not isinstance(record, Record):
         raise NotationError(f"a game is a notation.Record; got {type(record).__name__}")
@@ -125,7 +124,7 @@ def checked_record(record: Any) -> Record:
 
 
 def ends_of(rulebook: Rulebook) -> tuple[str, ...]:
-    """Return the names of the last lines: a record of rounds or matches names no winner."""
+    """Return the names of the last lines; games with rounds and matches have no line for the winner."""
     return (RESULT, WINNER) if len(rulebook.EPISODES) == 1 else (RESULT,)
 
 
@@ -133,10 +132,10 @@ def ends_of(rulebook: Rulebook) -> tuple[str, ...]:
 
 
 def write_record(record: Record) -> str:
-    """The record as text; `read_record` makes the same of it.
+    """Write a record as text that `read_record` can read.
 
     Raises:
-        NotationError: a play or a result that there is not at this table, or a position that is none.
+        NotationError: a play, the result or the position is invalid at this table.
     """
     entries = entries_of(record)
     lines = [f"{name}: {said}" for name, said in entries["position"].items()]
@@ -149,14 +148,14 @@ def write_record(record: Record) -> str:
 
 
 def entries_of(record: Record) -> dict[str, Any]:
-    """Return the entries of a record's line, ready for JSON."""
+    """Return a record as a dictionary for JSON."""
     position = checked_record(record).position
     rules, game = position.rules, game_of(position.edition)
     words = PlayWords(game, rules)
     plays = []
     chance = record.chance or ("",) * (len(record.plays) + 1)
-    for fallen, play in zip(chance, record.plays, strict=False):
-        plays += [f"{CHANCE}: {fallen}"] if fallen else []
+    for events, play in zip(chance, record.plays, strict=False):
+        plays += [f"{CHANCE}: {events}"] if events else []
         plays.append(write_play(play, words))
     if chance[-1]:
         plays.append(f"{CHANCE}: {chance[-1]}")
@@ -165,14 +164,16 @@ def entries_of(record: Record) -> dict[str, Any]:
         entries[RESULT] = _checked_result(record.result, rules.teams)
     if record.winner is not None:
         if WINNER not in ends_of(game.module()):
-            raise NotationError(f"records of the game {game.name!r} name no winner; it is {record.winner}")
+            raise NotationError(
+                f"records of the game {game.name!r} have no line for the winner, which is {record.winner}"
+            )
         is_alone = record.winner != NO_TEAM
         entries[WINNER] = whole_number("team", record.winner, rules.teams) if is_alone else None
     return entries
 
 
 def write_play(play: Play, words: PlayWords) -> str:
-    """The line of a play: `seat 0: discard stop`, `next round`.
+    """Return the line of a play: `seat 0: discard stop`, `next round`.
 
     Raises:
         NotationError: there is no such play at this table.
@@ -182,40 +183,42 @@ def write_play(play: Play, words: PlayWords) -> str:
 
 
 def checked_play(play: Play, words: PlayWords) -> Play:
-    """The play with plain numbers: those of its seat and of its action.
+    """Return the play with its seat and action as plain ints.
 
     Raises:
         NotationError: there is no such play at this table.
     """
-    given: object = play.action
-    if isinstance(given, (int, np.integer)) and given == NEXT_ROUND:
+    action: object = play.action
+    if isinstance(action, (int, np.integer)) and action == NEXT_ROUND:
         return Play(NO_SEAT, NEXT_ROUND)
-    action = whole_number("action", given, words.count)
-    return Play(whole_number("seat", play.seat, words.rules.players), action)
+    number = whole_number("action", action, words.count)
+    return Play(whole_number("seat", play.seat, words.rules.players), number)
 
 
 def _words_of(position: Position) -> dict[str, str]:
-    """The lines of the position; of the beginning of an episode, those from which it follows, if any do."""
-    notation, given = notation_of(position.edition), (position.state, position.edition, position.rules)
+    """Return the lines of the position, shortened if it is the beginning of an episode."""
+    notation, edition, rules = notation_of(position.edition), position.edition, position.rules
     if hasattr(notation, "words_of_beginning"):
-        checked_table(*given[1:])
-        beginning: dict[str, str] | None = notation.words_of_beginning(*given, key=position.has_key)
+        checked_table(edition, rules)
+        beginning: dict[str, str] | None = notation.words_of_beginning(
+            position.state, edition, rules, key=position.has_key
+        )
         if beginning is not None:
             return beginning
-    words: dict[str, str] = notation.words_of_position(*given, key=position.has_key)
+    words: dict[str, str] = notation.words_of_position(position.state, edition, rules, key=position.has_key)
     return words
 
 
 def _checked_result(result: Any, teams: int) -> list[int]:
-    """The points of a result, if they are such as can be written.
+    """Return the points of a result as ints.
 
     Raises:
-        NotationError: they are none.
+        NotationError: the result is invalid.
     """
     try:
-        given = [] if isinstance(result, (str, bytes, bytearray)) else items_of(result, teams) or []
-        points = [operator.index(one) for one in given if not isinstance(one, bool)]
-    except Exception:  # whatever an `__index__` of theirs raises
+        items = [] if isinstance(result, (str, bytes, bytearray)) else items_of(result, teams) or []
+        points = [operator.index(one) for one in items if not isinstance(one, bool)]
+    except Exception:  # a user's `__index__` may raise anything
         points = []
     if len(points) != teams or not all(abs(one) <= _MOST_POINTS for one in points):
         raise NotationError(
@@ -235,22 +238,22 @@ def read_record(
     players: int = USUAL_PLAYERS,
     teams: int | None = None,
 ) -> Record:
-    """The record that a text holds: a position, the line `plays:`, a play in each line, perhaps a result.
+    """Read a record: a position, the line `plays:`, one play per line, and optionally a result.
 
-    The plays are taken as they stand; `replay` says whether the rules allow them.
+    The legality of the plays is not checked; `replay` does that.
 
     Args:
-        text: as `write_record` writes it; without plays, a position alone.
-        edition: what is played if the text does not say; see `read_position`.
-        players: seats at the table if the text does not say.
-        teams: teams at the table if the text does not say.
+        text: the output of `write_record`, or a position without plays.
+        edition: default sheet; see `read_position`.
+        players: default number of seats.
+        teams: default number of teams.
 
     Raises:
-        NotationError: it holds none; the message names the line and what is wrong with it.
+        NotationError: the text is not a valid record; the message names the line and the problem.
     """
     before, after = _parts_of(text)
-    said = next((line.words for line in before if line.name == "edition"), None)
-    sheet = sheet_meant(said, edition)
+    words_of_edition = next((line.words for line in before if line.name == "edition"), None)
+    sheet = choose_sheet(words_of_edition, edition)
     reader = _Reader(notation_of(sheet).position_of_lines(before, sheet, players, teams))
     for number, words in after:
         reader.read(number, words)
@@ -258,10 +261,10 @@ def read_record(
 
 
 def _parts_of(text: object) -> tuple[list[Line], list[tuple[int, str]]]:
-    """The lines of the position, and those behind the line `plays:` with their numbers.
+    """Split a text into the lines of the position and the numbered lines after `plays:`.
 
     Raises:
-        NotationError: it is no text, or its lines are in another order.
+        NotationError: it is not a str, or its lines are in the wrong order.
     """
     numbered = text_lines(text, "a record")
     starts = [index for index, (number, line) in enumerate(numbered) if _is_plays(number, line)]
@@ -269,14 +272,14 @@ def _parts_of(text: object) -> tuple[list[Line], list[tuple[int, str]]]:
     before = [named_line(number, line) for number, line in numbered[:end]]
     for line in before:
         if line.name == RESULT:
-            raise line.refused(f"the result stands at the end, after the line '{PLAYS}:' and the plays")
+            raise line.error(f"the result must follow the line '{PLAYS}:' and the plays")
     return before, numbered[end + 1 :]
 
 
 def _is_plays(number: int, line: str) -> bool:
     name, colon, words = line.lower().partition(":")
     if name.strip() == PLAYS and colon and words.strip():
-        raise refused(number, line, f"each play stands in a line of its own, after the line '{PLAYS}:'")
+        raise error_at(number, line, f"each play needs its own line, after the line '{PLAYS}:'")
     return name.strip() == PLAYS and bool(colon)
 
 
@@ -287,12 +290,12 @@ def record_of_entries(
     players: int = USUAL_PLAYERS,
     teams: int | None = None,
 ) -> Record:
-    """The record that `entries_of` describes.
+    """Return the record of a dictionary made by `entries_of`.
 
     Raises:
-        NotationError: it describes none.
+        NotationError: the dictionary is not a valid record.
     """
-    sheet = sheet_meant(_edition_said(entries), edition)
+    sheet = choose_sheet(_edition_in(entries), edition)
     named = [name for name in GAMES if isinstance(entries, dict) and name in entries]
     if named and sheet.game not in named:
         raise NotationError(
@@ -304,7 +307,7 @@ def record_of_entries(
         try:
             reader.read(0, play)
             if reader.is_at_the_end:
-                raise refused(0, play, "result and winner of a line of JSON are entries of their own")
+                raise error_at(0, play, "in JSON, result and winner are entries, not plays")
         except NotationError as error:
             raise NotationError(f"play {number}, {error}") from None
     count = reader.position.rules.teams
@@ -316,14 +319,14 @@ def record_of_entries(
     return reader.record()
 
 
-def _edition_said(entries: object) -> str | None:
+def _edition_in(entries: object) -> str | None:
     words: object = entries.get("position") if isinstance(entries, dict) else None
-    said: object = words.get("edition") if isinstance(words, dict) else None
-    return said if isinstance(said, str) else None
+    edition: object = words.get("edition") if isinstance(words, dict) else None
+    return edition if isinstance(edition, str) else None
 
 
 class _Reader:
-    """The lines after `plays:` on their way into a record."""
+    """A parser for the lines after `plays:`."""
 
     def __init__(self, position: Position) -> None:
         self.position = position
@@ -342,17 +345,17 @@ class _Reader:
         return self.result is not None or self.winner is not None
 
     def read(self, number: int, text: str) -> None:
-        """Take the next line.
+        """Parse the next line.
 
         Raises:
-            NotationError: it is none of a record, or stands at the wrong place.
+            NotationError: the line is invalid, or invalid at this position.
         """
         if " ".join(text.lower().split()).rstrip(":") == DEAL:
             self._check_not_at_the_end(number, text)
             self._add(Play(NO_SEAT, NEXT_ROUND), number)
             return
         if ":" not in text:
-            raise refused(number, text, f"a play reads {self._example}, or {DEAL!r}.{closest(text, [DEAL])}")
+            raise error_at(number, text, f"a play reads {self._example}, or {DEAL!r}.{closest(text, [DEAL])}")
         line = named_line(number, text)
         if line.key in self._ends:
             self._read_end(line)
@@ -360,14 +363,14 @@ class _Reader:
         self._check_not_at_the_end(number, text)
         if line.key == CHANCE:
             if len(self._plays) in self._chance:
-                raise line.refused("two lines of chance follow each other: put them together")
+                raise line.error("there are two lines of chance in a row: put them together")
             self._chance[len(self._plays)] = ", ".join(part.strip() for part in line.words.lower().split(","))
-        elif line.name == "seat" and line.place is not None and line.at is None:
-            seat = seat_of(line, str(line.place), self.position.rules)
+        elif line.name == "seat" and line.owner is not None and line.at is None:
+            seat = seat_of(line, str(line.owner), self.position.rules)
             self._add(Play(seat, self._words.read(line, seat)), number)
         else:
             others = ", ".join(repr(name) for name in (DEAL, CHANCE, *self._ends))
-            raise line.refused(
+            raise line.error(
                 f"a play begins with the seat, such as {self._example}; other lines are {others}"
             )
 
@@ -381,12 +384,12 @@ class _Reader:
 
     def _check_not_at_the_end(self, number: int, text: str) -> None:
         if self.is_at_the_end:
-            raise refused(number, text, f"the record ends with its {' and its '.join(self._ends)}")
+            raise error_at(number, text, f"the record ends with its {' and its '.join(self._ends)}")
 
     def _read_end(self, line: Line) -> None:
-        """Read the line of the result, or that of the winner."""
+        """Parse the line of the result or the winner."""
         if (self.result if line.key == RESULT else self.winner) is not None:
-            raise line.refused(f"the {line.key} is there already")
+            raise line.error(f"the {line.key} is there already")
         if line.key == RESULT:
             self.result = _result_of(line, self.position.rules.teams)
         else:
@@ -394,7 +397,7 @@ class _Reader:
             self.winner = NO_TEAM if word == NOTHING else team_named(line, word, self.position.rules)
 
     def record(self) -> Record:
-        """All that was read."""
+        """Return the record of all lines."""
         chance = tuple(self._chance.get(index, "") for index in range(len(self._plays) + 1))
         return Record(
             self.position,
@@ -409,7 +412,7 @@ class _Reader:
 def _result_of(line: Line, teams: int) -> tuple[int, ...]:
     words = line.words.replace(",", " ").split()
     if len(words) != teams:
-        raise line.refused(f"a result is the points of {teams} teams; these are {len(words)}")
+        raise line.error(f"a result has the points of {teams} teams; got {len(words)}")
     result = []
     for team, word in enumerate(words):
         size = number_of(line, word.removeprefix("-"), f"team {team}'s", 0, _MOST_POINTS)

@@ -1,4 +1,4 @@
-"""Games played again: a record made of what was played, and the positions that a record leads through."""
+"""Replay of games: make a record from actions, and iterate over the positions of a record."""
 
 from __future__ import annotations
 
@@ -29,36 +29,36 @@ from millebornes_env.notation.records import (
     write_play,
 )
 
-_ACTIONS_AT_ONCE: Final = 1024
+_CHUNK: Final = 1024
 
 
 def record_of(position: Position, actions: Iterable[int]) -> Record:
-    """The record of a game that was played: who played is found by playing it again.
+    """Return the record of a sequence of actions, which are replayed to find the seats.
 
     Args:
-        position: where it began.
-        actions: the ids of what was played; where a round is over and more follow, the next one is dealt.
+        position: the first position.
+        actions: the actions; if more follow at the end of a round, the next round is dealt.
 
     Returns:
-        The record, with its result, and the winner if records of the game name one, if the game is over.
+        The record; if the game is over, with the result, and with the winner if the game has such a line.
 
     Raises:
-        NotationError: the position is none, or the rules do not allow an action; the message says which.
+        NotationError: the position is invalid, or an action is illegal; the message names it.
     """
-    game = _Played(position)
+    game = _Replay(position)
     try:
         each = iter(actions)
-    except Exception:  # whatever is no list
+    except Exception:  # a user's `__iter__` may raise anything
         raise NotationError(
             f"the actions of a game are their ids, such as [0, 13]; got {shown(actions)}"
         ) from None
     plays: list[Play] = []
     chance = [game.chance()]
-    # In parts, since a list without end ends with the first action that the rules do not allow.
-    while given := list(islice(each, _ACTIONS_AT_ONCE)):
-        ids = [whole_number("action", action, game.words.count) for action in given]
+    # In chunks, since an infinite sequence ends at the first illegal action.
+    while chunk := list(islice(each, _CHUNK)):
+        ids = [whole_number("action", action, game.words.count) for action in chunk]
         while ids:
-            seats = [] if game.tells_chance else game.carry_out(ids)
+            seats = [] if game.has_chance else game.apply_actions(ids)
             plays += map(Play, seats, ids)
             chance += [""] * len(seats)
             del ids[: len(seats)]
@@ -77,40 +77,39 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
 
 
 def replay(record: Record) -> Iterator[StateArray]:
-    """Play the record again.
+    """Replay a record.
 
     Args:
-        record: what to play.
+        record: the record.
 
     Yields:
-        `STATE[1]` of the game, a copy each: the game before every play, and at the end.
+        A copy of the game, `STATE[1]`, before every play and at the end.
 
     Raises:
-        NotationError: the position is none, the rules do not allow a play, other dice or cards fall than the
-            record says, or the game does not end with its result; the message names the line, the seat and
-            the play, and what it might have done.
+        NotationError: the position is invalid, a play is illegal, or the dice, the cards or the result differ
+            from the record; the message names the line, the seat and the play, and lists legal actions.
     """
-    game = _Played(checked_record(record).position)
-    said = record.chance or ("",) * (len(record.plays) + 1)
-    _compare_chance(said[0], game.chance() if said[0] else "", "before the first play")
-    for number, given in enumerate(record.plays):
+    game = _Replay(checked_record(record).position)
+    recorded = record.chance or ("",) * (len(record.plays) + 1)
+    _compare_chance(recorded[0], game.chance() if recorded[0] else "", "before the first play")
+    for number, play in enumerate(record.plays):
         yield game.copy()
         where = f"line {record.lines[number]}" if number < len(record.lines) else f"play {number + 1}"
-        says = said[number + 1]
-        result = game.play(checked_play(given, game.words), where, tell_chance=bool(says))
-        _compare_chance(says, result, f"after {where}")
+        expected = recorded[number + 1]
+        result = game.play(checked_play(play, game.words), where, with_chance=bool(expected))
+        _compare_chance(expected, result, f"after {where}")
     _compare_end(record, game)
     yield game.copy()
 
 
-class _Played:
-    """A copy of a position that is played on."""
+class _Replay:
+    """A copy of a position that plays are applied to."""
 
     def __init__(self, position: Position) -> None:
-        """Look at the position first: it may have been made in code."""
-        given: object = position
-        if not isinstance(given, Position):
-            raise NotationError(f"a game begins with a notation.Position; got {type(given).__name__}")
+        """Copy the position after checking it, since it may have been made in code."""
+        first: object = position
+        if not isinstance(first, Position):
+            raise NotationError(f"a game begins with a notation.Position; got {type(first).__name__}")
         game, self.rules = game_of(position.edition), position.rules
         self.rulebook = game.module()
         state: object = position.state
@@ -121,7 +120,7 @@ class _Played:
         audit = game.find_hook("games.audit")
         problem = None if audit is None else audit(state, self.rules)
         if problem is not None:
-            raise NotationError(f"the position is no game of this table: {problem[1]}")
+            raise NotationError(f"the position is not valid at this table: {problem[1]}")
         self._states: StateArray = np.empty(1, self.rulebook.STATE).view(np.recarray)
         self._states[:] = state
         self._fields = self._states.view(np.ndarray)  # the same memory; attributes of a recarray are slow
@@ -135,7 +134,7 @@ class _Played:
             else partial(machine_code.of(compiled), for_kernels(self._states), for_kernels(table)[0])
         )
         self._describe_chance: Any = game.find_hook("notation.describe_chance")
-        self.tells_chance = self._describe_chance is not None
+        self.has_chance = self._describe_chance is not None
         self.words = PlayWords(game, self.rules)
 
     @property
@@ -148,7 +147,7 @@ class _Played:
         return int(self._fields["seat"][0])
 
     def copy(self) -> StateArray:
-        """`STATE[1]`, the game as it stands; NumPy would copy it field by field."""
+        """Return a copy of the game, `STATE[1]`, made in one piece (NumPy would copy field by field)."""
         return self._fields.view(np.uint8).copy().view(self._fields.dtype, np.recarray)
 
     def is_round_over(self) -> bool:
@@ -156,26 +155,26 @@ class _Played:
         return bool(plain(self.rulebook.is_round_over)(self._state))
 
     def is_over(self) -> bool:
-        """Return True if the round is over, and the match with it: nothing can follow."""
+        """Return True if the match (or game) is over, so that nothing can follow."""
         is_episode_over = plain(self.rulebook.is_episode_over)
         return self.is_round_over() and bool(is_episode_over(self._state, self._table, self._episode))
 
     def chance(self) -> str:
-        """Return the dice and cards that have fallen in this turn so far."""
-        return self._told(self.copy(), None) if self.tells_chance else ""
+        """Return the dice and cards of this turn so far; "" for games without the hook."""
+        return self._chance_of(self.copy(), None) if self.has_chance else ""
 
-    def _told(self, before: StateArray, action: int | None) -> str:
+    def _chance_of(self, before: StateArray, action: int | None) -> str:
         return ", ".join(self._describe_chance(before[0], self.rules, action))
 
-    def carry_out(self, actions: Sequence[int]) -> list[int]:
-        """Carry out actions up to the first that the rules do not allow; return who played each."""
+    def apply_actions(self, actions: Sequence[int]) -> list[int]:
+        """Apply actions up to the first illegal one, and return their seats."""
         seats = np.empty(len(actions), np.int32)
         played = self._play_until_refused(np.array(actions, np.int64), seats)
         result: list[int] = seats[:played].tolist()
         return result
 
     def _play_plainly(self, actions: npt.NDArray[np.int64], seats: npt.NDArray[np.int32]) -> int:
-        """Do the work of a game's hook `games.play_until_refused` in plain Python."""
+        """Replace the hook `games.play_until_refused` in plain Python."""
         rulebook, state, table = self.rulebook, self._state, self._table
         for index, action in enumerate(actions.tolist()):
             if self.is_round_over():
@@ -190,30 +189,30 @@ class _Played:
                 plain(rulebook.step)(state, table, action)
         return len(actions)
 
-    def play(self, play: Play, where: str, *, tell_chance: bool = True) -> str:
-        """Carry out one play.
+    def play(self, play: Play, where: str, *, with_chance: bool = True) -> str:
+        """Apply one play.
 
         Args:
-            play: what is played.
+            play: the play.
             where: its line or number, for the error.
-            tell_chance: whether to find out which dice and cards fall, which can take longer than the play.
+            with_chance: True to describe chance, which can take longer than the play.
 
         Returns:
-            The dice and cards that fell.
+            The dice and cards of the play, or "".
 
         Raises:
-            NotationError: the rules do not allow it, or it is another seat's turn.
+            NotationError: the play is illegal, or another seat is to act.
         """
-        before = self.copy() if tell_chance and self.tells_chance else None
+        before = self.copy() if with_chance and self.has_chance else None
         is_turn = play.action == NEXT_ROUND or play.seat == self.seat
-        if not is_turn or not self.carry_out([play.action]):
+        if not is_turn or not self.apply_actions([play.action]):
             raise NotationError(f"{where}, {write_play(play, self.words)!r}: {self._reason_against(play)}")
         if before is None:
             return ""
-        return self.chance() if play.action == NEXT_ROUND else self._told(before, play.action)
+        return self.chance() if play.action == NEXT_ROUND else self._chance_of(before, play.action)
 
     def _reason_against(self, play: Play) -> str:
-        """Say why the rules do not allow the play now, and what they do allow."""
+        """Say why the play is illegal, and list the legal ones."""
         if self.is_over():
             return f"the {self.rulebook.EPISODES[-1]} is over"
         if self.is_round_over():
@@ -230,7 +229,7 @@ class _Played:
         return f"{reason}. It may: {listed(legal)}"
 
     def result(self) -> tuple[int, ...] | None:
-        """Each team's points, of a match so far; None if the round is not over."""
+        """Return each team's points (in a match, the total so far), or None if the round is not over."""
         if not self.is_round_over():
             return None
         score = plain(self.rulebook.final_score)
@@ -239,21 +238,21 @@ class _Played:
         )
 
     def winner(self) -> int | None:
-        """The team that has won alone, or NO_TEAM; None if the game is not over, or none is named."""
+        """Return the sole winner or NO_TEAM; None if the game is not over or has no line for the winner."""
         if not self.is_over() or WINNER not in ends_of(self.rulebook):
             return None
         return int(plain(self.rulebook.winner)(self._state, self._table, self._episode))
 
 
-def _compare_chance(said: str, found: str, where: str) -> None:
-    if said != found:
+def _compare_chance(expected: str, result: str, where: str) -> None:
+    if expected != result:
         raise NotationError(
-            f"{where}, chance has brought {found or 'nothing'}, and the record says {said!r}: is the key, "
-            "the sheet or the position another one?"
+            f"{where}, chance is {result or 'nothing'}, but the record has {expected!r}: do the key, the "
+            "sheet or the position differ?"
         )
 
 
-def _compare_end(record: Record, game: _Played) -> None:
+def _compare_end(record: Record, game: _Replay) -> None:
     """Compare result and winner, if the record has them."""
     if record.result is None and record.winner is None:
         return
@@ -261,12 +260,12 @@ def _compare_end(record: Record, game: _Played) -> None:
     if result is None:
         raise NotationError(f"the record has a result, but the {game.rulebook.EPISODES[0]} is not over")
     if record.result not in (None, result):
-        said, found = (" ".join(map(str, points)) for points in (record.result or (), result))
-        raise NotationError(f"the result of the record is {said}, and its plays lead to {found}")
+        expected, actual = (" ".join(map(str, points)) for points in (record.result or (), result))
+        raise NotationError(f"the result of the record is {expected}, and its plays lead to {actual}")
     if record.winner not in (None, winner):
         others = {NO_TEAM: "nobody alone", None: "nobody"}
-        said, found = (others.get(team, f"team {team}") for team in (record.winner, winner))
-        raise NotationError(f"the winner of the record is {said}, and its plays lead to {found}")
+        expected, actual = (others.get(team, f"team {team}") for team in (record.winner, winner))
+        raise NotationError(f"the winner of the record is {expected}, and its plays lead to {actual}")
 
 
 __all__ = ["record_of", "replay"]

@@ -1,6 +1,6 @@
-"""Names of players from one seat: "you", "partner", "opponent", and numbers to the left.
+"""Names of players from the point of view of one seat: "you", "partner", "opponent 2".
 
-There is one set of names, for moves, table and score sheet, as one seat sees the table.
+Moves, tables and score sheets use the same names.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ YOU: Final = "you"
 
 @dataclass(frozen=True)
 class Names:
-    """The names of a table's players and teams; indices count to the left of one seat.
+    """The names of a table's players and teams, by offset: the number of seats to the left of the viewer.
 
     Attributes:
         players: seats at the table.
@@ -23,29 +23,29 @@ class Names:
     players: int
     teams: int
 
-    def seat(self, place: int) -> str:
-        """Of one player: "you", "partner", "opponent", "opponent 2"."""
-        if place == 0:
+    def seat(self, offset: int) -> str:
+        """Return the name of a player: "you", "partner", "opponent", "opponent 2"."""
+        if offset == 0:
             return YOU
-        is_partner = place % self.teams == 0
+        is_partner = offset % self.teams == 0
         alike = [other for other in range(1, self.players) if (other % self.teams == 0) == is_partner]
         name = "partner" if is_partner else "opponent"
-        return name if len(alike) == 1 else f"{name} {alike.index(place) + 1}"
+        return name if len(alike) == 1 else f"{name} {alike.index(offset) + 1}"
 
-    def team(self, place: int) -> str:
-        """Of one team: its player's name, or "your team", "opponents", "opponents 1 and 3"."""
-        members = range(place, self.players, self.teams)
+    def team(self, offset: int) -> str:
+        """Return the name of a team: its player's, or "your team", "opponents", "opponents 1 and 3"."""
+        members = range(offset, self.players, self.teams)
         if len(members) == 1:
-            return self.seat(place)
-        if place == 0:
+            return self.seat(offset)
+        if offset == 0:
             return "your team"
         if self.teams == 2:
             return "opponents"
         return "opponents " + " and ".join(self.seat(member).split()[-1] for member in members)
 
     def all_teams(self) -> list[str]:
-        """Of all teams, the own first."""
-        return [self.team(place) for place in range(self.teams)]
+        """Return the names of all teams, the viewer's first."""
+        return [self.team(offset) for offset in range(self.teams)]
 
 
 def is_plural(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Tables in Markdown, aligned so that they can be read as they are."""
+"""Markdown tables, aligned to be readable as plain text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ Row = list[str]
 
 
 def markdown(rows: Sequence[Row]) -> list[str]:
-    """The lines of a Markdown table with aligned columns; the first row is its head."""
-    rows = [
-        [text.replace("|", "\\|") for text in row] for row in rows
-    ]  # else a sheet's words would end a cell
+    """Return the lines of a Markdown table with aligned columns; the first row is its header."""
+    rows = [[text.replace("|", "\\|") for text in row] for row in rows]  # a "|" would end the cell
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
         "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) + " |"
@@ -22,5 +20,5 @@ def markdown(rows: Sequence[Row]) -> list[str]:
 
 
 def wrapped(text: str) -> list[str]:
-    """The text in lines that are not too long to be read."""
+    """Wrap a text at 110 columns."""
     return textwrap.wrap(text, 110, break_long_words=False, break_on_hyphens=False)

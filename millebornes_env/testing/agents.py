@@ -38,11 +38,11 @@ Given = str | Path | Agent | Callable[..., Agent]
 """An agent's name, run folder or class (called with a `Table` and a seed), or an agent that was made."""
 
 OTHER_SEEDS: Final = 3
-"""Tried to find out whether an agent draws random numbers."""
+"""Number of other seeds tried to detect an agent that draws random numbers."""
 MOST_NAMED: Final = 4
 """Number of legal actions that a message names."""
 LONGEST_ROUND: Final = 10_000
-"""Decisions; agents of no game of ours take so many in a round."""
+"""Upper bound on the decisions of a round in all games of this package."""
 
 
 def check_agent(
@@ -59,7 +59,7 @@ def check_agent(
 ) -> None:
     """Check an agent at the tables of an edition, of any game.
 
-    It plays all seats of some games. Checked are:
+    It plays all seats of some games. These are checked:
 
     * `act` returns an integer for each row, a legal action, and does not write to its arguments;
     * the same seed gives the same actions;
@@ -74,7 +74,7 @@ def check_agent(
         agent: an agent's name, run folder or class, or an agent that was made (which is copied).
         edition: name of a rule sheet, or a sheet of your own; it says which game is played.
         players: seats at the table; None: every table of the edition.
-        teams: teams at the table; None: the sheet's usual way to play with so many.
+        teams: teams at the table; None: the sheet's default for this number of players.
         seed: seed of the agent and of the games, 0 to 2**64 - 1.
         games: number of games played side by side.
         decisions: number of decisions in each game.
@@ -100,7 +100,7 @@ def check_agent(
 
 
 def _tables_of(sheet: Any) -> list[tuple[int, int | None]]:
-    """The players and teams of all tables of a sheet; teams of None: as usual."""
+    """Return players and teams of all tables of a sheet; teams None is the sheet's default."""
     if not hasattr(sheet, "tables"):
         return [(players, None) for players in sheet.players]
     tables = [(one.players, one.teams) if hasattr(one, "players") else one for one in sheet.tables]
@@ -159,10 +159,10 @@ class _Check:
     """The checks of an agent at one table.
 
     Attributes:
-        player: plays the games.
-        twin: the same agent with the same seed, asked the same.
-        piecewise: the same agent with the same seed, asked about the rows in pieces.
-        others: the same agent with other seeds, asked the same.
+        player: the agent that plays the games.
+        twin: the same agent with the same seed and the same arguments.
+        piecewise: the same agent with the same seed, called with some of the rows at a time.
+        others: the same agent with other seeds and the same arguments.
     """
 
     def __init__(self, given: Given, env: VectorEnv, seed: int, is_random: bool | None) -> None:
@@ -171,7 +171,7 @@ class _Check:
         self.player, self.twin, self.piecewise = (self._made(seed) for _ in range(3))
         self.others = [self._made((seed + more) % 2**64) for more in range(1, OTHER_SEEDS + 1)]
         self._is_random = is_random
-        self._differs = ""  # where the agent that is asked in pieces chose otherwise for the first time
+        self._differs = ""  # message about the first different choice of `piecewise`
         self._memories = np.zeros((env.num_envs * env.players, MEMORY), np.int16)
 
     def _made(self, seed: int) -> Agent:
@@ -194,7 +194,7 @@ class _Check:
     # Playing ------------------------------------------------------------------------------------------------
 
     def play(self, decisions: int) -> None:
-        """Play on, across rounds, and compare the agents."""
+        """Play across rounds and compare the agents."""
         if decisions < 1:
             raise OptionError(f"decisions is {decisions}; it must be 1 or more")
         observations, _ = self._env.reset()
@@ -246,7 +246,7 @@ class _Check:
             raise self._failed(
                 moment,
                 int(games[0]),
-                "wrote to what it was handed; let it work on a copy (`observations.copy()`)",
+                "wrote to its arguments; let it work on a copy (`observations.copy()`)",
             )
         self._check_legal(moment, games, actions)
         return actions
@@ -334,8 +334,8 @@ class _Check:
                 game,
                 f"chose {moment.action(game, int(one[game, 0]))}, and "
                 f"{moment.action(game, int(other[game, 0]))} after the cards that its seat cannot see were "
-                "dealt anew (or remembers other things): let it read its own hand, the piles, the counts and "
-                "`hidden` only, or let it say that it cheats (`sees_hidden_cards = True`)",
+                "dealt again (or its memory differs): let it read only its own hand, the piles, the counts "
+                "and `hidden`, or declare that it cheats (`sees_hidden_cards = True`)",
             )
 
     def _chosen_from(

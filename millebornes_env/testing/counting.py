@@ -1,7 +1,7 @@
-"""Perft: the number of sequences of actions from a position, which must be equal for two rulebooks.
+"""Perft: the number of action sequences from a position, to compare two rulebooks.
 
-Chess programs are compared by this number: a play too many or too few, or one that leads elsewhere, changes
-it a few actions later.
+Chess programs are compared in the same way: a wrong legal action or a wrong result changes the number a few
+actions later.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ CHUNK: Final = 1024
 def count_sequences(states: StateArray, rules: Rules, depth: int) -> int:
     """Count the sequences of exactly `depth` legal actions.
 
-    The cards to come are those of the states: nothing is left to chance. A claim, a pass, an extension are
-    actions like any other. A round that is over has no continuation, so a sequence that ends it early does
-    not count.
+    The draw pile of each state is fixed, so nothing is random. A claim, a pass and an extension are actions
+    like any other. A finished round has no continuation, so a sequence that ends it early does not count.
 
     Args:
         states: `STATE[N]`, the positions to start from; they are not changed.
-        rules: of their table.
+        rules: rules of their table.
         depth: the length of the sequences; there is one of length 0 from each state.
 
     Returns:
@@ -72,15 +71,15 @@ def expand(states: StateArray, rules: RulesRecord, mask: npt.NDArray[np.int8], c
 
     Args:
         states: the positions.
-        rules: of their table.
+        rules: rules of the table.
         mask: int8[num_actions], overwritten.
         children: `STATE[count_actions(states)]`, overwritten.
     """
-    place = 0
+    index = 0
     for game in range(len(states)):
         write_mask(states[game], rules, mask)
         for action in range(len(mask)):
             if mask[action] == 1:
-                children[place] = states[game]
-                step(children[place], rules, action)
-                place += 1
+                children[index] = states[game]
+                step(children[index], rules, action)
+                index += 1

@@ -22,11 +22,11 @@ CHECKED_CLOSELY: Final = 16
 
 
 def check_env(env: VectorEnv, *, steps: int = 200, seed: int = 0) -> None:
-    """Play a vector environment at random: one with options or buffers of your own, or a subclass.
+    """Check a vector environment by random play: one with options or buffers of your own, or a subclass.
 
-    Checked are: shapes, dtypes and bounds of what `reset` and `step` return; the mask, which must be what the
-    rules allow; the laws of the records; that the same seed and actions give the same; that copies and
-    restored records show the same; and that an illegal action raises an error and changes nothing.
+    These are checked: shapes, dtypes and bounds of the return values of `reset` and `step`; that the mask
+    matches the rules; the laws of the records; that the same seed and actions give the same results; that
+    copies and restored records show the same; and that an illegal action raises and changes nothing.
 
     Args:
         env: the environment; it is copied and not changed.
@@ -90,13 +90,15 @@ class _EnvCheck:
     def _reset(self, seed: int) -> Arrays:
         returned: Any = self._env.reset(seed=seed)
         if not isinstance(returned, tuple) or len(returned) != 2:
-            raise self._failed("reset returned no pair (observations, infos)")
+            raise self._failed("reset did not return a pair (observations, infos)")
         return self._checked(returned[0])
 
     def _step_with(self, actions: npt.NDArray[np.int64]) -> Arrays:
         returned: Any = self._env.step(actions)
         if not isinstance(returned, tuple) or len(returned) != 5:
-            raise self._failed("step returned no (observations, rewards, terminations, truncations, infos)")
+            raise self._failed(
+                "step did not return (observations, rewards, terminations, truncations, infos)"
+            )
         observations, rewards, terminations, truncations, _ = returned
         games, seats = self._env.num_envs, self._env.players
         self._check_array("rewards", rewards, (games, seats), np.float32)

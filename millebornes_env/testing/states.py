@@ -1,4 +1,4 @@
-"""`check_state`, `check_step` and `perft`: the laws of the audit and the count of sequences, for users."""
+"""`check_state`, `check_step` and `perft`: laws and sequence counts for states."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_state(states: States, rules: Rules | None = None, *, from_deal: bool =
             only need to be playable from here on.
 
     Raises:
-        ConformanceError: a record breaks a law; the message says which game and what is wrong with it.
+        ConformanceError: a record breaks a law; the message names the game and the law.
         StateError: they are not game records.
         OptionError: the rules are missing.
     """
@@ -62,13 +62,13 @@ def _first_unreachable(records: StateArray, rules: Rules) -> tuple[int, str] | N
 def check_step(before: States, action: int, after: States, rules: Rules | None = None) -> None:
     """Check that an action changed a game only in the ways that the rules allow.
 
-    The laws were written independently of the rulebook's `step`, as a second implementation.
+    The laws are a second implementation, written independently of the rulebook's `step`.
 
     Args:
         before: one game before the action: a `notation.Position` or one record.
         action: action of the seat.
         after: the game after it, the next round not yet dealt.
-        rules: of their table; a `Position` has its own.
+        rules: rules of their table; a `Position` has its own.
 
     Raises:
         ConformanceError: the action was illegal, or the step broke a law.
@@ -101,7 +101,7 @@ def perft(states: States, depth: int, rules: Rules | None = None) -> int:
     Args:
         states: a `notation.Position`, a record or `STATE[N]`; they are not changed.
         depth: the length of the sequences; there is one of length 0 from each state.
-        rules: of their table; a `Position` has its own.
+        rules: rules of their table; a `Position` has its own.
 
     Returns:
         The number of sequences from all states together; see `count_sequences` for what counts.
@@ -122,7 +122,7 @@ def _states_and_rules(states: States, rules: Rules | None) -> tuple[StateArray, 
 
     Args:
         states: a position, an array of records, or one record.
-        rules: of the table; None: the position's own.
+        rules: rules of the table; None: those of the position.
 
     Returns:
         A copy of the records, C-contiguous, and the rules.
@@ -138,7 +138,7 @@ def _states_and_rules(states: States, rules: Rules | None) -> tuple[StateArray, 
     if not isinstance(table, Rules):
         raise OptionError(
             f"rules is {shown(rules)}; records alone do not say which rules they are played by: "
-            "hand over the table's too, such as env.rules"
+            "pass the rules of the table too, such as env.rules"
         )
     if not isinstance(records, (np.ndarray, np.void)) or records.dtype != STATE or records.ndim > 1:
         raise StateError(

@@ -1,1 +1,1 @@
-"""Distance of learners from an equilibrium: the plan of runs, and their evaluation."""
+"""Baselines of `research.exploitability`: the plan, the methods and their exact evaluation."""

@@ -1,13 +1,13 @@
 """Deep CFR (Brown et al. 2019) on decks of up to 8 cards.
 
-In each iteration a network for each seat says what each choice is worth more than the policy, at all
-information sets at once; the policy is matched to that. Rounds are then sampled as external-sampling MCCFR
-does, the new regrets go into the memory, and the network is fitted to all of it, later iterations weighing
-more. A second network is fitted to the policies of all iterations: what is judged.
+In each iteration a network for each seat predicts the advantages of all choices, at all information sets in
+one batch; the policy follows by regret matching. Rounds are then sampled by external-sampling MCCFR, the new
+regrets are added to the memory, and the network is fitted to the whole memory, with larger weights for later
+iterations. A second network is fitted to the policies of all iterations, and is evaluated.
 
-OpenSpiel has an implementation in PyTorch. It asks a game in Python and a network for one node after the
-other, some thousand times as slow; here a network is asked about the whole tree once in an iteration. What
-a visit adds to the memory is added up over the visits of an iteration, which gives the same loss.
+OpenSpiel has an implementation in PyTorch, which evaluates a game in Python and a network node by node and is
+some thousand times slower; here a network is evaluated on the whole tree once in an iteration. The targets of
+an iteration are summed over its visits, which gives the same loss.
 """
 
 from __future__ import annotations
@@ -43,52 +43,52 @@ class DeepCfrOptions:
     """Options of Deep CFR."""
 
     iterations: int = 30
-    """between which the decisions are shared; fewer, if that were less than 2,000 for each"""
+    """number of iterations; fewer if an iteration would have less than 2,000 decisions"""
     hidden: tuple[int, ...] = (128, 128)
     """widths of the hidden layers of the networks"""
     steps: int = 200
-    """of Adam, for the network of a seat in an iteration"""
+    """steps of Adam for the network of a seat in an iteration"""
     policy_steps: int = 500
-    """of Adam, for the network of the policy whenever it is judged"""
+    """steps of Adam for the policy network in an evaluation"""
     batch_size: int = 512
-    """information sets in a step"""
+    """minibatch size in information sets"""
     learning_rate: float = 1e-3
-    """of Adam"""
+    """learning rate of Adam"""
 
 
 @dataclass
 class Memory:
-    """Training data of a network: a row for each information set that an iteration visited.
+    """Training data of a network: a row for each visited information set of an iteration.
 
     Attributes:
-        places: int64 arrays of information sets.
+        sets: int64[n] arrays of indices of information sets.
         targets: float32[n, C] arrays.
         weights: float32[n] arrays.
     """
 
-    places: list[Int64Array]
+    sets: list[Int64Array]
     targets: list[Float32Array]
     weights: list[Float32Array]
 
-    def add(self, places: Int64Array, targets: Float32Array, weights: Float32Array) -> None:
-        """Remember what an iteration has found."""
-        self.places.append(places)
+    def add(self, sets: Int64Array, targets: Float32Array, weights: Float32Array) -> None:
+        """Add the results of an iteration."""
+        self.sets.append(sets)
         self.targets.append(targets)
         self.weights.append(weights)
 
 
 class Seat:
-    """The information sets of a seat, in the order of `Side`, and its networks' memories.
+    """The information sets of a seat, in the order of `Side`, and the memories of its networks.
 
     Attributes:
-        side: what the sampler knows of them.
-        rows: int8[I, D], what the seat sees there.
-        sequences: int64[I, C], of the choices; 0 where there are fewer.
-        is_choice: bool[I, C].
+        side: sums of the sampler.
+        rows: int8[I, D], observations at the information sets.
+        sequences: int64[I, C], sequences of the choices, padded with 0.
+        is_choice: bool[I, C], False for the padding.
     """
 
     def __init__(self, tree: Tree, number: int, side: Side) -> None:
-        """Look at the tree."""
+        """Read the information sets of a tree."""
         env = vector_env(1, tree.game.name, players=2)
         mine = tree.asked_seat == number
         rows = np.zeros((int(mine.sum()), env.observation_sections[-1].stop), np.int8)
@@ -108,30 +108,30 @@ class Seat:
         self.policies = Memory([], [], [])
 
     def table(self, policy: npt.NDArray[Any], size: int) -> npt.NDArray[np.float64]:
-        """A policy, float[I, C], at the sequences of its choices."""
+        """Return the weights of all sequences for a policy float[I, C]."""
         weights = np.ones(size)
         weights[self.sequences[self.is_choice]] = policy[self.is_choice]
         return weights
 
     def remember(self, iteration: int) -> None:
-        """Put what was sampled into the memories, and forget it in the side."""
+        """Move the samples of an iteration from the side to the memories."""
         side = self.side
         seen = np.flatnonzero(side.visits)
         visits = side.visits[seen].astype(np.float32)
         regrets = side.regrets[self.sequences[seen]] * self.is_choice[seen]
         targets = (regrets / visits[:, np.newaxis] / _UNIT).astype(np.float32)
         self.advantages.add(seen, targets, visits * iteration)
-        drawn = side.average[self.sequences] * self.is_choice
-        visits = drawn.sum(axis=1)
+        average = side.average[self.sequences] * self.is_choice
+        visits = average.sum(axis=1)
         seen = np.flatnonzero(visits)
-        policies = (drawn[seen] / visits[seen, np.newaxis]).astype(np.float32)
+        policies = (average[seen] / visits[seen, np.newaxis]).astype(np.float32)
         self.policies.add(seen, policies, (visits[seen] * iteration).astype(np.float32))
         for array in (side.regrets, side.average, side.visits):
             array[:] = 0
 
 
 def matched(advantages: Float32Array, is_choice: npt.NDArray[np.bool_]) -> Float32Array:
-    """The policy in proportion to positive advantages; where there are none, the best choice.
+    """Compute the policy by regret matching; without positive advantages it takes the best choice.
 
     Args:
         advantages: float32[I, C].
@@ -149,7 +149,7 @@ def matched(advantages: Float32Array, is_choice: npt.NDArray[np.bool_]) -> Float
 
 
 def learn_by_deep_cfr(task: Task, options: DeepCfrOptions) -> None:
-    """Deep CFR; decisions are those of the sampled rounds.
+    """Learn by Deep CFR; the budget counts the decisions of sampled rounds.
 
     Raises:
         MilleBornesError: the deck has more than 8 cards.
@@ -161,8 +161,8 @@ def learn_by_deep_cfr(task: Task, options: DeepCfrOptions) -> None:
         raise MissingExtraError.of("Deep CFR", missing, "research") from None
     if not is_small(task.game):
         raise MilleBornesError(
-            f"Deep CFR asks its networks about the whole tree, and {task.game.name} has {task.game.cards} "
-            "cards: give it decks of up to 8 cards"
+            f"Deep CFR evaluates its networks on the whole tree, and {task.game.name} has {task.game.cards} "
+            "cards: use decks of up to 8 cards"
         )
     torch.set_num_threads(1)
     torch.manual_seed(task.seed)
@@ -192,8 +192,8 @@ def learn_by_deep_cfr(task: Task, options: DeepCfrOptions) -> None:
 
 
 def _policy(seat: Seat, options: DeepCfrOptions) -> Float32Array:
-    """The policy of an iteration, float32[I, C]; the first one is uniform."""
-    if not seat.advantages.places:
+    """Return the policy of an iteration, float32[I, C]; the first one is uniform."""
+    if not seat.advantages.sets:
         uniform: Float32Array = (seat.is_choice / seat.is_choice.sum(axis=1, keepdims=True)).astype(
             np.float32
         )
@@ -202,7 +202,7 @@ def _policy(seat: Seat, options: DeepCfrOptions) -> Float32Array:
 
 
 def average_policy(seats: list[Seat], options: DeepCfrOptions) -> Weights:
-    """The policy of all iterations, by networks that are fitted to it."""
+    """Fit networks to the policies of all iterations; return their weights."""
     tables = []
     for seat in seats:
         logits = fitted(seat, seat.policies, options, options.policy_steps, is_policy=True)
@@ -215,14 +215,14 @@ def average_policy(seats: list[Seat], options: DeepCfrOptions) -> Weights:
 def fitted(
     seat: Seat, memory: Memory, options: DeepCfrOptions, steps: int, *, is_policy: bool
 ) -> Float32Array:
-    """Fit a new network to a memory, and ask it about all information sets.
+    """Fit a new network to a memory, and evaluate it at all information sets.
 
     Args:
-        seat: whose.
-        memory: of advantages or of policies.
-        options: of the networks.
-        steps: of Adam.
-        is_policy: whether the targets are probabilities: cross-entropy instead of squared error.
+        seat: the seat.
+        memory: memory of advantages or of policies.
+        options: options of the networks.
+        steps: steps of Adam.
+        is_policy: True if the targets are probabilities, for a cross-entropy instead of a squared error.
 
     Returns:
         float32[I, C].
@@ -232,15 +232,15 @@ def fitted(
     rows = torch.from_numpy(seat.rows).float()
     rows /= rows.abs().amax(dim=0).clamp(min=1)
     network = _network(rows.shape[1], options.hidden, seat.is_choice.shape[1])
-    places = torch.from_numpy(np.concatenate(memory.places))
+    sets = torch.from_numpy(np.concatenate(memory.sets))
     targets = torch.from_numpy(np.concatenate(memory.targets))
     weights = torch.from_numpy(np.concatenate(memory.weights))
     is_choice = torch.from_numpy(seat.is_choice)
     optimizer = torch.optim.Adam(network.parameters(), options.learning_rate)
     for _ in range(steps):
         batch = torch.multinomial(weights, options.batch_size, replacement=True)
-        result = network(rows[places[batch]])
-        loss = _loss(result, targets[batch], is_choice[places[batch]], is_policy)
+        result = network(rows[sets[batch]])
+        loss = _loss(result, targets[batch], is_choice[sets[batch]], is_policy)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

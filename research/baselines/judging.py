@@ -1,4 +1,4 @@
-"""Policies judged exactly while they are learned: exploitability against decisions and seconds."""
+"""Exact evaluation of policies during learning: exploitability against decisions and seconds."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from millebornes_env.solving.values import (
 )
 
 POINTS: Final = 8
-"""Times that a learner of a small deck is judged, each after twice as many decisions as the one before."""
+"""Number of evaluations on a small deck, each after twice as many decisions as the one before."""
 POINTS_OF_LARGE: Final = 4
-"""The same for decks whose judging takes long; what does not fit into memory is judged once, at the end."""
+"""Number of evaluations on larger decks; trees that do not fit into memory are evaluated once, at the end."""
 
 
 @functools.cache
 def small_tree(deck: str) -> Tree:
-    """The tree of a deck of up to 8 cards, with keys and with what to ask agents."""
+    """Build the tree of a deck of up to 8 cards, with keys and states to query agents."""
     return Grower(solvable(deck)).whole(keys=True, asks=True)
 
 
@@ -48,7 +48,7 @@ def is_small(game: Solvable) -> bool:
 
 
 def marks(game: Solvable, samples: int) -> list[int]:
-    """When a learner is judged: after so many decisions, the last time at the end."""
+    """Return the numbers of decisions after which a learner is evaluated; the last is the end."""
     points = POINTS if is_small(game) else POINTS_OF_LARGE if game.cards <= WHOLE else 1
     result = [samples // 2 ** (points - 1 - point) for point in range(points)]
     return sorted({mark for mark in result if mark > 0})
@@ -61,19 +61,19 @@ def part_name(method: str, deck: str, seed: int) -> str:
 
 @dataclass
 class Task:
-    """A method that learns a deck, with a seed.
+    """A run of a method on a deck with a seed.
 
     Attributes:
         game: the deck.
-        seed: of all that is random.
-        samples: decisions that it may look at.
-        folder: where files of policies belong.
-        name: of the part.
-        deck: as the plan names it.
-        on_progress: told the share that is done.
-        curve: what was found so far, as JSON values.
-        seconds: processor time spent on learning, without judging.
-        final: the policy that was judged last, of a small deck.
+        seed: seed of all random numbers.
+        samples: budget of decisions.
+        folder: folder of the records; policies are saved in a subfolder.
+        name: name of the part.
+        deck: name of the deck in the plan.
+        on_progress: callback that takes the completed share.
+        curve: the evaluations so far, as JSON values.
+        seconds: processor time of learning, without evaluations.
+        final: the last evaluated policy of a small deck.
     """
 
     game: Solvable
@@ -89,26 +89,26 @@ class Task:
 
     @contextmanager
     def learning(self) -> Iterator[None]:
-        """Count the processor time of what is done in here."""
-        begun = time.process_time()
+        """Add the processor time of a `with` block to `seconds`."""
+        start = time.process_time()
         yield
-        self.seconds += time.process_time() - begun
+        self.seconds += time.process_time() - start
 
     def marks(self) -> Iterator[int]:
-        """Decisions after which it is judged next, as long as it has looked at fewer."""
+        """Yield the numbers of decisions of the next evaluations."""
         for mark in marks(self.game, self.samples):
             if not self.curve or self.curve[-1]["samples"] < mark:
                 yield mark
 
     def judge(self, samples: int, policy: Policy) -> Judgement:
-        """Judge a policy after so many decisions."""
+        """Evaluate a policy after a number of decisions."""
         if not is_small(self.game):
             return self._note(samples, judge(self.game, policy, threads=1))
         tree = small_tree(self.game.name)
         return self.judge_table(samples, tree, policy.weights(tree))
 
     def judge_table(self, samples: int, tree: Tree, weights: Weights) -> Judgement:
-        """Judge a table of the whole tree."""
+        """Evaluate the weights of a policy on the whole tree."""
         if is_small(self.game):
             self.final = weights
         return self._note(samples, judge_tree(tree, weights))
@@ -127,8 +127,8 @@ class Task:
         self.on_progress(min(samples / self.samples, 1.0) if self.samples else 1.0)
         return found
 
-    def keep_policy(self) -> None:
-        """Write the last policy of a small deck: float32, a number for each sequence of a seat."""
+    def save_policy(self) -> None:
+        """Write the last policy of a small deck: float32 weights of the sequences of each seat."""
         if self.final is None:
             return
         content = io.BytesIO()
@@ -143,7 +143,7 @@ def policy_path(folder: Path, name: str) -> Path:
 
 
 def read_table(path: Path) -> Weights:
-    """Read a policy that `keep_policy` wrote.
+    """Read a policy that `save_policy` wrote.
 
     Raises:
         MilleBornesError: the file is damaged.
@@ -154,7 +154,7 @@ def read_table(path: Path) -> Weights:
             return result["seat_0"].astype(np.float64), result["seat_1"].astype(np.float64)
     except ValueError as error:
         raise MilleBornesError(
-            f"{str(path)!r} is damaged ({error}): remove it, and it is made again"
+            f"{str(path)!r} is damaged ({error}): remove it, and it is computed again"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""The methods: each learns a deck, and its policy is evaluated on the way."""
+"""The methods that learn a deck, with evaluations of their policies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from millebornes_env.errors import MilleBornesError, MissingExtraError
 from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.mccfr import Sampler
-from millebornes_env.solving.values import Policy
 from research.baselines.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
 from research.baselines.judging import Task, is_small, part_name, small_tree
 from research.baselines.nfsp import NfspOptions, learn_by_nfsp
@@ -22,28 +21,28 @@ _BLOCK: Final = 100  # traversals between two looks at the decisions
 
 @dataclass(frozen=True)
 class AgentOptions:
-    """An agent as it is."""
+    """Options of an agent that does not learn."""
 
     agent: str = "random"
-    """as `millebornes_env.agents.load` takes it"""
+    """spec for `millebornes_env.agents.load`"""
 
 
 @dataclass(frozen=True)
 class CfrOptions:
-    """CFR+."""
+    """Options of CFR+."""
 
     predictive: bool = False
-    """expect the last regrets once more"""
+    """predict that the last regrets occur again"""
 
 
 @dataclass(frozen=True)
 class McCfrOptions:
-    """External-sampling MCCFR has none."""
+    """External-sampling MCCFR has no options."""
 
 
 @dataclass(frozen=True)
 class SelfplayOptions:
-    """Those of `train.selfplay` that a plan can set; see `python -m train.selfplay --help`."""
+    """Options of `train.selfplay` that a plan can set; see `python -m train.selfplay --help`."""
 
     num_envs: int = 256
     num_steps: int = 32
@@ -67,29 +66,29 @@ class SelfplayOptions:
 
 @dataclass(frozen=True)
 class BestOptions:
-    """The most probable choice of a policy that a method of the plan has learned with the same seed."""
+    """Options of greedy play by the policy of another method with the same seed."""
 
     over: str = "ppo"
-    """the method"""
+    """name of the method"""
 
 
 @dataclass(frozen=True)
 class SearchOptions(BestOptions):
-    """Search over that."""
+    """Options of search over the policy of another method."""
 
     rollouts: int = 20
-    """of each choice"""
+    """rollouts of each choice"""
     z: float = 2.0
     """standard errors by which a gain must exceed 0"""
 
 
-def ask_agent(task: Task, options: AgentOptions) -> None:
-    """Judge an agent as it is."""
+def evaluate_agent(task: Task, options: AgentOptions) -> None:
+    """Evaluate an agent that does not learn."""
     task.judge(0, policy_of(options.agent, task.game, task.seed))
 
 
 def iterate_cfr(task: Task, options: CfrOptions) -> None:
-    """CFR+: an iteration looks at every decision of the game."""
+    """Learn by CFR+; an iteration counts every decision of the game."""
     solver = Solver(task.game, predictive=options.predictive)
     decisions = solver.tree.counts.play_nodes
     for mark in task.marks():
@@ -101,7 +100,7 @@ def iterate_cfr(task: Task, options: CfrOptions) -> None:
 
 
 def sample_cfr(task: Task, options: McCfrOptions) -> None:
-    """External-sampling MCCFR."""
+    """Learn by external-sampling MCCFR."""
     sampler = Sampler(task.game, task.seed, small_tree(task.game.name) if is_small(task.game) else None)
     for mark in task.marks():
         with task.learning():
@@ -111,7 +110,7 @@ def sample_cfr(task: Task, options: McCfrOptions) -> None:
 
 
 def learn_by_selfplay(task: Task, options: SelfplayOptions) -> None:
-    """PPO as `train.selfplay` has it; the policy is the average of its weights over the updates."""
+    """Learn by PPO of `train.selfplay`; the policy is the EMA of its weights."""
     try:
         from train.selfplay import Args, Trainer, check  # noqa: PLC0415 - PyTorch is slow to load
     except ModuleNotFoundError as missing:
@@ -137,7 +136,8 @@ def learn_by_selfplay(task: Task, options: SelfplayOptions) -> None:
                 trainer.learn(trainer.decisions / task.samples)
         folder = network_folder(task.folder, task.name)
         trainer.save_policy(folder)
-        task.judge(trainer.decisions, network_policy(task, folder))
+        policy = policy_of(f"policy:{folder},mode=sample", task.game, task.seed)
+        task.judge(trainer.decisions, policy)
 
 
 def network_folder(folder: Path, name: str) -> Path:
@@ -145,18 +145,13 @@ def network_folder(folder: Path, name: str) -> Path:
     return folder / "networks" / name
 
 
-def network_policy(task: Task, folder: Path) -> Policy:
-    """A network as the mixed policy that it is."""
-    return policy_of(f"policy:{folder},mode=sample", task.game, task.seed)
-
-
 def best_of(task: Task, options: BestOptions) -> None:
-    """The most probable choice of a network, everywhere."""
+    """Evaluate greedy play by a network."""
     task.judge(0, policy_of(f"policy:{_network_of(task, options)}", task.game, task.seed))
 
 
 def search_over(task: Task, options: SearchOptions) -> None:
-    """Search one choice ahead over a network, asked once at each information set."""
+    """Evaluate one-step search over a network, queried once at each information set."""
     base = _network_of(task, options)
     spec = f"search:rollout=policy:{base},rollouts={options.rollouts},z={options.z:g}"
     task.judge(0, policy_of(spec, task.game, task.seed))
@@ -167,7 +162,7 @@ def _network_of(task: Task, options: BestOptions) -> Path:
     if not (base / "policy.json").is_file():
         raise MilleBornesError(
             f"it needs the network of {options.over} with the same seed, and {str(base)!r} holds no "
-            f"network: measure {options.over} too, or first"
+            f"network: run {options.over} first"
         )
     return base
 
@@ -175,7 +170,7 @@ def _network_of(task: Task, options: BestOptions) -> Path:
 Run = Callable[[Task, Any], None]
 
 RUNS: Final[dict[str, tuple[type, Run]]] = {
-    "agent": (AgentOptions, ask_agent),
+    "agent": (AgentOptions, evaluate_agent),
     "selfplay": (SelfplayOptions, learn_by_selfplay),
     "best": (BestOptions, best_of),
     "search": (SearchOptions, search_over),
@@ -184,7 +179,7 @@ RUNS: Final[dict[str, tuple[type, Run]]] = {
     "es_mccfr": (McCfrOptions, sample_cfr),
     "cfr_plus": (CfrOptions, iterate_cfr),
 }
-"""By the names that a plan has for them: the options, and what is done."""
+"""Dataclass of options and function of each method, by its name in a plan."""
 LEARNERS: Final = frozenset(RUNS) - {"agent", "best", "search"}
-"""Those that look at decisions."""
+"""Methods with a budget of decisions."""
 OPTIONS: Final = {name: options for name, (options, _) in RUNS.items()}

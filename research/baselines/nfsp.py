@@ -1,7 +1,7 @@
 """NFSP (Heinrich and Silver 2016) by OpenSpiel in PyTorch, on its game `python_mille_bornes`.
 
-OpenSpiel asks the game and the networks for one decision after the other, so it is the slowest method here.
-Its agents see what ours do, an observation and who they are; values lie in 0..1, points in thousands.
+OpenSpiel evaluates the game and the networks one decision at a time, so it is the slowest method here. Its
+agents see the seat and the observation that ours see, scaled to 0..1; points are in thousands.
 """
 
 from __future__ import annotations
@@ -36,54 +36,54 @@ class NfspOptions:
     hidden: tuple[int, ...] = (128,)
     """widths of the hidden layers"""
     reservoir_buffer_capacity: int = 200_000
-    """decisions that the average policy is fitted to"""
+    """capacity of the buffer of the average policy, in decisions"""
     replay_buffer_capacity: int = 50_000
-    """decisions that the best response learns from"""
+    """capacity of the buffer of the best response, in decisions"""
     anticipatory_param: float = 0.1
     """share of the rounds in which a seat plays the best response"""
     batch_size: int = 128
-    """decisions in a step"""
+    """minibatch size in decisions"""
     learn_every: int = 64
     """calls of an agent between two steps"""
     rl_learning_rate: float = 1e-3
-    """of the best response"""
+    """learning rate of the best response"""
     sl_learning_rate: float = 1e-3
-    """of the average policy"""
+    """learning rate of the average policy"""
     epsilon_start: float = 0.1
-    """share of random actions of the best response, at the beginning"""
+    """initial share of random actions of the best response"""
     epsilon_end: float = 0.001
-    """the same at the end"""
+    """final share of random actions of the best response"""
     optimizer_str: str = "adam"
     """adam or sgd"""
 
 
-class Eyes:
-    """The view of OpenSpiel's agents: the seat, and a scaled observation."""
+class Encoder:
+    """Inputs of OpenSpiel's agents: the seat, and a scaled observation."""
 
     def __init__(self, game: Solvable) -> None:
-        """Look at the table."""
+        """Read the scale of the table."""
         env = vector_env(1, game.name, players=PLAYERS)
         self._game = game
         self._width = env.observation_sections[-1].stop
         self._scale = np.append(np.ones(PLAYERS, np.float32), observation_scale(Table.of(env)))
 
-    def of_states(self, states: StateArray) -> Float32Array:
-        """Of games as the deciding seats know them, float32[N, 2 + D]."""
+    def encode_states(self, states: StateArray) -> Float32Array:
+        """Return the inputs of the deciding seats, float32[N, 2 + D]."""
         rows = np.zeros((len(states), self._width), np.int8)
         write_rows(states, self._game.record, DEFAULT_SPEC, rows)
-        who = np.eye(PLAYERS, dtype=np.float32)[states["seat"]]
-        seen: Float32Array = np.concatenate([who, rows], axis=1) * self._scale
-        return seen
+        seats = np.eye(PLAYERS, dtype=np.float32)[states["seat"]]
+        inputs: Float32Array = np.concatenate([seats, rows], axis=1) * self._scale
+        return inputs
 
-    def of_time_step(self, step: Any) -> Any:
-        """A time step of OpenSpiel's with these observations, and rewards in thousands of points."""
-        seen = [np.asarray(row, np.float32) * self._scale for row in step.observations["info_state"]]
+    def encode_time_step(self, step: Any) -> Any:
+        """Scale the observations of a time step of OpenSpiel, and its rewards to thousands of points."""
+        rows = [np.asarray(row, np.float32) * self._scale for row in step.observations["info_state"]]
         rewards = None if step.rewards is None else [reward / _UNIT for reward in step.rewards]
-        return step._replace(observations={**step.observations, "info_state": seen}, rewards=rewards)
+        return step._replace(observations={**step.observations, "info_state": rows}, rewards=rewards)
 
 
 def learn_by_nfsp(task: Task, options: NfspOptions) -> None:
-    """NFSP; what is judged is the average policy.
+    """Learn by NFSP, and evaluate the average policy.
 
     Raises:
         MissingExtraError: OpenSpiel or PyTorch is not installed.
@@ -102,7 +102,7 @@ def learn_by_nfsp(task: Task, options: NfspOptions) -> None:
     game = pyspiel.load_game("python_mille_bornes", {"edition": task.game.name})
     env = rl_environment.Environment(game, observation_type=rl_environment.ObservationType.OBSERVATION)
     env.seed(task.seed)
-    eyes = Eyes(task.game)
+    encoder = Encoder(task.game)
     size = env.observation_spec()["info_state"][0]
     given = {name: value for name, value in vars(options).items() if name != "hidden"}
     agents = [
@@ -121,30 +121,30 @@ def learn_by_nfsp(task: Task, options: NfspOptions) -> None:
     for mark in task.marks():
         with task.learning():
             while decisions < mark:
-                decisions += _round(env, agents, eyes)
-        task.judge(decisions, _average_policy(agents, eyes))
+                decisions += _round(env, agents, encoder)
+        task.judge(decisions, _average_policy(agents, encoder))
 
 
-def _round(env: Any, agents: list[Any], eyes: Eyes) -> int:
-    """Play and learn from a round; how many decisions it had."""
-    step = eyes.of_time_step(env.reset())
+def _round(env: Any, agents: list[Any], encoder: Encoder) -> int:
+    """Play and learn from a round; return its number of decisions."""
+    step = encoder.encode_time_step(env.reset())
     decisions = 0
     while not step.last():
         seat = step.observations["current_player"]
         decisions += len(step.observations["legal_actions"][seat]) > 1
         action = agents[seat].step(step).action
-        step = eyes.of_time_step(env.step([action]))
+        step = encoder.encode_time_step(env.step([action]))
     for agent in agents:
         agent.step(step)
     return decisions
 
 
-def _average_policy(agents: list[Any], eyes: Eyes) -> AskedPolicy:
-    """The networks of the average policies of both seats."""
+def _average_policy(agents: list[Any], encoder: Encoder) -> AskedPolicy:
+    """Return the average policies of both seats."""
     import torch  # noqa: PLC0415 - slow to load
 
     def ask(states: StateArray, masks: Masks) -> npt.NDArray[np.float64]:
-        seen = torch.from_numpy(eyes.of_states(states))
+        seen = torch.from_numpy(encoder.encode_states(states))
         logits = np.zeros(masks.shape)
         for seat, agent in enumerate(agents):
             mine = states["seat"] == seat

@@ -1,4 +1,4 @@
-"""The plan: which methods learn which decks, with what options and how long; a YAML file."""
+"""The plan, a YAML file of methods with their decks, budgets and options."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as game_of
 
 T = TypeVar("T")
-_OF_A_METHOD: Final = ("run", "decks", "seeds", "options")
+_ENTRIES: Final = ("run", "decks", "seeds", "options")  # of a method
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+=.-]*")
 """Files are named after methods."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to come to a policy.
+    """A method that produces a policy.
 
     Attributes:
-        name: what tables call it.
-        run: the name of what carries it out (`research.baselines.methods`).
-        decks: names of decks, and on each how many decisions it looks at; 0: it does not learn.
-        seeds: how many seeds on each deck, at most; 1 where nothing is random.
-        options: of what carries it out.
+        name: name in tables.
+        run: name of the function that runs it, a key of `research.baselines.methods.RUNS`.
+        decks: budget of decisions by deck; 0 for a method that does not learn.
+        seeds: largest number of seeds by deck; 1 for a deterministic method.
+        options: options of the function.
     """
 
     name: str
@@ -43,12 +43,12 @@ def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = 
     """Read the plan.
 
     Args:
-        path: of the YAML file.
-        runs: what carries methods out, with the dataclass of its options.
-        learners: those of them that need decisions to look at.
+        path: path of the YAML file.
+        runs: names of the functions that run methods, with the dataclasses of their options.
+        learners: names of the functions that need a budget of decisions.
 
     Raises:
-        MilleBornesError: it is no plan; the message says where, and what is possible.
+        MilleBornesError: the plan is invalid; the message names the entry and its valid values.
         MissingExtraError: PyYAML is not installed.
     """
     try:
@@ -61,16 +61,12 @@ def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = 
         raise MilleBornesError(f"the plan {str(path)!r} cannot be read ({sentence(error)})") from None
     methods = content.get("methods") if isinstance(content, dict) else None
     if not isinstance(methods, dict) or not methods:
-        raise MilleBornesError(
-            f"the plan {str(path)!r} has no entry 'methods': write one, and in it the methods"
-        )
+        raise MilleBornesError(f"the plan {str(path)!r} has no entry 'methods': add one with the methods")
     result = [_method(str(path), str(name), given, runs) for name, given in methods.items()]
     for number, method in enumerate(result):
         where = f"{path}, method {shown(method.name)}"
         if method.run in learners and 0 in method.decks.values():
-            raise MilleBornesError(
-                f"{where}: a deck has 0 decisions; {method.run} learns from them, give it some"
-            )
+            raise MilleBornesError(f"{where}: a deck has 0 decisions; {method.run} needs 1 or more")
         _check_over(where, checked(runs[method.run], method.options, where), method, result[:number])
     return result
 
@@ -83,25 +79,25 @@ def _check_over(where: str, options: Any, method: Method, above: Sequence[Method
     learned = {deck: one.seeds[deck] for one in above if one.name == over for deck in one.decks}
     if missing := [deck for deck in method.decks if deck not in learned]:
         raise MilleBornesError(
-            f"{where}: over is {shown(over)}; it must be a method that stands above it in the plan, and "
-            f"learns {missing[0]} too"
+            f"{where}: over is {shown(over)}; it must be a method above it in the plan that learns "
+            f"{missing[0]}, too"
         )
     if fewer := [deck for deck in method.decks if learned[deck] < method.seeds[deck]]:
         raise MilleBornesError(
-            f"{where}: it has {method.seeds[fewer[0]]} seeds on {fewer[0]}, and {over}, whose networks it "
-            f"takes, {learned[fewer[0]]}: give it as many or fewer"
+            f"{where}: it has {method.seeds[fewer[0]]} seeds on {fewer[0]}, but {over}, whose networks it "
+            f"uses, has {learned[fewer[0]]}: give at most as many"
         )
 
 
 def _method(path: str, name: str, given: Any, runs: Mapping[str, type]) -> Method:
     where = f"{path}, method {shown(name)}"
     if not _NAME.fullmatch(name):
-        raise MilleBornesError(f"{where}: a name has letters, digits, and _ + = . - between them")
+        raise MilleBornesError(f"{where}: a name consists of letters, digits and _ + = . -")
     if not isinstance(given, dict):
         raise MilleBornesError(f"{where}: it is {shown(given)}; it needs 'run' and 'decks'")
-    if unknown := sorted(set(map(str, given)) - set(_OF_A_METHOD)):
+    if unknown := sorted(set(map(str, given)) - set(_ENTRIES)):
         raise MilleBornesError(
-            f"{where}: there is no entry {shown(unknown[0])}; there are {', '.join(_OF_A_METHOD)}"
+            f"{where}: there is no entry {shown(unknown[0])}; there are {', '.join(_ENTRIES)}"
         )
     run, decks, seeds = given.get("run"), given.get("decks"), given.get("seeds", 10)
     if not isinstance(run, str) or run not in runs:
@@ -118,7 +114,7 @@ def _method(path: str, name: str, given: Any, runs: Mapping[str, type]) -> Metho
 
 
 def _of_deck(where: str, deck: Any, given: Any, seeds: Any) -> tuple[int, int]:
-    """Decisions and seeds on a deck: `mini7: 1000`, or `mini7: {samples: 1000, seeds: 3}`."""
+    """Parse decisions and seeds of a deck: `mini7: 1000`, or `mini7: {samples: 1000, seeds: 3}`."""
     try:
         sheet = find_edition(deck)
         game_of(sheet.game).hook("solving.solvable", "the exploitability of policies")(sheet)
@@ -129,20 +125,22 @@ def _of_deck(where: str, deck: Any, given: Any, seeds: Any) -> tuple[int, int]:
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
         raise MilleBornesError(f"{where}, deck {deck}: seeds is {shown(seeds)}; it must be 1 or more")
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-        raise MilleBornesError(f"{where}, deck {deck}: {shown(given)} is no number of decisions, 0 or more")
+        raise MilleBornesError(
+            f"{where}, deck {deck}: {shown(given)} is not a number of decisions, 0 or more"
+        )
     return given, seeds
 
 
 def checked(options: type[T], given: Any, where: str) -> T:
-    """A dataclass of options from what a file says.
+    """Build a dataclass of options from the values of a file.
 
     Args:
         options: the dataclass; each of its fields has a default.
         given: values by name.
-        where: they stand, for the message.
+        where: location of the values, for the message.
 
     Raises:
-        MilleBornesError: there is no such option, or its value is of another kind than the default.
+        MilleBornesError: there is no such option, or its value has another type than the default.
     """
     if not isinstance(given, Mapping):
         raise MilleBornesError(f"{where}: options is {shown(given)}; it must be names and values")

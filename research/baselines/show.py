@@ -11,7 +11,7 @@ import numpy.typing as npt
 from research.baselines.judging import head_to_head, policy_path, read_table, small_tree
 from research.intervals import Interval, interquartile_mean, over_seeds, over_tasks
 from research.parts import Record
-from research.pictures import COLOURS, draw_band, styled
+from research.pictures import COLOURS, plot_band, styled
 from research.tables import Table
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _matrices(records: Sequence[Record]) -> list[Table]:
 # The picture ------------------------------------------------------------------------------------------------
 
 
-def draw(figure: Figure, records: Sequence[Record]) -> None:
+def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Exploitability against decisions and seconds, and the matrices of the small decks."""
     decks = decks_of(records)
     methods = list(dict.fromkeys(record.part.config["method"] for record in records))
@@ -183,7 +183,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
     for column, deck in enumerate(drawn or decks[:1]):
         for row, across in enumerate(("samples", "seconds")):
             axes = figure.add_subplot(grid[row, _third(column, len(drawn or decks[:1]))])
-            _draw_curves(axes, _of(records, deck), across, colours)
+            _plot_curves(axes, _of(records, deck), across, colours)
             styled(
                 axes,
                 f"{deck}" if row == 0 else "",
@@ -197,7 +197,7 @@ def draw(figure: Figure, records: Sequence[Record]) -> None:
         known |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=6, frameon=False)
     for column, deck in enumerate(matrices[:2]):
-        _draw_matrix(figure.add_subplot(grid[2, 3 * column : 3 * column + 3]), deck, *result[deck])
+        _plot_matrix(figure.add_subplot(grid[2, 3 * column : 3 * column + 3]), deck, *result[deck])
 
 
 def _show_decades(axes: Axes) -> None:
@@ -217,7 +217,7 @@ def _of(records: Sequence[Record], deck: str) -> list[Record]:
     return [record for record in records if record.part.config["deck"] == deck]
 
 
-def _draw_curves(axes: Axes, records: Sequence[Record], across: str, colours: dict[str, str]) -> None:
+def _plot_curves(axes: Axes, records: Sequence[Record], across: str, colours: dict[str, str]) -> None:
     from matplotlib.ticker import NullFormatter  # noqa: PLC0415 - slow to import
 
     axes.set_xscale("log")
@@ -238,7 +238,7 @@ def _draw_curves(axes: Axes, records: Sequence[Record], across: str, colours: di
         high = [max(one.mean if one.high is None else one.high, _LEAST) for one in intervals]
         keep = [at for at in range(len(places)) if places[at] > 0]
         kept = [[values[at] for at in keep] for values in (places, middle, low, high)]
-        draw_band(axes, kept[0], kept[1], (kept[2], kept[3]), method, colours[method])
+        plot_band(axes, kept[0], kept[1], (kept[2], kept[3]), method, colours[method])
     axes.axhline(1.0, color="#bbbbbb", linewidth=0.8, linestyle=":")
 
 
@@ -247,7 +247,7 @@ def interval_of(records: Sequence[Record], at: int) -> Interval:
     return over_seeds([record.result["curve"][at]["percent"] for record in records], interquartile_mean)
 
 
-def _draw_matrix(axes: Axes, deck: str, methods: list[str], won: Float64Array) -> None:
+def _plot_matrix(axes: Axes, deck: str, methods: list[str], won: Float64Array) -> None:
     most = float(np.abs(won).max()) or 1.0
     axes.imshow(won, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
     axes.set_xticks(range(len(methods)), methods, rotation=45, ha="right", fontsize=8)

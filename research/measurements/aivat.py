@@ -48,19 +48,19 @@ class Args:
     """Measure AIVAT on pairs of agents."""
 
     pair: Annotated[tuple[tuple[str, str], ...], tyro.conf.UseAppendAction] = ()
-    """Two agents; give it once for each pair. Without one, four pairs are played."""
+    """Two agents; repeat it for several pairs (default: four pairs)."""
     edition: str = "parker"
-    """The rule sheet."""
+    """Rule sheet."""
     players: int = 2
     """Seats at the table."""
     rounds: int = 40_000
-    """Of each pair."""
+    """Rounds of each pair."""
     luck_value: str = ""
-    """Folder of the network; "": the project's own."""
+    """Folder of the network; "": the shipped one."""
     seed: int = 1
-    """Of the deals."""
+    """Seed of the deals."""
     threads: int = 1
-    """Of the play."""
+    """CPU threads."""
     docs: bool = False
     """Write docs/benchmarks/aivat.json; lines of other pairs stay in it."""
 
@@ -142,7 +142,7 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
 
 
 def _luck(outcome: Outcome) -> Float64Array:
-    """Of the first agent in each deal, over both seats."""
+    """Return the luck of the first agent in each deal, over both seats."""
     assert outcome.luck is not None, "luck was counted"
     luck: Float64Array = own_less_others(outcome.luck).mean(axis=1)
     return luck
@@ -153,7 +153,7 @@ def _mean(blocks: Float64Array) -> tuple[float, float]:
 
 
 def table_of(lines: Sequence[Line]) -> Table:
-    """The lines for people."""
+    """Build the table of the lines."""
     table = Table(
         title="AIVAT on top of duplicate deals; points per round, ± standard errors",
         title_justify="left",
@@ -170,7 +170,7 @@ def table_of(lines: Sequence[Line]) -> Table:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     args = tyro.cli(Args, prog="python -m research.measurements.aivat", description=__doc__)
     lines = [measured(pair, args) for pair in args.pair or PAIRS]
     Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table_of(lines))

@@ -65,13 +65,13 @@ class Args:
 
 
 def speed(pair: tuple[str, str], threads: int, deals: int, first: int) -> float:
-    """Rounds per second of wall-clock time.
+    """Return rounds per second of elapsed time.
 
     Args:
-        pair: who plays.
-        threads: that play.
-        deals: two matches each.
-        first: number of the first deal.
+        pair: the two agents.
+        threads: number of threads.
+        deals: number of deals, two matches each.
+        first: index of the first deal.
     """
     config = MatchConfig(threads=threads)
     start = time.perf_counter()
@@ -80,7 +80,7 @@ def speed(pair: tuple[str, str], threads: int, deals: int, first: int) -> float:
 
 
 def speeds(args: Args) -> dict[str, dict[str, float]]:
-    """Medians by pair and number of threads; every repeat measures all of them in turns."""
+    """Return medians by pair and number of threads; every repeat measures all of them in turns."""
     measured: dict[tuple[tuple[str, str], int], list[float]] = {}
     for pair in PAIRS:
         speed(pair, 2, 64, 0)  # compiles
@@ -96,7 +96,7 @@ def speeds(args: Args) -> dict[str, dict[str, float]]:
 
 
 def reductions(args: Args) -> dict[str, dict[str, Any]]:
-    """By kind of pair: who plays, and how many times more plain rounds would be needed."""
+    """Return the agents and the factor of plain rounds needed, by kind of pair."""
     result = {}
     for name, pair in SAVINGS.items():
         outcome = play(pair, MatchConfig(episode="round"), args.saving_deals)
@@ -105,7 +105,7 @@ def reductions(args: Args) -> dict[str, dict[str, Any]]:
 
 
 def main(args: Args) -> None:
-    """Measure, print, and write if asked to."""
+    """Measure, print, and write the docs on request."""
     rates, saved = speeds(args), reductions(args)
     console = Console()
     table = Table(title="Rounds per second, matches", title_justify="left")
@@ -125,7 +125,7 @@ def main(args: Args) -> None:
 
 
 def write_docs(rates: dict[str, dict[str, float]], saved: dict[str, dict[str, Any]], args: Args) -> None:
-    """Write the figures with their surroundings, and the picture."""
+    """Write the figures with the environment, and the plot."""
     content = {
         "environment": environment_info(),
         "arguments": asdict(args),
@@ -138,7 +138,7 @@ def write_docs(rates: dict[str, dict[str, float]], saved: dict[str, dict[str, An
 
 
 def picture(rates: dict[str, dict[str, float]], saved: dict[str, dict[str, Any]]) -> Any:
-    """Two bar charts: rounds per second by pair, rounds saved by kind of pair."""
+    """Plot rounds per second by pair, and rounds saved by kind of pair."""
     figure = new_figure(10.5, 4.6, layout="constrained")
     left, right = figure.subplots(1, 2)
     for threads, shift, colour in (("1", 0.2, "#9db4d0"), ("2", -0.2, "#2f5f9e")):

@@ -1,4 +1,4 @@
-"""Does `arnold` play like the program that it follows? Its statistics beside those of the real one.
+"""Compare the statistics of `arnold` with those of the program that it follows.
 
     python -m research.measurements.arnold
     python -m research.measurements.arnold --docs     # writes docs/benchmarks/arnold.json and docs/arnold.md
@@ -6,7 +6,8 @@
 
 The known figures were measured on the BSD programs themselves (60,040 rounds of each against itself,
 duplicate matches of one against the other). Here the same is played by the compiled agent, by the American
-rules with the options for what BSD mille does otherwise; what has no option is said in docs/agents.md.
+rules with options for the differences of BSD mille; differences without an option are listed in
+docs/agents.md.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ class KnownCards:
     """A figure of the real program.
 
     Attributes:
-        name: what it is.
-        debian: of the one version.
-        classic: of the other.
+        name: name of the figure.
+        debian: value of Debian's version.
+        classic: value of the classic version.
         within: half of a 95 % interval of the known figure; None: a share of rounds, whose interval follows.
-        value: the same from what was played here.
+        value: computes the figure from an outcome.
     """
 
     name: str
@@ -59,14 +60,14 @@ class KnownCards:
     value: Callable[[Counts, Outcome], float]
 
     def tolerance(self, known: float, rounds: int) -> float:
-        """Half of a 95 % interval of the difference of the known and the measured figure."""
+        """Half-width of a 95 % interval of the difference of the known and the measured figure."""
         if self.within is not None:
             return self.within * math.sqrt(1 + KNOWN_ROUNDS / rounds)
         return 1.96 * math.sqrt(known * (1 - known) * (1 / KNOWN_ROUNDS + 1 / rounds)) + _ROUNDED
 
 
 _ROUNDED: Final = 0.0005
-"""The known shares have three digits."""
+"""Rounding error of known shares, which have three digits."""
 
 
 def _share(above: str, below: str = "started") -> Callable[[Counts, Outcome], float]:
@@ -113,7 +114,7 @@ The statistics are not all: by an outside measurement, with the program's own me
 decisions was the same as the real program's. No command here repeats it, for the program is not part of this
 project. What the rules of BSD mille have that no option has: [agents.md](agents.md#arnold).
 """
-"""The text of the page after its figures."""
+"""Text of the page after its figures."""
 
 
 @dataclass
@@ -123,7 +124,7 @@ class Args:
     deals: int = 20_000
     """Deals of each comparison, two matches each."""
     seed: int = 1
-    """Of the deals."""
+    """Seed of the deals."""
     docs: bool = False
     """Write docs/benchmarks/arnold.json and docs/arnold.md."""
 
@@ -145,10 +146,7 @@ class Line:
 
 
 def self_play(version: str, args: Args) -> list[Line]:
-    """The statistics of a version against itself.
-
-    A deal's two rotations would be the same game twice; so the deals are plain.
-    """
+    """Return the statistics of a version against itself, in plain deals (both rotations would be equal)."""
     config = MatchConfig(BSD, seed=args.seed, plain=True)
     outcome = play([VERSIONS[version]], config, args.deals)
     counts = Counts(outcome.counters.sum(axis=0), counters)
@@ -163,7 +161,7 @@ def self_play(version: str, args: Args) -> list[Line]:
 
 
 def against_each_other(args: Args) -> Line:
-    """The share of matches that the classic version wins against Debian's."""
+    """Return the share of matches that the classic version wins against Debian's."""
     config = MatchConfig(BSD, seed=args.seed)
     outcome = play(list(VERSIONS.values())[::-1], config, args.deals)
     wins = float(np.mean(outcome.wins[:, :, 0]))
@@ -171,7 +169,7 @@ def against_each_other(args: Args) -> Line:
 
 
 def main(args: Args) -> None:
-    """Compare, print, and write if asked to."""
+    """Compare, print, and write the docs on request."""
     lines = [against_each_other(args), *self_play("debian", args), *self_play("classic", args)]
     table = Table(title=f"arnold and BSD mille, {args.deals:,} deals", title_justify="left")
     for heading in HEADINGS:
@@ -187,7 +185,7 @@ HEADINGS: Final = ("version", "figure", "known", "here", "95 % of the difference
 
 
 def cells_of(line: Line) -> tuple[str, ...]:
-    """A line of the table."""
+    """Return the cells of a line."""
     digits = 0 if line.known > 20 else 3
     return (
         line.version,
@@ -200,7 +198,7 @@ def cells_of(line: Line) -> tuple[str, ...]:
 
 
 def write_docs(lines: Sequence[Line], args: Args) -> None:
-    """Write the figures with their surroundings, and as a page."""
+    """Write the figures with the environment, and the page."""
     content: dict[str, Any] = {
         "environment": environment_info(),
         "arguments": asdict(args),

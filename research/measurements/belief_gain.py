@@ -57,7 +57,7 @@ class Args:
     deals: int = 200
     """Deals against each opponent, two rounds each: a multiple of 25."""
     aivat: bool = False
-    """Take luck off the points, as the arena does with --aivat."""
+    """Correct points for luck, as the arena does with --aivat."""
     seed: int = 1
     """Seed of the deals."""
     docs: bool = False
@@ -138,7 +138,7 @@ def check(args: Args) -> None:
 
 
 def main(args: Args) -> None:
-    """Measure, print, and write the docs if asked to."""
+    """Measure, print, and write the docs on request."""
     check(args)
     luck = ", less luck" if args.aivat else ""
     table = Table(title=f"{args.rollout}+search, points a round{luck} (1 SE)", title_justify="left")
@@ -156,8 +156,8 @@ def main(args: Args) -> None:
         )
     Console().print(table)
     if args.docs:
-        told = {"arguments": asdict(args), "environment": environment_info()}
-        new = {line.opponent: {**asdict(line), **told} for line in lines}
+        about = {"arguments": asdict(args), "environment": environment_info()}
+        new = {line.opponent: {**asdict(line), **about} for line in lines}
         old = json.loads(DOCS.read_text(encoding="utf-8"))["lines"] if DOCS.exists() else []
         stay = [line for line in old if line["opponent"] not in new]
         write_json_atomically(DOCS, {"lines": [*new.values(), *stay]})

@@ -141,7 +141,7 @@ def score(
         truth = states["hand"][number, 1 - int(seats[number])]
         key = first + known.slot, 1 + int(states["draw_pile"][number]) + 200 * len(scores.bits)
         start = time.thread_time()
-        hands = belief.draw(known, args.hands, key)
+        hands = belief.sample(known, args.hands, key)
         scores.milliseconds.append(1000 * (time.thread_time() - start))
         true_hand = np.stack([np.zeros_like(truth), truth])[None]
         scores.bits.append(float(np.log2(max(belief.weigh(known, true_hand)[0], 1e-9))))
@@ -226,7 +226,7 @@ def calibration_error(said: Float64Array, holds: Float64Array) -> float:
     )
 
 
-def draw(found: dict[str, dict[str, Any]]) -> Figure:
+def plot(found: dict[str, dict[str, Any]]) -> Figure:
     """Plot bits by cards left, and reliability."""
     figure = new_figure(11, 4.5, layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -257,10 +257,10 @@ def draw(found: dict[str, dict[str, Any]]) -> Figure:
 
 
 def main(args: Args) -> None:
-    """Measure, print, and write the docs if asked to.
+    """Measure, print, and write the docs on request.
 
     Raises:
-        ValueError: `--docs` with a network of one's own.
+        ValueError: `--docs` is given with a network that is not shipped.
     """
     if args.docs and args.belief != NETWORK:
         raise ValueError(f"--docs describes the shipped network, not {args.belief!r}: omit one of them")
@@ -291,7 +291,7 @@ def main(args: Args) -> None:
         picture = Path("docs/images", f"{DOCS}.png")
         write_json_atomically(figures, json.loads(json.dumps(report)))
         print(f"wrote {figures} and {picture}")
-        warn(save_picture(picture, lambda: draw(result)))
+        warn(save_picture(picture, lambda: plot(result)))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""Partners who learned apart: what a team loses if its seats are played by policies of different seeds.
+"""Measure cross-play: the loss of a team whose seats are played by policies of different seeds.
 
     python -m research.measurements.cross_play runs/one runs/two runs/three
     python -m research.measurements.cross_play runs/one runs/two --edition parker --rounds 20000
 
 Two teams of two. For every ordered pair of policies A, B the team of A and B plays against a team of two A,
 in single rounds; each deal is played four times, with A in every seat once and the same cards. The mean over
-all pairs is what cross-play loses against self-play (Hu et al. 2020): how strong A and B are cancels, since
-B and A play against two B as well.
+all pairs is the loss of cross-play against self-play (Hu et al. 2020); the strengths of A and B cancel, since
+B and A also play against two B.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from millebornes_env.arena.match import MatchConfig, agent_seed, play
 PLAYERS: Final = 4
 TEAMS: Final = 2
 AT_ONCE: Final = 2000
-"""Deals that are played at the same time."""
+"""Deals of a batch."""
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -48,13 +48,13 @@ class Args:
     """Measure cross-play."""
 
     policies: Annotated[tuple[str, ...], tyro.conf.Positional]
-    """agents of the same kind that learned apart: run folders, or names of agents"""
+    """independently trained policies of the same kind: run folders, or names of agents"""
     edition: str = "parker"
     """rule sheet that is played"""
     rounds: int = 10_000
     """deals for each ordered pair, each played four times"""
     seed: int = 1
-    """of the deals"""
+    """seed of the deals"""
 
 
 class Team(BaseAgent):
@@ -63,18 +63,18 @@ class Team(BaseAgent):
     It plays in the arena, where a slot is game * players + seat.
 
     Attributes:
-        name: of both.
-        table: where they play.
+        name: names of both agents.
+        table: the table.
     """
 
     has_memory = True
 
     def __init__(self, table: Table, agents: tuple[Agent, Agent]) -> None:
-        """Seat the partners.
+        """Create a team.
 
         Args:
-            table: of two teams of two.
-            agents: of the first and of the second seat; may be one and the same.
+            table: a table of two teams of two.
+            agents: agents of the first and of the second seat; may be the same.
 
         Raises:
             ValueError: the table has other teams.
@@ -89,7 +89,7 @@ class Team(BaseAgent):
         self._agents = agents
 
     def forget(self) -> None:
-        """Other matches begin."""
+        """Reset the memories for other matches."""
         for agent in self._agents:
             forget_of(agent)
 
@@ -113,14 +113,14 @@ class Team(BaseAgent):
 def lead_of_team(
     team: Team, opponents: Spec, config: MatchConfig, deals: int, first_deal: int = 0
 ) -> Float64Array:
-    """The lead of a team over two opponents of one kind, in points, or in percent of the win without points.
+    """Return the lead of a team over two equal opponents, in points, or in per cent of wins without points.
 
     Args:
         team: two partners.
         opponents: the agent in both seats of the other team.
         config: the table.
-        deals: B; each is played from both teams' places with the same cards.
-        first_deal: number of the first.
+        deals: number of deals, B; each is played in both rotations with the same cards.
+        first_deal: index of the first deal.
 
     Returns:
         float64[B], the mean over both rounds of a deal.
@@ -134,7 +134,7 @@ def lead_of_team(
 def cross_play(
     first: Agent, second: Agent, config: MatchConfig, deals: int, first_deal: int = 0
 ) -> Float64Array:
-    """The lead of a team of two agents over two of the first; the mean of each deal, float64[deals].
+    """Return the mean lead in each deal of a team of two agents over two of the first, float64[deals].
 
     The first agent sits in every seat of the table once, its partner opposite, the other team between.
     """
@@ -148,27 +148,27 @@ def cross_play(
 
 
 def all_pairs(args: Args) -> dict[tuple[int, int], Float64Array]:
-    """The leads of every ordered pair, by the numbers of their policies; deals are the same for all pairs.
+    """Return the leads of every ordered pair, by the indices of the policies, on the same deals.
 
     Raises:
-        ValueError: there is no such edition or agent, or none for its table.
+        ValueError: there is no such edition or agent, or the agent does not play at the table.
     """
     result: dict[tuple[int, int], list[Float64Array]] = {}
     config = MatchConfig(args.edition, PLAYERS, TEAMS, episode="round", seed=args.seed)
     who = [
         make(name, config.table(), agent_seed(args.seed, number)) for number, name in enumerate(args.policies)
     ]
-    for begun in range(0, args.rounds, AT_ONCE):
-        count = min(AT_ONCE, args.rounds - begun)
+    for first in range(0, args.rounds, AT_ONCE):
+        count = min(AT_ONCE, args.rounds - first)
         for pair in itertools.permutations(range(len(who)), 2):
-            leads = cross_play(who[pair[0]], who[pair[1]], config, count, begun)
+            leads = cross_play(who[pair[0]], who[pair[1]], config, count, first)
             result.setdefault(pair, []).append(leads)
-        print(f"{begun + count:,} of {args.rounds:,} deals", file=sys.stderr, flush=True)
+        print(f"{first + count:,} of {args.rounds:,} deals", file=sys.stderr, flush=True)
     return {pair: np.concatenate(leads) for pair, leads in result.items()}
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_command(_command)
 
 

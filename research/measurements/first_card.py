@@ -1,10 +1,9 @@
-"""The page in a browser: `python -m research.measurements.first_card`, after `make web`.
+"""Measure the page in a browser: `python -m research.measurements.first_card`, after `make web`.
 
-It needs the extra `browser` and Chromium. How long it takes from opening the page to the first card drawn,
-what it loads for that, and how fast its engine plays and thinks in the tab. The page is opened by a link to a
-position, so that nobody need press a button; the browser keeps no file between openings; the disk is warm.
-Times are those of the clock: measure on a machine that does nothing else. The path of another browser may be
-given as MILLEBORNES_BROWSER.
+This needs the extra `browser` and Chromium. Measured are the time from opening the page to the first visible
+card, the loaded files, and the speed of the engine and its agents in the tab. The page is opened by a link to
+a position, so no button is pressed; the browser caches no file between openings; the disk is warm. Times are
+elapsed times: measure on an idle machine. MILLEBORNES_BROWSER can be the path of another browser.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ new MutationObserver((_, observer) => {
   requestAnimationFrame(() => setTimeout(() => (window.firstCard = performance.now())));
 }).observe(document, { childList: true, subtree: true });
 """
-"""Notes when the frame with the first card of the hand has been drawn, in milliseconds from opening."""
+"""Script that records the time of the frame with the first card of the hand, in milliseconds from opening."""
 
 MEASURED: Final = """
 async (asked) => {
@@ -74,9 +73,9 @@ class Args:
     """The options of the command line."""
 
     repeats: int = 5
-    """times that the page is opened; the median is reported"""
+    """openings of the page; the median is reported"""
     out: Path = Path("benchmarks/results/first_card.json")
-    """where the figures go"""
+    """file of the figures"""
     docs: bool = False
     """write docs/benchmarks/first_card.json and the table of docs/benchmarks.md, too"""
 
@@ -114,12 +113,12 @@ class Figures:
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_arguments: Any) -> None:
-        """Say nothing."""
+        """Do not log."""
 
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address of a folder, for as long as it is needed."""
+    """Serve a folder in a `with` block; yield its address."""
     handler = functools.partial(_Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -130,13 +129,13 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def link_of(text: str) -> str:
-    """The part of a link that holds a position (`table/keeping.js`)."""
+    """Return the part of a link that holds a position (`table/keeping.js`)."""
     packed = zlib.compress(text.encode(), wbits=-15)
     return "#z=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def opened(browser: Any, address: str) -> tuple[float, dict[str, tuple[int, int]]]:
-    """Milliseconds until the first card, in a browser that knows nothing of the page; and what it loads."""
+    """Return the milliseconds until the first card in a browser with an empty cache, and the loaded files."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     files: set[str] = set()
     context.on("request", lambda request: files.add(request.url.partition("#")[0].removeprefix(address)))
@@ -153,13 +152,13 @@ def opened(browser: Any, address: str) -> tuple[float, dict[str, tuple[int, int]
 
 
 def sizes_of(files: list[str]) -> dict[str, tuple[int, int]]:
-    """The bytes of files, as they are and compressed."""
+    """Return the bytes of files, raw and compressed."""
     contents = {name.removeprefix(PAGE): (ROOT / name).read_bytes() for name in files}
     return {name: (len(content), len(gzip.compress(content, 9))) for name, content in contents.items()}
 
 
 def measure(repeats: int) -> Figures:
-    """Open the page so many times, then play in a tab.
+    """Open the page repeatedly, then play in a tab.
 
     Raises:
         ModuleNotFoundError: Playwright is not installed.
@@ -218,7 +217,7 @@ def write_docs(figures: Figures, page: Path) -> None:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line."""
     args = tyro.cli(Args, description=__doc__)
     if not (BUILT / "engine.json").is_file():
         print("the engine of the page is not built: run make web", file=sys.stderr)

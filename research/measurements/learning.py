@@ -1,11 +1,11 @@
-"""Measure how soon a new policy beats `holder`, in runs of `train.selfplay` with several seeds.
+"""Measure the time until a new policy beats `holder`, in runs of `train.selfplay` with several seeds.
 
     python -m research.measurements.learning
     python -m research.measurements.learning --docs     # docs/benchmarks/learning.json,
     docs/images/learning.png
 
 The clock runs from the first game on and does not stop for evaluations; compiling, once for each machine, is
-not counted. A run has got there at the first evaluation whose share of matches won is at least --goal.
+not counted. A run reaches the goal at the first evaluation whose share of matches won is at least --goal.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ class Args:
     """The options of the command line."""
 
     seeds: int = 5
-    """runs, with seeds 1, 2 ..."""
+    """number of runs, with seeds 1, 2 ..."""
     minutes: float = 1.0
-    """minutes that each run lasts"""
+    """minutes of each run"""
     eval_seconds: float = 3.0
     """seconds between two evaluations"""
     eval_deals: int = 500
     """deals of an evaluation against each agent of the gauntlet, each played from both seats"""
     opponent: str = "holder"
-    """agent of the gauntlet that is to be beaten"""
+    """agent of the gauntlet to be beaten"""
     goal: float = 0.6
-    """share of matches to be won"""
+    """share of matches to win"""
     threads: int = 2
     """CPU threads"""
     docs: bool = False
-    """keep table and picture in docs"""
+    """write table and plot into docs"""
 
 
 def curve(args: Args, seed: int, folder: Path) -> tuple[list[Point], TrainingArgs]:
-    """The learning curve of one run, and its options."""
+    """Return the learning curve of one run, and its options."""
     options = TrainingArgs(
         run_dir=folder,
         seed=seed,
@@ -75,12 +75,12 @@ def curve(args: Args, seed: int, folder: Path) -> tuple[list[Point], TrainingArg
 
 
 def first_at(points: list[Point], opponent: str, goal: float) -> Point | None:
-    """The first point at which the goal was reached."""
+    """Return the first point at which the goal was reached."""
     return next((point for point in points if point.scores[opponent].win_rate >= goal), None)
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     args = tyro.cli(Args, description=__doc__)
     curves: dict[int, list[Point]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -111,11 +111,11 @@ def main() -> int:
             "curves": {str(seed): [asdict(point) for point in points] for seed, points in curves.items()},
         }
         write_json_atomically(DOCS / "benchmarks" / "learning.json", content)
-        warn(save_picture(DOCS / "images" / "learning.png", lambda: draw(curves, args)))
+        warn(save_picture(DOCS / "images" / "learning.png", lambda: plot(curves, args)))
     return 0
 
 
-def draw(curves: dict[int, list[Point]], args: Args) -> Figure:
+def plot(curves: dict[int, list[Point]], args: Args) -> Figure:
     """Draw the curves of all seeds."""
     figure = new_figure(8, 4.5, layout="constrained")
     axes = figure.add_subplot()

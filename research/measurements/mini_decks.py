@@ -1,11 +1,11 @@
-"""The table of the mini decks in docs/hidden_information.md: how large they are, what they are worth.
+"""Build the tables of the mini decks in docs/hidden_information.md: their sizes and values.
 
-python -m research.measurements.mini_decks          # a minute of two cores; the largest deck takes nearly all
-of it python -m research.measurements.mini_decks --docs   # ... and writes the tables of the page, and the
-card of the policies
+    python -m research.measurements.mini_decks          # a minute of two cores, mostly for the largest deck
+    python -m research.measurements.mini_decks --docs   # also writes the tables of the page and the model
+    card
 
-What a deck is worth comes from the policy that is shipped, or from what
-`python -m millebornes_env solve DECK --json docs/benchmarks/DECK.json` has written.
+The value of a deck is read from the shipped policy, or from the output of
+`python -m millebornes_env solve DECK --json docs/benchmarks/DECK.json`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BEGIN: Final = "<!-- {}: written by python -m research.measurements.mini_decks -
 
 @dataclass
 class Args:
-    """Count and judge the mini decks."""
+    """Count and evaluate the mini decks."""
 
     docs: bool = False
     """Write the tables of the page and of the card."""
@@ -65,10 +65,10 @@ class Row:
 
 
 def row_of(name: str) -> Row:
-    """Count a deck, judge random play, and the policy that is shipped for it."""
+    """Count a deck, and evaluate random play and the shipped policy."""
     game = solvable(name)
     path = FOLDER / f"{name}.npz"
-    begun = time.process_time()
+    start = time.process_time()
     if not path.is_file():
         row = Row(game, judge(game, Uniform()), None, None, solved(name))
     else:
@@ -76,7 +76,7 @@ def row_of(name: str) -> Row:
         policy = read_policy(path, tree)
         uniform = judge_tree(tree, Uniform().weights(tree), "uniform")
         row = Row(game, uniform, policy, judge_tree(tree, policy.weights(tree), name), policy.about)
-    print(f"{name}: {time.process_time() - begun:.1f} s of processor time")
+    print(f"{name}: {time.process_time() - start:.1f} s of processor time")
     return row
 
 
@@ -112,7 +112,7 @@ def table_of_sizes(rows: list[Row]) -> str:
 
 
 def cards_of(game: Solvable) -> str:
-    """The cards of a deck, in words."""
+    """Describe the cards of a deck."""
     return ", ".join(
         f"{copies} {CARD_NAMES[card]}" if copies > 1 else CARD_NAMES[card]
         for card, copies in enumerate(game.rules.deck)
@@ -143,7 +143,7 @@ def digits_of(width: float) -> int:
 
 
 def words_of_bounds(low: float, high: float, digits: int) -> str:
-    """Bounds with so many digits behind the point, rounded away from each other, so that they hold."""
+    """Format bounds with a number of decimals, rounded outwards so that they stay valid."""
     unit = Decimal(1).scaleb(-digits)
     below = Decimal(low).quantize(unit, ROUND_FLOOR)
     return f"{below:+} and {Decimal(high).quantize(unit, ROUND_CEILING):+}"
@@ -165,7 +165,7 @@ def table_of_policies(rows: list[Row]) -> str:
 
 
 def replaced(path: Path, tables: dict[str, str]) -> None:
-    """Write tables between their marks."""
+    """Replace the tables between their marks."""
     text = path.read_text(encoding="utf-8")
     for name, table in tables.items():
         text = with_block(text, BEGIN.format(name), table)
@@ -174,7 +174,7 @@ def replaced(path: Path, tables: dict[str, str]) -> None:
 
 
 def main(args: Args) -> None:
-    """Count, judge, print, and write if asked to."""
+    """Count, evaluate, print, and write the docs on request."""
     for name in mini_decks():
         edition(name)  # a sheet that cannot be read is found before the long walk
     rows = [row_of(name) for name in mini_decks()]

@@ -1,7 +1,7 @@
-"""The engine of the page in the browser: `python -m research.measurements.page_engine`, after `make web`.
+"""Measure the engine of the page: `python -m research.measurements.page_engine`, after `make web`.
 
-How large its files are, as they are and compressed, how many decisions of random play a second it takes on
-one thread, and how long agents think, in processor time of Node (V8, as in Chromium).
+Measured are the sizes of its files, raw and compressed, decisions per second of random play on one thread,
+and the time of agents per decision, in processor time of Node (V8, as in Chromium).
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ MEASURED: Final[dict[str, Any]] = {
 
 
 def sizes() -> dict[str, tuple[int, int]]:
-    """The bytes of each file that the engine needs, as it is and compressed by gzip."""
-    told = json.loads((BUILT / "engine.json").read_text(encoding="utf-8"))
-    built = [BUILT / name for name in ("engine.json", *sorted(told["files"]))]
+    """Return the bytes of each file of the engine, raw and compressed by gzip."""
+    data = json.loads((BUILT / "engine.json").read_text(encoding="utf-8"))
+    built = [BUILT / name for name in ("engine.json", *sorted(data["files"]))]
     files = [*built, *(WEB / name for name in SCRIPTS)]
     contents = {file.name: file.read_bytes() for file in files}
     return {name: (len(content), len(gzip.compress(content, 9))) for name, content in contents.items()}
 
 
 def speeds() -> dict[str, Any]:
-    """Decisions a second of random play, and milliseconds of a decision of each agent."""
+    """Return decisions per second of random play, and milliseconds per decision of each agent."""
     script = Path(__file__).with_suffix(".mjs")
     done = subprocess.run(
         ["node", script, WEB, BUILT], input=json.dumps(MEASURED), capture_output=True, text=True, check=True

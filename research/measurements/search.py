@@ -38,7 +38,7 @@ from millebornes_env.arena.outcome import Outcome
 DOCS: Final = Path("docs/benchmarks/search.json")
 
 TURN: Final = 25
-"""Deals that are played between two steps of the progress bar."""
+"""Deals between two steps of the progress bar."""
 
 
 @dataclass
@@ -50,17 +50,17 @@ class Args:
     options: str = ""
     """Options of the searcher, such as "z=1,rollouts=400"."""
     deals: int = 400
-    """Deals for each, two rounds each."""
+    """Deals of each rollout agent, two rounds each."""
     seed: int = 1
-    """Of the deals."""
+    """Seed of the deals."""
     decisions: int = 300
-    """Number of decisions whose cost is measured."""
+    """Decisions for the measurement of cost."""
     edition: str = "parker"
-    """The rule sheet."""
+    """Rule sheet."""
     players: int = 2
     """Seats at the table."""
     teams: int | None = None
-    """Teams at the table; by default as usual for the sheet."""
+    """Teams at the table (default: as usual for the sheet)."""
     docs: bool = False
     """Write docs/benchmarks/search.json; lines of other rollout agents stay in it."""
 
@@ -89,13 +89,13 @@ class Line:
 
 
 def spec_of(rollout: str, *options: str) -> str:
-    """The searcher."""
+    """Return the spec of the searcher."""
     text = ",".join(filter(None, options))
     return f"{rollout}+search" + (f":{text}" if text else "")
 
 
 def gain(rollout: str, args: Args) -> tuple[float, float]:
-    """Points per round over the rollout agent, and its standard error."""
+    """Return points per round over the rollout agent, and the standard error."""
     config = MatchConfig(args.edition, args.players, args.teams, episode="round", seed=args.seed)
     outcome: Outcome | None = None
     specs = [spec_of(rollout, args.options)] + [rollout] * (config.rules.teams - 1)
@@ -108,7 +108,7 @@ def gain(rollout: str, args: Args) -> tuple[float, float]:
 
 
 def cost(rollout: str, args: Args) -> tuple[float, float, float]:
-    """Milliseconds of a decision on one core, mean and 95th percentile, and playouts for a decision."""
+    """Return mean and 95th percentile of milliseconds per decision on one core, and playouts per decision."""
     return cost_of(spec_of(rollout, args.options, "threads=1"), rollout, args)
 
 
@@ -141,7 +141,7 @@ def cost_of(spec: str, rollout: str, args: Args) -> tuple[float, float, float]:
 
 
 def main(args: Args) -> None:
-    """Measure, print, and write if asked to."""
+    """Measure, print, and write the docs on request."""
     lines = [
         Line(rollout, *gain(rollout, args), args.deals, *cost(rollout, args)) for rollout in args.rollouts
     ]
@@ -166,10 +166,10 @@ def main(args: Args) -> None:
 
 
 def keep(lines: Sequence[Line], args: Args, path: Path) -> None:
-    """Put lines into the file, each with its arguments and machine; older ones of the same agents go."""
+    """Write lines to the file with their arguments and machine; they replace lines of the same agents."""
     arguments = {name: value for name, value in asdict(args).items() if name != "rollouts"}
-    told = {"arguments": arguments, "environment": environment_info()}
-    new = {line.rollout: {**asdict(line), **told} for line in lines}
+    about = {"arguments": arguments, "environment": environment_info()}
+    new = {line.rollout: {**asdict(line), **about} for line in lines}
     old = json.loads(path.read_text(encoding="utf-8"))["lines"] if path.exists() else []
     stay = [line for line in old if line["rollout"] not in new]
     write_json_atomically(path, {"lines": [*new.values(), *stay]})

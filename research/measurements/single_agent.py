@@ -1,10 +1,10 @@
-"""Compare the speed of the Gymnasium environments, whose other seats are played by agents, with `vector_env`.
+"""Compare the speed of the Gymnasium environments with built-in opponents with that of `vector_env`.
 
     python -m research.measurements.single_agent
 
-Learners play at random. Everything runs on one thread; rates are per second of CPU time, so that other work
-of the machine counts little, in turns, medians of the repeats. A decision is one of any seat, an opponent's
-too; `vector_env`'s are all at random, which costs nothing but the draw.
+Learners play at random. Everything runs on one thread, in turns; rates are per second of CPU time, so that
+other processes have little effect, and medians of the repeats. Decisions of all seats count, including
+opponents; in `vector_env` all are random, which costs only a random number.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Args:
     """Measure the environments of Gymnasium."""
 
     opponent: str = "greedy"
-    """who plays the other seats"""
+    """agent in the other seats"""
     num_envs: int = 1024
     """games in a batch"""
     steps: int = 300
-    """of a batch in each measurement"""
+    """steps of a batch in each measurement"""
     repeats: int = 7
-    """of each measurement; the median counts"""
+    """repeats of each measurement; the median is reported"""
 
 
 def rate_of(work: Callable[[], int]) -> float:
@@ -49,7 +49,7 @@ def rate_of(work: Callable[[], int]) -> float:
 
 
 def of_vector_env(args: Args) -> Callable[[], int]:
-    """Decisions of `vector_env`, all at random."""
+    """Measure random decisions of `vector_env`."""
     env = vector_env(args.num_envs, seed=1)
     env.reset()
     actions = np.zeros(args.num_envs, np.int64)
@@ -63,7 +63,7 @@ def of_vector_env(args: Args) -> Callable[[], int]:
 
 
 def of_vector_env_asked(args: Args) -> Callable[[], int]:
-    """Decisions of `vector_env`, every second seat asked by `act` in a loop of the caller's."""
+    """Measure decisions of `vector_env`, with `act` for every second seat in a loop of the caller."""
     env = vector_env(args.num_envs, seed=1)
     agent = agents.load(args.opponent, env)
     env.reset()
@@ -82,7 +82,7 @@ def of_vector_env_asked(args: Args) -> Callable[[], int]:
 
 
 def of_make_vec(args: Args) -> Callable[[], int]:
-    """Decisions of `gymnasium.make_vec`, learners' and opponents'."""
+    """Measure decisions of `gymnasium.make_vec`, of learners and opponents."""
     env: Any = gymnasium.make_vec(ENV_ID, num_envs=args.num_envs, opponent=args.opponent)
     infos = env.reset(seed=1)[1]
     actions = np.zeros(args.num_envs, np.int64)
@@ -105,7 +105,7 @@ def of_make_vec(args: Args) -> Callable[[], int]:
 
 
 def of_make(args: Args) -> Callable[[], int]:
-    """The learner's steps in `gymnasium.make`, with the wrappers that it adds."""
+    """Measure the learner's steps in `gymnasium.make`, with its wrappers."""
     env: Any = gymnasium.make(ENV_ID, opponent=args.opponent)
     info = env.reset(seed=1)[1]
 
@@ -121,7 +121,7 @@ def of_make(args: Args) -> Callable[[], int]:
 
 
 def measure(args: Args) -> dict[str, float]:
-    """Medians by what was measured."""
+    """Return the median of each measurement."""
     works = {
         "vector_env, all at random: decisions": of_vector_env(args),
         f"vector_env, {args.opponent} asked by act(): decisions": of_vector_env_asked(args),

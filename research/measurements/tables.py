@@ -23,7 +23,7 @@ from millebornes_env.render.millebornes.editions import table_name
 
 RACE = "arc_en_ciel"
 PLAYERS_OF_THE_RACE = 4
-"""The table of the race that is compared with the slowest one of Mille Bornes."""
+"""Players at the table of the race in the comparison with the slowest table of Mille Bornes."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class Args:
     """The options of the command line."""
 
     batch: int = 4096
-    """games that are stepped together"""
+    """games in a batch"""
     seconds: float = 0.3
     """seconds that each table plays in each round of the benchmark"""
     repeats: int = 7
     """rounds of the benchmark; the median is reported"""
     out: Path = Path("benchmarks/results/tables")
-    """where the .json and the .png go"""
+    """path of the .json and the .png file, without suffix"""
 
 
 def build_settings(args: Args) -> list[Setting]:
-    """All tables of all editions, two with the padded layout and the rules, and those of the race."""
+    """Return all tables of all editions, two with the padded layout and the rules, and those of the race."""
     tables = [(name, *table) for name in editions() for table in edition(name).tables]
     cases = [
         vector_case(args.batch, 1, players, f"{name} {table_name(players, teams)}", edition=name, teams=teams)
@@ -67,7 +67,7 @@ def build_settings(args: Args) -> list[Setting]:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     args = tyro.cli(Args, description=__doc__)
     settings = build_settings(args)
     measure_in_turn(settings, args.seconds, args.repeats)

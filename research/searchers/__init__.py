@@ -1,1 +1,1 @@
-"""Other ways to search, to be compared with the package's: ISMCTS, EPIMC and MDS."""
+"""Other search algorithms for comparison with the package's: ISMCTS, EPIMC and MDS."""

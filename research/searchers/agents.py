@@ -1,17 +1,17 @@
-"""Agents that search in other ways than the package's; redeals and rollouts are the same.
+"""Agents with other search algorithms than the package's, and the same redeals and rollouts.
 
     python -m millebornes_env arena research.searchers.agents:Ismcts strategist
 
 ISMCTS   single-observer information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012): one
-         tree of what the searching seat sees, others' decisions in it as well; UCB1 among the actions that a
-         redeal allows; the action taken most often is played.
+         tree over information sets of the searching seat, with the decisions of others; UCB1 among the
+         actions that a redeal allows; plays the most visited action.
 EPIMC    extended perfect information Monte Carlo (Arjonilla, Saffidine and Cazenave 2024): the first own
-         decisions are shared by all redeals and worth their best means, then each redeal is played out. All
-         actions are tried on the same redeals; with one ply it is PIMC. Others play as the rollout agent
-         does; it plays the rest of the round too, where EPIMC may take any evaluation of a game whose cards
-         are known.
-MDS      mirror descent search (Sokota et al. 2024): one ahead; the policy that is searched over is changed by
-         exp(gain / temperature), and the most probable action of that is played.
+         decisions are shared by all redeals and valued by their best means, then each redeal is played out.
+         All actions are tried on the same redeals; with one ply it is PIMC. The rollout agent plays for the
+         others and the rest of the round; EPIMC allows any evaluation with perfect information there.
+MDS      mirror descent search (Sokota et al. 2024), one step ahead: the probabilities of the rollout agent
+are
+         multiplied by exp(gain / temperature), and the most probable action is played.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.millebornes import features
 from millebornes_env.agents.options import Between
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.agents.policy.network import _ROOM as NETWORK_ROOM
-from millebornes_env.agents.policy.network import MAX_ACTIONS, forward_hidden, output
+from millebornes_env.agents.policy.network import MAX_ACTIONS, SCRATCH_SIZE, forward_hidden, output
 from millebornes_env.agents.protocol import CompiledFunction, Table
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import KnownCards
@@ -45,10 +44,10 @@ _ALL_REDEALS: Final = 1 << 40
 
 
 class OtherSearchAgent(SearchAgent):
-    """Searches in another way; subclasses say how.
+    """Base class of agents with another search algorithm.
 
     Attributes:
-        name: what tables of results call it.
+        name: name in tables of results.
     """
 
     name = "other search"
@@ -69,20 +68,20 @@ class OtherSearchAgent(SearchAgent):
 
 
 class TreeSearchAgent(OtherSearchAgent):
-    """Grows a tree of what the searching seat sees; subclasses say how.
+    """Base class of agents with a tree over information sets of the searching seat.
 
     Attributes:
-        name: what tables of results call it.
-        growth: how a tree grows; its redeals are those of a decision.
-        last_tree: of a decision that was searched last; None: none was.
+        name: name in tables of results.
+        growth: settings of tree growth; redeals are per decision.
+        last_tree: tree of the last searched decision, or None.
     """
 
     name = "tree search"
     growth: Growth
     last_tree: Tree | None = None
 
-    def grown(self, searcher: Searcher, decisions: Decisions, number: int) -> Tree:
-        """The tree of a decision that has been begun."""
+    def grow_tree(self, searcher: Searcher, decisions: Decisions, number: int) -> Tree:
+        """Grow the tree of a started decision."""
         growth = self.growth._replace(redeals=int(decisions.budget[number]))
         if growth.plies != NOT_LIMITED:
             growth = growth._replace(alike=int(decisions.num_tried[number]) + 1)
@@ -97,7 +96,7 @@ class Ismcts(TreeSearchAgent):
     """ISMCTS.
 
     Attributes:
-        name: what tables of results call it.
+        name: name in tables of results.
     """
 
     name = "ismcts"
@@ -112,14 +111,14 @@ class Ismcts(TreeSearchAgent):
         depth: Annotated[int, Between(0, 4_096)] = 0,
         threads: Annotated[int, Between(1, 1_024)] = 2,
     ) -> None:
-        """Make a searcher.
+        """Create a searcher.
 
         Args:
             table: the table to play at.
-            seed: of the redeals.
-            rollout: a compiled agent, which plays on from where a redeal leaves the tree; None: `strategist`.
+            seed: seed of the redeals.
+            rollout: compiled agent that continues from the leaf of a redeal; None: `strategist`.
             rollouts: redeals for each action that could be taken at the root.
-            exploration: of UCB1, for values scaled to 0 to 1.
+            exploration: exploration constant of UCB1, for values scaled to 0..1.
             depth: as for `SearchAgent`.
             threads: as for `SearchAgent`.
         """
@@ -127,8 +126,8 @@ class Ismcts(TreeSearchAgent):
         self.growth = Growth(0, 1, NOT_LIMITED, exploration)
 
     def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
-        """The action that was taken most often, of several the one with the best mean."""
-        tree = self.grown(searcher, decisions, number)
+        """Return the most visited action, and among several the one with the best mean."""
+        tree = self.grow_tree(searcher, decisions, number)
         visits, means = at_root(tree)
         return int(np.lexsort((means, visits))[-1])
 
@@ -137,7 +136,7 @@ class Epimc(TreeSearchAgent):
     """EPIMC.
 
     Attributes:
-        name: what tables of results call it.
+        name: name in tables of results.
     """
 
     name = "epimc"
@@ -152,14 +151,14 @@ class Epimc(TreeSearchAgent):
         depth: Annotated[int, Between(0, 4_096)] = 0,
         threads: Annotated[int, Between(1, 1_024)] = 2,
     ) -> None:
-        """Make a searcher.
+        """Create a searcher.
 
         Args:
             table: the table to play at.
-            seed: of the redeals.
-            rollout: a compiled agent, which plays for the others, and on after the plies; None: `strategist`.
+            seed: seed of the redeals.
+            rollout: compiled agent that plays for the others, and after the plies; None: `strategist`.
             rollouts: redeals for each action that could be taken at the root.
-            plies: own decisions, the one that is searched among them, that all redeals share.
+            plies: number of own decisions shared by all redeals, including the searched one.
             depth: as for `SearchAgent`.
             threads: as for `SearchAgent`.
         """
@@ -167,8 +166,8 @@ class Epimc(TreeSearchAgent):
         self.growth = Growth(0, 1, plies, 0.0)
 
     def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
-        """The action with the best mean."""
-        _, means = at_root(self.grown(searcher, decisions, number))
+        """Return the action with the best mean."""
+        _, means = at_root(self.grow_tree(searcher, decisions, number))
         return int(np.argmax(means))
 
 
@@ -184,7 +183,7 @@ class Mds(OtherSearchAgent):
     """MDS.
 
     Attributes:
-        name: what tables of results call it.
+        name: name in tables of results.
     """
 
     name = "mds"
@@ -200,17 +199,17 @@ class Mds(OtherSearchAgent):
         depth: Annotated[int, Between(0, 4_096)] = 0,
         threads: Annotated[int, Between(1, 1_024)] = 2,
     ) -> None:
-        """Make a searcher.
+        """Create a searcher.
 
         Args:
             table: the table to play at.
-            seed: of the redeals.
-            rollout: a compiled agent, which is searched over; None: `strategist`.
-            rollouts: redeals for each action that could be taken; actions that turn out clearly worse leave
-                theirs to the others.
+            seed: seed of the redeals.
+            rollout: compiled agent to search over; None: `strategist`.
+            rollouts: redeals for each legal action; clearly worse actions are dropped and leave theirs to the
+                others.
             temperature: points of gain that make an action e times as probable.
-            floor: the share of its decisions in which the agent is taken to do anything. A network does the
-                rest by its probabilities, an agent of rules does what it does.
+            floor: weight of the uniform distribution in the prior; the rest are the probabilities of a
+                network, or the choice of a rule-based agent.
             depth: as for `SearchAgent`.
             threads: as for `SearchAgent`.
         """
@@ -219,7 +218,7 @@ class Mds(OtherSearchAgent):
         self._floor = floor
 
     def choice(self, searcher: Searcher, decisions: Decisions, number: int) -> int:
-        """The most probable action of the changed policy; an action that was dropped is none."""
+        """Return the most probable action of the changed policy; dropped actions do not count."""
         count = int(decisions.num_tried[number])
         actions = np.append(decisions.base[number], decisions.tried[number, :count])
         prior = dict(zip(actions.tolist(), self.prior(decisions.roots, number, actions), strict=True))
@@ -269,9 +268,9 @@ def network_prior(
         rules: rules of the table.
         options: options of the network.
         actions: int64[n], legal actions.
-        found: float64[n], overwritten.
+        found: float64[n], overwritten with the probabilities.
     """
-    root, units = roots[number], stack_array(np.float32, NETWORK_ROOM)
+    root, units = roots[number], stack_array(np.float32, SCRATCH_SIZE)
     mask = stack_array(np.int8, MAX_ACTIONS)[: num_actions(rules.teams)]
     write_mask(root, rules, mask)
     last_layer = forward_hidden(rulebook, features, ObservationSpec, root, rules, OWN, options, units)

@@ -1,8 +1,8 @@
-"""A tree of what one seat knows, grown by redeals: the compiled part of ISMCTS and EPIMC.
+"""A tree over the information sets of one seat, grown by redeals: the compiled part of ISMCTS and EPIMC.
 
-A node is an information set of the seat that searches: all plays since the root, and its own hand after each.
-Which cards the others hold, and which are to come, differs from redeal to redeal; nodes are the same for all
-of them. As in `millebornes_env.agents.search`, which redeals and plays rounds out, that seat is seat 0.
+A node is an information set of the searching seat: all plays since the root, and its own hand after each. The
+cards of others and the cards to come differ between redeals; nodes are shared by all redeals. As in
+`millebornes_env.agents.search`, which redeals and plays rounds out, the searching seat is seat 0.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from millebornes_env.games.millebornes.turn import step
 
 ROOT: Final = 0
 MOST_PLIES: Final = 256
-"""Decisions between the root and where a redeal leaves the tree, at most."""
+"""Largest depth of a leaf, in decisions."""
 NOT_LIMITED: Final = 0
-"""As `Growth.plies`: a redeal leaves the tree at the first node that is new (ISMCTS)."""
+"""Value of `Growth.plies`: a redeal leaves the tree at the first new node (ISMCTS)."""
 
 _TYPES_IN_A_WORD: Final = 8  # a hand holds fewer than 16 cards of a type: 4 bits for each
 _BITS: Final = 4
@@ -49,7 +49,7 @@ class Growth(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """M nodes at most; A actions. Arrays are filled in as nodes are added, but for `places`."""
+    """A tree of at most M nodes with A actions; arrays are filled as nodes are added, except `places`."""
 
     places: Int64Array  # [power of 2] hash table: number of a node and 1; 0: none
     keys: Int64Array  # [M]
@@ -66,10 +66,10 @@ class Tree(NamedTuple):
 
 
 def new_tree(growth: Growth, actions: int) -> Tree:
-    """Room for a tree.
+    """Allocate a tree.
 
     Args:
-        growth: how it will grow.
+        growth: settings of tree growth.
         actions: A.
     """
     nodes = growth.redeals * max(1, growth.plies) + 2
@@ -100,12 +100,12 @@ def grow(
     hands: Int8Array,
     tree: Tree,
 ) -> None:
-    """Redeal again and again; each redeal goes down the tree, adds to it, and is played out from there.
+    """Grow a tree; each redeal descends in the tree, adds a node, and is played out from there.
 
     Args:
-        searcher: who plays rounds out, and to what depth.
+        searcher: the rollout agent and the depth of rollouts.
         rules: the table's.
-        decisions: begun.
+        decisions: the started decisions.
         number: of the decision.
         growth: how.
         hands: `no_hands()`, so that redeals are uniform.
@@ -144,10 +144,10 @@ def go_down(  # noqa: PLR0913, PLR0917 - a place in the search, and the keys of 
     key_0: int,
     key_1: int,
 ) -> int:
-    """Play a redealt game as the tree says, to where it leaves the tree; how many decisions lie in it.
+    """Play a redealt game through the tree to a leaf; return the number of decisions in the tree.
 
-    At a node of EPIMC that is new the rollout agent chooses: most later nodes are met once only, and what
-    chance would do there says little about the action that led to them.
+    At a new node of EPIMC the rollout agent chooses: most later nodes are visited only once, and a random
+    action there says little about the action that led to them.
     """
     game, memories = decisions.games[number], decisions.memories[number]
     memories[:, :] = 0
@@ -171,7 +171,7 @@ def go_down(  # noqa: PLR0913, PLR0917 - a place in the search, and the keys of 
             else:
                 write_mask(game, rules, tree.mask)
                 word = random_word(key_1 ^ _PICK_TAG, key_0, MOST_PLIES * turn + plies)
-                action = picked(tree, growth, node, seat == OWN, word)
+                action = select_action(tree, growth, node, seat == OWN, word)
             tree.line[plies, 0], tree.line[plies, 1] = node, action
             plies += 1
         step(game, rules, action)
@@ -197,7 +197,7 @@ def asked(
 
 @rule
 def see(game: State, action: int, path: Int64Array) -> None:
-    """Add to what has been seen: an action, and the own hand after it."""
+    """Add an action and the own hand after it to the history."""
     key_0, key_1 = int(path[0]), int(path[1])
     key_0 = random_word(key_0, key_1, action + 1)
     for first in range(0, NUM_CARD_TYPES, _TYPES_IN_A_WORD):
@@ -211,7 +211,7 @@ def see(game: State, action: int, path: Int64Array) -> None:
 
 @rule
 def node_here(tree: Tree, plies: int) -> int:
-    """The node of what has been seen; a new one if there is none."""
+    """Return the node of the history, which is added if it is missing."""
     key = (int(tree.path[0]) << _HALF) ^ int(tree.path[1])
     last = len(tree.places) - 1
     place = int(tree.path[1]) & last
@@ -240,7 +240,7 @@ def is_worth_trying(mask: Int8Array, action: int) -> bool:
 
 
 @rule
-def picked(tree: Tree, growth: Growth, node: int, is_own: bool, word: int) -> int:
+def select_action(tree: Tree, growth: Growth, node: int, is_own: bool, word: int) -> int:
     """Select the action of a redeal: an untried one, else by UCB1; in EPIMC the least visited one."""
     best, highest, ties = -1, -inf, 0
     for action in range(len(tree.mask)):
@@ -271,7 +271,7 @@ def picked(tree: Tree, growth: Growth, node: int, is_own: bool, word: int) -> in
 
 @rule
 def upper_bound(tree: Tree, growth: Growth, node: int, action: int, is_own: bool) -> float:
-    """UCB1 among the actions that a redeal allows: they are compared by how often they could be taken."""
+    """Return UCB1 of an action, by the number of redeals that allowed it."""
     taken = float(tree.visits[node, action])
     width = float(tree.bounds[1] - tree.bounds[0])
     worth = (tree.totals[node, action] / taken - tree.bounds[0]) / width if width > 0.0 else 0.5
@@ -281,7 +281,7 @@ def upper_bound(tree: Tree, growth: Growth, node: int, action: int, is_own: bool
 
 @rule
 def note(tree: Tree, growth: Growth, plies: int, value: float) -> None:
-    """Count what a round was worth: at all nodes on its way, or at the last one, to be backed up later."""
+    """Add the value of a round at all nodes on its path, or at the last one, to be backed up later."""
     tree.bounds[0] = min(tree.bounds[0], value)
     tree.bounds[1] = max(tree.bounds[1], value)
     for place in range(plies):
@@ -293,7 +293,7 @@ def note(tree: Tree, growth: Growth, plies: int, value: float) -> None:
 
 @rule
 def resolve(tree: Tree) -> None:
-    """Back values up, the last nodes first: a node is worth the best mean of its actions."""
+    """Back values up from the last nodes to the root: a node has the best mean of its actions."""
     for node in range(int(tree.size[0]) - 1, ROOT, -1):
         best, redeals = -inf, 0
         for action in range(tree.visits.shape[1]):

@@ -12,7 +12,7 @@ import pytest
 
 from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents import load
-from millebornes_env.agents.millebornes.observation_reader import ODDITIES
+from millebornes_env.agents.millebornes.observation_reader import FAULTS
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.engine.numba.compiling import IS_COMPILED
 from millebornes_env.errors import AgentError, StateError
@@ -53,13 +53,16 @@ every_kind = pytest.mark.parametrize("spec", ["greedy", QUICK_SEARCH, "human"])
 # Shapes and types -------------------------------------------------------------------------------------------
 
 WRONG_ROWS: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
-    "two columns narrow": (lambda rows: rows[:, :-2], r"shape \(6, 117\).*must have \(N, 119\)"),
+    "two columns narrow": (lambda rows: rows[:, :-2], r"shape \(6, 117\).*expected \(N, 119\)"),
     "a number": (lambda rows: 0, r"shape \(\)"),
-    "text": (lambda rows: rows.astype(str), "observations are of <U"),
-    "scaled": (lambda rows: rows / 2 + 0.25, "hold what is no whole number from -128 to 127"),
-    "no numbers": (lambda rows: np.full(rows.shape, np.nan), "hold what is no whole number"),
-    "large": (lambda rows: rows.astype(np.int32) + 256, "hold what is no whole number from -128 to 127"),
-    "ragged": (lambda rows: [[1, 2], [3]], "its rows have different lengths"),
+    "text": (lambda rows: rows.astype(str), "observations have the dtype <U"),
+    "scaled": (lambda rows: rows / 2 + 0.25, "contain values other than whole numbers from -128 to 127"),
+    "no numbers": (lambda rows: np.full(rows.shape, np.nan), "contain values other than whole numbers"),
+    "large": (
+        lambda rows: rows.astype(np.int32) + 256,
+        "contain values other than whole numbers from -128 to 127",
+    ),
+    "ragged": (lambda rows: [[1, 2], [3]], "rows have different lengths"),
 }
 
 
@@ -99,20 +102,20 @@ def test_masks_of_another_shape_are_refused(env: VectorEnv, spec: str) -> None:
     rows, masks = shown(env)
     agent = agent_of(spec, env)
     for wrong in (masks[:-1], masks[:, :-1], masks[0], np.zeros((GAMES, 52), np.int8), 7, [[1, 2], [3]]):
-        with pytest.raises(AgentError, match=r"action_masks have the shape .* must have \(6, 42\)"):
+        with pytest.raises(AgentError, match=r"action_masks have the shape .* expected \(6, 42\)"):
             agent.act(rows, wrong)
 
 
 # Slot ids ---------------------------------------------------------------------------------------------------
 
 WRONG_SLOT_IDS: dict[str, tuple[Any, str]] = {
-    "negative": (np.arange(-1, GAMES - 1), r"slot id of row 0 is -1; it must be from 0"),
-    "far beyond": (np.array([0, 1, 10**11, 3, 4, 5]), r"slot id of row 2 is 100000000000"),
+    "negative": (np.arange(-1, GAMES - 1), r"slot_ids\[0\] is -1; it must be from 0"),
+    "far beyond": (np.array([0, 1, 10**11, 3, 4, 5]), r"slot_ids\[2\] is 100000000000"),
     "unsigned": (np.full(GAMES, 2**64 - 1, np.uint64), r"is 18446744073709551615"),
-    "too few": (np.arange(2), r"slot_ids have the shape \(2,\); they must have \(6,\)"),
+    "too few": (np.arange(2), r"slot_ids have the shape \(2,\); expected \(6,\)"),
     "a number": (3, r"slot_ids have the shape \(\)"),
-    "float": (np.arange(GAMES) + 0.5, "slot_ids are of float64; they must be whole numbers"),
-    "text": (["a"] * GAMES, "slot_ids are of <U1"),
+    "float": (np.arange(GAMES) + 0.5, "slot_ids have the dtype float64; expected whole numbers"),
+    "text": (["a"] * GAMES, "slot_ids have the dtype <U1"),
     "ragged": ([[1], [2, 3], 1, 2, 3, 4], r"slot_ids have the shape \(0, 0\)"),
 }
 
@@ -149,7 +152,7 @@ def moved(row: np.ndarray, env: VectorEnv, name: str, by: int) -> np.ndarray:
     return row
 
 
-def test_each_oddity_is_told(env: VectorEnv) -> None:
+def test_each_fault_is_named(env: VectorEnv) -> None:
     rows, masks = shown(env)
     row = rows[2]
     assert row[env.section("phase")].tolist() == [1, 0, 0]
@@ -158,17 +161,17 @@ def test_each_oddity_is_told(env: VectorEnv) -> None:
     unseen = int(row[env.section("unseen")].argmax())
     copies = changed(row, env, "discard_pile", env.rules.deck[unseen], unseen)
     odd = {
-        "number 3 of 'hand' is -1, and may be 0 to": changed(row, env, "hand", -1, 3),
-        "number 0 of 'draw_pile' is 107, and may be 0 to 106": changed(row, env, "draw_pile", 107),
-        ODDITIES[2]: changed(row, env, "phase", 1, 1),
+        "number 3 of 'hand' is -1; allowed: 0 to": changed(row, env, "hand", -1, 3),
+        "number 0 of 'draw_pile' is 107; allowed: 0 to 106": changed(row, env, "draw_pile", 107),
+        FAULTS[2]: changed(row, env, "phase", 1, 1),
         "number 1 of 'pending_hazard' is 2": changed(row, env, "pending_hazard", 2, 1),
-        ODDITIES[3]: moved(row, env, "to_act", 1),
-        ODDITIES[4]: changed(row, env, "hand", less, held),
-        ODDITIES[5]: changed(row, env, "draw_pile", int(row[env.section("draw_pile")][0]) - 1),
-        ODDITIES[6]: copies,
-        ODDITIES[7]: changed(changed(row, env, "battle", 1), env, "battle", 1, 8),
-        ODDITIES[8]: changed(row, env, "target", 20),
-        ODDITIES[9]: moved(row, env, "phase", 2),
+        FAULTS[3]: moved(row, env, "to_act", 1),
+        FAULTS[4]: changed(row, env, "hand", less, held),
+        FAULTS[5]: changed(row, env, "draw_pile", int(row[env.section("draw_pile")][0]) - 1),
+        FAULTS[6]: copies,
+        FAULTS[7]: changed(changed(row, env, "battle", 1), env, "battle", 1, 8),
+        FAULTS[8]: changed(row, env, "target", 20),
+        FAULTS[9]: moved(row, env, "phase", 2),
     }
     for spec in ("greedy", QUICK_SEARCH):
         agent = agent_of(spec, env)
@@ -177,7 +180,7 @@ def test_each_oddity_is_told(env: VectorEnv) -> None:
             shown_rows[2] = wrong
             with pytest.raises(AgentError) as refused:
                 agent.act(shown_rows, masks)
-            assert "row 2 of the observations" in str(refused.value)
+            assert "observations[2] is impossible" in str(refused.value)
             assert words in str(refused.value), str(refused.value)
 
 
@@ -196,7 +199,7 @@ def test_rows_of_other_tables_are_refused() -> None:
     by_rules = load("greedy", shows_rules)
     by_rules.act(shows_rules.reset()[0]["observation"], None)  # type: ignore[arg-type]
     other = vector_env(4, "parker+goal=1000", seed=1, observe_rules=True)
-    with pytest.raises(AgentError, match="of 'rules' is 10, and may be 50"):
+    with pytest.raises(AgentError, match="of 'rules' is 10; allowed: 50"):
         by_rules.act(other.reset()[0]["observation"], None)  # type: ignore[arg-type]
 
 
@@ -204,7 +207,7 @@ def test_rows_of_other_tables_are_refused() -> None:
 def test_random_bytes_are_refused(env: VectorEnv, spec: str) -> None:
     rows, masks = shown(env)
     bytes_of_chance = np.random.default_rng(1).integers(-128, 128, rows.shape, np.int8)
-    with pytest.raises(AgentError, match="row 0 of the observations is none of its table"):
+    with pytest.raises(AgentError, match=r"observations\[0\] is impossible at its table"):
         agent_of(spec, env).act(bytes_of_chance, masks)
 
 
@@ -213,9 +216,9 @@ def test_a_policy_refuses_them_too(env: VectorEnv, tmp_path: Path) -> None:
     rows, masks = shown(env)
     bytes_of_chance = np.random.default_rng(1).integers(-128, 128, rows.shape, np.int8)
     for call in (lambda: agent.act(bytes_of_chance, masks), lambda: agent.inputs(bytes_of_chance)):
-        with pytest.raises(AgentError, match="row 0"):
+        with pytest.raises(AgentError, match=r"observations\[0\]"):
             call()
-    with pytest.raises(AgentError, match=r"must have \(N, 119\)"):
+    with pytest.raises(AgentError, match=r"expected \(N, 119\)"):
         agent.inputs(rows[:, :-2])
     for wrong in (agent.inputs(rows)[:, :-1], agent.inputs(rows)[0]):
         with pytest.raises(AgentError, match=r"its network takes \(N, 119\)"):
@@ -300,7 +303,7 @@ def test_search_refuses_seats_and_slot_ids_that_are_none(env: VectorEnv, searche
     for wrong, words in (
         (seats[:2], r"seats are int32\[2\]; expected int32\[6\]"),
         (seats * 1.0, "seats are float64"),
-        (seats + 2, "seats go from 2 to 3; at its table from 0 to 1"),
+        (seats + 2, "seats range from 2 to 3; at its table from 0 to 1"),
         (1 - seats, "was asked to choose, but it is the turn of seat"),
     ):
         with pytest.raises(AgentError, match=words):

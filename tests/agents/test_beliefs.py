@@ -11,7 +11,7 @@ from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.search.beliefs import KnownCards
 from millebornes_env.agents.search.hidden_cards import hand_for, no_hands
-from millebornes_env.agents.search.history import PlayWindow, Reading
+from millebornes_env.agents.search.history import Interpretation, PlayWindow
 from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.games.millebornes.observation import write_observation
 from millebornes_env.games.millebornes.rules import rules_record
@@ -43,7 +43,7 @@ class Spy:
     def __init__(self) -> None:
         self.asked: list[Asked] = []
 
-    def draw(self, known: KnownCards, count: int, key: tuple[int, int]) -> np.ndarray:
+    def sample(self, known: KnownCards, count: int, key: tuple[int, int]) -> np.ndarray:
         self.asked.append(Asked(known.slot, known.windows))
         return no_hands()
 
@@ -59,9 +59,9 @@ class Decision(NamedTuple):
     hand: np.ndarray
 
 
-def events_of(reading: Reading) -> list[tuple[StateArray, int]]:
+def events_of(interpretation: Interpretation) -> list[tuple[StateArray, int]]:
     """Return the events: the state before each, and its action."""
-    return list(zip(reading.states, reading.actions.tolist(), strict=True))
+    return list(zip(interpretation.states, interpretation.actions.tolist(), strict=True))
 
 
 # What others have played ------------------------------------------------------------------------------------
@@ -105,13 +105,17 @@ def test_what_others_played_is_read_as_it_was(name: str, players: int, steps: in
         truth = log[mine[-1] + 1 :]
         refusals = [one for one in truth if one.action == PASS]
         plays = [one for one in truth if one.action != PASS]
-        if not asked.windows:  # there were too many readings
+        if not asked.windows:  # there were too many interpretations
             assert players > 2
             continue
         told = [
-            reading
-            for reading in map(events_of, asked.windows[0])
-            if [((int(state["seat"]) + own) % players, action) for state, action in reading if action != PASS]
+            interpretation
+            for interpretation in map(events_of, asked.windows[0])
+            if [
+                ((int(state["seat"]) + own) % players, action)
+                for state, action in interpretation
+                if action != PASS
+            ]
             == [(one.seat, one.action) for one in plays]
         ]
         assert len(told) == 1, (plays, refusals)

@@ -23,8 +23,8 @@ from millebornes_env.agents.search.hand_network import (
     OUTPUTS,
     HandNetwork,
     Posterior,
-    draw,
     new_posterior,
+    sample_hands,
     weigh,
 )
 from millebornes_env.engine.numba.compiling import for_kernels
@@ -122,7 +122,7 @@ def test_hands_are_drawn_as_often_as_they_are_probable() -> None:
     weights = np.zeros(len(hands))
     weigh(posterior, hands, 1, weights)
     drawn = np.zeros((40_000, 2, NUM_CARD_TYPES), np.int8)
-    draw(posterior, 3, 4, 1, drawn)
+    sample_hands(posterior, 3, 4, 1, drawn)
     numbers = {one.tobytes(): number for number, one in enumerate(hands[:, 1])}
     counts = np.bincount([numbers[one.tobytes()] for one in drawn[:, 1]], minlength=len(hands))
     expected = len(drawn) * ways * weights / (ways * weights).sum()
@@ -148,7 +148,7 @@ def test_nothing_hidden_is_looked_at() -> None:
     watcher = searcher(env)
     belief = belief_of(watcher)
     for one in moments(env, watcher, "strategist", 4)[::9]:
-        hands = belief.draw(one.known, 20, (1, 2))
+        hands = belief.sample(one.known, 20, (1, 2))
         before = belief.weigh(one.known, hands)
         for key in (5, 6):
             others = redealt(env, one.states, key)
@@ -172,7 +172,7 @@ def test_hands_that_cannot_be_are_never_drawn() -> None:
     env = vector_env(4, episode="round", autoreset_mode="disabled")
     watcher = searcher(env)
     for number, one in enumerate(moments(env, watcher, "arnold", 4)):
-        hands = belief_of(watcher).draw(one.known, 50, (1, number))
+        hands = belief_of(watcher).sample(one.known, 50, (1, number))
         unseen = np.array(one.known.root["hidden"]) - np.array(one.known.root["hand"])[0]
         assert (hands[:, 1] <= unseen).all()
         assert (hands[:, 1].sum(axis=1) == int(one.states["hand_count"][0, 1 - one.seat])).all()
@@ -242,7 +242,7 @@ def test_it_says_what_pytorch_says() -> None:
     model = HandModel(
         *(len(net.event_bias), net.kept.shape[1], len(net.hidden_bias), len(net.out_bias) // OUTPUTS)
     )
-    model.take(net)
+    model.load(net)
     for one in moments(env, watcher, "champion", 3)[::5]:
         events, now, unseen = shown(one.known)
         truth = one.states["hand"][0, 1 - one.seat]

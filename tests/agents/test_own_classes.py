@@ -121,7 +121,7 @@ def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) ->
         agent = load(spec, env)
         assert isinstance(agent, SearchAgent)
         assert list(agent.rollout_agent.options[:3]) == [1, 9, 300]
-    with pytest.raises(AgentError, match="which makes no compiled agent"):
+    with pytest.raises(AgentError, match="which is not a compiled agent"):
         load("plain.py:First+search", env)
 
 
@@ -134,8 +134,8 @@ def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) ->
         (FIRST, "mime.py:First", r"there is no file 'mime.py'. Did you mean 'mine.py'\?"),
         (FIRST, "mine.py", r"'mine.py' names no class: its agents are mine.py:First"),
         (FIRST, "mine.py:Frist", r"has no class 'Frist': its agents are .* Did you mean 'First'\?"),
-        ("x = 3", "mine.py:First", "has no class 'First': it has none that is an agent"),
-        ("class First: pass", "mine.py:First", "is no agent: it has no method act"),
+        ("x = 3", "mine.py:First", "has no class 'First': it contains no agent"),
+        ("class First: pass", "mine.py:First", "is not an agent: it has no method act"),
         (FIRST, "mine.py:First:pole=3", "unknown option 'pole'; the options are bold, pile"),
         ("import no_such", "mine.py:First", r"could not be imported: ModuleNotFoundError: .*\(line 1\)"),
         ("x = (", "mine.py:First", "'mine.py' could not be imported: SyntaxError: .*line 1"),

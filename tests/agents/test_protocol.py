@@ -157,7 +157,7 @@ def with_act(act: Callable[..., Any], **members: Any) -> Any:
 CONTRADICTIONS = {
     "places": (
         with_act(lambda self, observations, action_masks, places=None: 0),
-        "places is called slot_ids now: rename the argument of act, and declare has_memory = True",
+        "places is now called slot_ids: rename the argument of act, and declare has_memory = True",
     ),
     "is_honest": (
         with_act(Short.act, is_honest=False),
@@ -178,7 +178,7 @@ CONTRADICTIONS = {
     "a method that is none": (with_act(Short.act, forget=3), "forget is 3; it must be a method"),
     "compiled from nothing": (
         with_act(Short.act, is_compiled=True),
-        "is_compiled is True, but it has no compiled function: leave is_compiled away, or derive",
+        "is_compiled is True, but it has no compiled function: omit is_compiled, or derive",
     ),
 }
 

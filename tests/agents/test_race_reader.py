@@ -76,7 +76,7 @@ def test_a_race_that_is_read_shows_and_allows_the_same(name: str, players: int, 
             assert np.array_equal(again, rows)
             deciding = seats == env.agent_selection
             assert np.array_equal(masks[deciding], env.games.buffers.action_mask[deciding])
-            assert seen.first_odd_row(rows[deciding], starts, bounds, rules) == (-1, 0)
+            assert seen.first_invalid_row(rows[deciding], starts, bounds, rules) == (-1, 0)
     assert len(phases) >= 5
 
 
@@ -185,7 +185,7 @@ def moment_of(env: VectorEnv, phase: int) -> np.ndarray:
     raise AssertionError(phase)
 
 
-def test_each_oddity_is_told() -> None:
+def test_each_fault_is_named() -> None:
     env = vector_env(GAMES, "arc_en_ciel", players=4, seed=3)
     table, agent = Table.of(env), agents.load("random", env)
     bid, pay = moment_of(env, 6), moment_of(env, 3)
@@ -203,24 +203,24 @@ def test_each_oddity_is_told() -> None:
     none_left[at.servants : at.servants + MAX_SQUARES] = 0
     off = int(bid[at.off_board + 2])
     odd = {
-        "number 0 of 'energy' is 61, and may be 0 to 60": changed(bid, (at.energy, 61)),
-        seen.ODDITIES[2]: changed(bid, (at.phase, 1)),
-        seen.ODDITIES[3]: changed(bid, (at.to_act, 0), (at.to_act + 1, 1)),
-        seen.ODDITIES[4]: changed(bid, *((at.kind + kind, 0) for kind in range(12))),
-        seen.ODDITIES[5]: changed(bid, (at.place, int(bid[at.place + 1]))),
-        seen.ODDITIES[6]: changed(bid, (at.lead, 1 if bid[at.lead] == 0 else 0)),
-        seen.ODDITIES[7]: changed(pay, (on_board, 0)),
-        seen.ODDITIES[8]: changed(bid, (at.off_board + 2, off - 1), (at.servants + other_servant, 1)),
-        seen.ODDITIES[9]: changed(bid, (at.stacks, int(bid[at.stacks]) - 1)),
-        seen.ODDITIES[10]: changed(bid, (at.to_come, 0)),
-        seen.ODDITIES[11]: changed(bid, (at.highest_bid, 0 if bid[at.highest_bid] else 3)),
-        seen.ODDITIES[12]: none_left,
+        "number 0 of 'energy' is 61; allowed: 0 to 60": changed(bid, (at.energy, 61)),
+        seen.FAULTS[2]: changed(bid, (at.phase, 1)),
+        seen.FAULTS[3]: changed(bid, (at.to_act, 0), (at.to_act + 1, 1)),
+        seen.FAULTS[4]: changed(bid, *((at.kind + kind, 0) for kind in range(12))),
+        seen.FAULTS[5]: changed(bid, (at.place, int(bid[at.place + 1]))),
+        seen.FAULTS[6]: changed(bid, (at.lead, 1 if bid[at.lead] == 0 else 0)),
+        seen.FAULTS[7]: changed(pay, (on_board, 0)),
+        seen.FAULTS[8]: changed(bid, (at.off_board + 2, off - 1), (at.servants + other_servant, 1)),
+        seen.FAULTS[9]: changed(bid, (at.stacks, int(bid[at.stacks]) - 1)),
+        seen.FAULTS[10]: changed(bid, (at.to_come, 0)),
+        seen.FAULTS[11]: changed(bid, (at.highest_bid, 0 if bid[at.highest_bid] else 3)),
+        seen.FAULTS[12]: none_left,
     }
-    assert len(odd) == len(seen.ODDITIES) - 1
+    assert len(odd) == len(seen.FAULTS) - 1
     for words, row in odd.items():
         with pytest.raises(AgentError) as refused:
             agent.act(np.stack([bid, row]), None)  # type: ignore[arg-type]
-        assert "row 1 of the observations" in str(refused.value)
+        assert "observations[1] is impossible" in str(refused.value)
         assert words in str(refused.value), (words, str(refused.value))
 
 
@@ -242,5 +242,5 @@ def test_any_bytes_are_refused_or_harmless() -> None:
             else:
                 assert -1 <= action < NUM_ACTIONS
     assert refused > 100
-    with pytest.raises(AgentError, match="row 0 of the observations is none of its table"):
+    with pytest.raises(AgentError, match=r"observations\[0\] is impossible at its table"):
         agent.act(random.integers(-128, 128, rows.shape, np.int8), masks)

@@ -167,7 +167,7 @@ class RandomOfItsOwn(agents.RandomAgent):
 
 @each("spec", [None, 3, 1.5, b"greedy", ["greedy"], {"name": "greedy"}, object, PolicyAgent])
 def test_what_is_neither_name_nor_path_nor_agent_is_refused(env: VectorEnv, spec: Any) -> None:
-    with pytest.raises(AgentError, match="is no agent: it must be the name of one, the path of a run"):
+    with pytest.raises(AgentError, match="is not an agent: expected the name of an agent, the path of a run"):
         load(spec, env)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from research.measurements.belief_gain import mean_and_error
-from research.measurements.beliefs import Scores, calibration_error, clustered, draw, reliability, summary
+from research.measurements.beliefs import Scores, calibration_error, clustered, plot, reliability, summary
 
 
 def test_reliability_says_how_often_it_was_so() -> None:
@@ -49,4 +49,4 @@ def test_a_summary_groups_decisions_by_the_cards_left() -> None:
     assert result["calibration_error"] == 0.0
     assert result["calibration_error_uniform"] == pytest.approx(0.4)
     assert result["brier"] == pytest.approx(0.25)
-    assert draw({"somebody": result}).axes[0].get_ylabel() == "bits over uniform redeals"
+    assert plot({"somebody": result}).axes[0].get_ylabel() == "bits over uniform redeals"

@@ -163,7 +163,7 @@ def test_the_console_script_imports_from_the_current_folder(
     flags = {name: getattr(sys.flags, name) for name in dir(sys.flags) if not name.startswith("_")}
     monkeypatch.setattr(sys, "flags", types.SimpleNamespace(**flags | {"safe_path": is_safe}))
     assert main() == 2
-    wanted = "cannot be imported" if is_safe else "the game 'mine' has no walk through its small tables"
+    wanted = "cannot be imported" if is_safe else "the game 'mine' has no solver of small tables"
     assert wanted in capsys.readouterr().err
     assert (str(own_game) in sys.path) is not is_safe
 

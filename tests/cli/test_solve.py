@@ -155,7 +155,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(
         (("parker",), "101 cards and about"),
         (
             ("arc_en_ciel",),
-            "the game 'wielerspel' has no walk through its small tables, which the command solve",
+            "the game 'wielerspel' has no solver of small tables, which the command solve",
         ),
         (("mini7", "--until", "nan"), "--until is nan"),
         (("mini7", "--threads", "0", "random"), "--threads is 0"),

@@ -146,7 +146,7 @@ def write_hidden(state: Any, rules: Any, seat: int, spec: Any, row: Any, at: int
 
 
 @rule
-def redeal(state: Any, rules: Any, seat: int, key_0: int, key_1: int, room: Any) -> None:
+def redeal(state: Any, rules: Any, seat: int, key_0: int, key_1: int, scratch: Any) -> None:
     for other in range(rules.players):
         if other != seat and int(state.boost[other]) > 0:
             state.boost[other] = 1 + random_below(key_0, key_1, other, 3)

@@ -220,9 +220,9 @@ def without(*names: str, **changed: Any) -> Any:
     [
         (
             without("write_mask"),
-            "the rulebook half_a_game has no write_mask. write_mask: Write 1 at each action that is legal",
+            "the rulebook half_a_game has no write_mask. write_mask: Write 1 for legal actions",
         ),
-        (without("step", "winner"), "the rulebook half_a_game has no step, no winner. step: Carry out"),
+        (without("step", "winner"), "the rulebook half_a_game has no step, no winner. step: Apply"),
         (without(STATE=np.dtype([("seat", np.int8)])), "'key' of STATE must be 2 signed whole numbers;"),
         (
             without(STATE=np.dtype([("key", np.int64, (2,)), ("episode", np.int32), ("seat", np.uint8)])),

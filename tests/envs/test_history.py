@@ -239,5 +239,5 @@ def test_what_cannot_be_told_is_refused() -> None:
         env.information_states(form="json")
     with pytest.raises(OptionError, match="history is 'yes'; it must be True or False"):
         vector_env(2, history="yes")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="'wielerspel' has no account of what is seen of it"):
+    with pytest.raises(OptionError, match="'wielerspel' has no history of events"):
         vector_env(2, "arc_en_ciel", players=3, history=True)

@@ -121,7 +121,7 @@ def entry(pig: ModuleType, **changes: Any) -> Game:
         (lambda pig: entry(pig, name="my game"), "a game cannot be called 'my game': its name is made of"),
         (lambda pig: entry(pig, name=3), "a game cannot be called 3: its name is made of"),
         (lambda pig: entry(pig, name="millebornes"), "the game 'millebornes' comes with the package"),
-        (lambda pig: entry(pig, sheets=[]), "the game 'hog' has no sheets: it needs one at least"),
+        (lambda pig: entry(pig, sheets=[]), "the game 'hog' has no sheets: it needs at least one"),
         (
             lambda pig: entry(pig, sheets=[SheetOfTables("pig", "hog", pig.TABLES)]),
             "the sheet 'hog' says that it is of the game 'pig'; it is registered for 'hog'",

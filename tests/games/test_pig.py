@@ -150,7 +150,7 @@ def test_tables_and_overrides_that_it_has_not(pig: ModuleType) -> None:
         vector_env(1, "pig", players=9)
     with pytest.raises(OptionError, match="no table for 4 players in 2 teams"):
         vector_env(1, "pig", players=4, teams=2)
-    with pytest.raises(EditionError, match=r"'pig\+goal=50': in a sheet of the game 'pig' no rule"):
+    with pytest.raises(EditionError, match=r"'pig\+goal=50': sheets of the game 'pig' have no rules"):
         vector_env(1, "pig+goal=50")
 
 
@@ -172,7 +172,7 @@ def test_an_illegal_action_is_told_in_its_words(pig: ModuleType) -> None:
     ("call", "told"),
     [
         (lambda env: env.render(), "no drawing of its table, which render needs"),
-        (lambda env: env.describe(0), "no words for what a seat sees, which describe needs"),
+        (lambda env: env.describe(0), "no description of observations, which describe needs"),
         (lambda env: env.set_states(env.get_states()), "no audit of states, which set_states needs"),
         (
             lambda env: env.reset(options={"positions": "hand: roll"}),
@@ -295,7 +295,7 @@ def test_a_compiled_agent_says_that_nothing_reads_its_rows(pig: ModuleType) -> N
 
     env = vector_env(2, "pig")
     observations, _ = env.reset()
-    told = "the game 'pig' has no reading of what a seat sees, which the agent 'bold' needs"
+    told = "the game 'pig' has no decoder of observations, which the agent 'bold' needs"
     with pytest.raises(OptionError, match=told):
         Bold(agents.Table.of(env)).act(observations["observation"], observations["action_mask"])
 

@@ -39,35 +39,35 @@ from tests.laws.audited_games import GAMES, AuditedGame
 
 DOCS = Path(__file__).parents[2] / "docs"
 MOST_GAMES = 64
-"""At a table: their records stay in the processor's cache."""
+"""Number of games at a table: their records stay in the processor's cache."""
 STEPS_WORTH_A_GAME = 2000
-STEPS_AT_ONCE = 1024
-"""Of a game, between two looks at whether the run is to stop."""
+STEPS_PER_CALL = 1024
+"""Number of steps of a game between two checks whether the run is to stop."""
 PIPED_WIDTH = 190
 
 
 @dataclass(frozen=True)
 class Args:
-    """The options of the command line."""
+    """Options of the command line."""
 
     steps: float = 1e9
-    """steps in all, shared evenly among the tables"""
+    """total number of steps, shared evenly among the tables"""
     seed: int = 1
-    """of all games"""
+    """seed of all games"""
     threads: int = 2
-    """tables that are played at the same time; it changes no result"""
+    """number of tables played at the same time; it changes no result"""
     game: Literal["millebornes", "wielerspel"] = "millebornes"
-    """which game is played"""
+    """game to play"""
     edition: tuple[str, ...] = ()
-    """only these editions; all, if none is named"""
+    """editions to play (default: all)"""
     out: Path = Path("benchmarks/results/audit.json")
-    """where the figures go; the games of violations go beside it"""
+    """file of the figures; games with violations are saved in its folder"""
     docs: bool = False
-    """write docs/audit.md and docs/benchmarks/audit.json too (for the race audit_race)"""
+    """also write docs/audit.md and docs/benchmarks/audit.json (audit_race for the race)"""
 
     @property
     def command(self) -> str:
-        """The command that plays the same games."""
+        """Command that plays the same games."""
         names = f" --edition {' '.join(self.edition)}" if self.edition else ""
         game = f" --game {self.game}" if self.game != next(iter(GAMES)) else ""
         return f"python -m tests.laws.audit --steps {self.steps:g} --seed {self.seed}{game}{names}"
@@ -78,12 +78,12 @@ class Audited:
     """The games of one table and how far they are.
 
     Attributes:
-        game: what is played, and by which laws.
-        edition: its name.
-        rules: of the table.
+        game: the game's settings.
+        edition: name of the sheet.
+        rules: rules of the table.
         play: the games.
-        steps: to go in each game.
-        seconds: that playing took.
+        steps: number of steps left in each game.
+        seconds: time spent in play.
     """
 
     game: AuditedGame
@@ -100,11 +100,11 @@ class Audited:
 
     @property
     def name(self) -> str:
-        """Of the table: `parker, 4 players in 2 teams`."""
+        """Name of the table, such as `parker, 4 players in 2 teams`."""
         return f"{self.edition}, {self.rules.players} players in {self.rules.teams} teams"
 
     def go_on(self, steps: int) -> int:
-        """Play up to so many steps in each game; how many steps of all games that were."""
+        """Play at most `steps` steps in each game, and return the number of steps of all games."""
         steps = min(steps, self.steps)
         began = time.perf_counter()
         play_kernels(self.game.hooks).play_on(self.play, self.compiled, steps)
@@ -113,11 +113,11 @@ class Audited:
         return steps * len(self.play.states)
 
     def counts(self) -> dict[str, int]:
-        """The counts, by the names of `COUNTS`."""
+        """Return the counts by name."""
         return dict(zip(self.game.hooks.COUNTS, self.play.counts.tolist(), strict=True))
 
     def violations(self) -> list[dict[str, Any]]:
-        """The first violations in full."""
+        """Return the first violations with all their fields."""
         number = min(self.counts()["violations"], MOST_FOUND)
         rows = [dict(zip(FOUND, row.tolist(), strict=True)) for row in self.play.found[:number]]
         hooks = self.game.hooks
@@ -127,7 +127,7 @@ class Audited:
 
 
 def new_tables(args: Args) -> list[Audited]:
-    """All tables, with their games dealt."""
+    """Return all tables, with their games dealt and the kernels compiled."""
     game = GAMES[args.game]
     tables = game.tables(args.edition)
     share = max(1, math.ceil(args.steps / len(tables)))
@@ -163,15 +163,15 @@ class Run:
                     table = self._waiting.popleft()
                 except IndexError:
                     return
-                self._steps.append(table.go_on(STEPS_AT_ONCE))
+                self._steps.append(table.go_on(STEPS_PER_CALL))
                 if table.steps:
                     self._waiting.append(table)
-        except BaseException as error:  # whatever it is, it belongs to the main thread
+        except BaseException as error:  # the main thread raises it
             self._errors.append(error)
             self._stop.set()
 
     def wait(self, total: int) -> bool:
-        """Show a progress bar until all is played; False if Ctrl-C stopped it."""
+        """Show a progress bar until all steps are played; return False if Ctrl-C stopped the run."""
         finished = True
         with tqdm(total=total, unit=" steps", unit_scale=True, desc="audited") as bar:
             try:
@@ -196,7 +196,7 @@ class Run:
 
 
 def report_of(args: Args, tables: Sequence[Audited], seconds: float, finished: bool) -> dict[str, Any]:
-    """All figures, as they are stored."""
+    """Return all figures, in the form of the JSON file."""
     rows = []
     for table in tables:
         counts = table.counts()
@@ -227,12 +227,12 @@ def report_of(args: Args, tables: Sequence[Audited], seconds: float, finished: b
 
 
 def header(report: dict[str, Any]) -> tuple[str, ...]:
-    """The headings of the table: what the tables are, what was counted, how fast."""
+    """Return the headings of the report: table, counts and speed."""
     return ("edition", "players", "teams", *(name.replace("_", " ") for name in report["total"]), "steps/s")
 
 
 def cells(report: dict[str, Any]) -> list[tuple[str, ...]]:
-    """The lines of the table, the last one for all tables together."""
+    """Return the lines of the report; the last one is for all tables together."""
     lines = []
     for row in [*report["tables"], {**report["total"], "edition": "all", "players": "", "teams": ""}]:
         rate = row.get("steps_per_second", report["steps_per_second"])
@@ -242,7 +242,7 @@ def cells(report: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def print_report(report: dict[str, Any]) -> None:
-    """Print the table, then every violation that was noted."""
+    """Print the report, then every recorded violation."""
     table = Table(header_style="bold")
     for heading in header(report):
         table.add_column(heading, justify="left" if heading == "edition" else "right")
@@ -267,7 +267,7 @@ def print_report(report: dict[str, Any]) -> None:
 
 
 def page(report: dict[str, Any], game: AuditedGame) -> str:
-    """The report as a page of the documentation."""
+    """Return the report as a page of the documentation."""
     machine, headings = report["environment"], header(report)
     threads = report["threads"]
     lines = [
@@ -295,7 +295,7 @@ def page(report: dict[str, Any], game: AuditedGame) -> str:
 
 
 def save_violations(report: dict[str, Any], tables: Sequence[Audited], out: Path) -> None:
-    """Save the game before and after each violation that was noted, `STATE[2]`, and name the file."""
+    """Save the game before and after each recorded violation, `STATE[2]`, and add the file to the report."""
     for row, table in zip(report["tables"], tables, strict=True):
         for number, result in enumerate(row["found"]):
             name = f"violation_{row['edition']}_{row['players']}_{row['teams']}_{number}.npy"
@@ -305,7 +305,7 @@ def save_violations(report: dict[str, Any], tables: Sequence[Audited], out: Path
 
 
 def audit(args: Args) -> dict[str, Any]:
-    """Play, print and save; the report."""
+    """Play, print and save; return the report."""
     tables = new_tables(args)
     total = sum(table.steps * len(table.play.states) for table in tables)
     began = time.perf_counter()
@@ -322,7 +322,7 @@ def audit(args: Args) -> dict[str, Any]:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     report = audit(tyro.cli(Args, description=__doc__))
     sys.exit(1 if report["total"]["violations"] else 0)
 

@@ -34,7 +34,7 @@ from tests.oracle.oracle import SAFETY_AGAINST
 
 
 def redealt(games: Batch, seat: int, keys: list[tuple[int, int]]) -> Batch:
-    """Copies of game 0 in which the cards that the seat cannot see were dealt anew, one for each key."""
+    """Return copies of game 0 with the cards that the seat cannot see dealt again, one for each key."""
     copies = Batch(rulebook, len(keys), games.rules, games.settings)
     copies.states[:] = games.states[0]
     table = rules_record(games.rules)

@@ -1,4 +1,4 @@
-"""The laws of a decision and of a step: every one can be broken."""
+"""Laws of a decision and of a step: each can be broken."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STEPS: dict[int, tuple[Callable[[State, int, State], bool], Callable[[State, Sta
     ),
     step_laws.WRONG_NUMBER_DRAWN: (
         lambda before, action, after: 19 <= action < 38 and after.phase == PLAY and before.draw_pile > 2,
-        lambda before, after: _draw_without_end(after),
+        lambda before, after: _draw_once_more(after),
     ),
     step_laws.WRONG_KM_GAIN: (
         lambda before, action, after: True,
@@ -65,8 +65,8 @@ STEPS: dict[int, tuple[Callable[[State, int, State], bool], Callable[[State, Sta
 }
 
 
-def _draw_without_end(after: State) -> None:
-    """The next seat draws once more."""
+def _draw_once_more(after: State) -> None:
+    """Let the next seat draw a second card."""
     after.draw_pile -= 1
     after.hand[int(after.seat), 0] += 1
 
@@ -88,7 +88,7 @@ def test_every_law_of_a_step_can_be_broken(law: int) -> None:
 
 
 def test_a_turn_after_the_last_can_be_found() -> None:
-    """As play goes on where hands are played out, judged by the rules of a round that ends at once."""
+    """Play where hands are played out, judged by rules that end the round with the draw pile."""
     by = compiled_rules(table_of("dujardin_classic", when_pile_is_empty=1 - PLAY_OUT))
     result = {
         judge_step(record(before)[0], record(after)[0], by, action, 1)

@@ -139,8 +139,8 @@ def test_other_dice_than_the_record_says_are_refused(race: Record) -> None:
     first = race.chance[0].split()[1]
     other = "1" if first != "1" else "2"
     said = refused(with_line(race, f"chance: white {first}", f"chance: white {other}"))
-    assert f"before the first play, chance has brought white {first}" in said
-    assert f"the record says 'white {other}'" in said
+    assert f"before the first play, chance is white {first}" in said
+    assert f"the record has 'white {other}'" in said
     number = next(place for place, words in enumerate(race.chance) if "card" in words)
     line = f"chance: {race.chance[number]}"
     said = refused(with_line(race, line, line.replace("card ", "card no_")))
@@ -174,13 +174,13 @@ def test_a_play_of_another_seat(race: Record) -> None:
     ("new", "parts"),
     [
         ("seat 0: pas", ["line 6", "there is no action 'pas'. Did you mean 'pass'?"]),
-        ("seat 0: xyz", ["They are: give up, pay, ", "bid 1 to bid 60"]),
+        ("seat 0: xyz", ["The actions are: give up, pay, ", "bid 1 to bid 60"]),
         ("seat 0:", ["there is no action ''"]),
         ("seat 7: pass", ["there is no seat 7: the table has 4 players"]),
         ("seta 0: pass", ["a play begins with the seat, such as 'seat 0: give up'"]),
         ("pass", ["a play reads 'seat 0: give up', or 'next round'"]),
-        ("chance: white 1", ["two lines of chance follow each other"]),
-        ("result: 1 2 3", ["a result is the points of 4 teams; these are 3"]),
+        ("chance: white 1", ["two lines of chance in a row"]),
+        ("result: 1 2 3", ["a result has the points of 4 teams; got 3"]),
         ("winner: 4", ["there is no team 4"]),
         ("winner: 1\nseat 0: pass", ["the record ends with its result and its winner"]),
         ("winner: 1\nwinner: 2", ["the winner is there already"]),

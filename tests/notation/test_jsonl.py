@@ -46,8 +46,8 @@ GOOD = {"millebornes": 1, "position": {"hand 0": "roll"}, "plays": ["seat 0: rol
 @each(
     ("line", "words"),
     [
-        ('{"millebornes": 1, "position": {"hand 0": "ro', ["this is no JSON", "was the file cut off?"]),
-        ("nonsense\n", ["this is no JSON"]),
+        ('{"millebornes": 1, "position": {"hand 0": "ro', ["this is not JSON", "was the file cut off?"]),
+        ("nonsense\n", ["this is not JSON"]),
         ("[1]\n", ["a record is an object"]),
         ('{"millebornes": 1, "millebornes": 1}\n', ["'millebornes' is there twice"]),
         (GOOD | {"millebornes": 2}, ["version of the format, is 2; this release reads 1"]),
@@ -60,15 +60,15 @@ GOOD = {"millebornes": 1, "position": {"hand 0": "roll"}, "plays": ["seat 0: rol
         (GOOD | {"result": [1, True]}, ["'result' must be"]),
         (GOOD | {"result": [1, 10**30]}, ["'result' must be", "up to 32767"]),
         (GOOD | {"winner": 1}, ["unknown entry 'winner'"]),
-        (GOOD | {"plays": ["result: 1 2"]}, ["play 1, 'result: 1 2'", "entries of their own"]),
+        (GOOD | {"plays": ["result: 1 2"]}, ["play 1, 'result: 1 2'", "are entries, not plays"]),
         (GOOD | {"millebornes": 1.0}, ["is 1.0"]),
         (GOOD | {"position": {"edition": "\0"}}, ["there is no edition '\\x00'"]),
-        (GOOD | {"position": {"edition": "a\0.toml"}}, ["names no file"]),
+        (GOOD | {"position": {"edition": "a\0.toml"}}, ["cannot name a file"]),
         (GOOD | {"position": {"hand 0": "x" * 9000}}, ["there is no card"]),
         (GOOD | {"plays": ["seat 0: roll", 3]}, ["play 2 is 3"]),
         (GOOD | {"x" * 9000: 1}, ["unknown entry 'xxx"]),
-        ('{"millebornes": 1, "position": {}, "result": [NaN, 1]}\n', ["NaN is no number"]),
-        ('{"millebornes": ' + "9" * 5000 + "}\n", ["this is no JSON: Exceeds the limit"]),
+        ('{"millebornes": 1, "position": {}, "result": [NaN, 1]}\n', ["NaN is not a number"]),
+        ('{"millebornes": ' + "9" * 5000 + "}\n", ["this is not JSON: Exceeds the limit"]),
         ('{"millebornes": 1, "position": {"dealer": "0", "dealer": "1"}}\n', ["'dealer' is there twice"]),
     ],
 )
@@ -93,14 +93,14 @@ def test_byte_order_marks(tmp_path: Path) -> None:
     path.write_bytes(mark + content + mark + content + mark + b"\n")
     assert list(read_jsonl(path)) == [record("seat 0: 25")] * 2
     path.write_text(content.decode(), encoding="utf-16")
-    with pytest.raises(NotationError, match=r"line 1: this is no JSON: its byte order mark says .* UTF-16"):
+    with pytest.raises(NotationError, match=r"line 1: this is not JSON: its byte order mark says .* UTF-16"):
         next(read_jsonl(path))
 
 
 def test_a_line_that_never_ends(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.symlink_to("/dev/zero")
-    with pytest.raises(NotationError, match=r"line 1: it has more than 16,777,216 bytes: that is no game"):
+    with pytest.raises(NotationError, match=r"line 1: it has more than 16,777,216 bytes, which is too long"):
         next(read_jsonl(path))
 
 

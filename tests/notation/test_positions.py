@@ -103,7 +103,9 @@ def test_an_edition_made_in_code_is_not_written_under_another_s_name() -> None:
     other = edition("parker").rules._replace(max_200=3)
     mine = dataclasses.replace(edition("parker"), rules=other)
     states = next(games(mine.table(2), 1))
-    with pytest.raises(NotationError, match="the shipped sheet of that name has other rules: give it a name"):
+    with pytest.raises(
+        NotationError, match="the shipped sheet of that name has other rules: choose another name"
+    ):
         write_position(states, mine, mine.table(2))
     home = dataclasses.replace(mine, name="home")
     text = write_position(states, home, home.table(2))
@@ -226,14 +228,14 @@ def test_a_record_that_is_none_is_not_written() -> None:
     with pytest.raises(StateError, match="got int"):
         write_position(3, "parker", rules)
     states["hand"][0, 0, 0] += 1
-    with pytest.raises(NotationError, match="no game of this table: hidden"):
+    with pytest.raises(NotationError, match="not valid at this table: hidden"):
         write_position(states, "parker", rules)
 
 
 def test_a_record_that_no_text_describes_is_not_written() -> None:
     table = Table().hand(0, "roll").battle(0, "roll")
     table.state["battle"][0] = -1  # the Roll is in the pile, and nothing shows on top
-    with pytest.raises(NotationError, match=r"no text describes this record.*roll lies under nothing"):
+    with pytest.raises(NotationError, match=r"this record cannot be written.*there is no card on"):
         write_position(table.state, "parker", table.rules)
 
 

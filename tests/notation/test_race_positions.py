@@ -149,38 +149,38 @@ def test_cards_to_come_are_named_and_the_others_shuffled() -> None:
 WRONG = {
     "nonsense: 1": ["line 1", "there is no line 'nonsense' in a position of the race"],
     "rolls: 4 by seat 0": ["Did you mean 'rolled'?"],
-    "energy 1: 5": ["there is one 'energy' only"],
+    "energy 1: 5": ["there is only one 'energy'"],
     "servants: 4": ["it must name the seat, such as 'servants 0'"],
     "servants 3: 4": ["there is no seat 3: the table has 3 players"],
-    "energy:": ["nothing stands after the colon"],
-    "energy: 1 2": ["it has a number for each seat, 3 in all; these are 2"],
+    "energy:": ["nothing follows the colon"],
+    "energy: 1 2": ["expected a number for each seat, 3 in all; got 2"],
     "energy: 1 2 61": ["seat 2's is 61; it must be from 0 to 60"],
     "energy: 1 2 x": ["'x'; it must be a whole number"],
     "rider: 40": ["the rider is 40; it must be from 0 to 39"],
     "turn: 0": ["the turn is 0"],
-    "lap: dry": ["'dry' says nothing of a lap", "no supply"],
-    "away: seat 1": ["it reads 'away: seat 1, lead 7'"],
+    "lap: dry": ["'dry' is unknown", "no supply"],
+    "away: seat 1": ["expected 'away: seat 1, lead 7'"],
     "away: seat 1, lead 7 (9)": ["(highest 9)"],
     "away: seat 1, lead 19": ["beyond 18 arrows the race is won", "ending: inner track, won by seat 1"],
-    "away: seat 1, lead 3\npeloton: 0 1 2": ["line 2", "seat 1 is away: each seat rides at one place"],
+    "away: seat 1, lead 3\npeloton: 0 1 2": ["line 2", "seat 1 is away: name each seat once"],
     "peloton: 0 0 1": ["seat 0 is there already"],
     "peloton: 0 1\nenergy: 5 5 5": ["seat 2 is neither in the peloton nor away", "write 0 for it"],
     "peloton: 0 1\nretired: 0 0 5": ["write 6 for it"],
-    "servants 0: 3": ["square 3 is no effort square"],
-    "servants 0: 4\nservants 1: 4": ["line 2", "on square 4 stands a servant of seat 0"],
-    "servants 0: 1 2 4 5 7 9 10": ["seat 0 has 6 servants; here are 7 on the board"],
+    "servants 0: 3": ["square 3 is not an effort square"],
+    "servants 0: 4\nservants 1: 4": ["line 2", "square 4 has a servant of seat 0"],
+    "servants 0: 1 2 4 5 7 9 10": ["seat 0 has 6 servants; there are 7 on the board"],
     "retired: 7 0 0": ["it must be from 0 to 6"],
     "servants 0: 1 2\nretired: 5 0 0": ["here are 2 on the board and 5 retired"],
-    "jerseys 0: yellow 1": ["'yellow 1' is no set of jerseys", "doubles, triples"],
+    "jerseys 0: yellow 1": ["'yellow 1' is not a set of jerseys", "doubles, triples"],
     "jerseys 0: gren 1": ["Did you mean 'green'?"],
     "jerseys 0: green": ["the number of green is ''"],
     "jerseys 0: green 7\njerseys 1: green 6": ["line 2", "there are 12 cards of the set green in all"],
     "deck: suply_5": ["there is no chance card 'suply_5'. Did you mean 'supply_5'?"],
     "deck: joker": ["The cards are: supply_5, tail_wind_2"],
     "deck: 5x supply_5": ["there are 4 of supply_5 in all"],
-    "deck: 2x": ["2x of which card?"],
+    "deck: 2x": ["a card must follow 2x"],
     "key: 1": ["a key is two whole numbers"],
-    "rolled: 4 by seat 0": ["it says what has happened in a turn", "to act: seat 0, bid"],
+    "rolled: 4 by seat 0": ["this is about a turn in progress", "to act: seat 0, bid"],
     "edition: ducth": ["there is no edition 'ducth'", "arc_en_ciel"],
     "table: 7 players": ["has no table for 7 players", "6 players in 6 teams"],
     "table: 4 players in 2 teams": ["has no table for 4 players in 2 teams"],
@@ -196,23 +196,23 @@ def test_a_wrong_line_is_refused_by_its_name(text: str) -> None:
 
 WRONG_DECISIONS = {
     ("seat 2, bid", "seat 3, bid"): ["there is no seat 3"],
-    ("seat 2, bid", "bid"): ["it reads 'to act: seat 1, bid'", "must pay"],
-    ("seat 2, bid", "seat 2, bidd"): ["'bidd' is no decision", "Did you mean 'bid'?"],
-    ("seat 2, bid", "seat 2, bid (at dawn)"): ["'at dawn' is no step of a turn"],
-    ("seat 2, bid", "seat 2, bid (payments)"): ["'bid' is not asked at the step 'payments'"],
-    ("seat 2, bid", "seat 2, away"): ["the turn begins: nothing of this has happened"],
+    ("seat 2, bid", "bid"): ["expected 'to act: seat 1, bid'", "must pay"],
+    ("seat 2, bid", "seat 2, bidd"): ["'bidd' is not a decision", "Did you mean 'bid'?"],
+    ("seat 2, bid", "seat 2, bid (at dawn)"): ["'at dawn' is not a step of a turn"],
+    ("seat 2, bid", "seat 2, bid (payments)"): ["'bid' is not a decision of the step 'payments'"],
+    ("seat 2, bid", "seat 2, away"): ["the turn begins, so this has not happened"],
     ("seat 2, bid", "seat 2, exchange"): ["too few jerseys"],
     ("seat 2, bid", "seat 2, must pay"): ["seat 2 has 30 energy and can pay the 4 that are due"],
     ("seat 2, bid", "seat 2, must retire"): ["only the chance card forced_retirement"],
-    ("seat 2, bid", "seat 2, escape"): ["square 14 is no escape square, and seat 2 does not hold it"],
+    ("seat 2, bid", "seat 2, escape"): ["square 14 is not an escape square, and seat 2 does not hold it"],
     ("seat 2, bid", "seat 2, move"): ["seat 2 has not won the auction: write 'bid: 3 by seat 2'"],
-    ("seat 2, bid", "race over"): ["how has it ended?", "ending: jerseys"],
+    ("seat 2, bid", "race over"): ["the ending is missing", "ending: jerseys"],
     ("rolled: 4 by seat 0\n", ""): ["the white die has been rolled", "rolled: 4 by seat 0"],
     ("rolled: 4", "rolled: 7"): ["the white die is 7; it must be from 1 to 6"],
-    ("rolled: 4 by seat 0", "rolled: 4"): ["it reads 'rolled: 4 by seat 1'"],
-    ("rider: 14", "rider: 12"): ["square 12 is no effort square: it is not sold"],
+    ("rolled: 4 by seat 0", "rolled: 4"): ["expected 'rolled: 4 by seat 1'"],
+    ("rider: 14", "rider: 12"): ["square 12 is not an effort square: it is not sold"],
     ("rider: 14", "rider: 3"): ["the rider is on a chance square", "card: escape"],
-    ("rider: 14", "rider: 14\ncard: escape"): ["square 14 is no chance square"],
+    ("rider: 14", "rider: 14\ncard: escape"): ["square 14 is not a chance square"],
     ("rider: 14", "rider: 14\nservants 0: 14"): ["square 14 was held by a servant"],
     ("rider: 14", "rider: 14\nholder: seat 0"): ["square 14 was held by a servant"],
     ("rider: 14", "rider: 14\nyellow: 9"): ["the yellow is 9; it must be from 1 to 6"],
@@ -223,16 +223,14 @@ WRONG_DECISIONS = {
     ("rider: 14", "rider: 14\nqueue: 0 | 2 1\nbid: 9 by seat 0\nretired: 6 0 0"): [
         "seat 0 has no servant left"
     ],
-    ("rider: 14", "rider: 14\nbid: much"): ["it reads 'bid: 7 by seat 2'"],
-    ("rider: 14", "rider: 14\nqueue: 0 1 2"): ["who has had the turn, a bar, who has not"],
-    ("rider: 14", "rider: 14\nqueue: | 0 1 2"): ["seat 2 is asked, and is not the next in line"],
-    ("rider: 14", "rider: 14\nqueue: | 2 2 0"): ["each seat stands there once"],
+    ("rider: 14", "rider: 14\nbid: much"): ["expected 'bid: 7 by seat 2'"],
+    ("rider: 14", "rider: 14\nqueue: 0 1 2"): ["seats that have moved, a bar, seats that have not"],
+    ("rider: 14", "rider: 14\nqueue: | 0 1 2"): ["seat 2 is to act, but is not the next in the queue"],
+    ("rider: 14", "rider: 14\nqueue: | 2 2 0"): ["name each seat once"],
     ("rider: 14", "rider: 14\nending: turns"): ["the race goes on"],
     ("turn: 5", "turn: 2001"): ["a race has 2000 turns"],
     ("peloton: 2 1 0", "peloton: 1 0"): ["seat 2 is neither in the peloton nor away"],
-    ("energy: 20 5 30\n", "energy: 20 5 0\nretired: 0 0 6\n"): [
-        "can do nothing but pass, so it is not asked"
-    ],
+    ("energy: 20 5 30\n", "energy: 20 5 0\nretired: 0 0 6\n"): ["can only pass, so it has no decision"],
 }
 
 
@@ -253,10 +251,10 @@ def test_a_record_that_is_none_is_refused() -> None:
     with pytest.raises(NotationError, match="the rules are those of a table"):
         write_position(state, SHEET, "rules")
     state["energy"][0, 1] = 61
-    with pytest.raises(NotationError, match=r"no race of this table: .*energy"):
+    with pytest.raises(NotationError, match=r"not valid at this table: .*energy"):
         write_position(state, SHEET, rules)
     state["energy"][0, 1], state["number"][0] = 5, 3
-    with pytest.raises(NotationError, match=r"(no text describes this record|no race of this table).*number"):
+    with pytest.raises(NotationError, match=r"(cannot be written|not valid at this table).*number"):
         write_position(state, SHEET, rules)
 
 

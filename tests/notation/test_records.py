@@ -90,12 +90,12 @@ def test_actions_may_be_shorter() -> None:
 @each(
     ("text", "words"),
     [
-        ("", ["no action ''", "They are: 25, 50, 75"]),
+        ("", ["no action ''", "The actions are: 25, 50, 75"]),
         ("rol", ["no action 'rol'", "Did you mean 'roll'?"]),
         ("discrad stop", ["Did you mean 'discard stop'?"]),
-        ("discard", ["They are: discard 25, discard 50"]),
-        ("25 50", ["They are: 25, 50, 75"]),
-        ("stop", ["They are: stop against team 1, stop against team 2."]),
+        ("discard", ["The actions are: discard 25, discard 50"]),
+        ("25 50", ["The actions are: 25, 50, 75"]),
+        ("stop", ["The actions are: stop against team 1, stop against team 2."]),
         ("stop against team 0", ["Did you mean 'stop against team 2'?"]),
         ("stop against team 1 now", ["Did you mean 'stop against team 1'?"]),
         (3, ["an action is text"]),
@@ -147,7 +147,7 @@ def test_a_game_survives_and_plays_again(name: str, players: int, teams: int) ->
         (["seat: 25"], ["a play begins with the seat"]),
         (["seat 0: 26"], ["line 7, 'seat 0: 26'", "there is no action '26'"]),
         (["result: 0 0", "seat 0: 25"], ["line 8", "ends with its result"]),
-        (["result: 0"], ["points of 2 teams; these are 1"]),
+        (["result: 0"], ["points of 2 teams; got 1"]),
         (["result: 0 x"], ["team 1's is 'x'"]),
         (["winner: 1"], ["other lines are 'next round', 'chance', 'result'"]),
     ],
@@ -159,9 +159,9 @@ def test_a_record_that_does_not_read(lines: list[str], words: list[str]) -> None
 
 
 def test_parts_in_the_wrong_place() -> None:
-    with pytest.raises(NotationError, match=r"line 6.*the result stands at the end"):
+    with pytest.raises(NotationError, match=r"line 6.*the result must follow"):
         read_record(POSITION + "result: 0 0\nplays:\n")
-    with pytest.raises(NotationError, match="each play stands in a line of its own"):
+    with pytest.raises(NotationError, match="each play needs its own line"):
         read_record(POSITION + "plays: seat 0: 25")
     with pytest.raises(NotationError, match=r"line 4, 'hand 2: "):
         read_record("\n\n\nhand 2: roll\nplays:\nseat 0: 25")
@@ -240,7 +240,7 @@ def test_a_position_that_nobody_has_read_is_looked_at_first() -> None:
     states["seat"] = 100
     hostile = Position(position.edition, position.rules, states)
     for call in (lambda: record_of(hostile, [0]), lambda: list(replay(Record(hostile, (Play(0, 0),))))):
-        with pytest.raises(NotationError, match="no game of this table: seat is not one of 0 to 1"):
+        with pytest.raises(NotationError, match="not valid at this table: seat is not one of 0 to 1"):
             call()
     with pytest.raises(OptionError, match="no table for 100 players"):
         record_of(Position(position.edition, position.rules._replace(players=100), position.state), [0])

@@ -47,12 +47,12 @@ class Doubling:
         result = over_seeds([record.result["found"] for record in records])
         return [Table(("what", "found"), (("`all`", result.text(".2f")),))]
 
-    def draw(self, figure: Figure, records: Sequence[Record]) -> None:
+    def plot(self, figure: Figure, records: Sequence[Record]) -> None:
         figure.add_subplot().plot([record.result["found"] for record in records])
 
     def question(self) -> Question[Options]:
         return Question(
-            "doubling", "What is doubled?", Options, self.parts, self.measure, self.tables, self.draw
+            "doubling", "What is doubled?", Options, self.parts, self.measure, self.tables, self.plot
         )
 
 
@@ -80,7 +80,7 @@ def test_removed_parts_end_the_run(capsys: pytest.CaptureFixture[str]) -> None:
 
     doubling.measure = remove  # type: ignore[method-assign]
     said = refused(doubling.question(), "--seeds", "4", capsys=capsys)
-    assert "seed-1.json' was removed while other parts were measured: the work stops" in said
+    assert "seed-1.json' was removed while other parts were measured: the run stops" in said
     assert not Path("results").exists()
 
 
@@ -88,7 +88,7 @@ def test_a_killed_run_goes_on_with_the_part_it_was_at(capsys: pytest.CaptureFixt
     doubling = Doubling()
     doubling.stop_at = "seed-3"
     assert main(doubling.question(), ["--seeds", "4"]) == 130
-    assert "goes on" in capsys.readouterr().err
+    assert "continues" in capsys.readouterr().err
     assert doubling.measured == ["seed-1", "seed-2"]
     doubling.stop_at = ""
     assert main(doubling.question(), ["--seeds", "4"]) == 0
@@ -152,7 +152,7 @@ def test_the_docs_get_figures_a_picture_and_the_block(capsys: pytest.CaptureFixt
     content = json.loads(Path("docs/research/doubling.json").read_text(encoding="utf-8"))
     assert [record["result"] for record in content["records"]] == [{"found": 2}, {"found": 4}]
     page.write_text("no place\n", encoding="utf-8")
-    assert "has no place for doubling" in refused(
+    assert "has no marks for doubling" in refused(
         Doubling().question(), "--seeds", "2", "--docs", "--out", "elsewhere", capsys=capsys
     )
 

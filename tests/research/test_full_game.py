@@ -144,9 +144,9 @@ def test_questions_are_answered_and_drawn(
     records = answer(question, replace(options, quick=True, seeds=1, out=tmp_path))
     assert expected in capsys.readouterr().out
     assert all(record.part.seed == 1 for record in records)
-    assert question.draw is not None
+    assert question.plot is not None
     figure = new_figure(8.0, 4.5)
-    question.draw(figure, records)
+    question.plot(figure, records)
     assert all(axes.has_data() for axes in figure.axes)
 
 
@@ -169,5 +169,5 @@ def test_information_is_told_of_searchers_and_critics() -> None:
     assert critics.title == "PPO: decisions to -250 points a round against `greedy`", "which both reach"
     assert [row[2] for row in critics.rows] == ["2", "1"]
     figure = new_figure(8.0, 4.5)
-    information.draw(figure, records)
+    information.plot(figure, records)
     assert all(axes.has_data() for axes in figure.axes)

@@ -9,7 +9,7 @@ import pytest
 from millebornes_env._util.files import new_figure
 from research.frame import main
 from research.parts import Part, Record
-from research.scaling import NAIVE, QUESTION, SURE, draw, gains, measure, tables
+from research.scaling import NAIVE, QUESTION, SURE, gains, measure, plot, tables
 
 
 def record(family: str, options: str, points: Sequence[float], ms: float | None, seed: int = 1) -> Record:
@@ -48,7 +48,7 @@ def test_seeds_are_taken_together_and_cheats_are_not_timed() -> None:
     cheat = record("sees all cards", "sees=all", [500, 600], None)
     assert tables([cheat])[0].rows[0][-1] == ""
     figure = new_figure(8.0, 4.5)
-    draw(figure, [record(NAIVE, "z=0", [0, 10], 1.0), cheat])
+    plot(figure, [record(NAIVE, "z=0", [0, 10], 1.0), cheat])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [NAIVE, "sees all cards"]
 
 

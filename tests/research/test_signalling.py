@@ -15,8 +15,8 @@ from millebornes_env.games.millebornes.cards import DRIVING_ACE
 from research.mutual_information import conditional_bits, plug_in
 from research.partners import OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
-from research.signalling import draw, losses, tables, told_by
-from research.told_cards import FEATURES, Noted, bits_of_rows
+from research.signalling import losses, plot, tables, told_by
+from research.told_cards import FEATURES, CardRecorder, bits_of_rows
 from research.watching import play_watched
 
 TEAMS = MatchConfig("parker", 4, 2, episode="round", seed=3, threads=1)
@@ -48,11 +48,11 @@ def test_the_bias_is_taken_off_where_strata_are_many() -> None:
 
 
 def rows_of_play(rounds: int, agent: str = "random") -> dict[str, Any]:
-    watcher = Noted()
+    watcher = CardRecorder()
     play_watched(
         [agent, agent], MatchConfig("parker", 4, 2, "round", 3, plain=True, threads=1), rounds, watcher
     )
-    return watcher.some(np.random.default_rng(6))
+    return watcher.sample(np.random.default_rng(6))
 
 
 def test_a_convention_is_found_and_chance_is_not() -> None:
@@ -150,6 +150,6 @@ def test_seeds_are_taken_together_in_tables_and_picture() -> None:
     assert points.rows[0][1].startswith("+11.0")
     assert lost.rows == (("a, not seeing the partner's", "+6.0 ± 0.0"),)
     figure = new_figure(8.0, 4.5)
-    draw(figure, records)
+    plot(figure, records)
     assert len(figure.axes) == 2
     assert len(tables(records[:2])) == 1  # a run that was stopped after the bits

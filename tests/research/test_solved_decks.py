@@ -10,7 +10,7 @@ from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Uniform, Weights, judge_tree, visits
 from research.coup_fourre import claims_against
-from research.solved import Solved, continued, how_often_held, solved
+from research.solved import Solved, continued, holding_rate, solved
 
 NO_BONUS = "mini7+points_per_coup_fourre=0"
 
@@ -38,7 +38,7 @@ def lays_first(found: Solved, *, lays: bool) -> Weights:
 
 @pytest.mark.parametrize(("lays", "held"), [(True, 0.0), (False, 1.0)])
 def test_a_safety_is_held_as_often_as_the_policy_says(mini7: Solved, lays: bool, held: float) -> None:
-    result = how_often_held(with_weights(mini7, lays_first(mini7, lays=lays)))
+    result = holding_rate(with_weights(mini7, lays_first(mini7, lays=lays)))
     assert result["held"] == pytest.approx(held, abs=1e-9)
     assert result["turns"] > 0.1
 
@@ -61,7 +61,7 @@ def check_the_page(found: Solved, stops: int, beyond: float, held: int, turns: i
     kinds = [int(card) for card in found.game.deck.cards]
     assert round(100 * times_taken(found, kinds.index(STOP))) == stops
     assert 100 * times_taken(found, 2 * len(kinds)) == pytest.approx(beyond, rel=0.05)
-    safety = how_often_held(found)
+    safety = holding_rate(found)
     assert (round(100 * safety["turns"] * safety["held"]), round(100 * safety["turns"])) == (held, turns)
 
 

@@ -43,21 +43,21 @@ class Drawn(CommonPile):
         self.pile: Any = None
         self.drawn: list[list[int]] = []
 
-    def begun(self, states: StateArray) -> None:
-        super().begun(states)
+    def on_start(self, states: StateArray) -> None:
+        super().on_start(states)
         self.pile = states["deck"].copy()
         self.left = states["draw_pile"].copy()
         self.drawn = [[] for _ in states]
 
-    def chosen(self, states: StateArray, live: BoolArray, actions: Int64Array) -> None:
+    def before_step(self, states: StateArray, live: BoolArray, actions: Int64Array) -> None:
         self.hands, self.before = states["hand"].sum(axis=1), states["hidden"].astype(np.int64)
 
-    def stepped(self, states: StateArray) -> None:
+    def after_step(self, states: StateArray) -> None:
         gone = self.before - states["hidden"]  # the card that was shown
         came = states["hand"].sum(axis=1) - self.hands + gone
         for game, cards in enumerate(came):
             self.drawn[game] += np.repeat(np.arange(len(cards)), cards).tolist()
-        super().stepped(states)
+        super().after_step(states)
 
 
 def test_all_seats_draw_from_one_pile_in_its_order() -> None:

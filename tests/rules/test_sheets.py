@@ -288,9 +288,9 @@ def test_a_missing_rule_is_named(sheet: Callable[..., Path], field: str) -> None
     [
         ((HAND_LIMIT, f"{HAND_LIMIT}\nmax_300 = 1"), "unknown entry 'max_300'"),
         ((HAND_LIMIT, f"{HAND_LIMIT}\nplayers = 2"), "unknown entry 'players'"),
-        (('title = "', 'titel = "'), "the entry 'title' is missing, or no text"),
-        (('name = "parker"', "name = 4"), "the entry 'name' is missing, or no text"),
-        (('summary = "', 'summary = 1 # "'), "the entry 'summary' is missing, or no text"),
+        (('title = "', 'titel = "'), "the entry 'title' is missing, or not text"),
+        (('name = "parker"', "name = 4"), "the entry 'name' is missing, or not text"),
+        (('summary = "', 'summary = 1 # "'), "the entry 'summary' is missing, or not text"),
         (
             (MAX_200, "max_200 = { value = 2 }"),
             "the rule 'max_200' is not understood; write max_200 = { value = ..., source = ... }; "
@@ -387,13 +387,13 @@ def test_a_missing_rule_is_named(sheet: Callable[..., Path], field: str) -> None
         (("stop = 5", f"stop = {'[' * 9000}"), "this is not TOML: "),
         (("stop = 5", "stop = nan"), "the rule 'copies_of_stop' is nan; it must be a whole number"),
         (("stop = 5", f'stop = "{"x" * 9000}"'), "the rule 'copies_of_stop' is 'xxx"),
-        (('title = "Parker', 'title = "\\u001b[2J'), "the title holds '\\x1b', which does not print"),
-        (('source = "004:5"', 'source = "a\\u0000b"'), "the source of hand_limit holds '\\x00'"),
-        (('name = "parker"', 'name = "par\\nker"'), "the name 'par\\nker' is none for an edition"),
-        (('name = "parker"', 'name = "a+b=1"'), "the name 'a+b=1' is none for an edition"),
-        (('name = "parker"', 'name = "a\\u0000b"'), "the name 'a\\x00b' is none for an edition"),
-        (('name = "parker"', f'name = "{"x" * 9000}"'), "is none for an edition"),
-        (('name = "parker"', 'name = ""'), "the entry 'name' is missing, or no text"),
+        (('title = "Parker', 'title = "\\u001b[2J'), "the title contains '\\x1b', which cannot be printed"),
+        (('source = "004:5"', 'source = "a\\u0000b"'), "the source of hand_limit contains '\\x00'"),
+        (('name = "parker"', 'name = "par\\nker"'), "the name 'par\\nker' is not valid for an edition"),
+        (('name = "parker"', 'name = "a+b=1"'), "the name 'a+b=1' is not valid for an edition"),
+        (('name = "parker"', 'name = "a\\u0000b"'), "the name 'a\\x00b' is not valid for an edition"),
+        (('name = "parker"', f'name = "{"x" * 9000}"'), "is not valid for an edition"),
+        (('name = "parker"', 'name = ""'), "the entry 'name' is missing, or not text"),
     ],
 )
 def test_what_is_wrong_with_a_sheet_is_named(
@@ -434,7 +434,7 @@ def test_a_sheet_without_tables(sheet: Callable[..., Path], instead: str) -> Non
     """An edition has at least one."""
     text = sheet().read_text(encoding="utf-8")
     file = sheet((text[text.index("[[tables]]") :], ""), (HAND_LIMIT, instead + HAND_LIMIT))
-    assert complaint(file) == "there is no [[tables]] entry: an edition has at least one"
+    assert complaint(file) == "there is no [[tables]] entry: an edition needs at least one"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

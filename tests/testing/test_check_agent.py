@@ -112,16 +112,16 @@ FAULTS = [
     (faulty.Squeezed, r"returned int64\[\] for 1 rows"),
     (faulty.Floats, r"returned float64\[6\] for 6 rows"),
     (faulty.Raising, "raised KeyError when asked about"),
-    (faulty.WritesObservations, "wrote to what it was handed"),
-    (faulty.WritesMasks, "wrote to what it was handed"),
-    (faulty.WritesStates, "wrote to what it was handed"),
+    (faulty.WritesObservations, "wrote to its arguments"),
+    (faulty.WritesMasks, "wrote to its arguments"),
+    (faulty.WritesStates, "wrote to its arguments"),
     (faulty.Unseeded, "its random numbers must come from its seed"),
     (faulty.SharedMemory, "must not share what they remember"),
     (faulty.RowsTogether, "rows must not influence each other"),
     (faulty.MemoryByRow, "rows must not influence each other"),
     (faulty.PlaysOnAfterTheEnd, "although the round is over and the mask allows nothing; return -1"),
-    (faulty.Peeks, "after the cards that its seat cannot see were dealt anew"),
-    (faulty.CompiledPeeks, "after the cards that its seat cannot see were dealt anew"),
+    (faulty.Peeks, "after the cards that its seat cannot see were dealt again"),
+    (faulty.CompiledPeeks, "after the cards that its seat cannot see were dealt again"),
 ]
 
 

@@ -14,7 +14,9 @@ from millebornes_env.games.millebornes.actions import action_name
 from millebornes_env.notation import Position, read_position
 from millebornes_env.testing import check_edition, check_state, check_step, perft
 from millebornes_env.testing import editions as editions_module
+from millebornes_env.testing.audited_play import play_kernels
 from millebornes_env.testing.counting import count_sequences
+from millebornes_env.testing.millebornes import random_play
 
 
 def walk(steps: int = 60) -> Any:
@@ -116,14 +118,14 @@ def test_an_edition_passes_and_says_what_happened() -> None:
 
 
 def test_a_law_that_is_broken_is_told_with_table_game_and_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    play_on = editions_module.play_on
+    kernels = play_kernels(random_play)
 
     def tampered(play: Any, rules: Any, steps: int) -> None:
-        play_on(play, rules, 20)
+        kernels.play_on(play, rules, 20)
         play.states["km"][3, 0] += 25
-        play_on(play, rules, steps - 20)
+        kernels.play_on(play, rules, steps - 20)
 
-    monkeypatch.setattr(editions_module, "play_on", tampered)
+    monkeypatch.setattr(editions_module, "play_kernels", lambda hooks: kernels._replace(play_on=tampered))
     expected = r"dutch, 3 players in 3 teams, seed 4, game 3, step 21, seat \d, .*: km is not the sum"
     with pytest.raises(ConformanceError, match=expected):
         check_edition("dutch", players=3, steps=1_000, seed=4)

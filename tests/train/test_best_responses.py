@@ -193,7 +193,7 @@ def test_what_is_left_is_trained_and_told(
     assert capsys.readouterr().out.count("random") == 2
     leaderboard = ["--leaderboard", str(tmp_path / "board")]
     assert command(monkeypatch, *options, *leaderboard) == 130
-    assert "stopped; give the same command again to go on" in capsys.readouterr().err
+    assert "stopped; give the same command again to continue" in capsys.readouterr().err
     assert trained == [("random", 1), ("random", 2), ("greedy", 1)]
     kept = read_responses(tmp_path / "board" / "parker-2" / RESPONSES_FILE)
     assert {agent: one["points_per_round"] for agent, one in kept.items()} == {"random": 7.0}

@@ -1,4 +1,4 @@
-"""The learner of a run: by a rule for a new one, and the one that it was begun with for a resumed one."""
+"""The learner of a run: by a rule for a new one, and the recorded one for a resumed one."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from train.tools.luck_value import Args, LuckValue, fit, rounded, scale_of, scal
 def test_a_network_is_fitted_kept_and_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(luck_games, "_DEALS_AT_ONCE", 32)
+    monkeypatch.setattr(luck_games, "_DEALS_PER_BATCH", 32)
     options = ["--agent", "greedy", "--agent", "holder", "--draws", "1500", "--stages", "2"]
     options += ["--batch-size", "256", "--deals", "100"]
     units = ["--hidden", "16", "--second", "8"]
@@ -28,7 +28,7 @@ def test_a_network_is_fitted_kept_and_used(
     assert luck_value.main() == 0
     out = capsys.readouterr().out
     assert "stage 2 of 2: 1,500 draws" in out
-    assert "greedy - holder: duplicate deals save " in out
+    assert "greedy - holder: duplicate deals reduce the rounds needed by a factor of " in out
     about = json.loads((tmp_path / "v" / FILES.description_file).read_text())
     assert (about["players"], about["teams"], about["options"]["stages"]) == (2, 2, 2)
     assert str(tmp_path) not in json.dumps(about), "it is to be published"
@@ -52,7 +52,7 @@ def test_a_network_is_fitted_kept_and_used(
 
 
 def test_the_same_options_give_the_same_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(luck_games, "_DEALS_AT_ONCE", 16)
+    monkeypatch.setattr(luck_games, "_DEALS_PER_BATCH", 16)
     for name in ("one", "other"):
         fit(
             Args(
@@ -92,7 +92,7 @@ def test_a_network_that_knows_nothing_is_not_scaled_by_nothing(
     going_on = ["--out", str(tmp_path / "x"), "--start", str(path.parent), *options]
     monkeypatch.setattr("sys.argv", ["luck_value", *going_on])
     assert luck_value.main() == 2
-    assert "was scaled by 0.0: begin without --start" in capsys.readouterr().err
+    assert "was scaled by 0.0: leave out --start" in capsys.readouterr().err
 
 
 def test_units_are_added_without_a_change_of_the_values() -> None:

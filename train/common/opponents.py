@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from millebornes_env import agents
 from millebornes_env.agents.compiled.agent import MEMORY, decide
+from millebornes_env.agents.decoder import decoder_of
 from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
-from millebornes_env.agents.seen import decoder_of
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.numba.compiling import for_kernels, kernel

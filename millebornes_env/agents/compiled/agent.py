@@ -1,12 +1,12 @@
-"""Agents written as rules: compiled, so that they play at the speed of the environment.
+"""Rule-based agents, compiled so that they play at the speed of the environment.
 
-Such an agent is one function, `choose(state, rules, seat, memory, options, draw)`, in the language of the
-rulebook of its game. It may read only what its seat can see: the own hand, all piles, all counts, what is
-`hidden` (counted, not where); never another hand nor the deck. Tests redeal the hidden cards and expect the
-same choice, and compare it with the choice made from the observation alone.
+Such an agent is one function, `choose(state, rules, seat, memory, options, draw)`, written like the rulebook
+of its game. It may read only what its seat can see: its own hand, all piles, all counts, and `hidden` (the
+numbers of unseen cards, not their positions); never another hand or the deck. Tests redeal the hidden cards
+and expect the same choice, and compare it with the choice made from the observation alone.
 
-There are two ways to play one: kernels that hold the games call its `address` (the arena, search); everybody
-else calls `act` like any other agent's, which reads the game back from the observations (`agents.seen`).
+Kernels that hold the games (the arena, search) call the function at its `address`. All other callers use
+`act`, which decodes observations into states (`agents.decoder`).
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from millebornes_env.agents.checks import (
     checked_slot_ids,
     row_error,
 )
+from millebornes_env.agents.decoder import (
+    CHOSE_NOTHING,
+    NO_FAULT,
+    ObservationDecoder,
+    bounds_of_sections,
+    decoder_of,
+    reads_rows,
+)
 from millebornes_env.agents.protocol import (
     Actions,
     BaseAgent,
     Masks,
     Observations,
     Table,
-    actions_of_ended,
+    fill_no_ops,
     one_or_many,
-)
-from millebornes_env.agents.seen import (
-    CHOSE_NOTHING,
-    NO_ODDITY,
-    ObservationDecoder,
-    bounds_of_sections,
-    decoder_of,
-    reads_rows,
 )
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed, named_for
@@ -60,12 +60,12 @@ Int8Array = npt.NDArray[np.int8]
 Int64Array = npt.NDArray[np.int64]
 
 Choose = Callable[[Any, Any, int, Int16Array, Int64Array, int], int]
-"""`choose(state, rules, seat, memory, options, draw)`: the action of the seat that is to decide.
+"""`choose(state, rules, seat, memory, options, draw)`: return the action of the acting seat.
 
-`memory` is int16[MEMORY], the seat's own: what lies before `FIRST_FREE` is kept by `decide`, what lies
-before `FIRST_OF_MATCH` is all 0 at its first decision of a round, the rest at that of a match. `options` is
-int64[MAX_OPTIONS], the agent's own settings. `draw` is a random number from 0 to 2**32 - 1, another one at
-each decision.
+`memory` is int16[MEMORY], the seat's own. Values before `FIRST_FREE` belong to `decide`; values before
+`FIRST_OF_MATCH` are 0 at the seat's first decision of a round, the others at its first decision of a match.
+`options` is int64[MAX_OPTIONS], the agent's settings. `draw` is a random number from 0 to 2**32 - 1, a new
+one for each decision.
 """
 
 MEMORY: Final = 48
@@ -74,39 +74,39 @@ MAX_OPTIONS: Final = 12
 
 _CLOCK, _DECISIONS = 0, 1
 FIRST_FREE: Final = 2
-"""Index at which the agent's own part of its memory begins."""
+"""Index of the first memory value that the agent may use."""
 FIRST_OF_MATCH: Final = 40
-"""Index from which on memory lasts for a match."""
+"""Index of the first memory value that is kept for a match."""
 
 NO_ACTION: Final = -1
 """The action of a finished round, in which no seat has a decision."""
 
 FEW: Final = 64
-"""Rows of an observation up to which a call costs more than the choices, so that copying the rows pays."""
+"""Number of rows up to which the call overhead exceeds the time to choose, so that copying the rows pays."""
 
 _ADDRESSES: dict[tuple[Choose, ModuleType], int] = {}
 
 
-# What every kernel does that plays agents ------------------------------------------------------------------
+# Shared by all kernels that play agents ---------------------------------------------------------------------
 #
-# These rules take the module `seen` first (`agents.seen.decoder_of`): a kernel that is made for a rulebook
-# names it as a variable of the function that makes it (`engine.kernels.named_for`), and is compiled for that
+# These rules take the module `decoder` of the game first (`agents.decoder.decoder_of`). A kernel for a
+# rulebook captures it as a variable of its factory (`engine.kernels.named_for`), and is compiled for that
 # game.
 
 
 @rule_of_rules
-def decisions_taken(seen: ObservationDecoder, state: Any, memory: Int16Array) -> int:
-    """Count the decisions that the seat has taken in this round so far.
+def decisions_taken(decoder: ObservationDecoder, state: Any, memory: Int16Array) -> int:
+    """Return the number of decisions that the seat has taken in this round.
 
-    The game's clock never grows within a round: if it is larger than at the seat's last decision, a new round
-    has started.
+    The game's clock never increases within a round: if it is larger than at the seat's last decision, a new
+    round has started.
     """
-    return 0 if seen.clock(state) + 1 > int(memory[_CLOCK]) else int(memory[_DECISIONS])
+    return 0 if decoder.clock(state) + 1 > int(memory[_CLOCK]) else int(memory[_DECISIONS])
 
 
 @rule_of_rules
 def decide(
-    seen: ObservationDecoder,
+    decoder: ObservationDecoder,
     choose: int,
     state: Any,
     rules: Any,
@@ -115,23 +115,23 @@ def decide(
     options: Int64Array,
     draw: int,
 ) -> int:
-    """Let an agent take a decision; every kernel that plays agents calls this function.
+    """Return the action of an agent, and update the seat's memory; called by all kernels that play agents.
 
     Args:
-        seen: the observation reader of the game (`decoder_of`).
+        decoder: the observation decoder of the game (`decoder_of`).
         choose: address of the agent's function.
         state: the game.
-        rules: the rules of the table.
-        seat: the seat that decides.
-        memory: int16[MEMORY], memory of that seat; the part that lasts for a round is cleared at the first
-            decision of a round.
+        rules: rules of the table.
+        seat: the acting seat.
+        memory: int16[MEMORY], memory of that seat; its values for a round are cleared at the first decision
+            of a round.
         options: int64[MAX_OPTIONS], options of the agent.
         draw: a random number for this decision.
     """
-    taken = decisions_taken(seen, state, memory)
+    taken = decisions_taken(decoder, state, memory)
     if taken == 0:
         memory[:FIRST_OF_MATCH] = 0
-    memory[_CLOCK] = seen.clock(state) + 1
+    memory[_CLOCK] = decoder.clock(state) + 1
     memory[_DECISIONS] = taken + 1
     return call_at(choose, (state, rules, seat, memory, options, draw))
 
@@ -140,31 +140,33 @@ def decide(
 
 
 class AgentKernels(NamedTuple):
-    """The kernels that play compiled agents of one game; each is described below, where it is made."""
+    """The kernels that play compiled agents of one game."""
 
     rulebook: Any
-    seen: Any  # what `decide` and `decisions_taken` take first
+    decoder: Any
     choose_each: Callable[..., None]
     choose_from_rows: Callable[..., tuple[int, int, int]]
 
     def __reduce__(self) -> tuple[Callable[[str], AgentKernels], tuple[str]]:
-        """Agents are copied and pickled, modules cannot be: a copy finds them by their name."""
+        """Pickle the name of the rulebook, because modules cannot be pickled."""
         return _kernels_named, (self.rulebook.__name__,)
 
 
 def agent_kernels_of(rulebook: Rulebook) -> AgentKernels:
-    """The kernels that play compiled agents of a rulebook, made once; they are compiled when they are called.
+    """Return the cached kernels for agents of a rulebook; they are compiled when first called.
 
     Raises:
-        GameError: the module lacks something that the engine asks for.
+        GameError: the module lacks a member that the engine needs.
     """
     return _agent_kernels_of(checked_module(rulebook), decoder_of(rulebook))
 
 
 @functools.cache
-def _agent_kernels_of(module: ModuleType, seen: ModuleType) -> AgentKernels:
+def _agent_kernels_of(module: ModuleType, decoder: ModuleType) -> AgentKernels:
     rulebook: Any = module
-    return AgentKernels(rulebook, seen, _choose_each(rulebook, seen), _choose_from_rows(rulebook, seen))
+    return AgentKernels(
+        rulebook, decoder, _choose_each(rulebook, decoder), _choose_from_rows(rulebook, decoder)
+    )
 
 
 def _kernels_named(name: str) -> AgentKernels:
@@ -172,7 +174,7 @@ def _kernels_named(name: str) -> AgentKernels:
     return agent_kernels_of(rulebook)
 
 
-def _choose_each(rulebook: Rulebook, seen: Any) -> Callable[..., None]:
+def _choose_each(rulebook: Rulebook, decoder: Any) -> Callable[..., None]:
     def choose_each(
         choose: int,
         states: StateArray,
@@ -183,27 +185,27 @@ def _choose_each(rulebook: Rulebook, seen: Any) -> Callable[..., None]:
         draws: Int64Array,
         actions: Int64Array,
     ) -> None:
-        """Let an agent choose for one seat of each game.
+        """Choose the action of one seat in each game.
 
         Args:
-            choose: of the agent, by address.
+            choose: address of the agent's function.
             states: STATE[N], the games.
-            rules: the table's.
-            seats: int32[N], who chooses.
-            memories: int16[N, MEMORY], of the seat in each game.
-            options: int64[MAX_OPTIONS], of the agent.
-            draws: int64[N], a random number for each.
+            rules: rules of the table.
+            seats: int32[N], the acting seats.
+            memories: int16[N, MEMORY], memory of that seat.
+            options: int64[MAX_OPTIONS], options of the agent.
+            draws: int64[N], a random number for each game.
             actions: int64[N], overwritten.
         """
         for game in range(len(states)):
             seat, draw = int(seats[game]), int(draws[game])
-            actions[game] = decide(seen, choose, states[game], rules, seat, memories[game], options, draw)
+            actions[game] = decide(decoder, choose, states[game], rules, seat, memories[game], options, draw)
 
-    return kernel(named_for(rulebook, choose_each, seen))
+    return kernel(named_for(rulebook, choose_each, decoder))
 
 
-def _choose_from_rows(rulebook: Rulebook, seen: Any) -> Callable[..., tuple[int, int, int]]:
-    def choose_from_rows(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba much longer to look at
+def _choose_from_rows(rulebook: Rulebook, decoder: Any) -> Callable[..., tuple[int, int, int]]:
+    def choose_from_rows(  # noqa: PLR0913, PLR0917 - Numba takes much longer to unbox them as a tuple
         choose: int,
         starts: Any,
         bounds: Int8Array,
@@ -219,78 +221,78 @@ def _choose_from_rows(rulebook: Rulebook, seen: Any) -> Callable[..., tuple[int,
         key_1: int,
         call: int,
     ) -> tuple[int, int, int]:
-        """Let an agent choose from what its seats see, if the table can show all that.
+        """Choose actions from observations, if all of them are possible at the table.
 
         Args:
-            choose: of the agent, by address.
-            starts: of the sections of the observations.
-            bounds: int8[2, D], of their numbers.
-            rules: RULES[1], the table's.
-            options: int64[MAX_OPTIONS], of the agent.
-            memories: int16[P, MEMORY], of the agent.
-            scratch: STATE[1], where a game is read to.
+            choose: address of the agent's function.
+            starts: section starts of the observations.
+            bounds: int8[2, D], bounds of their numbers.
+            rules: RULES[1], rules of the table.
+            options: int64[MAX_OPTIONS], options of the agent.
+            memories: int16[P, MEMORY], memories by slot.
+            scratch: STATE[1], overwritten.
             rows: int8[N, D], observations.
-            slot_ids: int64[N], whose memory each row's seat has.
+            slot_ids: int64[N], slot of each row.
             actions: int64[N], overwritten; NO_ACTION where the round is over.
-            count: number of rows to be read, N or less.
-            key_0: of the agent's random numbers.
-            key_1: of the agent's random numbers.
-            call: number of this call; other numbers give other random numbers.
+            count: number of rows to read, at most N.
+            key_0: key of the agent's random numbers.
+            key_1: key of the agent's random numbers.
+            call: number of this call; each gives different random numbers.
 
         Returns:
-            How many rounds are over; the first row with an oddity or -1, and its oddity (`agents.seen`).
-            If that is of the row, nothing was chosen and nothing remembered.
+            The number of finished rounds; the index of the first row with a fault, or -1; and its fault
+            (`agents.decoder`). For a fault other than CHOSE_NOTHING, actions and memories are unchanged.
         """
-        number, oddity = seen.first_odd_row(rows[:count], starts, bounds, rules)
-        if oddity != NO_ODDITY:
-            return 0, number, oddity
+        number, fault = decoder.first_invalid_row(rows[:count], starts, bounds, rules)
+        if fault != NO_FAULT:
+            return 0, number, fault
         state, table, ended = scratch[0], rules[0], 0
         key_of_call = random_word(key_0, key_1, call)
         for number in range(count):
-            seen.read_observation(rows[number], starts, table, state)
+            decoder.read_observation(rows[number], starts, table, state)
             actions[number] = NO_ACTION
             if rulebook.is_round_over(state):
                 ended += 1
                 continue
             draw = random_word(key_of_call, key_1, number)
             memory = memories[slot_ids[number]]
-            actions[number] = decide(seen, choose, state, table, 0, memory, options, draw)
+            actions[number] = decide(decoder, choose, state, table, 0, memory, options, draw)
             if actions[number] < 0:
                 return ended, number, CHOSE_NOTHING
-        return ended, -1, NO_ODDITY
+        return ended, -1, NO_FAULT
 
-    return kernel(named_for(rulebook, choose_from_rows, seen))
+    return kernel(named_for(rulebook, choose_from_rows, decoder))
 
 
-# The agents' common part ----------------------------------------------------------------------------------
+# The base class -------------------------------------------------------------------------------------------
 
 
 def _examples(rulebook: Any, rules: Any) -> tuple[Any, Any, int, Int16Array, Int64Array, int]:
-    """One of each argument of `Choose`."""
+    """Return example arguments of `Choose`, for their types."""
     state = for_kernels(np.zeros(1, rulebook.STATE))[0]
     memory, options = np.zeros(MEMORY, np.int16), np.zeros(MAX_OPTIONS, np.int64)
     return state, for_kernels(rulebook.rules_array(rules))[0], 0, memory, options, 0
 
 
 def address_to(choose: Choose, rulebook: Any, rules: Any) -> int:
-    """Compile the function, or find it on disk: its address, for `call_at`, which `_ADDRESSES` keeps.
+    """Compile a function or load it from disk; return and cache its address, for `call_at`.
 
-    Numba determines the type of a function argument of a kernel again at every call, which takes fifty times
-    as long as a step of one game; an address is an int. And kernels that take functions by address are
-    compiled once for all agents.
+    Numba determines the type of a function argument at every call of a kernel, which takes fifty times as
+    long as a step of one game; an address is an int. Kernels that take addresses are also compiled only once
+    for all agents.
 
     Args:
-        choose: the agent's.
-        rulebook: of its game.
-        rules: of any table, for their type only.
+        choose: the function of an agent.
+        rulebook: rulebook of its game.
+        rules: rules of any table; only their type matters.
     """
     address = address_of(kernel(choose), *_examples(rulebook, rules))
     _ADDRESSES[choose, rulebook] = address
     return address
 
 
-def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
-    """The array if it has so many rows, else its rows and as many more, all 0, and some for later."""
+def with_rows(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
+    """Return an array with at least `count` rows: the same one, or a copy extended by rows of zeros."""
     if count <= len(rows):
         return rows
     more = np.zeros((max(count, 2 * len(rows)), *rows.shape[1:]), rows.dtype)
@@ -299,32 +301,31 @@ def with_room(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
 
 
 def legal_by_masks(agent: CompiledAgent, action_masks: Masks | None) -> npt.NDArray[np.bool_]:
-    """Return the actions that masks allow, bool[N, A], for an agent without any other source.
+    """Return the legal actions by the masks, bool[N, A], for a game without a decoder.
 
     Raises:
         AgentError: the masks are missing.
     """
     if action_masks is None:
         raise AgentError(
-            f"{agent.name!r} needs action_masks in the game {agent.table.game!r}, whose observations nothing "
-            "reads back"
+            f"{agent.name!r} needs action_masks in the game {agent.table.game!r}, which has no decoder"
         )
     legal: npt.NDArray[np.bool_] = np.asarray(action_masks) != 0
     return legal
 
 
 class _FewRows:
-    """`choose_from_rows`, prepared for calls with a few rows, which are copied to arrays of its own.
+    """`choose_from_rows` for a few rows, prepared with arrays of its own, to which the rows are copied.
 
-    Numba looks at each array in each call of a kernel, for longer than most agents think. Copies and pickles
-    of an agent prepare it again.
+    Numba unboxes each array in each call of a kernel, which takes longer than most agents do. Copies and
+    pickles of an agent prepare the call again.
 
     Attributes:
-        memories: of the agent that it is prepared for; None: it is not.
+        memories: memories of the agent that the call is prepared for; None before.
     """
 
     def __init__(self) -> None:
-        """Make one that is not prepared."""
+        """Create an unprepared call."""
         self.memories: Int16Array | None = None
 
     def __reduce__(self) -> tuple[type[_FewRows], tuple[()]]:
@@ -337,7 +338,7 @@ class _FewRows:
         memories: Int16Array,
         size: int,
     ) -> None:
-        """Prepare it for calls of an agent with these arguments, and observations of that size."""
+        """Prepare the call with the constant arguments of an agent, for observations of this size."""
         self._rows = np.zeros((FEW, size), np.int8)
         self._slot_ids, self._actions = np.zeros(FEW, np.int64), np.zeros(FEW, np.int64)
         self._call = prepare(choose_from_rows, *arguments, self._rows, self._slot_ids, self._actions)
@@ -346,7 +347,7 @@ class _FewRows:
     def choose(
         self, rows: Observations, slot_ids: Int64Array, numbers: tuple[int, ...]
     ) -> tuple[Actions, tuple[int, int, int]]:
-        """Return the actions for the rows, and what the kernel returns."""
+        """Return the actions for the rows, and the result of the kernel."""
         count = len(rows)
         self._rows[:count] = rows
         self._slot_ids[:count] = slot_ids
@@ -358,8 +359,8 @@ class CompiledAgent(BaseAgent):
     """An agent that is a compiled function.
 
     Attributes:
-        name: what tables of results call it.
-        options: int64[MAX_OPTIONS], its settings as the function gets them.
+        name: name in tables of results.
+        options: int64[MAX_OPTIONS], settings passed to the function.
     """
 
     name: str = "compiled"
@@ -384,18 +385,18 @@ class CompiledAgent(BaseAgent):
         *,
         counts_unseen: bool = True,
     ) -> None:
-        """Compile the function or find it on disk.
+        """Create the agent.
 
         Args:
             table: the table to play at.
-            seed: of the agent's random numbers, 0 to 2**64 - 1.
-            options: the settings of the function, at most MAX_OPTIONS.
-            counts_unseen: whether the function asks which cards are unseen (`state.hidden`); if not, the
-                agent also plays where observations do not show them.
+            seed: seed of the agent's random numbers, 0 to 2**64 - 1.
+            options: settings of the function, at most MAX_OPTIONS.
+            counts_unseen: True if the function reads the numbers of unseen cards (`state.hidden`); False lets
+                the agent play without the section `unseen` of observations.
 
         Raises:
-            AgentError: there are too many options, or one is not a whole number; or the table's observations
-                lack what the agent needs.
+            AgentError: there are too many options, or one is not a whole number; or the observations lack a
+                section that the agent needs.
             OptionError: the seed is invalid.
         """
         settings = checked_options(self.name, options)
@@ -412,39 +413,39 @@ class CompiledAgent(BaseAgent):
         self._reads_rows = reads_rows(table)
         self._starts, self._bounds = None, bounds_of_sections(table)
         if self._reads_rows:
-            self._starts = self._kernels.seen.starts_of(table, counts_unseen=counts_unseen)
-            self._bounds = self._kernels.seen.bounds_of(table)
+            self._starts = self._kernels.decoder.starts_of(table, counts_unseen=counts_unseen)
+            self._bounds = self._kernels.decoder.bounds_of(table)
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._scratch = for_kernels(np.zeros(1, rulebook.STATE))
         self._few = _FewRows()
 
     def function(self) -> Choose:
-        """The function, which is compiled when it is called."""
+        """Return the function, not yet compiled."""
         return type(self).rule
 
     @property
     def address(self) -> int:
-        """The function, as kernels take it for `call_at`."""
+        """Address of the compiled function, for `call_at` in kernels; compiles it on first use."""
         choose, rulebook = self.function(), self._kernels.rulebook
         address = _ADDRESSES.get((choose, rulebook))
         return address_to(choose, rulebook, self.table.rules) if address is None else address
 
     @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
-        """Choose; see `Agent.act`.
+        """Choose actions; see `Agent.act`.
 
         Args:
             observations: int8[N, D].
-            action_masks: int8[N, A] or None; these agents know the rules and ask it only what is to be done
-                where a round is over.
-            slot_ids: int64[N], one number from 0 on for each game and seat, such as `game * players +
-                seat`, so that each keeps a memory of its own; None: the number of the row. Rows that share a
-                slot share its memory, in their order.
+            action_masks: int8[N, A] or None; used only for finished rounds, because compiled agents know the
+                rules.
+            slot_ids: int64[N], one number from 0 on for each game and seat, such as `game * players + seat`,
+                which identifies its memory; None: the row numbers. Rows with the same slot share its memory,
+                in row order.
 
         Raises:
-            AgentError: one of them has another shape or type; or a row that the table cannot show to a seat
-                that is to decide.
-            OptionError: the game has no `seen`, by which observations are read.
+            AgentError: an argument has the wrong shape or type; or a row is not a valid observation of an
+                acting seat at this table.
+            OptionError: the game has no hook `agents.decoder`.
         """
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
@@ -452,23 +453,23 @@ class CompiledAgent(BaseAgent):
         memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
         if not self._reads_rows:
             key_0, key_1 = self._key
-            chosen = self._act_on_unread(
+            chosen = self._act_without_decoder(
                 rows, action_masks, (random_word(key_0, key_1, self._calls + 1), key_1)
             )
             self._calls += 1
             return chosen
         slots = len(rows) if slot_ids is None else int(memory_of.max(initial=-1)) + 1
-        self._memories = with_room(self._memories, slots)
-        actions, (ended, row, oddity) = self._choose(rows, memory_of)
-        if oddity != NO_ODDITY:
-            raise row_error(self.name, self.table, rows, row, oddity)
+        self._memories = with_rows(self._memories, slots)
+        actions, (ended, row, fault) = self._choose(rows, memory_of)
+        if fault != NO_FAULT:
+            raise row_error(self.name, self.table, rows, row, fault)
         self._calls += 1
         if ended:
-            actions_of_ended(action_masks, actions, actions == NO_ACTION)
+            fill_no_ops(action_masks, actions, actions == NO_ACTION)
         return actions
 
     def _choose(self, rows: Observations, slot_ids: Int64Array) -> tuple[Actions, tuple[int, int, int]]:
-        """Return the actions and what `choose_from_rows` returns."""
+        """Return the actions and the result of `choose_from_rows`."""
         numbers = (len(rows), *self._key, self._calls + 1)
         few = self._few
         if len(rows) > FEW:
@@ -492,24 +493,26 @@ class CompiledAgent(BaseAgent):
             self._scratch,
         )
 
-    def _act_on_unread(self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]) -> Actions:
-        """Choose where the game cannot read observations back.
+    def _act_without_decoder(
+        self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]
+    ) -> Actions:
+        """Choose actions in a game without a decoder; subclasses that can do so override this.
 
         Args:
             rows: int8[N, D].
             action_masks: int8[N, A] or None.
-            key: of the random numbers of this call.
+            key: key of the random numbers of this call.
 
         Raises:
-            OptionError: which is all that most agents can do.
+            OptionError: the game has no hook `agents.decoder`.
         """
         find_game(self.table.game).hook("agents.decoder", f"the agent {self.name!r}")
-        raise AssertionError("the game reads observations")
+        raise AssertionError("the game has a decoder")
 
     @alone
     def forget(self) -> None:
-        """Clear the memory of all slots, before other matches begin.
+        """Clear the memory of all slots; call it before new matches start.
 
-        An agent detects a new round by itself; its memory for a match lasts until this call.
+        New rounds are detected automatically; memory for a match is kept until this call.
         """
         self._memories = self._memories[:0]

@@ -1,4 +1,4 @@
-"""The legal actions of any game as a list, for agents that go through them."""
+"""Listing the legal actions of any game."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def list_legal(mask: npt.NDArray[np.int8], actions: Int16Array) -> int:
         actions: int16[A + 1 or more], overwritten.
 
     Returns:
-        How many they are.
+        Number of actions.
     """
     count = 0
-    for action in range(len(mask)):  # without a branch, which nobody could predict
+    for action in range(len(mask)):  # branch-free: a branch would be unpredictable
         actions[count] = action
         count += int(mask[action])
     return count

@@ -15,7 +15,7 @@ from millebornes_env.agents.millebornes.preferences import (
     can_finish,
     cards_held_by,
     cards_unseen,
-    claim_or_most_liked,
+    claim_or_best_play,
     could_finish,
     cures,
     fits,
@@ -78,7 +78,7 @@ def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Choose the action that hurts most (see `agents.compiled.agent.Choose`)."""
-    return claim_or_most_liked(play_score, state, rules, seat, options)
+    return claim_or_best_play(play_score, state, rules, seat, options)
 
 
 @rule
@@ -96,7 +96,7 @@ def play_score(state: State, rules: RulesRecord, seat: int, action: int, options
         return attack_score(state, rules, seat, victim, card)
     if is_remedy(card):
         return TO_GET_GOING
-    return liking_of_safety(state, rules, seat, card, options)
+    return safety_score(state, rules, seat, card, options)
 
 
 # Attacking -------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def is_too_risky(
 
 
 @rule
-def liking_of_safety(state: State, rules: RulesRecord, seat: int, safety: int, options: Int64Array) -> int:
+def safety_score(state: State, rules: RulesRecord, seat: int, safety: int, options: Int64Array) -> int:
     """At once if it frees the car; else kept as a trap, until the pile is low or the round about to end."""
     if cures(state, team_of(rules, seat), safety):
         return TO_BE_FREE_AT_ONCE
@@ -154,7 +154,7 @@ def keep_score(state: State, rules: RulesRecord, seat: int, card: int) -> int:
         team = team_of(rules, seat)
         return 0 if is_useless_distance(state, rules, team, card) else km_of(card) // 2
     if is_hazard(card):
-        return regret_of_hazard(state, rules, seat, card)
+        return hazard_keep_score(state, rules, seat, card)
     if is_remedy(card):
         if has_in_reach(state, rules, seat, safety_against(hazard_of(card))):
             return 0
@@ -164,7 +164,7 @@ def keep_score(state: State, rules: RulesRecord, seat: int, card: int) -> int:
 
 
 @rule
-def regret_of_hazard(state: State, rules: RulesRecord, seat: int, hazard: int) -> int:
+def hazard_keep_score(state: State, rules: RulesRecord, seat: int, hazard: int) -> int:
     """Nothing if no opponent can be hurt by it any more."""
     team = team_of(rules, seat)
     for other in range(rules.teams):

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
-from millebornes_env.agents.millebornes.preferences import claim_or_most_liked
+from millebornes_env.agents.millebornes.preferences import claim_or_best_play
 from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.numba.compiling import rule
 from millebornes_env.games.millebornes.actions import card_of, is_discard, num_actions
@@ -30,12 +30,12 @@ from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import MAX_TEAMS, State
 
 # Each kind has a band of a thousand; within it, what a rule below adds.
-LIKES_TO_FINISH: Final = 6000
-LIKES_DISTANCES: Final = 5000
-LIKES_REMEDIES: Final = 4000
-LIKES_HAZARDS: Final = 3000
-LIKES_SAFETIES: Final = 2000
-LIKES_DISCARDS: Final = 1000
+FINISH_SCORE: Final = 6000
+DISTANCES_SCORE: Final = 5000
+REMEDIES_SCORE: Final = 4000
+HAZARDS_SCORE: Final = 3000
+SAFETIES_SCORE: Final = 2000
+DISCARDS_SCORE: Final = 1000
 
 DISCARD_FIRST: Final = (
     Card.DISTANCE_25,
@@ -61,40 +61,40 @@ DISCARD_FIRST: Final = (
 """The order in which cards are given away: what stops or starts a car is kept longest."""
 
 
-def _usual_play_score(action: int) -> int:
+def _usual_score(action: int) -> int:
     """Return the score of an action that does not complete the trip."""
     card = card_of(action)
     if card == NO_CARD:
         return 0
     if is_discard(action):
-        return LIKES_DISCARDS - DISCARD_FIRST.index(Card(card))
+        return DISCARDS_SCORE - DISCARD_FIRST.index(Card(card))
     if is_distance(card):
-        return LIKES_DISTANCES + km_of(card)
+        return DISTANCES_SCORE + km_of(card)
     if is_remedy(card):
-        return LIKES_REMEDIES
+        return REMEDIES_SCORE
     if is_hazard(card):  # a stopped car is worse than a slow one
-        return LIKES_HAZARDS + 1 if is_battle_hazard(card) else LIKES_HAZARDS
-    return LIKES_SAFETIES
+        return HAZARDS_SCORE + 1 if is_battle_hazard(card) else HAZARDS_SCORE
+    return SAFETIES_SCORE
 
 
-USUAL_LIKING: Final = np.array([_usual_play_score(action) for action in range(num_actions(MAX_TEAMS))])
+USUAL_SCORES: Final = np.array([_usual_score(action) for action in range(num_actions(MAX_TEAMS))])
 """By action, looked up: the kind of a card is a branch that no processor can predict."""
-USUAL_LIKING.setflags(write=False)
+USUAL_SCORES.setflags(write=False)
 
 
 def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Choose the action with the highest score (see `agents.compiled.agent.Choose`)."""
-    return claim_or_most_liked(play_score, state, rules, seat, options)
+    return claim_or_best_play(play_score, state, rules, seat, options)
 
 
 @rule
 def play_score(state: State, rules: RulesRecord, seat: int, action: int, options: Int64Array) -> int:
     """Return `greedy`'s score of an action: finish > distance > remedy > hazard > safety."""
     if action < NUM_DISTANCES and int(state.km[team_of(rules, seat)]) + km_of(action) == int(state.target):
-        return LIKES_TO_FINISH
-    return int(USUAL_LIKING[action])
+        return FINISH_SCORE
+    return int(USUAL_SCORES[action])
 
 
 class GreedyAgent(CompiledAgent):

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.millebornes.preferences import (
     can_finish,
-    claim_or_most_liked,
+    claim_or_best_play,
     cures,
     fits,
     has_in_reach,
@@ -73,7 +73,7 @@ def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Choose the action that leaves the best supplied hand (see `agents.compiled.agent.Choose`)."""
-    return claim_or_most_liked(play_score, state, rules, seat, options)
+    return claim_or_best_play(play_score, state, rules, seat, options)
 
 
 @rule
@@ -89,7 +89,7 @@ def play_score(state: State, rules: RulesRecord, seat: int, action: int, options
         return attack_score(state, seat, victim, card)
     if is_remedy(card):
         return TO_BE_FREE
-    return liking_of_safety(state, rules, seat, card, options)
+    return safety_score(state, rules, seat, card, options)
 
 
 @rule
@@ -105,7 +105,7 @@ def attack_score(state: State, seat: int, victim: int, hazard: int) -> int:
 
 
 @rule
-def liking_of_safety(state: State, rules: RulesRecord, seat: int, safety: int, options: Int64Array) -> int:
+def safety_score(state: State, rules: RulesRecord, seat: int, safety: int, options: Int64Array) -> int:
     """Kept for the coup fourré, unless none can come any more, or too little time is left for it."""
     if can_finish(state, rules, seat) or is_threatened(state, rules, seat):
         return TO_SAVE_A_SAFETY
@@ -136,18 +136,18 @@ def has_remedy_at_hand(state: State, rules: RulesRecord, seat: int, safety: int)
 def keep_score(state: State, rules: RulesRecord, seat: int, card: int, options: Int64Array) -> int:
     """Return the score of keeping one copy of the card."""
     if is_distance(card):
-        return regret_of_distance(state, rules, seat, card)
+        return distance_keep_score(state, rules, seat, card)
     if is_hazard(card):
-        return regret_of_hazard(state, rules, seat, card)
+        return hazard_keep_score(state, rules, seat, card)
     if is_remedy(card):
-        regrets = regret_of_remedy(state, rules, seat, card)
+        score = remedy_keep_score(state, rules, seat, card)
         copies = int(state.hand[seat, card])
-        return regrets if copies <= options[RESERVE] else regrets // (copies * copies)
+        return score if copies <= options[RESERVE] else score // (copies * copies)
     return KEEPS_SAFETY
 
 
 @rule
-def regret_of_distance(state: State, rules: RulesRecord, seat: int, card: int) -> int:
+def distance_keep_score(state: State, rules: RulesRecord, seat: int, card: int) -> int:
     """Nothing if it leads too far, much if it ends the trip."""
     team = team_of(rules, seat)
     if is_useless_distance(state, rules, team, card):
@@ -158,23 +158,23 @@ def regret_of_distance(state: State, rules: RulesRecord, seat: int, card: int) -
 
 
 @rule
-def regret_of_hazard(state: State, rules: RulesRecord, seat: int, hazard: int) -> int:
+def hazard_keep_score(state: State, rules: RulesRecord, seat: int, hazard: int) -> int:
     """For each opponent whom it can still hurt; more, where few remedies for it are left."""
     team = team_of(rules, seat)
     rare = max(1, MANY_COPIES - unseen_copies(state, seat, remedy_for(hazard)))
-    regrets = 0
+    score = 0
     for other in range(rules.teams):
         if other == team or has_safety(state, other, safety_against(hazard)):
             continue
         if hazard != SPEED_LIMIT:
-            regrets += KEEPS_HAZARD * min(rare, 2)
+            score += KEEPS_HAZARD * min(rare, 2)
         elif not is_too_late_to_limit(state, other):
-            regrets += KEEPS_HAZARD
-    return regrets
+            score += KEEPS_HAZARD
+    return score
 
 
 @rule
-def regret_of_remedy(state: State, rules: RulesRecord, seat: int, remedy: int) -> int:
+def remedy_keep_score(state: State, rules: RulesRecord, seat: int, remedy: int) -> int:
     """By the hazards that may still come: none if a safety answers them, or if all have been seen."""
     team, hazard = team_of(rules, seat), hazard_of(remedy)
     if int(state.battle[team]) == hazard and is_stopped_by_hazard(state, team):

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Final
 
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.millebornes.greedy import play_score
-from millebornes_env.agents.millebornes.preferences import claim_or_most_liked, cures
+from millebornes_env.agents.millebornes.preferences import claim_or_best_play, cures
 from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.numba.compiling import rule
@@ -23,16 +23,16 @@ from millebornes_env.games.millebornes.state import State
 # Its option.
 PILE: Final = 0
 
-LIKES_TO_CURE: Final = 5500  # more than any distance, less than to finish
+CURE_SCORE: Final = 5500  # more than any distance, less than to finish
 KEEPS: Final = -1
-NEVER_GIVES_AWAY: Final = -2
+NEVER_DISCARD: Final = -2
 
 
 def choose(
     state: State, rules: RulesRecord, seat: int, memory: Int16Array, options: Int64Array, draw: int
 ) -> int:
     """Choose the action with the highest score (see `agents.compiled.agent.Choose`)."""
-    return claim_or_most_liked(patient_play_score, state, rules, seat, options)
+    return claim_or_best_play(patient_play_score, state, rules, seat, options)
 
 
 @rule
@@ -42,9 +42,9 @@ def patient_play_score(state: State, rules: RulesRecord, seat: int, action: int,
     if not is_safety(card):
         return play_score(state, rules, seat, action, options)
     if is_discard(action):
-        return NEVER_GIVES_AWAY
+        return NEVER_DISCARD
     if cures(state, team_of(rules, seat), card):
-        return LIKES_TO_CURE
+        return CURE_SCORE
     waits = int(state.draw_pile) > int(options[PILE])
     return KEEPS if waits else play_score(state, rules, seat, action, options)
 

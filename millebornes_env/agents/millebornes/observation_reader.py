@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
+from millebornes_env.agents.decoder import NO_FAULT, OUT_OF_RANGE, is_in_range, sum_of
 from millebornes_env.agents.protocol import Observations, Table
-from millebornes_env.agents.seen import NO_ODDITY, OUT_OF_RANGE, is_in_range, sum_of
 from millebornes_env.engine.numba.compiling import kernel, rule
 from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.cards import (
@@ -96,7 +96,7 @@ def bounds_of(table: Table) -> Int8Array:
 
 # Whether a table can show a row ----------------------------------------------------------------------------
 
-ODDITIES: Final = (
+FAULTS: Final = (
     "",
     "a number is out of its range",
     "what is to be decided does not go with who is to decide, or with the hazard that waits for an answer",
@@ -110,21 +110,21 @@ ODDITIES: Final = (
 )
 """The messages of `validate_row`, by number."""
 
-ODD_DECISION: Final = 2
+BAD_DECISION: Final = 2
 NOT_ITS_TURN: Final = 3
-ODD_HAND: Final = 4
-ODD_UNSEEN: Final = 5
-ODD_COPIES: Final = 6
-ODD_BATTLE: Final = 7
-ODD_TARGET: Final = 8
+BAD_HAND: Final = 4
+BAD_UNSEEN: Final = 5
+BAD_COPIES: Final = 6
+BAD_BATTLE: Final = 7
+BAD_TARGET: Final = 8
 NO_CHOICE: Final = 9
 
 
 @rule
 def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: RulesRecord) -> int:
-    """Why the table cannot show such a row to a seat that is to decide, or NO_ODDITY.
+    """Why the table cannot show such a row to a seat that is to decide, or NO_FAULT.
 
-    A row of a round that is over is none to decide about, and no oddity.
+    A row of a round that is over is none to decide about, and no fault.
 
     Args:
         row: int8[D], any bytes.
@@ -134,12 +134,12 @@ def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules
     """
     if not is_in_range(row, bounds):
         return OUT_OF_RANGE
-    result = oddity_of_decision(row, starts, rules)
-    if result == NO_ODDITY:
-        result = oddity_of_cards(row, starts, rules)
-    if result == NO_ODDITY:
-        result = oddity_of_trip(row, starts, rules)
-    if result == NO_ODDITY and is_to_decide(row, starts) and not has_a_choice(row, starts, rules):
+    result = validate_decision(row, starts, rules)
+    if result == NO_FAULT:
+        result = validate_cards(row, starts, rules)
+    if result == NO_FAULT:
+        result = validate_trip(row, starts, rules)
+    if result == NO_FAULT and is_to_decide(row, starts) and not has_a_choice(row, starts, rules):
         return NO_CHOICE
     return result
 
@@ -151,45 +151,45 @@ def is_to_decide(row: Int8Array, starts: Starts) -> bool:
 
 
 @rule
-def oddity_of_decision(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
+def validate_decision(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
     """Check that one seat has one decision, or the round is over."""
     phases = sum_of(row, starts.phase, ROUND_OVER)
     if phases > 1 or sum_of(row, starts.to_act, rules.players) != phases:
-        return ODD_DECISION
+        return BAD_DECISION
     if sum_of(row, starts.pending_hazard, NUM_HAZARDS) != int(row[starts.phase + CLAIM]):
-        return ODD_DECISION
+        return BAD_DECISION
     if phases == 1 and int(row[starts.to_act]) == 0:
         return NOT_ITS_TURN
-    return NO_ODDITY
+    return NO_FAULT
 
 
 @rule
-def oddity_of_cards(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
+def validate_cards(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
     """Check that the numbers of cards agree with each other and with the deck."""
     if sum_of(row, starts.hand, NUM_CARD_TYPES) != int(row[starts.hand_counts]):
-        return ODD_HAND
+        return BAD_HAND
     if starts.unseen != NOT_SHOWN:
         face_down = int(row[starts.draw_pile]) + sum_of(row, starts.hand_counts + 1, rules.players - 1)
         if sum_of(row, starts.unseen, NUM_CARD_TYPES) != face_down:
-            return ODD_UNSEEN
+            return BAD_UNSEEN
     for card in range(NUM_CARD_TYPES):
         copies = int(row[starts.hand + card]) + int(row[starts.discard_pile + card])
         if starts.unseen != NOT_SHOWN:
             copies += int(row[starts.unseen + card])
         if copies > int(rules.deck[card]):
-            return ODD_COPIES
-    return NO_ODDITY
+            return BAD_COPIES
+    return NO_FAULT
 
 
 @rule
-def oddity_of_trip(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
+def validate_trip(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
     """Check that each battle pile has one top card, and that the target is the trip's."""
     for team in range(rules.teams):
         if sum_of(row, starts.battle + team * NUM_BATTLE_TOPS, NUM_BATTLE_TOPS) != 1:
-            return ODD_BATTLE
+            return BAD_BATTLE
     calls = sum_of(row, starts.extension, rules.teams)
     target = rules.extended_target if calls == 1 else rules.target
-    return NO_ODDITY if calls <= 1 and 25 * int(row[starts.target]) == target else ODD_TARGET
+    return NO_FAULT if calls <= 1 and 25 * int(row[starts.target]) == target else BAD_TARGET
 
 
 @rule
@@ -212,15 +212,15 @@ def has_a_choice(row: Int8Array, starts: Starts, rules: RulesRecord) -> bool:
 
 
 @kernel
-def first_odd_row(
+def first_invalid_row(
     rows: Observations, starts: Starts, bounds: Int8Array, rules: StateArray
 ) -> tuple[int, int]:
-    """By `validate_row`, as `agents.seen.ObservationDecoder` says."""
+    """By `validate_row`, as `agents.decoder.ObservationDecoder` says."""
     for number in range(len(rows)):
-        oddity = validate_row(rows[number], starts, bounds, rules[0])
-        if oddity != NO_ODDITY:
-            return number, oddity
-    return -1, NO_ODDITY
+        fault = validate_row(rows[number], starts, bounds, rules[0])
+        if fault != NO_FAULT:
+            return number, fault
+    return -1, NO_FAULT
 
 
 # Reading ---------------------------------------------------------------------------------------------------

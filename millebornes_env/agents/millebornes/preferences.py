@@ -40,11 +40,11 @@ SMALL_KM: Final = 50
 _ACTION_BITS: Final = 6  # there are fewer than 64 actions
 _LAST_ACTION: Final = (1 << _ACTION_BITS) - 1
 
-NOTHING_LIKED: Final = -(1 << 40)
+LOWEST_RANK: Final = -(1 << 40)
 """Less than any `rank`."""
 
 
-Liking = Callable[[State, RulesRecord, int, int, Int64Array], int]
+PlayScore = Callable[[State, RulesRecord, int, int, Int64Array], int]
 """`liking(state, rules, seat, action, options)`: how much an agent likes a legal action."""
 
 
@@ -90,10 +90,10 @@ def action_of(ranked: int) -> int:
 
 
 @rule_of_rules
-def most_liked(play_score: Liking, state: State, rules: RulesRecord, seat: int, options: Int64Array) -> int:
+def best_play(play_score: PlayScore, state: State, rules: RulesRecord, seat: int, options: Int64Array) -> int:
     """The card to lay or to give away that is liked best, it being the seat's turn."""
     legal = legal_cards(state, rules, seat)
-    best = NOTHING_LIKED
+    best = LOWEST_RANK
     action = first_in(legal, 0)
     while action != NO_ACTION:
         best = max(best, rank(action, play_score(state, rules, seat, action, options)))
@@ -102,8 +102,8 @@ def most_liked(play_score: Liking, state: State, rules: RulesRecord, seat: int, 
 
 
 @rule_of_rules
-def claim_or_most_liked(
-    play_score: Liking, state: State, rules: RulesRecord, seat: int, options: Int64Array
+def claim_or_best_play(
+    play_score: PlayScore, state: State, rules: RulesRecord, seat: int, options: Int64Array
 ) -> int:
     """Claim every coup fourré, never extend a trip; else the card that is liked best."""
     phase = int(state.phase)
@@ -111,7 +111,7 @@ def claim_or_most_liked(
         return CLAIM_COUP_FOURRE
     if phase == EXTENSION:
         return FINISH
-    return most_liked(play_score, state, rules, seat, options)
+    return best_play(play_score, state, rules, seat, options)
 
 
 # What is hidden --------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def choose(
     if int(state.phase) == EXTENSION:
         is_bold = options[EXTENDS] == 1 and int(state.draw_pile) >= options[CARDS_TO_EXTEND]
         return actions.EXTEND if is_bold else actions.FINISH
-    return preferences.claim_or_most_liked(play_score, state, rules, seat, options)
+    return preferences.claim_or_best_play(play_score, state, rules, seat, options)
 
 
 @rule

@@ -37,7 +37,7 @@ from millebornes_env.agents.policy.network import (
     network_options,
     weights_block,
 )
-from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, actions_of_ended
+from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, fill_no_ops
 from millebornes_env.engine.chance import random_word
 from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.registry import game as find_game
@@ -128,7 +128,7 @@ class PolicyAgent(CompiledAgent):
 
         Raises:
             AgentError: they have another shape, or numbers that the table cannot show.
-            OptionError: the game has no `seen` to read them by, and the environment shows other things than
+            OptionError: the game has no decoder to read them by, and the environment shows other things than
                 the network is to see.
         """
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
@@ -150,7 +150,9 @@ class PolicyAgent(CompiledAgent):
         inputs: Float32Array = rows.astype(np.float32)
         return inputs
 
-    def _act_on_unread(self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]) -> Actions:
+    def _act_without_decoder(
+        self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]
+    ) -> Actions:
         legal = legal_by_masks(self, action_masks)
         logits = np.where(legal, self.logits(self._rows_as_inputs(rows))[:, : legal.shape[1]], -np.inf)
         if self.options[MODE] == BEST:
@@ -160,7 +162,7 @@ class PolicyAgent(CompiledAgent):
             weights = np.exp(logits - logits.max(axis=1, keepdims=True, initial=-1e30))
             reached = weights.cumsum(axis=1)
             actions = (reached > draws[:, np.newaxis] * reached[:, -1:]).argmax(axis=1)
-        actions_of_ended(action_masks, actions, legal.sum(axis=1) == 0)
+        fill_no_ops(action_masks, actions, legal.sum(axis=1) == 0)
         return actions
 
     @alone

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from millebornes_env._util.network_files import Layers
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, NO_ACTION, Choose, Int16Array, Int64Array
 from millebornes_env.agents.compiled.legal import list_legal
+from millebornes_env.agents.decoder import decoder_of
 from millebornes_env.agents.policy import no_features
 from millebornes_env.agents.policy.layers import (
     BYTES,
@@ -39,7 +40,6 @@ from millebornes_env.agents.policy.layers import (
     sparse_affine,
 )
 from millebornes_env.agents.protocol import Observations
-from millebornes_env.agents.seen import decoder_of
 from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.numba.compiling import (
     flags_of,
@@ -108,7 +108,7 @@ ACTIVATIONS: Final = ("relu", "tanh")
 BEST: Final = MODES.index("best")
 TANH: Final = ACTIVATIONS.index("tanh")
 
-_ROOM: Final = max(MAX_UNITS, MAX_OBS_SIZE) + ROWS_AT_ONCE
+SCRATCH_SIZE: Final = max(MAX_UNITS, MAX_OBS_SIZE) + ROWS_AT_ONCE
 _MORE_THAN_ACTIONS: Final = MAX_ACTIONS + 1
 
 
@@ -126,9 +126,9 @@ def weights_block(layers: Layers) -> Float32Array:
         rows = weight if number == len(layers) - 1 else weight.T
         parts += [with_zeros(bias[np.newaxis]), with_zeros(rows)]
     numbers = np.concatenate([part.ravel() for part in parts])
-    room = np.zeros(len(numbers) + UNITS_AT_ONCE, np.float32)
-    start = -room.ctypes.data % (UNITS_AT_ONCE * BYTES) // BYTES
-    block = room[start : start + len(numbers)]
+    buffer = np.zeros(len(numbers) + UNITS_AT_ONCE, np.float32)
+    start = -buffer.ctypes.data % (UNITS_AT_ONCE * BYTES) // BYTES
+    block = buffer[start : start + len(numbers)]
     block[:] = numbers
     return block
 
@@ -194,11 +194,13 @@ def network_kernels_of(rulebook: Rulebook) -> NetworkKernels:
 
 @functools.cache
 def _network_kernels_of(
-    module: ModuleType, features: ModuleType, seen: ModuleType, kind: type[Any]
+    module: ModuleType, features: ModuleType, decoder: ModuleType, kind: type[Any]
 ) -> NetworkKernels:
     rulebook: Any = module
     return NetworkKernels(
-        rulebook, _choose_by_network(rulebook, features, kind), _encode_rows(rulebook, features, kind, seen)
+        rulebook,
+        _choose_by_network(rulebook, features, kind),
+        _encode_rows(rulebook, features, kind, decoder),
     )
 
 
@@ -219,7 +221,7 @@ def _choose_by_network(rulebook: Rulebook, features: Any, kind: Any) -> Choose:
         count = list_legal(mask, actions)
         if count == 0:
             return NO_ACTION
-        units = stack_array(np.float32, _ROOM)
+        units = stack_array(np.float32, SCRATCH_SIZE)
         last_layer = forward_hidden(rulebook, features, kind, state, rules, seat, options, units)
         if int(options[MODE]) == BEST:
             return greedy_action(actions, count, options, last_layer, units)
@@ -297,7 +299,7 @@ def network_value(
     """
     if int(options[HAS_VALUE]) == 0:
         return math.nan
-    units = stack_array(np.float32, _ROOM)
+    units = stack_array(np.float32, SCRATCH_SIZE)
     last_layer = forward_hidden(rulebook, features, kind, state, rules, seat, options, units)
     outputs = int(options[WIDTHS + int(options[NUM_LAYERS])])
     return float(output(options, last_layer, units, outputs - 1))
@@ -327,19 +329,19 @@ def forward_hidden(
         rules: the table's.
         seat: who looks.
         options: of the network.
-        units: float32[_ROOM], overwritten with the inputs of the last layer, zeros behind them.
+        units: float32[SCRATCH_SIZE], overwritten with the inputs of the last layer, zeros behind them.
 
     Returns:
         The address of the last layer.
     """
     row = stack_array(np.int8, MAX_OBS_SIZE)
     write_inputs(rulebook, features, kind, state, rules, seat, options, row)
-    indices = stack_array(np.int32, _ROOM)
-    values = stack_array(np.float32, _ROOM)
+    indices = stack_array(np.int32, SCRATCH_SIZE)
+    values = stack_array(np.float32, SCRATCH_SIZE)
     address = int(options[ADDRESS])
     inputs = int(options[WIDTHS])
     if int(options[NUM_LAYERS]) == 1:
-        take_over(row, inputs, units)
+        copy_inputs(row, inputs, units)
     for layer in range(1, int(options[NUM_LAYERS])):
         outputs = int(options[WIDTHS + layer])
         if layer == 1:
@@ -392,13 +394,13 @@ def write_inputs(
 
 
 @rule
-def take_over(row: Int8Array, inputs: int, units: Float32Array) -> None:
+def copy_inputs(row: Int8Array, inputs: int, units: Float32Array) -> None:
     """The inputs as they are, with zeros behind them, for a network of one layer."""
     for place in range(padded_width(inputs)):
         units[place] = row[place]
 
 
-def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, seen: Any) -> Callable[..., None]:
+def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, decoder: Any) -> Callable[..., None]:
     def encode_rows(
         starts: Any,
         rules: TableRules,
@@ -419,12 +421,12 @@ def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, seen: Any) -> Cal
         """
         row = stack_array(np.int8, MAX_OBS_SIZE)
         for number in range(len(observations)):
-            seen.read_observation(observations[number], starts, rules, scratch[0])
+            decoder.read_observation(observations[number], starts, rules, scratch[0])
             write_inputs(rulebook, features, kind, scratch[0], rules, 0, options, row)
             for place in range(inputs.shape[1]):
                 inputs[number, place] = row[place]
 
-    return kernel(named_for(rulebook, encode_rows, features, seen))
+    return kernel(named_for(rulebook, encode_rows, features, decoder))
 
 
 @float_rule

@@ -36,8 +36,14 @@ from millebornes_env.agents.checks import (
     checked_slot_ids,
     row_error,
 )
-from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, with_room
-from millebornes_env.agents.millebornes.observation_reader import Starts, bounds_of, first_odd_row, starts_of
+from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, with_rows
+from millebornes_env.agents.decoder import NO_FAULT
+from millebornes_env.agents.millebornes.observation_reader import (
+    Starts,
+    bounds_of,
+    first_invalid_row,
+    starts_of,
+)
 from millebornes_env.agents.millebornes.strategist.agent import StrategistAgent
 from millebornes_env.agents.options import Between
 from millebornes_env.agents.policy.agent import PolicyAgent
@@ -49,7 +55,7 @@ from millebornes_env.agents.protocol import (
     Observations,
     SlotIds,
     Table,
-    actions_of_ended,
+    fill_no_ops,
     is_compiled,
     one_or_many,
 )
@@ -75,7 +81,6 @@ from millebornes_env.agents.search.kernels import (
     read_states,
     search_on,
 )
-from millebornes_env.agents.seen import NO_ODDITY
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.engine.numba.compiling import for_kernels, plain
 from millebornes_env.errors import AgentError, StateError, shown
@@ -200,14 +205,14 @@ class SearchAgent(BaseAgent):
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
         memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
-        row, oddity = first_odd_row(rows, self._starts, self._bounds, self._rules_in_array)
-        if oddity != NO_ODDITY:
-            raise row_error(self.name, self.table, rows, row, oddity)
+        row, fault = first_invalid_row(rows, self._starts, self._bounds, self._rules_in_array)
+        if fault != NO_FAULT:
+            raise row_error(self.name, self.table, rows, row, fault)
         decisions = self._new_decisions(len(rows))
         searcher = self._searcher(self._starts)
         read_rows(searcher, self._rules, rows, decisions.roots)
         actions = self._decided(searcher, decisions, memory_of)
-        actions_of_ended(action_masks, actions, decisions.roots["phase"] == ROUND_OVER)
+        fill_no_ops(action_masks, actions, decisions.roots["phase"] == ROUND_OVER)
         return actions
 
     @alone
@@ -229,7 +234,7 @@ class SearchAgent(BaseAgent):
 
     @alone
     def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[KnownCards]:
-        """Return the knowledge of the acting seats for `Belief.draw`, without searching.
+        """Return the knowledge of the acting seats for `Belief.sample`, without searching.
 
         Args:
             states: STATE[N], not modified.
@@ -359,8 +364,8 @@ class SearchAgent(BaseAgent):
     def _decided(self, searcher: Searcher, decisions: Decisions, memory_of: Int64Array) -> Actions:
         """Run the search for states already loaded into `decisions.roots`."""
         slots_used = int(memory_of.max(initial=-1)) + 1
-        self._memories = with_room(self._memories, slots_used)
-        self._taken = with_room(self._taken, slots_used)
+        self._memories = with_rows(self._memories, slots_used)
+        self._taken = with_rows(self._taken, slots_used)
         begin_decisions(searcher, self._rules, memory_of, self._memories, self._taken, decisions)
         known = [] if self.belief is None else self._known(decisions, memory_of)
 
@@ -389,7 +394,7 @@ class SearchAgent(BaseAgent):
         hands = no_hands()
         if self.belief is not None and known is not None:
             key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
-            hands = self.belief.draw(known, self._candidates, key)
+            hands = self.belief.sample(known, self._candidates, key)
         if self._seconds == 0:
             search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
         while self._seconds > 0 and time.perf_counter() < end:

@@ -19,14 +19,14 @@ from millebornes_env.agents.search.hand_network import (
     Float32Array,
     HandNetwork,
     Posterior,
-    conclude,
-    draw,
+    compute_outputs,
     new_posterior,
     read_events,
+    sample_hands,
     weigh,
 )
 from millebornes_env.agents.search.hidden_cards import Float64Array
-from millebornes_env.agents.search.history import PlayWindow, Reading
+from millebornes_env.agents.search.history import Interpretation, PlayWindow
 from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.games.millebornes.rules import RulesRecord
@@ -68,7 +68,7 @@ class Belief(Protocol):
 
     window: int
 
-    def draw(self, known: KnownCards, count: int, key: tuple[int, int]) -> Int8Array:
+    def sample(self, known: KnownCards, count: int, key: tuple[int, int]) -> Int8Array:
         """Draw hands that the others may hold, each as often as it is probable.
 
         Args:
@@ -120,7 +120,7 @@ class NetworkBelief:
         now, unseen = np.zeros(NOW_SIZE, np.int8), np.zeros(NUM_CARD_TYPES, np.int64)
         size = show_now(known.root, known.rules, 0, for_kernels(new_states(1)), now, unseen)
         outputs = np.zeros(len(self.network.out_bias), np.float32)
-        conclude(self.network, self._memory_of(known), now, outputs)
+        compute_outputs(self.network, self._memory_of(known), now, outputs)
         return new_posterior(outputs, unseen, int(size))
 
     def weigh(self, known: KnownCards, hands: Int8Array) -> Float64Array:
@@ -137,10 +137,10 @@ class NetworkBelief:
         weigh(self.posterior(known), hands, _OTHER, weights)
         return weights
 
-    def draw(self, known: KnownCards, count: int, key: tuple[int, int]) -> Int8Array:
-        """Draw hands; see `Belief.draw`."""
+    def sample(self, known: KnownCards, count: int, key: tuple[int, int]) -> Int8Array:
+        """Draw hands; see `Belief.sample`."""
         hands = np.zeros((count, 2, NUM_CARD_TYPES), np.int8)
-        draw(self.posterior(known), *key, _OTHER, hands)
+        sample_hands(self.posterior(known), *key, _OTHER, hands)
         return hands
 
     def forget(self) -> None:
@@ -171,20 +171,20 @@ def _same(one: tuple[PlayWindow, ...], other: tuple[PlayWindow, ...]) -> bool:
 
 
 def _is_same(one: PlayWindow, other: PlayWindow) -> bool:
-    return one is other or (len(one) == len(other) and all(map(_is_same_reading, one, other)))
+    return one is other or (len(one) == len(other) and all(map(_is_same_interpretation, one, other)))
 
 
-def _is_same_reading(one: Reading, other: Reading) -> bool:
+def _is_same_interpretation(one: Interpretation, other: Interpretation) -> bool:
     return bool(np.array_equal(one.actions, other.actions)) and one.states.tobytes() == other.states.tobytes()
 
 
 def _read_window(network: HandNetwork, window: PlayWindow, rules: RulesRecord, memory: Float32Array) -> None:
-    """Feed a window to the network: its first reading, as more than one is rare for two players."""
-    reading = window[0]
-    if len(reading.actions) == 0:
+    """Feed a window to the network: its first interpretation, as more than one is rare for two players."""
+    interpretation = window[0]
+    if len(interpretation.actions) == 0:
         return
-    events = np.zeros((len(reading.actions), EVENT_SIZE), np.int8)
-    show_events(reading.states, reading.actions, rules, for_kernels(new_states(1)), events)
+    events = np.zeros((len(interpretation.actions), EVENT_SIZE), np.int8)
+    show_events(interpretation.states, interpretation.actions, rules, for_kernels(new_states(1)), events)
     read_events(network, events, memory)
 
 

@@ -44,7 +44,7 @@ _WORDS: Final = 4294967296.0  # how many random words there are
 
 
 class HandNetwork(NamedTuple):
-    """The weights; E units show a play, H remember, U conclude, K components."""
+    """The weights; E units show a play, H remember, U compute_outputs, K components."""
 
     event: Float32Array  # [EVENT_SIZE, E]
     event_bias: Float32Array  # [E]
@@ -82,14 +82,16 @@ def read_events(network: HandNetwork, events: Int8Array, memory: Float32Array) -
         events: int8[N, EVENT_SIZE], the oldest first.
         memory: float32[H], what is remembered of those before; 0 at first. Overwritten.
     """
-    shown = stack_array(np.float32, MAX_UNITS)
-    fresh = stack_array(np.float32, MAX_UNITS)
+    embedded = stack_array(np.float32, MAX_UNITS)
+    updated = stack_array(np.float32, MAX_UNITS)
     for number in range(len(events)):
-        remember(network, events[number], shown, fresh, memory)
+        read_event(network, events[number], embedded, updated, memory)
 
 
 @float_kernel
-def conclude(network: HandNetwork, memory: Float32Array, now: Int8Array, outputs: Float32Array) -> None:
+def compute_outputs(
+    network: HandNetwork, memory: Float32Array, now: Int8Array, outputs: Float32Array
+) -> None:
     """Compute the outputs of the network.
 
     Args:
@@ -114,36 +116,40 @@ def conclude(network: HandNetwork, memory: Float32Array, now: Int8Array, outputs
 
 
 @float_rule
-def remember(
-    network: HandNetwork, event: Int8Array, shown: Float32Array, fresh: Float32Array, memory: Float32Array
+def read_event(
+    network: HandNetwork,
+    event: Int8Array,
+    embedded: Float32Array,
+    updated: Float32Array,
+    memory: Float32Array,
 ) -> None:
-    """Read one play; `shown` and `fresh` are scratch, float32[MAX_UNITS]."""
+    """Read one play; `embedded` and `updated` are scratch, float32[MAX_UNITS]."""
     units, width = network.event.shape[1], network.kept.shape[1]
     for unit in range(units):
-        shown[unit] = network.event_bias[unit]
+        embedded[unit] = network.event_bias[unit]
     for place in range(len(event)):
         if event[place] != 0:
             row = network.event[place]
             for unit in range(units):
-                shown[unit] += row[unit]
+                embedded[unit] += row[unit]
     for unit in range(units):
-        shown[unit] = max(shown[unit], _ZERO)
+        embedded[unit] = max(embedded[unit], _ZERO)
     for unit in range(width):
-        reset = sigmoid(gate(network, shown, memory, unit))
-        update = sigmoid(gate(network, shown, memory, width + unit))
+        reset = sigmoid(gate(network, embedded, memory, unit))
+        update = sigmoid(gate(network, embedded, memory, width + unit))
         place = 2 * width + unit
         kept = dot(network.kept[place], memory, width) + network.kept_bias[place]
-        new = dot(network.into[place], shown, units) + network.into_bias[place] + reset * kept
-        fresh[unit] = (_ONE - update) * np.float32(tanh(new)) + update * memory[unit]
+        new = dot(network.into[place], embedded, units) + network.into_bias[place] + reset * kept
+        updated[unit] = (_ONE - update) * np.float32(tanh(new)) + update * memory[unit]
     for unit in range(width):
-        memory[unit] = fresh[unit]
+        memory[unit] = updated[unit]
 
 
 @float_rule
-def gate(network: HandNetwork, shown: Float32Array, memory: Float32Array, place: int) -> np.float32:
+def gate(network: HandNetwork, embedded: Float32Array, memory: Float32Array, place: int) -> np.float32:
     """A gate before its activation."""
     biases = network.into_bias[place] + network.kept_bias[place]
-    into = dot(network.into[place], shown, network.into.shape[1])
+    into = dot(network.into[place], embedded, network.into.shape[1])
     total: np.float32 = into + dot(network.kept[place], memory, network.kept.shape[1]) + biases
     return total
 
@@ -266,7 +272,7 @@ def weigh(posterior: Posterior, hands: Int8Array, seat: int, weights: Float64Arr
 
 
 @kernel
-def draw(posterior: Posterior, key_0: int, key_1: int, seat: int, hands: Int8Array) -> None:
+def sample_hands(posterior: Posterior, key_0: int, key_1: int, seat: int, hands: Int8Array) -> None:
     """Draw hands, each as often as it is probable.
 
     Args:
@@ -285,7 +291,7 @@ def draw(posterior: Posterior, key_0: int, key_1: int, seat: int, hands: Int8Arr
         left = posterior.size
         for card in range(NUM_CARD_TYPES):
             share = random_share(key_1, word, 1 + card)
-            held = number_held(posterior, component, card, left, share)
+            held = sample_count(posterior, component, card, left, share)
             hands[number, seat, card] = held
             left -= held
 
@@ -297,7 +303,7 @@ def random_share(key_0: int, key_1: int, counter: int) -> float:
 
 
 @rule
-def number_held(posterior: Posterior, component: int, card: int, left: int, share: float) -> int:
+def sample_count(posterior: Posterior, component: int, card: int, left: int, share: float) -> int:
     """Sample the number of cards of one type in a hand, given the number of cards still to choose.
 
     Args:

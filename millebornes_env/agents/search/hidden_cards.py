@@ -93,7 +93,7 @@ def redeal(
     turn: int,
     key_0: int,
     key_1: int,
-    room: Int8Array,
+    scratch: Int8Array,
 ) -> None:
     """Redeal the cards that the searcher does not see.
 
@@ -105,15 +105,15 @@ def redeal(
         turn: number of earlier redeals; successive redeals take hands from all over the array.
         key_0: key of the redeal.
         key_1: key of the redeal.
-        room: int8[DECK_SIZE], scratch.
+        scratch: int8[DECK_SIZE], scratch.
     """
     if sees == NOTHING and len(hands) > 0:
         deal_hands(game, rules, hands[hand_for(len(hands), turn)])
-        shuffle_streams(game, rules, key_0, key_1, room)
+        shuffle_streams(game, rules, key_0, key_1, scratch)
     elif sees == NOTHING:
-        redeal_hidden_cards(game, rules, OWN, key_0, key_1, room)
+        redeal_hidden_cards(game, rules, OWN, key_0, key_1, scratch)
     elif sees == HANDS:
-        shuffle_streams(game, rules, key_0, key_1, room)
+        shuffle_streams(game, rules, key_0, key_1, scratch)
 
 
 @rule
@@ -151,20 +151,20 @@ def deal_hands(game: State, rules: RulesRecord, hands: Int8Array) -> None:
 
 
 @rule
-def shuffle_streams(game: State, rules: RulesRecord, key_0: int, key_1: int, room: Int8Array) -> None:
+def shuffle_streams(game: State, rules: RulesRecord, key_0: int, key_1: int, scratch: Int8Array) -> None:
     """Shuffle the draw pile; all hands stay."""
     count = 0
     for seat in range(rules.players):
         for place in range(int(game.stream_next[seat]), int(game.stream_end[seat])):
-            room[count] = game.deck[place]
+            scratch[count] = game.deck[place]
             count += 1
     for last in range(count - 1, 0, -1):
         other = random_below(key_0, key_1, last, last + 1)
-        card = room[last]
-        room[last] = room[other]
-        room[other] = card
+        card = scratch[last]
+        scratch[last] = scratch[other]
+        scratch[other] = card
     count = 0
     for seat in range(rules.players):
         for place in range(int(game.stream_next[seat]), int(game.stream_end[seat])):
-            game.deck[place] = room[count]
+            game.deck[place] = scratch[count]
             count += 1

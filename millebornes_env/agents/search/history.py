@@ -53,7 +53,7 @@ from millebornes_env.games.millebornes.turn import step
 OWN: Final = 0
 """The seat that remembers."""
 
-MAX_READINGS: Final = 8
+MAX_INTERPRETATIONS: Final = 8
 """Most readings that are used; with more of them, the others' plays are ignored."""
 _MAX_DEPTH: Final = 12
 """Plays between two own decisions: seven others play once, and again after a safety."""
@@ -61,7 +61,7 @@ _MOST_TRIES: Final = 1_000
 """Plays that are tried between two own decisions."""
 
 
-class Reading(NamedTuple):
+class Interpretation(NamedTuple):
     """A possible sequence of the others' E events between two own decisions, the oldest first.
 
     An event is a decision of a seat with a hidden hand. In its record that seat is to decide, and its hand is
@@ -72,8 +72,8 @@ class Reading(NamedTuple):
     actions: Int64Array  # [E] what was done
 
 
-PlayWindow = tuple[Reading, ...]
-"""All readings of what lies between two own decisions, 1 to MAX_READINGS."""
+PlayWindow = tuple[Interpretation, ...]
+"""All readings of what lies between two own decisions, 1 to MAX_INTERPRETATIONS."""
 
 
 class Remembered(NamedTuple):
@@ -96,7 +96,7 @@ class ObservationHistory:
     def __init__(self, rules: Rules) -> None:
         """Remember nothing yet, at a table of these rules."""
         self._last: dict[int, Remembered] = {}
-        self._reader = Reader(rules)
+        self._reader = HistoryReader(rules)
 
     def look(self, slot: int, root: StateArray, window: int) -> tuple[PlayWindow, ...]:
         """Return the others' plays up to now, the newest window first.
@@ -111,7 +111,7 @@ class ObservationHistory:
             return ()
         if int(root["draw_pile"][0]) > int(last.root["draw_pile"][0]):  # it never grows in a round
             return ()
-        newest = self._reader.readings(last.root, last.action, root)
+        newest = self._reader.interpretations(last.root, last.action, root)
         return (newest, *last.windows)[:window] if newest else ()
 
     def note(self, slot: int, root: StateArray, action: int, windows: tuple[PlayWindow, ...]) -> None:
@@ -131,7 +131,7 @@ class ObservationHistory:
         self._last.clear()
 
 
-class Reader:
+class HistoryReader:
     """Looks for the plays of others between two own decisions."""
 
     def __init__(self, rules: Rules) -> None:
@@ -140,10 +140,10 @@ class Reader:
         self._teams, self._players = rules.teams, rules.players
         self._path = for_kernels(new_states(_MAX_DEPTH + 2))  # the last is for what might have been
         self._rows = np.zeros((2, sections(rules)[-1].stop), np.int8)
-        self._found: list[Reading] = []
+        self._found: list[Interpretation] = []
         self._tries = 0
 
-    def readings(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
+    def interpretations(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
         """All readings; none if there are too many.
 
         Args:
@@ -162,7 +162,11 @@ class Reader:
         self._path[0] = start[0]
         for events in self._own_plays(action):
             self._go_on(1, left, events, end)
-        return tuple(self._found) if len(self._found) <= MAX_READINGS and self._tries < _MOST_TRIES else ()
+        return (
+            tuple(self._found)
+            if len(self._found) <= MAX_INTERPRETATIONS and self._tries < _MOST_TRIES
+            else ()
+        )
 
     def _own_plays(self, action: int) -> Iterator[list[tuple[StateArray, int]]]:
         """The own play in each way that it can have gone: nobody is asked about a hazard, or somebody is."""
@@ -178,9 +182,9 @@ class Reader:
                 states = [state for state, _ in events]
                 games = np.concatenate(states) if states else new_states(0).view(np.ndarray)
                 actions = np.array([action for _, action in events], np.int64)
-                self._found.append(Reading(for_kernels(games), actions))
+                self._found.append(Interpretation(for_kernels(games), actions))
             return
-        if depth >= _MAX_DEPTH or self._tries >= _MOST_TRIES or len(self._found) > MAX_READINGS:
+        if depth >= _MAX_DEPTH or self._tries >= _MOST_TRIES or len(self._found) > MAX_INTERPRETATIONS:
             return
         for action in self._worth_trying(here, left):
             card = self._shown_by(here, action)

@@ -21,7 +21,7 @@ from millebornes_env.agents.compiled.agent import (
     decisions_taken,
 )
 from millebornes_env.agents.millebornes import features
-from millebornes_env.agents.millebornes import observation_reader as seen
+from millebornes_env.agents.millebornes import observation_reader as decoder
 from millebornes_env.agents.millebornes.observation_reader import Starts, read_observation
 from millebornes_env.agents.policy.network import network_value
 from millebornes_env.agents.protocol import Observations
@@ -222,9 +222,9 @@ def begin_decisions(
         decisions.keys[number, 0] = key_0
         decisions.keys[number, 1] = key_1
         memory = memories[slot_id]
-        draw = random_word(key_1 ^ _DRAW_TAG, key_0, decisions_taken(seen, root, memory))
+        draw = random_word(key_1 ^ _DRAW_TAG, key_0, decisions_taken(decoder, root, memory))
         decisions.base[number] = decide(
-            seen, searcher.choose, root, rules, OWN, memory, searcher.options, draw
+            decoder, searcher.choose, root, rules, OWN, memory, searcher.options, draw
         )
         for slot in range(MEMORY):
             decisions.own[number, slot] = memory[slot]
@@ -343,9 +343,9 @@ def play_out(
         seat = int(game.seat)
         if taken >= depth and seat == OWN:
             return judged_value(game, rules, searcher.options)
-        count = decisions_taken(seen, game, memories[seat])
+        count = decisions_taken(decoder, game, memories[seat])
         draw = random_word(key_1 ^ _DRAW_TAG, key_0, seat * _DECISIONS_OF_A_SEAT + count)
-        action = decide(seen, searcher.choose, game, rules, seat, memories[seat], searcher.options, draw)
+        action = decide(decoder, searcher.choose, game, rules, seat, memories[seat], searcher.options, draw)
     return 0.0
 
 

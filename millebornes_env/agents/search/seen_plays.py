@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Int64Array
-from millebornes_env.agents.search.history import PlayWindow, Reading
+from millebornes_env.agents.search.history import Interpretation, PlayWindow
 from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -55,7 +55,7 @@ def windows_seen(plays: Sequence[PastPlay], rules: RulesRecord, viewer: int) -> 
             windows.append([])
         count = write_events(states, rules, viewer, action, _is_parried(plays, number), events, actions, 0)
         windows[-1].append((events[:count].copy(), actions[:count].copy()))
-    return tuple((_reading(window),) for window in reversed(windows))
+    return tuple((_interpretation(window),) for window in reversed(windows))
 
 
 def _is_parried(plays: Sequence[PastPlay], number: int) -> int:
@@ -64,10 +64,10 @@ def _is_parried(plays: Sequence[PastPlay], number: int) -> int:
     return int(next(after, PASS) == CLAIM_COUP_FOURRE)
 
 
-def _reading(window: Sequence[tuple[StateArray, Int64Array]]) -> Reading:
+def _interpretation(window: Sequence[tuple[StateArray, Int64Array]]) -> Interpretation:
     states = [events for events, _ in window] or [new_states(0).view(np.ndarray)]
     actions = [ids for _, ids in window] or [np.zeros(0, np.int64)]
-    return Reading(for_kernels(np.concatenate(states)), np.concatenate(actions))
+    return Interpretation(for_kernels(np.concatenate(states)), np.concatenate(actions))
 
 
 @kernel
@@ -97,34 +97,34 @@ def write_events(
     Returns:
         The index after the last event, at most `first` + EVENTS_OF_A_PLAY.
     """
-    place = first
+    index = first
     seat, card = int(states[0].seat), card_of(action)
     if seat != viewer and action != PASS:
-        events[place] = states[0]
-        actions[place] = action
-        place += 1
+        events[index] = states[0]
+        actions[index] = action
+        index += 1
     if is_parried == 1 or int(states[0].phase) != PLAY or card == NO_CARD or is_discard(action):
-        return place
+        return index
     if not is_hazard(card):
-        return place
+        return index
     victims = target_team(rules.teams, seat % rules.teams, opponent_of(action))
     for victim in range(victims, rules.players, rules.teams):
-        if victim != viewer and lets_stand(states[0], rules, viewer, victim, action, events, place):
-            actions[place] = PASS
-            place += 1
-    return place
+        if victim != viewer and lets_stand(states[0], rules, viewer, victim, action, events, index):
+            actions[index] = PASS
+            index += 1
+    return index
 
 
 @rule
 def lets_stand(
-    state: State, rules: RulesRecord, viewer: int, victim: int, action: int, games: StateArray, place: int
+    state: State, rules: RulesRecord, viewer: int, victim: int, action: int, games: StateArray, index: int
 ) -> bool:
     """Write the state in which `victim` is asked for the safety; return False if the viewer excludes it."""
     safety = safety_against(card_of(action))
     if int(state.hidden[safety]) == int(state.hand[viewer, safety]):
         return False
-    games[place] = state
-    game = games[place]
+    games[index] = state
+    game = games[index]
     for seat in range(rules.players):
         game.hand[seat, safety] = 1 if seat == victim else 0
     step(game, rules, action)

@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
+from millebornes_env.agents.decoder import NO_FAULT, OUT_OF_RANGE, is_in_range, sum_of
 from millebornes_env.agents.protocol import Observations, Table
-from millebornes_env.agents.seen import NO_ODDITY, OUT_OF_RANGE, is_in_range, sum_of
 from millebornes_env.engine.numba.compiling import kernel, rule
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.games.wielerspel.rules import MAX_CARD_TYPES, MAX_PLAYERS, MAX_SERVANTS, Rules
@@ -75,7 +75,7 @@ def bounds_of(table: Table) -> Int8Array:
 
 # Whether a table can show a row ----------------------------------------------------------------------------
 
-ODDITIES: Final = (
+FAULTS: Final = (
     "",
     "a number is out of its range",
     "what is to be decided does not go with who is to decide",
@@ -92,22 +92,22 @@ ODDITIES: Final = (
 )
 """Descriptions of the faults that `validate_row` finds, by number."""
 
-ODD_DECISION: Final = 2
+BAD_DECISION: Final = 2
 NOT_ITS_TURN: Final = 3
-ODD_KIND: Final = 4
-ODD_PLACES: Final = 5
-ODD_LEAD: Final = 6
-ODD_SERVANTS: Final = 7
-ODD_SQUARE: Final = 8
-ODD_JERSEYS: Final = 9
-ODD_LINE: Final = 10
-ODD_BID: Final = 11
+BAD_KIND: Final = 4
+BAD_PLACES: Final = 5
+BAD_LEAD: Final = 6
+BAD_SERVANTS: Final = 7
+BAD_SQUARE: Final = 8
+BAD_JERSEYS: Final = 9
+BAD_LINE: Final = 10
+BAD_BID: Final = 11
 NO_CHOICE: Final = 12
 
 
 @rule
 def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules) -> int:
-    """Return the fault of a row that is impossible for a deciding seat, or NO_ODDITY.
+    """Return the fault of a row that is impossible for a deciding seat, or NO_FAULT.
 
     A row of a race that is over has no decision, and is not a fault.
 
@@ -119,14 +119,14 @@ def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules
     """
     if not is_in_range(row, bounds):
         return OUT_OF_RANGE
-    result = oddity_of_decision(row, starts, rules)
-    if result == NO_ODDITY:
-        result = oddity_of_order(row, starts, rules)
-    if result == NO_ODDITY:
-        result = oddity_of_board(row, starts, rules)
-    if result == NO_ODDITY:
-        result = oddity_of_line(row, starts, rules)
-    if result == NO_ODDITY and not has_a_choice(row, starts, rules):
+    result = validate_decision(row, starts, rules)
+    if result == NO_FAULT:
+        result = validate_order(row, starts, rules)
+    if result == NO_FAULT:
+        result = validate_board(row, starts, rules)
+    if result == NO_FAULT:
+        result = validate_line(row, starts, rules)
+    if result == NO_FAULT and not has_a_choice(row, starts, rules):
         return NO_CHOICE
     return result
 
@@ -141,18 +141,18 @@ def phase_of(row: Int8Array, starts: Starts) -> int:
 
 
 @rule
-def oddity_of_decision(row: Int8Array, starts: Starts, rules: Rules) -> int:
+def validate_decision(row: Int8Array, starts: Starts, rules: Rules) -> int:
     """Check that the own seat has exactly one decision, or that the race is over."""
     phases = sum_of(row, starts.phase, _PHASES)
     if phases > 1 or sum_of(row, starts.to_act, rules.players) != phases:
-        return ODD_DECISION
+        return BAD_DECISION
     if phases == 1 and int(row[starts.to_act]) == 0:
         return NOT_ITS_TURN
-    return NO_ODDITY if sum_of(row, starts.kind, NUM_KINDS) == 1 else ODD_KIND
+    return NO_FAULT if sum_of(row, starts.kind, NUM_KINDS) == 1 else BAD_KIND
 
 
 @rule
-def oddity_of_order(row: Int8Array, starts: Starts, rules: Rules) -> int:
+def validate_order(row: Int8Array, starts: Starts, rules: Rules) -> int:
     """Check that each place is held once, the deciding seat is in the race, and a seat away leads it."""
     riding = 0
     for seat in range(rules.players):
@@ -162,52 +162,52 @@ def oddity_of_order(row: Int8Array, starts: Starts, rules: Rules) -> int:
         for seat in range(rules.players):
             held += 1 if int(row[starts.place + seat]) == place else 0
         if held != 1:
-            return ODD_PLACES
+            return BAD_PLACES
     if phase_of(row, starts) != RACE_OVER and int(row[starts.place]) == 0:
-        return ODD_PLACES
+        return BAD_PLACES
     away = 0
     for seat in range(rules.players):
         if int(row[starts.away + seat]) == 1:
             away += 1
             if int(row[starts.place + seat]) != 1:
-                return ODD_LEAD
-    return NO_ODDITY if away <= 1 and (away == 1) == (int(row[starts.lead]) > 0) else ODD_LEAD
+                return BAD_LEAD
+    return NO_FAULT if away <= 1 and (away == 1) == (int(row[starts.lead]) > 0) else BAD_LEAD
 
 
 @rule
-def oddity_of_board(row: Int8Array, starts: Starts, rules: Rules) -> int:
+def validate_board(row: Int8Array, starts: Starts, rules: Rules) -> int:
     """Check the numbers of servants and jersey cards, and the squares that the servants stand on."""
     for seat in range(rules.players):
         servants = int(row[starts.off_board + seat]) + int(row[starts.retired + seat])
         if servants + sum_of(row, starts.servants + MAX_SQUARES * seat, MAX_SQUARES) != rules.servants:
-            return ODD_SERVANTS
+            return BAD_SERVANTS
     for square in range(rules.length):
         standing = 0
         for seat in range(rules.players):
             standing += int(row[starts.servants + MAX_SQUARES * seat + square])
         if standing > (1 if rules.square_kind[square] == EFFORT else 0):
-            return ODD_SQUARE
+            return BAD_SQUARE
     for kind in range(NUM_SETS):
         cards = int(row[starts.stacks + kind])
         for seat in range(rules.players):
             cards += int(row[starts.jerseys + NUM_SETS * seat + kind])
         if cards != rules.jersey_cards:
-            return ODD_JERSEYS
-    return NO_ODDITY
+            return BAD_JERSEYS
+    return NO_FAULT
 
 
 @rule
-def oddity_of_line(row: Int8Array, starts: Starts, rules: Rules) -> int:
+def validate_line(row: Int8Array, starts: Starts, rules: Rules) -> int:
     """Check that seats yet to pay or bid are in the race, and that a highest bid has a bidder."""
     phase = phase_of(row, starts)
     is_line = phase in (MUST_PAY, BID)
     if is_line != (int(row[starts.to_come]) == 1):
-        return ODD_LINE
+        return BAD_LINE
     for seat in range(rules.players):
         if int(row[starts.to_come + seat]) == 1 and not (is_line and int(row[starts.place + seat]) > 0):
-            return ODD_LINE
+            return BAD_LINE
     bidders = sum_of(row, starts.highest_bidder, rules.players)
-    return NO_ODDITY if bidders == (1 if int(row[starts.highest_bid]) > 0 else 0) else ODD_BID
+    return NO_FAULT if bidders == (1 if int(row[starts.highest_bid]) > 0 else 0) else BAD_BID
 
 
 @rule
@@ -223,15 +223,15 @@ def has_a_choice(row: Int8Array, starts: Starts, rules: Rules) -> bool:
 
 
 @kernel
-def first_odd_row(
+def first_invalid_row(
     rows: Observations, starts: Starts, bounds: Int8Array, rules: StateArray
 ) -> tuple[int, int]:
-    """By `validate_row`, as `agents.seen.ObservationDecoder` says."""
+    """By `validate_row`, as `agents.decoder.ObservationDecoder` says."""
     for number in range(len(rows)):
-        oddity = validate_row(rows[number], starts, bounds, rules[0])
-        if oddity != NO_ODDITY:
-            return number, oddity
-    return -1, NO_ODDITY
+        fault = validate_row(rows[number], starts, bounds, rules[0])
+        if fault != NO_FAULT:
+            return number, fault
+    return -1, NO_FAULT
 
 
 # Reading ---------------------------------------------------------------------------------------------------

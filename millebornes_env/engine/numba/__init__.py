@@ -1,1 +1,1 @@
-"""Compilation, its cache, machine code, threads and SIMD helpers: the only code that knows Numba."""
+"""Compilation, its cache, machine code, threads and SIMD helpers: the only code that depends on Numba."""

@@ -1,16 +1,15 @@
 """The cache of machine code: one folder for the same sources, wherever they are installed.
 
 Numba's own cache names its folders after the path of a source file, so every clone, virtual environment and
-container would compile anew; and it notices a change of the cached function's own file only, not of a
-function which it calls in another file. So the cache lives in a folder named after a digest of all sources
-that can be compiled: any change of a rule is a new folder, and the same sources share one.
+container would compile again; and it detects a change of the cached function's own file only, not of a
+function that it calls in another file. So the cache is in a folder named after a digest of all sources that
+can be compiled: any change of a rule leads to a new folder, and identical sources share one.
 
-For any other function (of the agents, the arena, your own) the digest has, on top, the files that its file
-imports, directly or not, and that use this package.
+For all other functions (of the agents, the arena, users) the digest also includes the files that the
+function's file imports, directly or not, and that use this package.
 
-Files that are damaged or cannot be read are compiled anew and written again. Where nothing can be kept (no
-folder that can be written, one that somebody else could have filled, no source files to take a digest of),
-everything works, and compiles in every process.
+Damaged or unreadable files are compiled and written again. Without a usable folder (not writable, writable by
+others, or no source files to digest), everything works but is compiled in every process.
 """
 
 from __future__ import annotations
@@ -46,20 +45,20 @@ _COMPILED_ON_TOP = (
     "solving/equilibrium/",
     "testing/",
 )
-"""Folders of this package whose files count for those functions only that they belong to."""
+"""Folders of this package whose files are only in the digests of modules that import them."""
 _DAYS_TO_KEEP_OLD_CACHES = 30
 
-_config: Any = config  # Numba fills its module with settings as it starts
+_config: Any = config  # Numba adds its settings to the module at run time
 
 
 def source_digest(others: frozenset[Path] = frozenset()) -> str:
-    """Sixteen hexadecimal digits that change with any source that can be compiled.
+    """Return sixteen hexadecimal digits that change with any source that can be compiled.
 
-    Where the sources cannot be read (in a zip file, or if only their byte code is installed), the digits
-    change with the version only.
+    If the sources cannot be read (in a zip file, or installed as byte code only), the digits change with the
+    version only.
 
     Args:
-        others: files besides those that every digest has.
+        others: files in addition to those of every digest.
     """
     try:
         return _digest_of_files(others)
@@ -68,10 +67,10 @@ def source_digest(others: frozenset[Path] = frozenset()) -> str:
 
 
 def _digest_of_files(others: frozenset[Path]) -> str:
-    """`source_digest` of sources that can be read.
+    """Return the `source_digest` of readable sources.
 
     Raises:
-        OSError: they cannot.
+        OSError: a source cannot be read.
     """
     digest = hashlib.sha256()
     for name in _COMPILED_SOURCES:
@@ -87,39 +86,39 @@ def _digest_of_files(others: frozenset[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def sources_on_top(module_name: str, found: frozenset[Path] = frozenset()) -> frozenset[Path]:
-    """The files outside of rulebook and engine that decide what a module compiles to, its own included.
+def sources_on_top(module_name: str, known: frozenset[Path] = frozenset()) -> frozenset[Path]:
+    """Return the files outside of rulebook and engine that a module's machine code depends on.
 
-    Those are the files that it imports, directly or not, and that use this package: for functions that it
-    calls, and for constants that become a part of its machine code.
+    They are the module's own file and the files that it imports, directly or not, and that use this package,
+    since they may define functions that it calls, or constants in its machine code.
 
     Args:
-        module_name: of a module that is being imported, its own imports done.
-        found: files that are known already.
+        module_name: name of a module whose imports are complete.
+        known: files found so far, which are included in the result.
     """
     file = getattr(sys.modules.get(module_name), "__file__", None)
-    if file is None or Path(file) in found or _is_in_every_digest(Path(file)):
-        return found
+    if file is None or Path(file) in known or _is_in_every_digest(Path(file)):
+        return known
     try:
         source = Path(file).read_text(encoding="utf-8", errors="replace")
         if _OWN_NAME not in source:
-            return found
+            return known
         names = _imports_of(source)
-    except (OSError, SyntaxError, ValueError):  # in a zip file, or byte code: what it imports is not known
-        return found | {Path(file)}
-    found |= {Path(file)}
+    except (OSError, SyntaxError, ValueError):  # in a zip file, or byte code: its imports are unknown
+        return known | {Path(file)}
+    known |= {Path(file)}
     for name in names:
-        found = sources_on_top(name, found)
-    return found
+        known = sources_on_top(name, known)
+    return known
 
 
 @functools.cache
 def _imports_of(source: str) -> tuple[str, ...]:
-    """The names that a source imports, those of modules among them; each once.
+    """Return the names that a source imports, modules and members, each once.
 
     Raises:
-        SyntaxError: the source is no Python.
-        ValueError: it has a byte of 0.
+        SyntaxError: the source is not valid Python.
+        ValueError: it contains a null byte.
     """
     names: list[str | None] = []
     for node in ast.walk(ast.parse(source)):
@@ -131,7 +130,7 @@ def _imports_of(source: str) -> tuple[str, ...]:
 
 
 def _is_in_every_digest(file: Path) -> bool:
-    """Return True if a file is in every digest (rulebook, engine) or holds nothing that is compiled."""
+    """Return True if a file is in every digest (rulebook, engine) or has no compiled functions."""
     if not file.is_relative_to(_PACKAGE):
         return False
     return not file.relative_to(_PACKAGE).as_posix().startswith(_COMPILED_ON_TOP)
@@ -147,15 +146,15 @@ def _temporary_base() -> Path:
 
 
 def _make_private(base: Path, writers: int, *, may_be_link: bool) -> None:
-    """Make a folder for this user alone, or check one that is there: its files are run as programs.
+    """Make a folder for this user alone, or check an existing one, since its files are executed.
 
     Args:
         base: the folder.
-        writers: bits of a mode, of those who must not be able to write there.
-        may_be_link: a link to such a folder will do.
+        writers: mode bits that must not be set.
+        may_be_link: True to accept a link to such a folder.
 
     Raises:
-        PermissionError: it is no folder, somebody else's, or others can write to it.
+        PermissionError: it is not a folder, belongs to another user, or others can write to it.
     """
     base.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
@@ -164,25 +163,25 @@ def _make_private(base: Path, writers: int, *, may_be_link: bool) -> None:
     if not stat.S_ISDIR(result.st_mode):
         raise PermissionError(f"{base} is not a folder")
     if hasattr(os, "getuid"):
-        users = {own.st_uid, result.st_uid}  # who owns a link can make it point to somewhere else
+        users = {own.st_uid, result.st_uid}  # the owner of a link can change its target
         if users != {os.getuid()} or result.st_mode & writers:
             raise PermissionError(f"others can write to {base}")
 
 
 @functools.cache
 def _cache_folder(others: frozenset[Path]) -> Path | None:
-    """Return the cache folder: the user's `NUMBA_CACHE_DIR` or our own; None if there is no usable one."""
+    """Return the cache folder, in the user's `NUMBA_CACHE_DIR` or our own; None if it is unusable."""
     try:
-        # Numba does not note in its cache whether indices were checked.
+        # Numba's cache does not record whether indices were checked.
         name = _digest_of_files(others) + ("-checked" if _config.BOUNDSCHECK else "")
-    except OSError:  # they lie in a zip file, or only their byte code is installed
+    except OSError:  # sources in a zip file, or installed as byte code only
         return None
-    if _config.CACHE_DIR:  # the user has chosen it, so nobody checks who else can write there
+    if _config.CACHE_DIR:  # chosen by the user, so its permissions are not checked
         with contextlib.suppress(OSError):
             return _writable(Path(_config.CACHE_DIR) / name)
-    # In the temporary folder everybody can make files and links. At home, a group is often one user.
-    places = ((_user_base, stat.S_IWOTH, True), (_temporary_base, stat.S_IWGRP | stat.S_IWOTH, False))
-    for base_of, writers, may_be_link in places:
+    # Everyone can make files and links in the temporary folder. At home, a group is often one user.
+    bases = ((_user_base, stat.S_IWOTH, True), (_temporary_base, stat.S_IWGRP | stat.S_IWOTH, False))
+    for base_of, writers, may_be_link in bases:
         with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: this user has no home
             base = base_of()
             _make_private(base, writers, may_be_link=may_be_link)
@@ -193,10 +192,10 @@ def _cache_folder(others: frozenset[Path]) -> Path | None:
 
 
 def _writable(folder: Path) -> Path:
-    """The folder, made and tried.
+    """Make a folder if needed, check that it is writable, and return it.
 
     Raises:
-        OSError: nothing can be written there.
+        OSError: it is not writable.
     """
     folder.mkdir(parents=True, exist_ok=True)
     os.utime(folder)
@@ -213,8 +212,8 @@ def cache_folder_of(*module_names: str) -> Path | None:
         *module_names: the module, and others that its functions were compiled with.
 
     Returns:
-        A folder that can be written to, or None: there is none, or the functions come from no file that can
-        be read (a notebook's cells, a zip file), so that nothing says when they have changed.
+        A writable folder, or None if there is none or if the functions come from no readable file (a
+        notebook's cells, a zip file), so that changes cannot be detected.
     """
     result: frozenset[Path] = frozenset()
     for name in module_names:
@@ -227,24 +226,24 @@ def cache_folder_of(*module_names: str) -> Path | None:
 
 
 def cache_folder_for(function: Any) -> Path | None:
-    """Return the cache folder of a function; `compiled_with` names modules besides its own."""
+    """Return the cache folder of a function; its attribute `compiled_with` names additional modules."""
     return cache_folder_of(function.__module__, *getattr(function, "compiled_with", ()))
 
 
 def _forget_old_caches(base: Path, current: Path) -> None:
-    """Remove the caches of sources that have not been imported for a month."""
+    """Remove caches whose sources have not been imported for a month."""
     oldest = time.time() - _DAYS_TO_KEEP_OLD_CACHES * 86_400
-    with contextlib.suppress(OSError):  # another process removes them, too
+    with contextlib.suppress(OSError):  # another process may remove them, too
         for folder in base.iterdir():
             if folder != current and folder.is_dir() and folder.stat().st_mtime < oldest:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 class _SourcesLocator(caching._CacheLocator):  # type: ignore[misc] # Numba has no type hints
-    """Tells Numba's cache the folder of a function; the folder's name says which sources it is of."""
+    """Returns the folder of a function to Numba's cache; the folder's name is the digest of the sources."""
 
     def __init__(self, function: Any, folder: Path) -> None:
-        self._py_file = function.__code__.co_filename  # where Numba's warnings point to
+        self._py_file = function.__code__.co_filename  # shown in Numba's warnings
         self._line = function.__code__.co_firstlineno
         self._folder = folder / function.__module__
 
@@ -264,19 +263,19 @@ class _SourcesLocator(caching._CacheLocator):  # type: ignore[misc] # Numba has 
 
 
 class SourcesCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    """Numba's cache of functions in a folder of our own."""
+    """Numba's cache of functions, in our folder."""
 
     _locator_classes = (_SourcesLocator,)
 
 
 class _Index(caching.IndexDataCacheFile):  # type: ignore[misc]
-    """Numba's list of the signatures for which a function has been compiled, and their files.
+    """Numba's list of the signatures that a function has been compiled for, and their files.
 
-    Kernels that run any game list classes of games that somebody else has written. Where the module of such a
-    class is not found, or the list is damaged, it cannot be read; what is compiled then makes a new one, with
-    new files, as another process may have read the old list.
+    Kernels that run any game list classes of users' games. If the module of such a class is missing, or the
+    list is damaged, the list cannot be read. The next compilation then starts a new list with new files,
+    since another process may have read the old one.
 
-    Each data file begins with a digest of the rest: damaged machine code would crash.
+    Each data file begins with a digest of the rest, because damaged machine code would crash.
     """
 
     def _load_index(self) -> Any:
@@ -326,11 +325,11 @@ class SourcesCache(caching.FunctionCache):  # type: ignore[misc]
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled; say once in a process if that fails."""
+        """Write compiled code to the cache; report a failure once per process."""
         try:
             super().save_overload(sig, data)
         except Exception as error:
-            _say(
+            _print(
                 f"compiled code cannot be kept in {self._cache_path} ({type(error).__name__}: {error}): the "
                 "next process compiles it again",
                 once="cannot be kept",
@@ -338,27 +337,27 @@ class SourcesCache(caching.FunctionCache):  # type: ignore[misc]
 
 
 def cache_for(function: Any, cache: type[SourcesCache] = SourcesCache) -> Any:
-    """The cache of a function, or one that keeps nothing where there is no folder for it."""
+    """Return the cache of a function, or a null cache if there is no folder for it."""
     if cache_folder_for(function) is None:
         return caching.NullCache()
     return cache(function)
 
 
-# What is said while a kernel is compiled ------------------------------------------------------------------
+# Messages about compilation --------------------------------------------------------------------------------
 
 _SECONDS = {"millebornes_env": 10, "millebornes_env.agents": 5, "millebornes_env.arena": 8, "train": 8}
-"""About how long a fast core compiles all kernels of a package that a command needs."""
+"""Approximate seconds to compile all kernels of a package that a command needs, on a fast core."""
 _OF_OTHERS = 5
 
 
-_said: set[str] = set()
+_printed: set[str] = set()
 
 
-def _say(sentence: str, once: str) -> None:
-    """Print to stderr, at most once in a process for the same `once`."""
-    if once in _said:
+def _print(sentence: str, once: str) -> None:
+    """Print to stderr, at most once per process for the same `once`."""
+    if once in _printed:
         return
-    _said.add(once)
+    _printed.add(once)
     if os.environ.get("MILLEBORNES_COMPILE_MESSAGES") == "0" or sys.stderr is None:
         return
     with contextlib.suppress(OSError, ValueError):  # stderr is full or closed
@@ -366,24 +365,24 @@ def _say(sentence: str, once: str) -> None:
 
 
 class _Announcer(numba_event.Listener):  # type: ignore[misc]
-    """Says on stderr, before it begins, whose kernels are compiled: once for each package and process."""
+    """Prints to stderr that kernels are being compiled, once per package and process."""
 
     def on_start(self, event: Any) -> None:
         dispatcher = event.data["dispatcher"]
         module = dispatcher.py_func.__module__
         parents = (module, ".".join(module.split(".")[:2]), module.partition(".")[0])
-        what = next((name for name in parents if name in _SECONDS), module)
-        if what in _said or not getattr(dispatcher, "is_kernel", False):
+        package = next((name for name in parents if name in _SECONDS), module)
+        if package in _printed or not getattr(dispatcher, "is_kernel", False):
             return
-        seconds = _SECONDS.get(what, _OF_OTHERS)
+        seconds = _SECONDS.get(package, _OF_OTHERS)
         folder = cache_folder_for(dispatcher.py_func)
         kept = (
             "and not kept: no cache folder can be written" if folder is None else f"kept in {folder.parent}"
         )
-        _say(
-            f"compiling {what}, up to {seconds} s on a fast core and {4 * seconds} s on a slow one; once for "
-            f"this version, {kept}",
-            once=what,
+        _print(
+            f"compiling {package}, up to {seconds} s on a fast core and {4 * seconds} s on a slow one; once "
+            f"for this version, {kept}",
+            once=package,
         )
 
     def on_end(self, event: Any) -> None:

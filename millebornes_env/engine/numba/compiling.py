@@ -1,15 +1,14 @@
-"""The one place that knows Numba: `@rule` compiles a function of the rulebook, `@kernel` a loop over games.
+"""Decorators for compiled code: `@rule` for a function of the rulebook, `@kernel` for a loop over games.
 
 Three ways to run the same source:
 
-* compiled (the default), the machine code cached on disk;
-* `NUMBA_BOUNDSCHECK=1`: compiled, every index checked;
+* compiled (the default), with machine code cached on disk;
+* `NUMBA_BOUNDSCHECK=1`: compiled, with every index checked;
 * `NUMBA_DISABLE_JIT=1`: plain Python, so that a breakpoint in a rule works.
 
-What rules need and Numba does not give them is here too: `stack_array`, room for what a rule works out on its
-way, and `float32_at`, numbers that a rule is handed by their address.
-
-`compile_cache` says where the machine code is kept, `compile_rules` how rules get into kernels.
+Also extensions of Numba for rules, such as `stack_array`, a scratch array on the stack, and `float32_at`, a
+view of numbers at an address. `cache` decides where machine code is kept, `compiling_rules` how rules are
+linked into kernels.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ R = TypeVar("R")
 _CACHE_LINE = 64
 _FAST_SUMS = {"contract", "reassoc", "nsz", "arcp"}  # not nnan, ninf: -inf is the logit of an illegal action
 
-_numba: Any = numba  # it has no type hints worth the name
+_numba: Any = numba  # it has hardly any type hints
 _cgutils: Any = cgutils
-_config: Any = numba.config  # Numba fills its module with settings as it starts
+_config: Any = numba.config  # Numba adds its settings to the module at run time
 
 prange: type[range] = numba.prange
-"""`range` whose rounds the threads of a `parallel_kernel` share."""
+"""A `range` whose iterations are split among the threads of a `parallel_kernel`."""
 
 IS_COMPILED: bool = not _config.DISABLE_JIT
 """False under `NUMBA_DISABLE_JIT=1`."""
@@ -53,15 +52,16 @@ IS_BOUNDS_CHECKED: bool = bool(_config.BOUNDSCHECK)
 
 
 def for_kernels(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """An array of records as a kernel is handed it, not copied.
+    """Return a view of an array of records to pass to kernels.
 
-    Compiled code takes a plain array faster than a recarray; plain Python needs the recarray's attributes.
+    A plain array is faster to pass to compiled code than a recarray; plain Python needs a recarray's
+    attributes.
     """
     return records.view(np.ndarray if IS_COMPILED else np.recarray)
 
 
 def _compile(function: Callable[P, R], *, is_cached: bool = True, **options: Any) -> Callable[P, R]:
-    """Compile a function that Python calls, or that kernels call by its address."""
+    """Compile a function that is called from Python, or by its address."""
     if not options.get("parallel"):
         options["pipeline_class"] = Compiler
     compiled = _numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
@@ -73,7 +73,7 @@ def _compile(function: Callable[P, R], *, is_cached: bool = True, **options: Any
 
 
 def _watched(compile_it: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A dispatcher's method that loads or compiles it, with all that it calls, and keeps it."""
+    """Wrap a dispatcher's `compile` to count compilations and to delay signals until it has finished."""
 
     @functools.wraps(compile_it)
     def watched(signature: Any) -> Any:
@@ -93,14 +93,14 @@ def _are_ints(values: tuple[Any, ...]) -> bool:
 
 
 class _Rule:
-    """A compiled rule: compiled code links it in, and Python can call it too.
+    """A compiled rule, callable from compiled code and from Python.
 
     Attributes:
-        py_func: the rule as it is written.
+        py_func: the rule in plain Python.
     """
 
     def __init__(self, function: Callable[..., Any], is_cached: bool, options: dict[str, Any]) -> None:
-        """Take a rule; it is compiled when it is called."""
+        """Wrap a rule, to be compiled at its first call."""
         functools.update_wrapper(self, function)
         self.py_func = function
         self._is_cached = is_cached
@@ -122,7 +122,7 @@ class _Rule:
 
     @property
     def _numba_type_(self) -> Any:
-        """The type by which Numba knows the rule in compiled code."""
+        """Numba's type of the rule in compiled code."""
         return types.Dispatcher(self._linked)
 
     @functools.cached_property
@@ -130,7 +130,7 @@ class _Rule:
         return _compile(self.py_func, is_cached=self._is_cached, **self._options)
 
     def __call__(self, *args: Any) -> Any:
-        """Follow the rule from Python: as it is written, if it is asked about ints alone."""
+        """Call the rule from Python; it runs as plain Python if all arguments are ints."""
         return self.py_func(*args) if _are_ints(args) else self._called(*args)
 
 
@@ -141,36 +141,36 @@ def _compile_rule(function: Callable[P, R], *, is_cached: bool = True, **options
 
 
 def rule(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile one function of a rulebook; scalars, records and tuples of ints in, a scalar out."""
+    """Compile one function of a rulebook, from scalars, records and tuples of ints to a scalar."""
     return _compile_rule(function, forceinline=True)
 
 
 def rule_of_rules(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a rule that takes a rule, or a module of rules, and is copied to where it is called with them.
+    """Compile a rule that takes a rule or a module of rules as an argument; it is inlined.
 
-    It is not kept on disk by itself: its file would name the rules that it was called with, and not be read
-    any more when one of them is gone. What calls it is kept.
+    It is not cached on disk by itself: its file would name the rules it was called with, and become
+    unreadable when one of them is gone. Its callers are cached.
     """
     return _compile_rule(function, is_cached=False, forceinline=True)
 
 
 def seldom(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a rule that is needed once in a round: called where it is needed, not copied to there.
+    """Compile a rule that runs about once in a round; it is called, not inlined.
 
-    What is copied to every place where a turn can end is compiled as often: minutes, for nothing.
+    Inlined at every point where a turn can end, it would be compiled as often, which takes minutes.
     """
     return _compile_rule(function)
 
 
 def seldom_rule_of_rules(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a `rule_of_rules` that is called where it is needed, as `seldom` ones are."""
+    """Compile a `rule_of_rules` that is called, not inlined, as with `seldom`."""
     return _compile_rule(function, is_cached=False)
 
 
 def _compile_kernel(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     compiled = _compile(function, **options)
     if IS_COMPILED:
-        compiled.is_kernel = True  # type: ignore[attr-defined] # what is compiled is said on stderr
+        compiled.is_kernel = True  # type: ignore[attr-defined] # its compilation is reported on stderr
     return compiled
 
 
@@ -180,26 +180,25 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def parallel_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop over games written with `prange`, to run on as many threads as its `threads` says."""
+    """Compile a loop over games written with `prange`; its argument `threads` is the number of threads."""
     return _on_threads(function)
 
 
 def float_rule(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a rule that calculates with floats, and may do so in any order.
+    """Compile a rule that may reorder its floating-point operations.
 
-    A sum then takes as many terms at once as the processor can; how it is rounded depends on the processor.
-    Infinities and what is not a number stay what they are.
+    Sums are then vectorized, so their rounding depends on the processor. Infinities and NaN are preserved.
     """
     return _compile_rule(function, forceinline=True, fastmath=_FAST_SUMS)
 
 
 def float_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop that runs on one thread and calculates as a `float_rule` does."""
+    """Compile a loop that runs on one thread, with the arithmetic of `float_rule`."""
     return _compile_kernel(function, _nrt=False, fastmath=_FAST_SUMS)
 
 
 def parallel_float_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a loop written with `prange` that calculates as a `float_rule` does."""
+    """Compile a loop written with `prange`, with the arithmetic of `float_rule`."""
     return _on_threads(function, fastmath=_FAST_SUMS)
 
 
@@ -207,7 +206,7 @@ def _on_threads(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     parallel = _compile_kernel(function, parallel=True, **options)
     if not IS_COMPILED:
         return parallel
-    # Numba's cache would take one for the other if they had the same name.
+    # With the same name, Numba's cache would confuse the two.
     alone = python_types.FunctionType(function.__code__, function.__globals__)
     alone.__qualname__ = f"{function.__qualname__}_on_one_thread"
     return on_threads(parallel, lambda: _compile_kernel(alone, **options))
@@ -215,34 +214,34 @@ def _on_threads(function: Callable[P, R], **options: Any) -> Callable[P, R]:
 
 @functools.cache
 def plain(function: Callable[P, R]) -> Callable[P, R]:
-    """A rule as plain Python, with all that it calls: for a few calls, which are not worth compiling it for.
+    """Return a rule and its callees as plain Python, for calls too few to be worth compiling.
 
     Args:
-        function: made by `rule`; records that it is given must be `numpy.record`.
+        function: made by `rule`; records passed to it must be `numpy.record`.
     """
     python = getattr(function, "py_func", None)
     if not isinstance(python, python_types.FunctionType):  # it is plain already
         return function
     loads = [load for load in dis.get_instructions(python) if load.opname == "LOAD_GLOBAL"]  # no attributes
-    result = {load.argval: python.__globals__.get(load.argval) for load in loads}
-    used = {name: plain(value) for name, value in result.items() if hasattr(value, "py_func")}
+    loaded = {load.argval: python.__globals__.get(load.argval) for load in loads}
+    used = {name: plain(value) for name, value in loaded.items() if hasattr(value, "py_func")}
     names = python.__globals__ | used
     return python_types.FunctionType(
         python.__code__, names, python.__name__, python.__defaults__, python.__closure__
     )
 
 
-# Memory of rules -------------------------------------------------------------------------------------------
+# Extensions of Numba ---------------------------------------------------------------------------------------
 
 
-def _array_at(context: Any, builder: Any, array: Any, place: Any, size: Any) -> Any:
-    """Code that makes a view of memory."""
+def _array_at(context: Any, builder: Any, array: Any, pointer: Any, size: Any) -> Any:
+    """Generate a view of memory."""
     view = context.make_array(array)(context, builder)
     element = context.get_data_type(array.dtype)
     item = context.get_constant(types.intp, context.get_abi_sizeof(element))
     context.populate_array(
         view,
-        data=builder.bitcast(place, element.as_pointer()),
+        data=builder.bitcast(pointer, element.as_pointer()),
         shape=_cgutils.pack_array(builder, [size]),
         strides=_cgutils.pack_array(builder, [item]),
         itemsize=item,
@@ -252,57 +251,57 @@ def _array_at(context: Any, builder: Any, array: Any, place: Any, size: Any) -> 
 
 
 def _compile_stack_array(typing: Any, dtype: Any, size: Any) -> Any:
-    """Types and code of `stack_array`, as Numba asks for them."""
+    """Return types and code of `stack_array`, in the form that `numba.extending.intrinsic` expects."""
     if not isinstance(size, types.IntegerLiteral):
         return None  # which Numba reports as no matching definition
     array = types.Array(dtype.dtype, 1, "C")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         count = context.get_constant(types.intp, size.literal_value)
-        with builder.goto_entry_block():  # elsewhere each round of a loop would take more of the stack
-            place = builder.alloca(context.get_data_type(array.dtype), count)
-        place.align = _CACHE_LINE
-        return _array_at(context, builder, array, place, count)
+        with builder.goto_entry_block():  # elsewhere each iteration of a loop would take more of the stack
+            pointer = builder.alloca(context.get_data_type(array.dtype), count)
+        pointer.align = _CACHE_LINE
+        return _array_at(context, builder, array, pointer, count)
 
     return array(dtype, size), generate
 
 
 def _compile_float32_at(typing: Any, address: Any, size: Any) -> Any:
-    """Types and code of `float32_at`, as Numba asks for them."""
+    """Return types and code of `float32_at`."""
     array = types.Array(types.float32, 1, "C", readonly=True)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = builder.inttoptr(arguments[0], context.get_data_type(types.float32).as_pointer())
-        return _array_at(context, builder, array, place, arguments[1])
+        pointer = builder.inttoptr(arguments[0], context.get_data_type(types.float32).as_pointer())
+        return _array_at(context, builder, array, pointer, arguments[1])
 
     return array(types.int64, types.intp), generate
 
 
 def _compile_flags_of(typing: Any, kind: Any, bits: Any) -> Any:
-    """Types and code of `flags_of`, as Numba asks for them."""
+    """Return types and code of `flags_of`."""
     if not isinstance(kind, types.NamedTupleClass):
         return None
     flags = _numba.types.NamedUniTuple(types.int64, len(kind.instance_class._fields), kind.instance_class)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         one = context.get_constant(types.int64, 1)
-        places = (context.get_constant(types.int64, place) for place in range(flags.count))
-        values = [builder.and_(builder.ashr(arguments[1], place), one) for place in places]
+        shifts = (context.get_constant(types.int64, bit) for bit in range(flags.count))
+        values = [builder.and_(builder.ashr(arguments[1], shift), one) for shift in shifts]
         return context.make_tuple(builder, flags, values)
 
     return flags(kind, types.int64), generate
 
 
 def _compile_call_at(typing: Any, address: Any, arguments: Any) -> Any:
-    """Types and code of `call_at`, as Numba asks for them."""
+    """Return types and code of `call_at`."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         kinds = signature.args[1].types
         convention = context.call_conv
         function = convention.get_function_type(types.int64, kinds)
-        place = builder.inttoptr(values[0], function.as_pointer())
+        pointer = builder.inttoptr(values[0], function.as_pointer())
         status, result = convention.call_function(
-            builder, place, types.int64, kinds, _cgutils.unpack_tuple(builder, values[1])
+            builder, pointer, types.int64, kinds, _cgutils.unpack_tuple(builder, values[1])
         )
         with _cgutils.if_unlikely(builder, status.is_error):  # under NUMBA_BOUNDSCHECK=1
             convention.return_status_propagate(builder, status)
@@ -316,7 +315,7 @@ def _plain_call_at(function: Callable[..., int], arguments: tuple[Any, ...]) -> 
 
 
 def _plain_flags_of(kind: Any, bits: int) -> Any:
-    return kind(*(bits >> place & 1 for place in range(len(kind._fields))))
+    return kind(*(bits >> bit & 1 for bit in range(len(kind._fields))))
 
 
 def _plain_stack_array(dtype: Any, size: int) -> npt.NDArray[Any]:
@@ -334,34 +333,33 @@ stack_array: Callable[[Any, int], npt.NDArray[Any]] = (
     if IS_COMPILED
     else _plain_stack_array
 )
-"""`stack_array(dtype, size)`: an array that lasts as long as the call it was made in; anything may be in it.
+"""`stack_array(dtype, size)`: an uninitialised array on the thread's stack, valid until the caller returns.
 
-Rules cannot make arrays, and several threads run them: so this lies on the thread's own stack. The size must
-be a constant (a global `Final` is), and small: all of a thread's stack may be a few 100 kB. Pass it to other
-rules, but do not return it.
+Rules cannot allocate arrays, and several threads run them. The size must be a constant (a global `Final` is)
+and small: a thread's whole stack may be a few 100 kB. Pass the array to other rules, but do not return it.
 """
 
 float32_at: Callable[[int, int], npt.NDArray[np.float32]] = (
     _numba.extending.intrinsic(_compile_float32_at) if IS_COMPILED else _plain_float32_at
 )
-"""`float32_at(address, size)`: the float32 numbers that lie at an address, to be read; they are not copied.
+"""`float32_at(address, size)`: a read-only view of the float32 numbers at an address.
 
-This is how an agent's options, which are ints, name a table. Whoever gives the address away keeps the array
-that it is of; nothing checks that.
+An agent's options, which are ints, refer to a table of numbers in this way. The caller must keep the array
+alive; this is not checked.
 """
 
 flags_of: Callable[[Any, int], Any] = (
     _numba.extending.intrinsic(_compile_flags_of) if IS_COMPILED else _plain_flags_of
 )
-"""`flags_of(kind, bits)`: a named tuple of the class `kind`, its fields 0 or 1, the lowest bit first."""
+"""`flags_of(kind, bits)`: a named tuple of the class `kind` with fields 0 or 1, the lowest bit first."""
 
 call_at: Callable[[Any, tuple[Any, ...]], int] = (
     _numba.extending.intrinsic(_compile_call_at) if IS_COMPILED else _plain_call_at
 )
-"""`call_at(address, arguments)`: call the kernel that lies at an address (`address_of`); it returns an int.
+"""`call_at(address, arguments)`: call the kernel at an address (`address_of`), which returns an int.
 
-A parallel kernel that calls a large kernel by its name is compiled together with it, four times over.
-Nothing checks that the arguments are of the kinds that the address was asked for.
+A parallel kernel that calls a large kernel by name is compiled together with it, four times. The types of the
+arguments must be those that the address was made for; this is not checked.
 """
 
 
@@ -370,10 +368,10 @@ def address_of(function: Callable[..., int], *examples: Any) -> int:
 
     Args:
         function: a kernel that returns an int.
-        *examples: one argument each.
+        *examples: an example of each argument.
 
     Returns:
-        The address; in plain Python, what `call_at` takes there in its place.
+        The address; in plain Python, the function itself, which `call_at` accepts there.
     """
     if not IS_COMPILED:
         return cast("int", function)

@@ -1,10 +1,10 @@
-"""Linking of rules into kernels: as intermediate code, not as machine code that is called.
+"""Linking of rules into kernels as LLVM intermediate code.
 
-Numba makes machine code of each function that another one calls, three times over (the function itself, a
-wrapper for Python and one for C), though an inlined function's machine code is never run. That was two thirds
-of the time to compile. Here a rule is translated to LLVM's intermediate code and no further; the kernels that
-use it link it in, and optimise the whole once. A rule that Python calls itself is compiled for that on its
-own, the first time (`engine.numba.compiling._Rule`).
+Numba makes machine code of every function that another one calls, three times (the function itself, a wrapper
+for Python and one for C), though the machine code of an inlined function never runs. That took two thirds of
+the compile time. Here a rule is only translated to intermediate code; the kernels that use it link it in and
+optimise the whole once. A rule that is called from Python is compiled separately at its first call
+(`engine.numba.compiling._Rule`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from millebornes_env.engine.numba.cache import SourcesCache, SourcesCacheImpl
 
 
 class _WithoutEnvironments:
-    """Numba's code generator; without machine code there is no place to write a function's globals to."""
+    """Numba's code generator without environments: a library without machine code cannot store globals."""
 
     def __init__(self, codegen: Any) -> None:
         self._codegen = codegen
@@ -34,14 +34,14 @@ class _WithoutEnvironments:
 
 
 class _RuleLibrary(codegen.JITCodeLibrary):  # type: ignore[misc] # Numba has no type hints
-    """The intermediate code of one rule; what it calls lies in `_linking_libraries`."""
+    """The intermediate code of one rule; its callees are in `_linking_libraries`."""
 
     def finalize(self) -> None:
         require_global_compiler_lock()
         self._raise_if_finalized()
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.external:
-                function.linkage = "linkonce_odr"  # several kernels may have it, and drop it once inlined
+                function.linkage = "linkonce_odr"  # several kernels may contain it, and drop it once inlined
         self._finalize_dynamic_globals()
         self._finalized = True
 
@@ -52,7 +52,7 @@ class _RuleLibrary(codegen.JITCodeLibrary):  # type: ignore[misc] # Numba has no
         return self._final_module
 
     def _get_module_for_linking(self) -> Any:
-        """The code of this rule and of all that it calls: for libraries that are not a `_KernelLibrary`."""
+        """Return the code of the rule and all its callees, for libraries other than `_KernelLibrary`."""
         if self._shared_module is None:
             module = self.module.clone()
             for library in dict.fromkeys(self._linking_libraries):
@@ -72,7 +72,7 @@ class _RuleLibrary(codegen.JITCodeLibrary):  # type: ignore[misc] # Numba has no
 
     @classmethod
     def of_bitcode(cls, target: Any, name: str, bitcode: bytes) -> _RuleLibrary:
-        """The library that `serialize_using_object_code` has written."""
+        """Return the library from the output of `serialize_using_object_code`."""
         library = cls(target, name)
         library._final_module = llvm.parse_bitcode(bitcode)
         library._finalized = True
@@ -80,9 +80,9 @@ class _RuleLibrary(codegen.JITCodeLibrary):  # type: ignore[misc] # Numba has no
 
 
 def _callers_first(library: Any) -> list[Any]:
-    """All libraries that a library links, directly or not, each before those that it calls itself.
+    """Return all libraries that a library links, directly or not, callers before callees.
 
-    LLVM links a function that may be dropped only if something that is there already calls it.
+    LLVM links a droppable function only if a function that is already linked calls it.
     """
     callees_first: dict[Any, None] = {}
 
@@ -105,7 +105,7 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
             is_rule = isinstance(library, _RuleLibrary)
             module = library.module if is_rule else library._get_module_for_linking()
             self._final_module.link_in(module, preserve=True)
-            if hasattr(library, "_reload_init"):  # not in all versions that we admit
+            if hasattr(library, "_reload_init"):  # not in all supported versions of Numba
                 self._reload_init.update(library._reload_init)
         self._linking_libraries: list[Any] = []
         super().finalize()
@@ -113,7 +113,7 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _ChooseLibrary(FunctionPass):  # type: ignore[misc]
-    """Decides where the code of the function goes, before Numba does."""
+    """Sets the library of the function's code before Numba does."""
 
     _name = "choose_library"
 
@@ -128,10 +128,10 @@ class _ChooseLibrary(FunctionPass):  # type: ignore[misc]
 
 
 class Compiler(compiler.CompilerBase):  # type: ignore[misc]
-    """Numba's compiler, with libraries of ours."""
+    """Numba's compiler with the libraries above."""
 
     def define_pipelines(self) -> list[Any]:
-        """Numba's passes, and before the last of them the choice of a library."""
+        """Return Numba's passes, with `_ChooseLibrary` after type inference."""
         passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(_ChooseLibrary, typed_passes.NopythonTypeInference)
         passes.finalize()
@@ -142,7 +142,7 @@ _NARROW_INTS = (types.int8, types.int16, types.int32)
 
 
 def _widened(argument: Any) -> Any:
-    """The type that a rule is compiled for: one for all signed ints, constants too, and one for truth."""
+    """Return the type that a rule is compiled for: int64 for all signed ints, including constants."""
     if isinstance(argument, types.Literal):
         argument = argument.literal_type
     if argument in _NARROW_INTS:
@@ -154,13 +154,13 @@ class RuleDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A dispatcher for rules, compiled once for all integer types."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """The signature for a call with arguments of these types, widened."""
+        """Return the signature for a call with arguments of these types, widened."""
         wide = {name: _widened(argument) for name, argument in kws.items()}
         return super().get_call_template(tuple(map(_widened, args)), wide)
 
 
 class _RuleCacheImpl(SourcesCacheImpl):
-    """Keeps a rule's intermediate code beside the machine code that Python calls."""
+    """Caches a rule's intermediate code beside the machine code for calls from Python."""
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
         return f"{super().get_filename_base(fullname, abiflags)}-rule"

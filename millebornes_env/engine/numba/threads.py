@@ -1,13 +1,13 @@
-"""Compiled loops that run on several threads: what they must not do, and what is done instead.
+"""Workarounds for compiled loops on several threads.
 
-* Threads do not survive `fork`. GNU's OpenMP, on which Numba runs its threads on Linux, ends the child that
-  asks for them. So a process that was forked after its parent had started threads runs every loop on one.
+* Threads do not survive `fork`. GNU's OpenMP, which runs Numba's threads on Linux, ends a child process that
+  uses them. So a process that was forked after its parent had started threads runs every loop on one thread.
 * Numba's simplest threading layer, `workqueue`, ends a process in which two Python threads start parallel
-  loops at once. There one loop waits for the other.
-* Numba wakes a thread for each core, however few a loop needs. With OpenMP those that get nothing keep their
-  cores busy while they wait. So a loop says how many threads it needs, and no more are woken.
-* Threads that share a loop wait for the slowest of them. Where other processes use the cores too, that makes
-  a short loop many times slower than one thread is. `Pace` notices it, and runs the loop on one thread.
+  loops concurrently. There one loop waits for the other.
+* Numba wakes a thread for each core, however few a loop needs. With OpenMP the idle ones keep their cores
+  busy. So each loop states the number of threads that it needs, and no more are woken.
+* Threads that share a loop wait for the slowest one. If other processes use the cores too, a short loop can
+  be many times slower than on one thread. `Pace` detects this and runs the loop on one thread.
 
 Results are the same with any number of threads.
 """
@@ -41,12 +41,12 @@ class _Process:
     """State of this process.
 
     Attributes:
-        has_started: Numba's threads were started, or tried.
-        why_alone: the reason that loops run on one thread here; empty where they have threads.
-        has_warned: the user was told that reason.
-        launches_at_once: the threading layer is known, and lets two Python threads launch loops at once.
-        launching: held while one loop runs, until that is known.
-        compilations: the number of functions that were compiled or loaded so far.
+        has_started: True after the first attempt to start Numba's threads.
+        why_alone: the reason that loops run on one thread here; empty if they have threads.
+        has_warned: True after the warning with that reason.
+        launches_concurrently: True if the threading layer is known to allow loops from two Python threads.
+        launching: lock held while a loop runs, unless `launches_concurrently`.
+        compilations: number of functions compiled or loaded so far.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class _Process:
         self.has_started = False
         self.why_alone = ""
         self.has_warned = False
-        self.launches_at_once = False
+        self.launches_concurrently = False
         self.launching = threading.Lock()
 
 
@@ -62,7 +62,7 @@ _process = _Process()
 
 
 def _layer() -> str | None:
-    """The name of Numba's threading layer; None as long as no threads were started, by us or by others."""
+    """Return the name of Numba's threading layer; None if no threads have been started."""
     try:
         return str(_numba.threading_layer())
     except ValueError:
@@ -70,7 +70,7 @@ def _layer() -> str | None:
 
 
 def _note_fork() -> None:
-    """Runs in a child that was just forked."""
+    """Record a fork, in the child."""
     layer = _layer()
     if layer is not None and layer not in _FORK_SAFE_LAYERS:
         _process.why_alone = (
@@ -86,7 +86,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _start() -> None:
-    """Start Numba's threads, or note why it has none."""
+    """Start Numba's threads, or record the reason that there are none."""
     _process.has_started = True
     try:
         _numba.get_num_threads()
@@ -99,12 +99,12 @@ def _start() -> None:
 
 
 def count_compilation() -> None:
-    """Note that a function is compiled or loaded now: a loop that waits for it is not slow."""
+    """Count a compilation or load, so that `Pace` ignores a call that waits for it."""
     _process.compilations += 1
 
 
 def has_threads() -> bool:
-    """Return True if compiled loops can run on several threads here; warn once in a process if not."""
+    """Return True if compiled loops can run on several threads; if not, warn once per process."""
     if not _process.has_started and not _process.why_alone:
         _start()
     if not _process.why_alone:
@@ -116,35 +116,35 @@ def has_threads() -> bool:
 
 
 class Pace:
-    """Chooses between several threads and one for the calls of a loop, by the time that they take.
+    """Chooses between one thread and several for the calls of a loop, from measured times.
 
-    The time that a call on several threads gains over one thread is a credit, the time that it loses a debt.
-    When the debt is that of some calls, calls run on one thread, and a small share of the time that passes
-    pays for the debt, until it is gone and the threads are tried again. So threads that wait for a busy core
-    cost that share at most, and threads that gain are always used. Now and then a call runs on one thread to
-    measure again what that takes.
+    Time gained by a call on several threads, compared with one thread, is credit; time lost is debt. When the
+    debt reaches the time of `TOLERANCE` calls, calls run on one thread, and a small share of the elapsed time
+    pays off the debt, after which several threads are tried again. So threads that wait for a busy core cost
+    at most that share, and threads that gain time are always used. Some calls run on one thread to update its
+    measured time.
 
     Attributes:
         alone: seconds of a call on one thread, a running mean.
-        credit: seconds; below 0 it is a debt.
-        rests: calls run on one thread until the debt is paid.
+        credit: seconds; debt is below 0.
+        rests: True if calls run on one thread until the debt is paid.
     """
 
     SHARE: Final = 1 / 128
-    """Part of the time that may be lost in trying several threads."""
+    """Fraction of the time that may be lost in trying several threads."""
     FIRST_CALLS: Final = 4
     """Calls on one thread before the first try."""
-    A_TRY: Final = 8
-    """Calls whose time may be lost before the threads rest: the first calls wake them."""
+    TOLERANCE: Final = 8
+    """Maximum debt before the threads rest, in calls; the first calls wake the threads."""
     MEASURES: Final = 127
-    """Calls between two measurements of one thread; odd, for calls that take turns to be long."""
+    """Calls between two measurements of one thread; odd, in case every second call is long."""
     MOST_CREDIT: Final = 32
-    """Calls whose time can be in credit, so that old gains do not pay for a long loss."""
+    """Maximum credit, in calls, so that old gains do not pay for a long loss."""
     MOST_DEBT: Final = 1.0
-    """Seconds that a single call can lose, besides some times its own, if it was stopped on the way."""
+    """Maximum loss of a single call in seconds, on top of 4 calls' time, in case it was suspended."""
 
     def __init__(self) -> None:
-        """Nothing is measured yet."""
+        """Start without measurements."""
         self.alone = math.inf
         self.credit = 0.0
         self.rests = False
@@ -161,14 +161,12 @@ class Pace:
         return not self.rests and calls > self.FIRST_CALLS and not is_measured
 
     def note(self, shared: bool, began: float, ended: float) -> None:
-        """Take down how long a call took, which ran as `shares` said.
-
-        A call that had to compile something is not counted.
+        """Record the duration of a call; ignored if the call compiled something.
 
         Args:
-            shared: it ran on several threads.
-            began: by the clock, in seconds.
-            ended: likewise.
+            shared: the result of `shares`: True if the call ran on several threads.
+            began: clock time at the start, in seconds.
+            ended: clock time at the end, in seconds.
         """
         seconds, passed, self._noted = ended - began, ended - self._noted, ended
         if self._compilations != _process.compilations:
@@ -176,7 +174,7 @@ class Pace:
         if shared:
             gain = max(self.alone - seconds, -self.MOST_DEBT - 4 * self.alone)
             self.credit = min(self.credit + gain, self.MOST_CREDIT * self.alone)
-            self.rests = self.credit < -self.A_TRY * self.alone
+            self.rests = self.credit < -self.TOLERANCE * self.alone
             return
         if self.rests:
             self.credit += self.SHARE * passed
@@ -184,20 +182,20 @@ class Pace:
         if self._calls <= self.FIRST_CALLS:
             self.alone = min(self.alone, seconds)
         else:
-            self.alone += (min(seconds, 4 * self.alone) - self.alone) / 4  # it may have been held up
+            self.alone += (min(seconds, 4 * self.alone) - self.alone) / 4  # it may have been delayed
 
 
 class _Paces:
-    """A `Pace` for each size of the work that a loop is called for."""
+    """A `Pace` for each combination of argument lengths of a loop."""
 
     MOST: Final = 64
-    """Sizes that are remembered at once."""
+    """Maximum number of combinations that are kept."""
 
     def __init__(self) -> None:
         self._paces: dict[tuple[int, ...], Pace] = {}
 
     def of(self, threads: int, arguments: tuple[Any, ...]) -> Pace:
-        """The pace of calls on so many threads with arrays of these lengths; of a tuple, its first."""
+        """Return the `Pace` for a number of threads and the lengths of array arguments (first of a tuple)."""
         size = [threads]
         for argument in arguments:
             first = argument[0] if isinstance(argument, tuple) and argument else argument
@@ -219,60 +217,60 @@ class _OnThreads(Generic[P, R]):
         functools.update_wrapper(self, parallel, updated=())
         self._parallel = parallel
         self._sequential = functools.cache(make_sequential)
-        self._place = list(inspect.signature(parallel).parameters).index("threads")
+        self._index = list(inspect.signature(parallel).parameters).index("threads")
         self._paces = _Paces()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the loop on as many threads as it asks for and as pay, or on one."""
+        """Run the loop on `threads` threads if that saves time, else on one."""
         if not has_threads():
             return self._sequential()(*args, **kwargs)
-        asked: Any = args[self._place] if self._place < len(args) else kwargs["threads"]
-        if asked == 1:
+        threads = self._threads(args, kwargs)
+        if threads == 1:
             return self._launch(1, args, kwargs)
-        pace = self._paces.of(asked, args)
+        pace = self._paces.of(threads, args)
         shared = pace.shares()
         began = perf_counter()
-        result = self._launch(asked if shared else 1, args, kwargs)
+        result = self._launch(threads if shared else 1, args, kwargs)
         pace.note(shared, began, perf_counter())
         return result
 
     def on_all(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the loop on as many threads as it asks for, whatever it costs."""
+        """Run the loop on `threads` threads, whether that saves time or not."""
         if not has_threads():
             return self._sequential()(*args, **kwargs)
-        asked: Any = args[self._place] if self._place < len(args) else kwargs["threads"]
-        return self._launch(asked, args, kwargs)
+        return self._launch(self._threads(args, kwargs), args, kwargs)
+
+    def _threads(self, args: Any, kwargs: Any) -> int:
+        """Return the argument `threads`."""
+        return int(args[self._index] if self._index < len(args) else kwargs["threads"])
 
     def _launch(self, threads: int, args: Any, kwargs: Any) -> R:
-        """Run the loop on so many threads; its rounds, and so its results, are those that it asks for."""
-        with nullcontext() if _process.launches_at_once else _process.launching:
+        """Run the loop on a number of threads, which does not change its rounds or results."""
+        with nullcontext() if _process.launches_concurrently else _process.launching:
             before = _numba.get_num_threads()
             _numba.set_num_threads(min(threads, before))
             try:
                 result = self._parallel(*args, **kwargs)
             finally:
                 _numba.set_num_threads(before)
-            if not _process.launches_at_once:
-                _process.launches_at_once = _layer() in _THREAD_SAFE_LAYERS
+            if not _process.launches_concurrently:
+                _process.launches_concurrently = _layer() in _THREAD_SAFE_LAYERS
             return result
 
 
 def on_threads(parallel: Callable[P, R], make_sequential: Callable[[], Callable[P, R]]) -> Callable[P, R]:
-    """A parallel loop that is safe to call after a fork and from several Python threads.
+    """Make a parallel loop safe to call after a fork and from several Python threads.
 
     Args:
-        parallel: the loop, compiled for threads; its parameter `threads` says how many share it.
-        make_sequential: compiles the same loop for one thread; called when it is needed.
+        parallel: the loop, compiled for threads; its parameter `threads` is their number.
+        make_sequential: compiles the same loop for one thread; called when needed.
 
     Returns:
-        What calls the one that can run here, on as many threads as pay.
+        A callable that runs the loop on several threads where that is possible and saves time (`Pace`).
     """
     return _OnThreads(parallel, make_sequential)
 
 
 def unpaced(loop: Callable[P, R]) -> Callable[P, R]:
-    """A loop made by `on_threads` that runs on all its threads, for callers that have a `Pace` of their own.
-
-    In plain Python it is the loop itself.
-    """
+    """Return a loop made by `on_threads` without its `Pace`, for callers that have their own."""
     return loop.on_all if isinstance(loop, _OnThreads) else loop

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.compiled.agent import MEMORY, Int16Array, Int64Array, decide
-from millebornes_env.agents.seen import ObservationDecoder, decoder_of
+from millebornes_env.agents.decoder import ObservationDecoder, decoder_of
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import (
     NO_GAME,

@@ -1,8 +1,8 @@
-"""One `Edition` per published rule sheet: data, not code.
+"""One `Edition` per published rule sheet, as data.
 
-Each sheet is a file of the folder `sheets`: a value for every field of `rules.Rules`, with its source, and
-the differences from table to table. Those of the folder `mini_decks` are read in the same way, but are no
-editions: they are games small enough to be solved. Read a sheet of your own with
+Each sheet is a file in the folder `sheets` with a value for every field of `rules.Rules`, the source of each
+value, and the differences from table to table. The files in the folder `mini_decks` have the same format;
+they are games small enough to be solved, not editions. Read a sheet of your own with
 `edition("path/to/sheet.toml")`.
 """
 
@@ -52,7 +52,7 @@ class Edition(RuleSheet[Rules]):
 
     @classmethod
     def _read_deck(cls, deck: object, values: dict[str, Any], sources: dict[str, str]) -> None:
-        """Read the copies of each card."""
+        """Read the number of copies of each card."""
         if not isinstance(deck, dict) or not is_text(deck.get("source")):
             raise EditionError("the table 'deck' is missing, or its 'source'")
         names = [card.name.lower().removeprefix("distance_") for card in Card]
@@ -65,9 +65,9 @@ class Edition(RuleSheet[Rules]):
 
     @classmethod
     def _read_tables(cls, tables: object, sources: dict[str, str]) -> Tables:
-        """Read the rules of each table, and add its sources to the others."""
+        """Read the rules of each table, and add their sources to `sources`."""
         if not isinstance(tables, list) or not tables:
-            raise EditionError("there is no [[tables]] entry: an edition has at least one")
+            raise EditionError("there is no [[tables]] entry: an edition needs at least one")
         result: dict[tuple[int, int], dict[str, int]] = {}
         for number, given in enumerate(tables, 1):
             where = f"tables, entry {number}"
@@ -87,8 +87,8 @@ class Edition(RuleSheet[Rules]):
             except EditionError as error:
                 raise EditionError(f"{where}, {which}: {error}") from None
             for name in (*TABLE_FIELDS, *entry):
-                all_of_them = [*sources.get(name, "").split("; "), *source.split("; ")]
-                sources[name] = "; ".join(part for part in dict.fromkeys(all_of_them) if part)
+                parts = [*sources.get(name, "").split("; "), *source.split("; ")]
+                sources[name] = "; ".join(part for part in dict.fromkeys(parts) if part)
         return result
 
 

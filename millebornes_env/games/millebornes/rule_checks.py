@@ -134,7 +134,7 @@ def _check_value(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise EditionError(f"the rule {name} is {shown(value)}: it must be a whole number, 0 or more")
     if value > _LARGEST:
-        raise EditionError(f"the rule {name} is {shown(value)}: nothing is that large")
+        raise EditionError(f"the rule {name} is {shown(value)}: it may be at most {_LARGEST}")
     if name.startswith("points_") and value > MOST_POINTS:
         raise EditionError(f"the rule {name} is {value}: it may be at most {MOST_POINTS}")
     if name == "goal" and value > HIGHEST_GOAL:

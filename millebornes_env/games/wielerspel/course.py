@@ -38,7 +38,7 @@ from millebornes_env.games.wielerspel.state import (
 Stage = Callable[[Any, Any], Any]
 
 
-class Fallen(NamedTuple):
+class TurnChance(NamedTuple):
     """The dice and the card shown so far in a turn; 0 or NO_CARD if not yet.
 
     Attributes:
@@ -71,9 +71,9 @@ def course(state: State, rules: Rules, action: int) -> Iterator[None]:
         yield
 
 
-def fallen(state: State) -> Fallen:
+def chance_of_turn(state: State) -> TurnChance:
     """Return the dice and the card shown so far in the present turn."""
-    return Fallen(int(state.turn), int(state.white), int(state.card), int(state.yellow))
+    return TurnChance(int(state.turn), int(state.white), int(state.card), int(state.yellow))
 
 
 @cache

@@ -1,6 +1,6 @@
-"""One `Edition` per board: data, not code.
+"""One `Edition` per board, as data.
 
-Each is a file of the folder `sheets`: the squares, the chance cards and a value for every number of
+Each is a file in the folder `sheets` with the squares, the chance cards and a value for every number of
 `rules.Rules`, each with its source. Read a sheet of your own with `edition("path/to/sheet.toml")`.
 """
 
@@ -36,8 +36,8 @@ class Edition(RuleSheet[Rules]):
     """A board with its cards and numbers; every seat is a team.
 
     Attributes:
-        roads: kind of road of each square, such as "climb"; "" if the sheet does not say. `sources` has
-            "players" and each square and card ("board 3", "deck 0"), too.
+        roads: kind of road of each square, such as "climb", or "". `sources` also has entries for "players"
+            and for each square and card ("board 3", "deck 0").
     """
 
     roads: tuple[str, ...]

@@ -28,7 +28,7 @@ _DECISIONS: Final = {CLAIM_COUP_FOURRE: "claim", PASS: "pass", EXTEND: "extend",
 
 
 def action_words(action: int, rules: Rules, seat: int) -> list[str]:
-    """Return the words for an action of a seat: those that are written, then others that are read, too."""
+    """Return the words for an action of a seat: first the written form, then others that can be read."""
     if action in _DECISIONS:
         return [_DECISIONS[action]]
     word = CARD_WORDS[int(card_of(action))]
@@ -43,15 +43,15 @@ def action_words(action: int, rules: Rules, seat: int) -> list[str]:
 
 
 def write_action(action: int, rules: Rules, seat: int) -> str:
-    """The words for an action of Mille Bornes: `25`, `discard stop`, `stop against team 1`, `claim`.
+    """Return the words for an action of Mille Bornes: `25`, `discard stop`, `stop against team 1`, `claim`.
 
     Args:
-        action: its id.
-        rules: of the table.
-        seat: who plays.
+        action: the action.
+        rules: the table's rules.
+        seat: the acting seat.
 
     Raises:
-        NotationError: there is no action of that id at this table, or no such seat.
+        NotationError: the action or the seat does not exist at this table.
     """
     _check_rules(rules)
     number = whole_number("action", action, num_actions(rules.teams))
@@ -59,15 +59,15 @@ def write_action(action: int, rules: Rules, seat: int) -> str:
 
 
 def read_action(text: str, rules: Rules, seat: int) -> int:
-    """The id of the action that the words stand for; with two teams a hazard need not name the other.
+    """Return the action with these words; with two teams, a hazard need not name the target.
 
     Args:
-        text: as `write_action` writes it.
-        rules: of the table.
-        seat: who plays.
+        text: the output of `write_action`.
+        rules: the table's rules.
+        seat: the acting seat.
 
     Raises:
-        NotationError: the words are no action at this table.
+        NotationError: there is no such action at this table.
     """
     if not isinstance(text, str):
         raise NotationError(f"an action is text; got {type(text).__name__}")

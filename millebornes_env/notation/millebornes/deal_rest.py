@@ -1,8 +1,8 @@
 """Completion of a position: cards that its lines do not name, and the offsets of streams in the deck.
 
-The cards of the deck that no line names are shuffled by the position's key. First the hands whose line ends
-with `...` are filled up; then the others go to the streams that are left open, or, where none is, under the
-discard pile, if its line says `...`.
+Cards that no line names are shuffled by the position's key. They first fill the hands whose line ends with
+`...`; the others go to the open streams or, if no stream is open, under the discard pile, if its line has
+`...`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from millebornes_env.games.millebornes.state import BY_HAZARD, BY_ROLL, HAZARD_A
 from millebornes_env.notation.lines import AND_OTHERS, NOTHING, Line, words_of_counts
 
 CARDS_OF_A_TURN: Final = 1
-"""Number of cards that the seat to play holds beyond a dealt hand: it has drawn."""
+"""Number of cards that the seat to play has drawn beyond a dealt hand."""
 
 _CARDS_OF_REPAIRED_OPENING: Final = 2
 _CARDS_OF_HAZARD_AGAIN: Final = 3
@@ -38,15 +38,15 @@ class Rest:
     """The cards that no line names.
 
     Attributes:
-        cards: in random order; who takes one takes the last.
+        cards: the cards in random order, used from the end.
     """
 
     def __init__(
-        self, lines: Mapping[str, Line], rules: Rules, state: Any, laid: Iterable[Counter[int]]
+        self, lines: Mapping[str, Line], rules: Rules, state: Any, named_by_line: Iterable[Counter[int]]
     ) -> None:
-        """Take all cards of the deck but those laid, and shuffle them by the key of the state."""
+        """Collect all cards of the deck that no line names, and shuffle them by the key of the state."""
         self._lines, self._rules, self._state = lines, rules, state
-        named = sum(laid, Counter[int]())
+        named = sum(named_by_line, Counter[int]())
         self.cards = [card for card, copies in enumerate(rules.deck) for _ in range(copies - named[card])]
         key_0, key_1 = int(state.key[0]), int(state.key[1])
         for last in range(len(self.cards) - 1, 0, -1):
@@ -60,23 +60,23 @@ class Rest:
         streams: list[list[int]],
         open_streams: list[int],
     ) -> None:
-        """Deal these cards to the hands and streams that are left open.
+        """Deal these cards to the open hands and streams.
 
         Args:
-            hands: the cards of each seat's hand so far; those left open are filled up.
-            open_hands: the seats whose hands are left open.
-            streams: the cards of each seat's stream so far; those left open get the rest.
-            open_streams: the seats whose streams are left open.
+            hands: the named cards of each hand; open hands are filled up in place.
+            open_hands: the seats with open hands.
+            streams: the named cards of each stream; open streams get the rest, in place.
+            open_streams: the seats with open streams.
 
         Raises:
-            NotationError: there are too few cards, or too many that lie nowhere.
+            NotationError: there are too few cards, or cards are left over.
         """
         for seat in open_hands:
             self._fill_hand(seat, hands[seat])
         discards = self._lines.get("discard pile")
         if open_streams and discards is not None and AND_OTHERS in discards.words:
-            raise discards.refused(
-                f"the others ({AND_OTHERS!r}) go to the streams, of which {len(open_streams)} are left open: "
+            raise discards.error(
+                f"the others ({AND_OTHERS!r}) go to the streams, of which {len(open_streams)} are open: "
                 f"write all of them without {AND_OTHERS!r}, an empty one as 'stream 0: {NOTHING}'"
             )
         if open_streams:
@@ -86,7 +86,7 @@ class Rest:
         if self.cards:
             missing = words_of_counts(Counter(self.cards))
             raise NotationError(
-                f"{len(self.cards)} cards of the deck lie nowhere: {missing}. Name them in a line, or end a "
+                f"{len(self.cards)} cards of the deck are in no line: {missing}. Name them, or end a "
                 f"'stream' or the 'discard pile' with {AND_OTHERS!r} (and the others)"
             )
 
@@ -94,13 +94,13 @@ class Rest:
         wanted = full_hand(self._rules, self._state, seat)
         while len(hand) < wanted:
             if not self.cards:
-                raise self._lines[f"hand {seat}"].refused(
-                    f"no cards are left to fill it up to {wanted}: all others lie elsewhere"
+                raise self._lines[f"hand {seat}"].error(
+                    f"no cards are left to fill it up to {wanted}: all others are in other lines"
                 )
             hand.append(self.cards.pop())
 
     def _fill_streams(self, streams: list[list[int]], open_streams: list[int]) -> None:
-        """Each card goes where most room is left in a seat's part of the deck, so that streams end evenly."""
+        """Add each card to the stream with the most free space in its part of the deck."""
         parts = parts_of_deck(self._rules.players, sum(self._rules.deck))
         while self.cards:
             seat = max(open_streams, key=lambda seat: len(parts[seat]) - len(streams[seat]))
@@ -118,25 +118,25 @@ class Rest:
 
 
 def full_hand(rules: Rules, state: Any, seat: int) -> int:
-    """Return the size of a full hand: the seat to play has drawn a card (004:5), all others have not yet."""
+    """Return the size of a full hand; only the seat to play has drawn a card (004:5)."""
     to_play = int(state.phase) == PLAY and int(state.seat) == seat
     return rules.hand_limit + (CARDS_OF_A_TURN if to_play else 0)
 
 
 def parts_of_deck(players: int, size: int) -> list[range]:
-    """The places of the deck that each seat's stream is given by the deal."""
+    """Return the range of the deck that the deal gives to each seat's stream."""
     return [range(seat * size // players, (seat + 1) * size // players) for seat in range(players)]
 
 
 def usual_starts(lengths: list[int], size: int) -> list[int]:
-    """Return the offsets in the deck of streams of these lengths, if the text does not give them.
+    """Return the default offsets in the deck of streams of these lengths.
 
-    Each ends where its seat's part of the deck ends, as in a game whose streams are drawn from the front; if
-    one is longer than that part, all lie one after the other.
+    Each ends at the end of its seat's part of the deck, as in a game, where streams are drawn from the front.
+    If one is longer than that part, all streams are put one after the other.
 
     Args:
-        lengths: of the streams, by seat.
-        size: cards in the deck of the table.
+        lengths: length of each seat's stream.
+        size: number of cards in the deck of the table.
     """
     parts = parts_of_deck(len(lengths), size)
     if all(length <= len(part) for length, part in zip(lengths, parts, strict=True)):
@@ -144,16 +144,16 @@ def usual_starts(lengths: list[int], size: int) -> list[int]:
     return [sum(lengths[:seat]) for seat in range(len(lengths))]
 
 
-def usual_opening(laid: Mapping[int, int], top: int, below: int) -> int:
-    """Infer from the cards of a battle pile how it began.
+def usual_opening(tableau: Mapping[int, int], top: int, below: int) -> int:
+    """Infer the opening of a battle pile (`state.opening`) from its cards.
 
     Args:
-        laid: how many of each card lie in the team's piles.
-        top: the card that shows on the battle pile.
-        below: the card under a hazard that shows.
+        tableau: number of copies of each card in the team's piles.
+        top: the card on top of the battle pile.
+        below: the card under a hazard on top.
     """
-    cards = sum(laid[card] for card in (*range(ACCIDENT, STOP + 1), *range(REPAIRS, ROLL + 1)))
-    if laid[ROLL] or top == NO_CARD:
+    cards = sum(tableau[card] for card in (*range(ACCIDENT, STOP + 1), *range(REPAIRS, ROLL + 1)))
+    if tableau[ROLL] or top == NO_CARD:
         return BY_ROLL
     if is_battle_hazard(top):
         if cards == 1:
@@ -167,10 +167,10 @@ def usual_opening(laid: Mapping[int, int], top: int, below: int) -> int:
 def lay_out(
     lines: Mapping[str, Line], rules: Rules, state: Any, hands: list[list[int]], streams: list[list[int]]
 ) -> None:
-    """Put hands and streams into the record, with what follows from them.
+    """Write hands and streams into the record, with the counts that depend on them.
 
     Raises:
-        NotationError: a stream does not lie in the deck, or two lie in one place.
+        NotationError: a stream is outside of the deck, or two streams overlap.
     """
     for seat, hand in enumerate(hands):
         for card in hand:
@@ -183,16 +183,16 @@ def lay_out(
         if line is not None and line.at is not None:
             starts[seat] = line.at
             if line.at + len(stream) > DECK_SIZE:
-                raise line.refused(f"it ends behind the {DECK_SIZE} places of the deck")
-        place = starts[seat]
-        if any(int(card) != NO_CARD for card in state.deck[place : place + len(stream)]):
-            shown = line or next(one for name, one in lines.items() if one.at is not None)
-            raise shown.refused(
-                f"stream {seat} ({len(stream)} cards from {place}) would lie on another one; leave out "
-                "'at', and all streams are laid side by side"
+                raise line.error(f"it ends after the {DECK_SIZE} cards of the deck")
+        start, end = starts[seat], starts[seat] + len(stream)
+        if any(int(card) != NO_CARD for card in state.deck[start:end]):
+            quoted = line or next(one for name, one in lines.items() if one.at is not None)
+            raise quoted.error(
+                f"stream {seat} ({len(stream)} cards from {start}) would overlap another one; leave out "
+                "'at' to place all streams side by side"
             )
-        state.stream_next[seat], state.stream_end[seat] = place, place + len(stream)
-        state.deck[place : place + len(stream)] = stream
+        state.stream_next[seat], state.stream_end[seat] = start, end
+        state.deck[start:end] = stream
         for card in stream:
             state.hidden[card] += 1
     state.draw_pile = sum(map(len, streams))

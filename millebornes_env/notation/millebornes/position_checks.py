@@ -1,6 +1,6 @@
-"""Checks of positions written by people: the message names the line that the rules make impossible.
+"""Checks of positions, with messages that name the line that the rules make impossible.
 
-`audit.first_violation` finds the same and more; but it knows fields, not lines.
+`audit.first_violation` finds the same problems and more, but names fields, not lines.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from millebornes_env.notation.millebornes.deal_rest import CARDS_OF_A_TURN, full
 
 
 def check_position(lines: Mapping[str, Line], rules: Rules, state: Any) -> None:
-    """Refuse what cannot be.
+    """Raise if the position is impossible.
 
     Args:
-        lines: of the position, by key.
-        rules: of the table.
-        state: the record that was made of them.
+        lines: the lines of the position, by key.
+        rules: the table's rules.
+        state: the record made from the lines.
 
     Raises:
-        NotationError: something cannot be.
+        NotationError: the position is impossible; the message names the line.
     """
     for team in range(rules.teams):
         _check_trip(lines, rules, state, team)
@@ -70,16 +70,16 @@ def _check_trip(lines: Mapping[str, Line], rules: Rules, state: Any, team: int) 
     if line is None:
         return
     if int(state.tableau[team, DISTANCE_200]) > rules.max_200:
-        raise line.refused(f"a team may lay {rules.max_200} of the 200s")
+        raise line.error(f"a team may lay {rules.max_200} of the 200s")
     km, target = int(state.km[team]), int(state.target)
     if rules.exact_finish and km > target:
-        raise line.refused(f"that makes {km} km, and the trip is of {target}: it must be met exactly")
+        raise line.error(f"that makes {km} km, and the trip is of {target}: it must be met exactly")
     offered = int(state.phase) == EXTENSION and int(state.seat) % rules.teams == team
     if km >= target and not offered and int(state.phase) != ROUND_OVER:
         say = f"'to act: round over' and 'winner: {team}'"
         if rules.extended_target > km and "extension" not in lines:
-            say += f", or 'to act: seat {team}, extension' where its team is still to be asked"
-        raise line.refused(f"that makes {km} km, and the trip of {target} is completed: write {say}")
+            say += f", or 'to act: seat {team}, extension' if the team has not decided on it"
+        raise line.error(f"that makes {km} km, and the trip of {target} is completed: write {say}")
 
 
 def _check_battle(lines: Mapping[str, Line], rules: Rules, state: Any, team: int) -> None:
@@ -87,15 +87,13 @@ def _check_battle(lines: Mapping[str, Line], rules: Rules, state: Any, team: int
     if line is not None and is_battle_hazard(top):
         safety = int(safety_against(top))
         if state.tableau[team, safety] and (top == STOP or not rules.roll_after_safety):
-            raise line.refused(
-                f"team {team} has laid {CARD_WORDS[safety]}, which takes {CARD_WORDS[top]} away"
-            )
+            raise line.error(f"team {team} has laid {CARD_WORDS[safety]}, which takes {CARD_WORDS[top]} away")
         record = rules_record(rules)
         if below != NO_CARD and not below_is_a_card_to_attack_on(state, record, team):
-            raise line.refused(f"a team with {CARD_WORDS[below]} is not moving: nothing is laid on that")
+            raise line.error(f"a team with {CARD_WORDS[below]} is not moving: no hazard can be laid on it")
     line = lines.get(f"speed {team}")
     if line is not None and int(state.speed[team]) == SPEED_LIMIT and state.tableau[team, RIGHT_OF_WAY]:
-        raise line.refused(f"team {team} has laid right_of_way, which takes a speed_limit away")
+        raise line.error(f"team {team} has laid right_of_way, which takes a speed_limit away")
 
 
 def _check_covered(lines: Mapping[str, Line], state: Any, team: int) -> None:
@@ -107,8 +105,8 @@ def _check_covered(lines: Mapping[str, Line], state: Any, team: int) -> None:
             continue
         pile = "speed" if card in (SPEED_LIMIT, END_OF_LIMIT) else "battle"
         if int(state[pile][team]) == NO_CARD:
-            raise line.refused(
-                f"{CARD_WORDS[card]} lies under nothing: name the top of that pile in '{pile} {team}'"
+            raise line.error(
+                f"there is no card on {CARD_WORDS[card]}: name the top of that pile in '{pile} {team}'"
             )
 
 
@@ -117,8 +115,8 @@ def _check_hand(lines: Mapping[str, Line], rules: Rules, state: Any, seat: int) 
     if int(state.phase) == ROUND_OVER and seat == int(state.seat):
         most = rules.hand_limit + CARDS_OF_A_TURN  # a round that was broken off, by an illegal play
     if line is not None and held > most:
-        raise line.refused(
-            f"these are {held} cards: this seat can hold {most} "
+        raise line.error(
+            f"these are {held} cards, and this seat can hold {most} "
             f"({rules.hand_limit} are dealt; only the seat to play has drawn one more)"
         )
 
@@ -130,9 +128,9 @@ def _check_decision(lines: Mapping[str, Line], rules: Rules, state: Any) -> None
     if (phase == CLAIM) != (hazard != NO_CARD):
         if phase == CLAIM:
             raise _refusal(line, "a claim answers a hazard: write 'pending: stop by seat 0 against team 1'")
-        raise lines["pending"].refused(
-            f"it waits for a claim, and it is {PHASE_NAMES[phase]}: write 'to act: seat {seat}, claim', or "
-            "lay the hazard on its pile"
+        raise lines["pending"].error(
+            f"it waits for a claim, and the decision is {PHASE_NAMES[phase]}: write 'to act: seat {seat}, "
+            "claim', or put the hazard on its pile"
         )
     if phase == CLAIM:
         safety = CARD_WORDS[safety_against(hazard)]
@@ -142,9 +140,9 @@ def _check_decision(lines: Mapping[str, Line], rules: Rules, state: Any) -> None
                 f"seat {seat} is not of team {int(state.pending_team)}, which the hazard is laid against",
             )
         if not state.hand[seat, safety_against(hazard)]:
-            raise (line or lines["pending"]).refused(
-                f"seat {seat} does not hold {safety}, so it is not asked: put it into 'hand {seat}', or lay "
-                "the hazard on its pile"
+            raise (line or lines["pending"]).error(
+                f"seat {seat} does not hold {safety}, so it has no decision: put it into 'hand {seat}', or "
+                "put the hazard on its pile"
             )
     if phase == EXTENSION and not can_extend(state, rules_record(rules), seat):
         raise _refusal(line, _why_no_extension(rules, state, seat))
@@ -152,15 +150,15 @@ def _check_decision(lines: Mapping[str, Line], rules: Rules, state: Any) -> None
         raise _refusal(
             lines.get(f"hand {seat}", line),
             f"seat {seat} is to play and has no cards: write its hand, such as "
-            f"'hand {seat}: roll {AND_OTHERS}' ({AND_OTHERS!r}: and others, until it is full)",
+            f"'hand {seat}: roll {AND_OTHERS}' ({AND_OTHERS!r}: filled up with other cards)",
         )
 
 
 def _check_pending(line: Line, rules: Rules, state: Any) -> None:
-    """Refuse a hazard that the rules did not allow against that team (004:16, 004:18)."""
+    """Raise if the rules do not allow the hazard against that team (004:16, 004:18)."""
     record, team, hazard = rules_record(rules), int(state.pending_team), int(state.pending_hazard)
     if not can_attack(state, record, team, hazard):
-        raise line.refused(
+        raise line.error(
             f"{CARD_WORDS[hazard]} cannot be laid: {_why_no_attack(state, record, team, hazard)}"
         )
 
@@ -171,11 +169,11 @@ def _why_no_attack(state: Any, record: RulesRecord, team: int, hazard: int) -> s
     if has_safety(state, team, safety_against(hazard)):
         return f"team {team} has laid {CARD_WORDS[safety_against(hazard)]}"
     if hazard == SPEED_LIMIT and is_limited(state, team):
-        return f"speed_limit lies on the speed pile of team {team} already"
+        return f"speed_limit is on the speed pile of team {team} already"
     if hazard == SPEED_LIMIT:
         return f"{top} stops team {team}, and in this edition it has one hazard at a time"
     if record.one_hazard_at_a_time and is_limited(state, team):
-        return f"speed_limit lies before team {team}, and in this edition it has one hazard at a time"
+        return f"team {team} has a speed_limit, and in this edition it has one hazard at a time"
     if int(state.battle[team]) == NO_CARD:
         return (
             f"team {team} has no card on its battle pile and is not moving yet: write 'battle {team}: roll'"
@@ -192,27 +190,27 @@ def _why_no_extension(rules: Rules, state: Any, seat: int) -> str:
     if int(state.extension_team) >= 0:
         return "the extension has been called already"
     return (
-        f"team {team} has {int(state.km[team])} of {int(state.target)} km: it is asked when it has completed "
-        "them, before the longer trip is done"
+        f"team {team} has {int(state.km[team])} of {int(state.target)} km: the decision comes when it has "
+        "completed them, before the longer trip is done"
     )
 
 
 def _check_score_sheets(lines: Mapping[str, Line], rules: Rules, state: Any) -> None:
-    """Compare the sheets with what the rules give; without any of them (a round broken off) nothing."""
+    """Compare the score sheets with the rules; a round that was broken off has no sheets."""
     if not state.score_sheet.any():
         return
-    right = new_states(1)
-    right[0] = state
-    right["score_sheet"] = 0
+    correct = new_states(1)
+    correct[0] = state
+    correct["score_sheet"] = 0
     for team in range(rules.teams):
         if rules.count_points:
-            write_lines(right[0], rules_record(rules), team)
+            write_lines(correct[0], rules_record(rules), team)
         for item, name in enumerate(SCORE_LINES):
-            said, due = int(state.score_sheet[team, item]), int(right["score_sheet"][0, team, item])
-            if said != due:
+            written, due = int(state.score_sheet[team, item]), int(correct["score_sheet"][0, team, item])
+            if written != due:
                 raise _refusal(
                     lines.get(f"score sheet {team}"),
-                    f"{name} of team {team} is {said}; by the rules and the cards that lie there it is {due}",
+                    f"{name} of team {team} is {written}; by the rules and the cards in play it is {due}",
                 )
         if int(state.score[team]) < int(state.score_sheet[team].sum()):
             raise _refusal(
@@ -220,5 +218,5 @@ def _check_score_sheets(lines: Mapping[str, Line], rules: Rules, state: Any) -> 
             )
 
 
-def _refusal(line: Line | None, complaint: str) -> NotationError:
-    return NotationError(complaint) if line is None else line.refused(complaint)
+def _refusal(line: Line | None, problem: str) -> NotationError:
+    return NotationError(problem) if line is None else line.error(problem)

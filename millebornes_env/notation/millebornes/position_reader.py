@@ -1,7 +1,7 @@
-"""From the lines of a position to the record of a game: `notation.read_position` is the way in.
+"""Parsing of positions: from lines to a record (see `notation.read_position`).
 
-`Reader` takes the lines one kind after the other, notes where every card was laid, completes what was left
-open, and refuses what cannot be. Each refusal names the line.
+`Reader` parses the lines one kind after the other, tracks every named card, completes the position and checks
+it. All errors name the line.
 """
 
 from __future__ import annotations
@@ -80,44 +80,44 @@ LINE_NAMES: Final = {
     "stream": "seat",
     "score sheet": "team",
 }
-"""The names of lines, in the order in which they are written, and whose number stands after them."""
+"""The names of lines in order, with "seat" or "team" if there is one line for each."""
 
 OPENING_WORDS: Final = {
     BY_ROLL: "opened by a roll",
     BY_HAZARD: "opened by a hazard",
     HAZARD_AGAIN: "opened by a hazard and attacked again",
 }
-"""The words for `state.opening` where the cards of the pile do not show it."""
+"""The words for `state.opening` if it does not follow from the cards of the pile."""
 
 _OPENINGS: Final = {words: opening for opening, words in OPENING_WORDS.items()}
 
 TOP_UNKNOWN: Final = "top unknown"
-"""Said of a discard pile whose top card does not show."""
+"""The remark for a discard pile whose top card is unknown."""
 
 COUP_FOURRE: Final = "!"
-"""After a safety that was claimed as a coup fourré."""
+"""The suffix of a safety that was claimed as a coup fourré."""
 
 MOST_POINTS: Final = int(np.iinfo(np.int16).max)
 _MOST_POINTS_IN_PLAY: Final = 12_000
-"""So that a round's points can be added: no goal is above 10,000, and no round brings 20,000."""
+"""Leaves space for a round's points: no goal is above 10,000, and no round brings 20,000."""
 _MOST_ROUNDS: Final = 10**9
 _WORDS_OF_KEY: Final = 2
 
 
 class Reader:
-    """The lines of one position on their way into a record.
+    """A parser for the lines of one position.
 
     Attributes:
-        rules: of the table.
-        lines: by key (`hand 0`), the edition's and the table's included.
+        rules: the table's rules.
+        lines: the lines by key (`hand 0`), including edition and table.
         states: `STATE[1]`, the record.
     """
 
     def __init__(self, lines: Iterable[Line], rules: Rules) -> None:
-        """Take the lines of a position.
+        """Check the names of the lines.
 
         Raises:
-            NotationError: two lines of one name, or a line that there is not at this table.
+            NotationError: two lines have the same name, or a line does not exist at this table.
         """
         self.rules = rules
         self.lines = by_key(lines)
@@ -125,13 +125,13 @@ class Reader:
             self._check_name(line)
         self.states: StateArray = new_states(1)
         self._state: Any = self.states[0]
-        self._laid: list[tuple[Line, Counter[int]]] = []  # which line has laid which cards
+        self._cards_by_line: list[tuple[Line, Counter[int]]] = []
 
     def read(self) -> StateArray:
-        """The record that the lines describe.
+        """Return the record that the lines describe.
 
         Raises:
-            NotationError: they describe none; the message names the line.
+            NotationError: the lines are invalid; the message names the line.
         """
         self._clear()
         self._read_chance()
@@ -143,7 +143,7 @@ class Reader:
         streams, open_streams = self._read_lists("stream")
         open_streams += [seat for seat in range(self.rules.players) if f"stream {seat}" not in self.lines]
         self._read_to_act(hands)
-        rest = Rest(self.lines, self.rules, self._state, [laid for _, laid in self._laid])
+        rest = Rest(self.lines, self.rules, self._state, [cards for _, cards in self._cards_by_line])
         rest.complete(hands, sorted(open_hands), streams, sorted(open_streams))
         lay_out(self.lines, self.rules, self._state, hands, streams)
         self._read_extension()
@@ -151,7 +151,7 @@ class Reader:
         check_position(self.lines, self.rules, self._state)
         problem = first_violation(self.states, self.rules)
         if problem is not None:
-            raise NotationError(f"the lines of this position do not go together: {problem[1]}")
+            raise NotationError(f"the lines of this position are inconsistent: {problem[1]}")
         return self.states
 
     # The single lines --------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class Reader:
     def _check_name(self, line: Line) -> None:
         check_name(line, LINE_NAMES, self.rules)
         if line.at is not None and line.name != "stream":
-            raise line.refused("only a stream lies 'at' a place of the deck")
+            raise line.error("only a stream can have 'at', an offset in the deck")
 
     def _number(self, name: str, lowest: int, highest: int, default: int) -> int:
         line = self.lines.get(name)
@@ -180,7 +180,7 @@ class Reader:
         if line is not None:
             words = line.words.split()
             if len(words) != _WORDS_OF_KEY:
-                raise line.refused("a key is two whole numbers, such as '123 456'")
+                raise line.error("a key is two whole numbers, such as '123 456'")
             state.key[:] = [number_of(line, word, "a word of the key", 0, MASK_32) for word in words]
         state.episode = self._number("episode", 0, _MOST_ROUNDS, 0)
         state.round_number = self._number("round", 1, _MOST_ROUNDS, 1) - 1
@@ -189,35 +189,35 @@ class Reader:
             state.dealer = seat_of(dealer, dealer.words.lower().removeprefix("seat "), self.rules)
 
     def _cards(self, line: Line, allowed: Callable[[int], bool], pile: str) -> list[int]:
-        """The cards of a line, which lie in the team's piles from now on."""
+        """Return the cards of a line after adding them to the team's tableau."""
         cards = cards_named(line, line.words)
-        self._lay_in_tableau(line, cards, allowed, pile)
+        self._add_to_tableau(line, cards, allowed, pile)
         return cards
 
-    def _lay_in_tableau(
+    def _add_to_tableau(
         self, line: Line, cards: list[int], allowed: Callable[[int], bool], pile: str
     ) -> None:
-        self._lay(line, cards)
+        self._count(line, cards)
         for card in cards:
             if not allowed(card):
-                raise line.refused(f"{CARD_WORDS[card]} never lies {pile}")
-            self._state.tableau[line.place, card] += 1
+                raise line.error(f"{CARD_WORDS[card]} cannot be {pile}")
+            self._state.tableau[line.owner, card] += 1
 
-    def _lay(self, line: Line, cards: Iterable[int]) -> None:
-        """Note that the line has laid these cards; refuse more of one than there are."""
-        laid = Counter(cards)
-        self._laid.append((line, laid))
-        for card in laid:
-            lying = [(where, counts[card]) for where, counts in self._laid if counts[card]]
-            total, copies = sum(count for _, count in lying), self.rules.deck[card]
+    def _count(self, line: Line, cards: Iterable[int]) -> None:
+        """Record the cards of a line; raise if there are more of one than in the deck."""
+        counts = Counter(cards)
+        self._cards_by_line.append((line, counts))
+        for card in counts:
+            uses = [(user, of_line[card]) for user, of_line in self._cards_by_line if of_line[card]]
+            total, copies = sum(count for _, count in uses), self.rules.deck[card]
             if total > copies:
-                result = ", ".join(
-                    f"{count} in {where.label!r}" + (f" (line {where.number})" if where.number else "")
-                    for where, count in lying
+                where = ", ".join(
+                    f"{count} in {user.label!r}" + (f" (line {user.number})" if user.number else "")
+                    for user, count in uses
                 )
-                raise line.refused(
+                raise line.error(
                     f"too many of a card: {total} {CARD_WORDS[card]}, and the deck of this table has "
-                    f"{copies}. They lie: {result}"
+                    f"{copies}. There are: {where}"
                 )
 
     def _read_team(self, team: int) -> None:
@@ -237,7 +237,7 @@ class Reader:
         if line is not None:
             cards = self._cards(line, may_lie_at_speed, "on a speed pile")
             if len(cards) > 1:
-                raise line.refused(f"name the card on top; those under it stand in 'covered {team}'")
+                raise line.error(f"name the card on top only; those under it belong in 'covered {team}'")
             self._state.speed[team] = cards[0] if cards else NO_CARD
         self._read_battle(team)
 
@@ -248,9 +248,9 @@ class Reader:
             cards += named
             if word.endswith(COUP_FOURRE):
                 if len(named) != 1 or not is_safety(named[0]):
-                    raise line.refused(f"{COUP_FOURRE!r} stands right after the safety that was claimed")
+                    raise line.error(f"{COUP_FOURRE!r} must directly follow the safety that was claimed")
                 self._state.coup_fourre[team, named[0] - DRIVING_ACE] = 1
-        self._lay_in_tableau(line, cards, is_safety, "among the safeties")
+        self._add_to_tableau(line, cards, is_safety, "among the safeties")
 
     def _read_battle(self, team: int) -> None:
         line = self.lines.get(f"battle {team}")
@@ -258,45 +258,45 @@ class Reader:
             return
         words, remark = without_remark(line)
         if remark and remark not in _OPENINGS:
-            raise line.refused(
-                f"({shortened(remark)}) is nothing to say of a battle pile; "
-                f"there are ({') ('.join(_OPENINGS)})"
+            raise line.error(
+                f"({shortened(remark)}) is not a remark for a battle pile; "
+                f"the remarks are ({') ('.join(_OPENINGS)})"
             )
         top_words, on, below_words = f" {words} ".partition(" on ")
         top = self._cards(line._replace(words=top_words), may_lie_in_battle, "on a battle pile")
         under = self._cards(line._replace(words=below_words), may_lie_in_battle, "on a battle pile")
         if len(top) > 1 or len(under) > 1 or (on and not (top and under)):
-            raise line.refused(
-                f"a battle pile reads 'roll' or 'stop on roll'; the cards under those in 'covered {team}'"
+            raise line.error(
+                f"write a battle pile as 'roll' or 'stop on roll', and cards under these in 'covered {team}'"
             )
         state = self._state
         state.battle[team] = top[0] if top else NO_CARD
         state.battle_below[team] = under[0] if under else NO_CARD
         if under and not is_battle_hazard(top[0]):
-            raise line.refused(
-                f"only what lies under a hazard is named; write '{CARD_WORDS[top[0]]}', and "
+            raise line.error(
+                f"only the card under a hazard is named; write '{CARD_WORDS[top[0]]}', and "
                 f"{CARD_WORDS[under[0]]} in 'covered {team}'"
             )
-        laid = {card: int(count) for card, count in enumerate(state.tableau[team])}
-        state.opening[team] = usual_opening(laid, int(state.battle[team]), int(state.battle_below[team]))
+        tableau = {card: int(count) for card, count in enumerate(state.tableau[team])}
+        state.opening[team] = usual_opening(tableau, int(state.battle[team]), int(state.battle_below[team]))
         if remark:
             state.opening[team] = _OPENINGS[remark]
 
     def _read_lists(self, name: str) -> tuple[list[list[int]], list[int]]:
-        """The cards of each seat's line of that name, and the seats whose list ends with `...`."""
+        """Return the cards of each seat's line of that name, and the seats whose list ends with `...`."""
         lists: list[list[int]] = [[] for _ in range(self.rules.players)]
-        left_open = []
+        open_seats = []
         for seat in range(self.rules.players):
             line = self.lines.get(f"{name} {seat}")
             if line is None:
                 continue
             words = line.words
             if words.endswith(AND_OTHERS):
-                left_open.append(seat)
+                open_seats.append(seat)
                 words = words.removesuffix(AND_OTHERS)
             lists[seat] = cards_named(line, words)
-            self._lay(line, lists[seat])
-        return lists, left_open
+            self._count(line, lists[seat])
+        return lists, open_seats
 
     def _read_pending(self) -> None:
         line = self.lines.get("pending")
@@ -304,20 +304,20 @@ class Reader:
             return
         result = re.fullmatch(r"(\S+) by seat (\S+) against team (\S+)", line.words.lower())
         if result is None:
-            raise line.refused("a hazard that waits reads 'stop by seat 0 against team 1'")
+            raise line.error("write a pending hazard as 'stop by seat 0 against team 1'")
         cards = cards_named(line, result[1])
         if len(cards) != 1 or not is_hazard(cards[0]):
-            raise line.refused(f"{shown(result[1])} is not one hazard")
-        self._lay(line, cards)
+            raise line.error(f"{shown(result[1])} is not one hazard")
+        self._count(line, cards)
         state = self._state
         state.pending_hazard = cards[0]
         state.attacker = seat_of(line, result[2], self.rules)
         state.pending_team = team_named(line, result[3], self.rules)
         if int(state.attacker) % self.rules.teams == int(state.pending_team):
-            raise line.refused(f"seat {state.attacker} is of team {state.pending_team} itself")
+            raise line.error(f"seat {state.attacker} is of team {state.pending_team} itself")
         if state.tableau[state.pending_team, safety_against(cards[0])]:
             safety = CARD_WORDS[safety_against(cards[0])]
-            raise line.refused(f"team {state.pending_team} has laid {safety}: the hazard cannot be laid")
+            raise line.error(f"team {state.pending_team} has laid {safety}: the hazard cannot be laid")
 
     def _read_to_act(self, hands: list[list[int]]) -> None:
         state, line = self._state, self.lines.get("to act")
@@ -326,8 +326,9 @@ class Reader:
         state.phase = CLAIM if waiting else PLAY
         if waiting:
             safety = safety_against(int(state.pending_hazard))
-            asked = [seat for seat in self._members(int(state.pending_team)) if safety in hands[seat]]
-            state.seat = asked[0] if asked else int(state.pending_team)
+            members = range(int(state.pending_team), self.rules.players, self.rules.teams)
+            holders = [seat for seat in members if safety in hands[seat]]
+            state.seat = holders[0] if holders else int(state.pending_team)
         if line is None:
             return
         result = re.fullmatch(
@@ -335,20 +336,18 @@ class Reader:
             line.words.lower(),
         )
         if result is None:
-            raise line.refused(
-                "it reads 'seat 0, play' (or claim, or extension), or 'round over, last seat 0'"
-            )
+            raise line.error("expected 'seat 0, play' (or claim, or extension), or 'round over, last seat 0'")
         if result["over"]:
             state.phase = ROUND_OVER
             state.seat = seat_of(line, result["last"] or "0", self.rules)
             return
         state.seat = seat_of(line, result["seat"], self.rules)
         if result["phase"]:
-            asked_for = PHASE_NAMES[:ROUND_OVER]
-            if result["phase"] not in asked_for:
-                hint = closest(result["phase"], asked_for)
-                raise line.refused(
-                    f"a seat is to play, claim or extension, not {shown(result['phase'])}.{hint}"
+            names = PHASE_NAMES[:ROUND_OVER]
+            if result["phase"] not in names:
+                hint = closest(result["phase"], names)
+                raise line.error(
+                    f"the decision is play, claim or extension, not {shown(result['phase'])}.{hint}"
                 )
             state.phase = PHASE_NAMES.index(result["phase"])
 
@@ -358,11 +357,11 @@ class Reader:
             return
         words, remark = without_remark(line)
         if remark not in {"", TOP_UNKNOWN}:
-            raise line.refused(
-                f"({shortened(remark)}) is nothing to say of a discard pile; there is ({TOP_UNKNOWN})"
+            raise line.error(
+                f"({shortened(remark)}) is not a remark for a discard pile; the only one is ({TOP_UNKNOWN})"
             )
         cards = cards_named(line, words.replace(AND_OTHERS, " "))
-        self._lay(line, cards)
+        self._count(line, cards)
         for card in cards:
             self._state.discard_pile[card] += 1
         if cards and not remark:
@@ -372,18 +371,18 @@ class Reader:
         line, state = self.lines.get("extension"), self._state
         if line is not None:
             if not self.rules.extended_target:
-                raise line.refused("there is no extension at this table")
+                raise line.error("there is no extension at this table")
             state.extension_team = team_named(line, line.words.lower().removeprefix("team "), self.rules)
             state.target = self.rules.extended_target
         line = self.lines.get("winner")
         if line is not None:
             team = team_named(line, line.words.lower().removeprefix("team "), self.rules)
             if int(state.phase) != ROUND_OVER:
-                raise line.refused("nobody has won before the end: write 'to act: round over'")
+                raise line.error("nobody has won before the end: write 'to act: round over'")
             if int(state.km[team]) < int(state.target):
-                raise line.refused(
-                    f"team {team} has {int(state.km[team])} of {int(state.target)} km; only who has "
-                    "completed the trip is named (nobody, where the cards have run out)"
+                raise line.error(
+                    f"team {team} has {int(state.km[team])} of {int(state.target)} km; only a team that has "
+                    "completed the trip is named (leave the line out if the cards have run out)"
                 )
             state.winner = team
 
@@ -392,7 +391,7 @@ class Reader:
         if line is not None:
             words = line.words.replace(",", " ").split()
             if len(words) != self.rules.teams:
-                raise line.refused(f"there are {len(words)} of them; the table has {self.rules.teams} teams")
+                raise line.error(f"there are {len(words)} scores; the table has {self.rules.teams} teams")
             most = MOST_POINTS if int(state.phase) == ROUND_OVER else _MOST_POINTS_IN_PLAY
             for team, word in enumerate(words):
                 state.score[team] = number_of(line, word, f"the score of team {team}", 0, most)
@@ -401,25 +400,22 @@ class Reader:
             if line is not None:
                 self._read_score_sheet(line)
 
-    def _members(self, team: int) -> range:
-        return range(team, self.rules.players, self.rules.teams)
-
     def _read_score_sheet(self, line: Line) -> None:
         if int(self._state.phase) != ROUND_OVER:
-            raise line.refused("the score sheet is filled in at the end: write 'to act: round over'")
+            raise line.error("the score sheet is filled in at the end: write 'to act: round over'")
         seen = set()
         for item in line.words.lower().split(","):
             result = re.fullmatch(r"\s*(\S+)\s+(\S+)\s*", item)
             if result is None:
-                raise line.refused(
-                    f"{shown(item.strip())} is no item; they read 'distance 700, safeties 100'"
+                raise line.error(
+                    f"{shown(item.strip())} is not an item; expected 'distance 700, safeties 100'"
                 )
             if result[1] not in SCORE_LINES or result[1] in seen:
                 twice = result[1] in seen
                 hint = " It is there twice." if twice else closest(result[1], SCORE_LINES)
-                raise line.refused(
-                    f"{shown(result[1])} is none of {', '.join(SCORE_LINES)}, once each.{hint}"
+                raise line.error(
+                    f"{shown(result[1])} must be one of {', '.join(SCORE_LINES)}, once each.{hint}"
                 )
             seen.add(result[1])
             points = number_of(line, result[2], result[1], 0, MOST_POINTS)
-            self._state.score_sheet[line.place, SCORE_LINES.index(result[1])] = points
+            self._state.score_sheet[line.owner, SCORE_LINES.index(result[1])] = points

@@ -1,7 +1,7 @@
-"""A position as text that a person can read and write; docs/notation.md describes the format.
+"""Positions of Mille Bornes as text; docs/notation.md describes the format.
 
-`write_position` and `read_position` are exact: what is written reads back as the same record, byte for byte.
-Read, a text may leave out whatever can be completed.
+`write_position` and `read_position` are exact: a written position reads back as the same record, byte for
+byte. A text to be read may leave out whatever can be completed.
 """
 
 from __future__ import annotations
@@ -57,14 +57,13 @@ def read_position(
 ) -> Position:
     """Read a position of Mille Bornes, as `notation.read_position` does for all games.
 
-    What the text does not say is as at the start of a round with empty hands, and the cards that it does not
-    name lie in the streams.
+    Defaults are those of the start of a round with empty hands; cards that are not named go to the streams.
     """
     lines = []
     for number, line in text_lines(text, "a position"):
         result = named_line(number, line)
         if result.name in (PLAYS, RESULT):
-            raise result.refused("this text is the record of a game, not a position alone: use read_record")
+            raise result.error("this text is the record of a game, not a position alone: use read_record")
         lines.append(result)
     return position_of_lines(lines, edition, players, teams)
 
@@ -72,7 +71,7 @@ def read_position(
 def position_of_lines(
     lines: Iterable[Line], edition: str | Edition, players: int, teams: int | None
 ) -> Position:
-    """`read_position` for lines that have been taken apart already."""
+    """Read a position from parsed lines (see `read_position`)."""
     result = by_key(lines)
     edition, rules = read_table(
         result.get("edition"), result.get("table"), find_edition(edition), players, teams
@@ -95,7 +94,7 @@ def write_position(
 def words_of_position(
     state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
 ) -> dict[str, str]:
-    """The lines of `write_position`: words by name, in the order in which they are written."""
+    """Return the lines of `write_position` as words by name, in order."""
     edition = find_edition(edition)
     checked_table(edition, rules)
     states = one_state(state, key)
@@ -104,21 +103,21 @@ def words_of_position(
         return head | _words_of(states[0], rules, key)
     problem = first_violation(states, rules)
     if problem is not None:
-        raise NotationError(f"the record is no game of this table: {problem[1]}")
+        raise NotationError(f"the record is not valid at this table: {problem[1]}")
     words = head | _words_of(states[0], rules, key)
     try:
         again = position_of_lines(lines_of(words), edition, rules.players, rules.teams)
     except NotationError as error:
-        raise NotationError(f"no text describes this record, which no plays lead to: {error}") from None
-    assert again.state.tobytes() == states.tobytes(), "what was written reads back as something else"
+        raise NotationError(f"this record cannot be written, as no plays lead to it: {error}") from None
+    assert again.state.tobytes() == states.tobytes(), "the text reads back as another record"
     return words
 
 
 def one_state(state: Any, key: bool) -> StateArray:
-    """A copy of the record as an array of one, with no cards in the deck but those to come.
+    """Copy a record into an array of one, and clear drawn cards from the deck.
 
     Raises:
-        StateError: it is no record, or several.
+        StateError: it is not one record.
     """
     states = one_record(state, STATE, key)
     to_come = np.zeros(states["deck"].shape[1], np.bool_)
@@ -129,7 +128,7 @@ def one_state(state: Any, key: bool) -> StateArray:
 
 
 def _words_of(state: Any, rules: Rules, key: bool) -> dict[str, str]:
-    """All lines but those of edition and table; empty ones are left out."""
+    """Return all nonempty lines except for edition and table."""
     said = {"key": " ".join(str(int(word)) for word in state.key)} if key else {}
     said["episode"] = str(int(state.episode)) if int(state.episode) else ""
     said["round"] = str(int(state.round_number) + 1)
@@ -165,33 +164,33 @@ def _words_of_decision(state: Any) -> dict[str, str]:
 
 
 def _words_of_team(state: Any, team: int) -> dict[str, str]:
-    laid = {card: int(count) for card, count in enumerate(state.tableau[team])}
+    tableau = {card: int(count) for card, count in enumerate(state.tableau[team])}
     top, below, speed = int(state.battle[team]), int(state.battle_below[team]), int(state.speed[team])
     battle = "" if top == NO_CARD else CARD_WORDS[top]
     battle += "" if below == NO_CARD else f" on {CARD_WORDS[below]}"
     opening = int(state.opening[team])
-    if opening != usual_opening(laid, top, below):
+    if opening != usual_opening(tableau, top, below):
         battle = f"{battle or NOTHING} ({OPENING_WORDS[opening]})"
     safeties = [
         CARD_WORDS[card] + (COUP_FOURRE if state.coup_fourre[team, card - DRIVING_ACE] else "")
         for card in range(DRIVING_ACE, NUM_CARD_TYPES)
-        if laid[card]
+        if tableau[card]
     ]
-    covered = {card: count for card, count in laid.items() if NUM_DISTANCES <= card < DRIVING_ACE}
+    covered = {card: count for card, count in tableau.items() if NUM_DISTANCES <= card < DRIVING_ACE}
     for card in (top, below, speed):
         if card != NO_CARD:
             covered[card] -= 1
     return {
         f"battle {team}": battle,
         f"speed {team}": "" if speed == NO_CARD else CARD_WORDS[speed],
-        f"distance {team}": words_of_counts({card: laid[card] for card in range(NUM_DISTANCES)}),
+        f"distance {team}": words_of_counts({card: tableau[card] for card in range(NUM_DISTANCES)}),
         f"safeties {team}": " ".join(safeties),
         f"covered {team}": words_of_counts(covered),
     }
 
 
 def _words_of_discard_pile(state: Any) -> str:
-    """The cards in the order of their ids, but the one on top at the end."""
+    """Return the words for the cards in the order of their ids, with the top card at the end."""
     counts = {card: int(count) for card, count in enumerate(state.discard_pile)}
     top = int(state.discard_top)
     if top == NO_CARD:

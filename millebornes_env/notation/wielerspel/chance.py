@@ -1,36 +1,36 @@
-"""The dice and cards that have fallen in a race, as records of it say them."""
+"""The hook `notation.describe_chance` of the race: dice and cards for records."""
 
 from __future__ import annotations
 
-from millebornes_env.games.wielerspel.course import Fallen, course, fallen
+from millebornes_env.games.wielerspel.course import TurnChance, chance_of_turn, course
 from millebornes_env.games.wielerspel.rules import Rules
 from millebornes_env.games.wielerspel.state import NO_CARD, State
 from millebornes_env.notation.wielerspel.words import card_words
 
 
-def chance(state: State, rules: Rules, action: int | None) -> list[str]:
-    """Carry out an action and say which dice and cards fall: `["white 4", "card event_2"]`.
+def describe_chance(state: State, rules: Rules, action: int | None) -> list[str]:
+    """Apply an action and describe the dice and cards, such as `["white 4", "card event_2"]`.
 
     Args:
         state: the race, changed in place.
-        rules: of the table.
-        action: a legal one; None: say what has fallen in this turn so far, and change nothing.
+        rules: the table's rules.
+        action: a legal action; None to describe this turn so far without changing the state.
     """
     if action is None:
-        now = fallen(state)
-        return _between(Fallen(now.turn, 0, NO_CARD, 0), now, rules)
+        now = chance_of_turn(state)
+        return _between(TurnChance(now.turn, 0, NO_CARD, 0), now, rules)
     result: list[str] = []
-    before = fallen(state)
+    before = chance_of_turn(state)
     for _ in course(state, rules, action):
-        now = fallen(state)
+        now = chance_of_turn(state)
         result += _between(before, now, rules)
         before = now
     return result
 
 
-def _between(before: Fallen, now: Fallen, rules: Rules) -> list[str]:
+def _between(before: TurnChance, now: TurnChance, rules: Rules) -> list[str]:
     if now.turn != before.turn:
-        before = Fallen(now.turn, 0, NO_CARD, 0)
+        before = TurnChance(now.turn, 0, NO_CARD, 0)
     result = []
     if now.white != before.white:
         result.append(f"white {now.white}")

@@ -1,6 +1,6 @@
 """Hooks of the cycling race in `notation` (`games.registry.HOOKS`)."""
 
 from millebornes_env.notation.wielerspel import positions
-from millebornes_env.notation.wielerspel.chance import chance as describe_chance
+from millebornes_env.notation.wielerspel.chance import describe_chance
 
 __all__ = ["describe_chance", "positions"]

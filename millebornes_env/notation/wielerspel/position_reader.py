@@ -1,7 +1,7 @@
-"""From the lines of a position to the record of a race: `notation.read_position` is the way in.
+"""Parsing of positions of the race: from lines to a record (see `notation.read_position`).
 
-`RaceReader` begins with the start of a race, takes the lines one kind after the other, completes what they
-leave open, and refuses what cannot be. Each refusal names the line.
+`RaceReader` begins with the start of a race, parses the lines one kind after the other, completes the
+position and checks it. All errors name the line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from millebornes_env.games.wielerspel.editions import GAME
 from millebornes_env.games.wielerspel.rules import MAX_INNER_TRACK, Rules, rules_array
 from millebornes_env.games.wielerspel.squares import EFFORT
 from millebornes_env.games.wielerspel.state import NO_CARD, NO_SEAT, PHASE_NAMES, RACE_OVER, RIDING, STATE
-from millebornes_env.notation.header import HEADER, begun, read_chance
+from millebornes_env.notation.header import HEADER, opening_state, read_chance
 from millebornes_env.notation.lines import NOTHING, Line, check_name, number_of, seat_of, without_remark
 from millebornes_env.notation.wielerspel.position_checks import check_decision
 from millebornes_env.notation.wielerspel.words import (
@@ -56,19 +56,19 @@ _ENDING: Final = re.compile(r"(?P<how>[a-z ]+?)(?:, *won by (?:seat )?(?P<seat>[
 
 
 class RaceReader:
-    """The lines of one position on their way into a record.
+    """A parser for the lines of one position.
 
     Attributes:
-        rules: of the table.
-        lines: by key (`servants 0`), those of the header included.
+        rules: the table's rules.
+        lines: the lines by key (`servants 0`), including the header.
         states: `STATE[1]`, the record.
     """
 
     def __init__(self, lines: Mapping[str, Line], rules: Rules) -> None:
-        """Take the lines of a position.
+        """Check the names of the lines.
 
         Raises:
-            NotationError: a line that there is not at this table.
+            NotationError: a line does not exist at this table.
         """
         self.rules = rules
         self.lines = lines
@@ -79,13 +79,13 @@ class RaceReader:
         self._record: Any = rules_array(rules)[0]
 
     def read(self) -> StateArray:
-        """The record that the lines describe.
+        """Return the record that the lines describe.
 
         Raises:
-            NotationError: they describe none; the message names the line.
+            NotationError: the lines are invalid; the message names the line.
         """
         if all(name in HEADER for name in self.lines):
-            return begun(GAME, self.rules, read_chance(self.lines))
+            return opening_state(GAME, self.rules, read_chance(self.lines))
         self._set_up()
         self._read_race()
         self._read_inner_track()
@@ -98,7 +98,7 @@ class RaceReader:
             self._ride()
         problem = first_violation(self.states, self.rules)
         if problem is not None:
-            raise NotationError(f"the lines of this position do not go together: {problem[1]}")
+            raise NotationError(f"the lines of this position are inconsistent: {problem[1]}")
         return self.states
 
     # The lines ---------------------------------------------------------------------------------------------
@@ -106,34 +106,34 @@ class RaceReader:
     def _check_name(self, line: Line) -> None:
         check_name(line, LINE_NAMES, self.rules, " in a position of the race")
         if line.at is not None:
-            raise line.refused("nothing in a race lies 'at' a place")
+            raise line.error("lines of a race cannot have 'at'")
 
     def _number(self, name: str, lowest: int, highest: int, default: int) -> int:
         line = self.lines.get(name)
         return default if line is None else number_of(line, line.words, f"the {name}", lowest, highest)
 
     def _row(self, name: str, highest: int) -> list[int] | None:
-        """A number for each seat; None if there is no such line."""
+        """Return the numbers of a line, one for each seat; None if there is no such line."""
         line = self.lines.get(name)
         if line is None:
             return None
         words = line.words.replace(",", " ").split()
         if len(words) != self.rules.players:
-            raise line.refused(
-                f"it has a number for each seat, {self.rules.players} in all; these are {len(words)}"
+            raise line.error(
+                f"expected a number for each seat, {self.rules.players} in all; got {len(words)}"
             )
         return [number_of(line, word, f"seat {seat}'s", 0, highest) for seat, word in enumerate(words)]
 
     def _matched(self, line: Line, pattern: re.Pattern[str], words: str, example: str) -> re.Match[str]:
         result = pattern.fullmatch(" ".join(words.lower().split()))
         if result is None:
-            raise line.refused(f"it reads {example}")
+            raise line.error(f"expected {example}")
         return result
 
     # The race ----------------------------------------------------------------------------------------------
 
     def _set_up(self) -> None:
-        """The start of a race, before the first die is rolled (`turn.start_race`)."""
+        """Set up the start of a race, before the first die is rolled (`turn.start_race`)."""
         state, record, chance = self._state, self._record, read_chance(self.lines)
         state.key[:] = chance.key
         state.episode = chance.episode
@@ -156,14 +156,14 @@ class RaceReader:
         words = [word.strip() for word in line.words.lower().split(",")]
         for word in words:
             if word not in (RAINBOW_LAP, NO_SUPPLY_WORDS, NOTHING):
-                raise line.refused(
-                    f"{shown(word)} says nothing of a lap: write {RAINBOW_LAP!r}, {NO_SUPPLY_WORDS!r} or both"
+                raise line.error(
+                    f"{shown(word)} is unknown: write {RAINBOW_LAP!r}, {NO_SUPPLY_WORDS!r} or both"
                 )
         state.rainbow_lap = 1 if RAINBOW_LAP in words else 0
         state.no_supply = 1 if NO_SUPPLY_WORDS in words else 0
 
     def _read_inner_track(self) -> None:
-        """Read the breakaway and the order of the peloton; a rider in neither has left the race."""
+        """Read the breakaway and the order of the peloton; a seat in neither has left the race."""
         state, line = self._state, self.lines.get("away")
         if line is not None:
             words, remark = without_remark(line)
@@ -173,7 +173,7 @@ class RaceReader:
             state.highest_lead = state.lead
             is_over = "to act" in self.lines and "over" in self.lines["to act"].words.lower()
             if int(state.lead) > self.rules.inner_track and not is_over:
-                raise line.refused(
+                raise line.error(
                     f"beyond {self.rules.inner_track} arrows the race is won: write 'to act: race over' and "
                     f"'ending: inner track, won by seat {int(state.escaped)}'"
                 )
@@ -189,7 +189,7 @@ class RaceReader:
             twice = [seat for seat in riding if riding.count(seat) > 1 or seat == int(state.escaped)]
             if twice:
                 where = "away" if twice[0] == int(state.escaped) else "there already"
-                raise line.refused(f"seat {twice[0]} is {where}: each seat rides at one place")
+                raise line.error(f"seat {twice[0]} is {where}: name each seat once")
         state.riders = len(riding)
         state.peloton[:] = NO_SEAT
         state.peloton[: len(riding)] = riding
@@ -198,7 +198,7 @@ class RaceReader:
             state.out[seat] = 0 if seat in in_the_race else 1
 
     def _read_teams(self) -> None:
-        """Energy, servants and jerseys; who has left the race has no energy and no servants."""
+        """Read energy, servants and jerseys; a seat that has left the race has no energy and no servants."""
         state, rules = self._state, self.rules
         out = [bool(state.out[seat]) for seat in range(rules.players)]
         energy = self._row("energy", rules.max_energy)
@@ -213,7 +213,7 @@ class RaceReader:
         for name, amount, due in (("energy", state.energy, 0), ("retired", state.retired, rules.servants)):
             for seat in range(rules.players):
                 if out[seat] and int(amount[seat]) != due:
-                    raise self.lines[name].refused(
+                    raise self.lines[name].error(
                         f"seat {seat} is neither in the peloton nor away, so it has left the race, without "
                         f"energy or servants: write {due} for it, or name it in 'peloton'"
                     )
@@ -225,14 +225,14 @@ class RaceReader:
             assert line is not None
             square = number_of(line, word, "a square", 0, rules.length - 1)
             if rules.board[square].kind != EFFORT:
-                raise line.refused(f"square {square} is no effort square: no servant can stand there")
+                raise line.error(f"square {square} is not an effort square: no servant can stand there")
             if int(state.owner[square]) != NO_SEAT:
-                raise line.refused(f"on square {square} stands a servant of seat {int(state.owner[square])}")
+                raise line.error(f"square {square} has a servant of seat {int(state.owner[square])}")
             state.owner[square] = seat
         beside = rules.servants - len(words) - int(state.retired[seat])
         if beside < 0:
-            raise (line or self.lines["retired"]).refused(
-                f"seat {seat} has {rules.servants} servants; here are {len(words)} on the board and "
+            raise (line or self.lines["retired"]).error(
+                f"seat {seat} has {rules.servants} servants; there are {len(words)} on the board and "
                 f"{int(state.retired[seat])} retired"
             )
         state.off_board[seat] = beside
@@ -244,20 +244,20 @@ class RaceReader:
         for part in line.words.lower().split(","):
             name, _, count = part.strip().partition(" ")
             if name not in JERSEY_WORDS:
-                raise line.refused(
-                    f"{shown(part.strip())} is no set of jerseys; write 'rainbow 1, green 2': the sets are "
-                    f"{', '.join(JERSEY_WORDS)} (polka-dot cards of two and of three jerseys)."
+                raise line.error(
+                    f"{shown(part.strip())} is not a set of jerseys; write 'rainbow 1, green 2': the sets "
+                    f"are {', '.join(JERSEY_WORDS)} (polka-dot cards of two and of three jerseys)."
                     + closest(name, JERSEY_WORDS)
                 )
             kind = JERSEY_WORDS.index(name)
             cards = number_of(line, count.strip(), f"the number of {name}", 0, self.rules.jersey_cards)
             if cards > int(state.stacks[kind]):
-                raise line.refused(f"there are {self.rules.jersey_cards} cards of the set {name} in all")
+                raise line.error(f"there are {self.rules.jersey_cards} cards of the set {name} in all")
             state.jerseys[seat, kind] = cards
             state.stacks[kind] -= cards
 
     def _read_deck(self) -> None:
-        """The cards to come, next first; those that `...` stands for are shuffled by the key."""
+        """Read the cards to come, next first; cards for `...` are shuffled by the key."""
         line, state, rules = self.lines.get("deck"), self._state, self.rules
         if line is None:
             return
@@ -266,7 +266,7 @@ class RaceReader:
         for card in cards:
             left[card] -= 1
             if left[card] < 0:
-                raise line.refused(f"there are {rules.deck[card].copies} of {card_words(rules)[card]} in all")
+                raise line.error(f"there are {rules.deck[card].copies} of {card_words(rules)[card]} in all")
         if is_open:
             rest = [card for card, copies in enumerate(left) for _ in range(copies)]
             for last in range(len(rest) - 1, 0, -1):
@@ -281,12 +281,11 @@ class RaceReader:
     # The turn ----------------------------------------------------------------------------------------------
 
     def _ride(self) -> None:
-        """A turn begins, and the race rides on to a decision."""
+        """Begin a turn and continue the race to a decision."""
         for name in LINES_OF_A_TURN:
             if name in self.lines:
-                raise self.lines[name].refused(
-                    "it says what has happened in a turn: then a line must say who decides, such as "
-                    "'to act: seat 0, bid'"
+                raise self.lines[name].error(
+                    "this is about a turn in progress, which needs a line such as 'to act: seat 0, bid'"
                 )
         self._state.phase = RIDING
         plain(turn.ride)(self._state, self._record)
@@ -332,8 +331,8 @@ class RaceReader:
         example = f"'to act: seat 1, bid' ({', '.join(names)}); or 'to act: race over'"
         result = self._matched(line, _TO_ACT, words, example)
         if result["phase"] not in names:
-            raise line.refused(
-                f"{shown(result['phase'])} is no decision; they are {', '.join(names)}."
+            raise line.error(
+                f"{shown(result['phase'])} is not a decision; the decisions are {', '.join(names)}."
                 + closest(result["phase"], names)
             )
         state.seat = seat_of(line, result["seat"], self.rules)
@@ -346,8 +345,8 @@ class RaceReader:
         if not remark:
             return None
         if remark not in STAGE_WORDS:
-            raise line.refused(
-                f"{shown(remark)} is no step of a turn; they are {', '.join(STAGE_WORDS)}."
+            raise line.error(
+                f"{shown(remark)} is not a step of a turn; the steps are {', '.join(STAGE_WORDS)}."
                 + closest(remark, STAGE_WORDS)
             )
         return STAGE_WORDS.index(remark)
@@ -360,8 +359,8 @@ class RaceReader:
         example = "'ending: jerseys, won by seat 2'"
         result = self._matched(line, _ENDING, line.words, example)
         if result["how"] not in ENDINGS:
-            raise line.refused(
-                f"{shown(result['how'])} is no end of a race; they are {', '.join(ENDINGS)}."
+            raise line.error(
+                f"{shown(result['how'])} is not an ending of a race; the endings are {', '.join(ENDINGS)}."
                 + closest(result["how"], ENDINGS)
             )
         state.ending = ENDINGS[result["how"]]
@@ -375,12 +374,12 @@ class RaceReader:
         if line is not None:
             parts = [part.split() for part in line.words.replace(",", " ").split("|")]
             if len(parts) not in (2, 3):
-                raise line.refused("it reads '1 0 | 2 3': who has had the turn, a bar, who has not")
+                raise line.error("expected '1 0 | 2 3': seats that have moved, a bar, seats that have not")
             result = [[seat_of(line, word, self.rules) for word in part] for part in parts]
             seats = [seat for part in result for seat in part]
             following, end = len(result[0]), len(result[0]) + len(result[1])
             if len(seats) > len(state.queue) or len(set(seats[:end])) < end:
-                raise line.refused("each seat stands there once")
+                raise line.error("name each seat once")
         state.queue[:] = NO_SEAT
         state.queue[: len(seats)] = seats
         state.queue_next, state.queue_end = following, end

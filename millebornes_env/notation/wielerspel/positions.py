@@ -1,7 +1,7 @@
-"""A position of the race as text that a person can read and write; docs/notation.md describes the format.
+"""Positions of the race as text; docs/notation.md describes the format.
 
-`write_position` and `read_position` are exact: what is written reads back as the same record, byte for byte.
-Read, a text may leave out whatever can be completed.
+`write_position` and `read_position` are exact: a written position reads back as the same record, byte for
+byte. A text to be read may leave out whatever can be completed.
 """
 
 from __future__ import annotations
@@ -41,30 +41,18 @@ from millebornes_env.notation.wielerspel.words import (
 def read_position(
     text: str, *, edition: str | Edition = "arc_en_ciel", players: int = 4, teams: int | None = None
 ) -> Position:
-    """The position of a race that a text describes.
+    """Read a position of the race, as `notation.read_position` does for all games.
 
-    Args:
-        text: as `write_position` writes it, or less: what is not said is as at the start of a race, and the
-            chance cards that are not named are shuffled by the key. Without a line `to act` a turn begins,
-            and the race rides on, by the dice of the key, to its first decision.
-        edition: what is played if the text does not say. A sheet of your own must be given here: the text
-            names no files, but may name this sheet by its label.
-        players: seats at the table if the text does not say.
-        teams: as many, or None.
-
-    Returns:
-        The position, all of it.
-
-    Raises:
-        NotationError: the text describes none; the message names the line and what is wrong with it.
-        MilleBornesError: the edition, or the table, that were given are none.
+    Defaults are those of the start of a race, and chance cards that are not named are shuffled by the key.
+    Without a line `to act`, a turn begins, and the race continues with the dice of the key to its first
+    decision.
     """
     lines = [named_line(number, line) for number, line in text_lines(text, "a position")]
     return position_of_lines(lines, edition, players, teams)
 
 
 def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: int | None) -> Position:
-    """`read_position` for lines that have been taken apart already."""
+    """Read a position from parsed lines (see `read_position`)."""
     result = by_key(lines)
     sheet, rules = read_table(
         result.get("edition"), result.get("table"), _sheet_of_a_race(edition), players, teams
@@ -76,7 +64,7 @@ def _sheet_of_a_race(edition: Any) -> Edition:
     sheet: object = find_edition(edition)
     if not isinstance(sheet, Edition):
         raise NotationError(
-            f"{shown(edition)} is no sheet of the race; read_position of `notation` reads all"
+            f"{shown(edition)} is not a sheet of the race; notation.read_position reads all games"
         )
     return sheet
 
@@ -87,23 +75,7 @@ def _sheet_of_a_race(edition: Any) -> Edition:
 def write_position(
     state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
 ) -> str:
-    """A race as text.
-
-    Args:
-        state: its record: one of the races of an array of `STATE`, or an array of one.
-        edition: the rule sheet that is played.
-        rules: its rules at this table.
-        key: whether to write the race's key, that is which dice are to come.
-        checked: whether to make sure that the record is one of this table and reads back as it was, which
-            takes most of the time.
-
-    Returns:
-        Lines `name: words`, each ending with a newline; `read_position` makes the same record of them.
-
-    Raises:
-        StateError: the record is none.
-        NotationError: it is not the record of a race at this table, or the rules are not the edition's.
-    """
+    """Return a race as text, as `notation.write_position` does for all games."""
     words = words_of_position(state, edition, rules, key=key, checked=checked)
     return "".join(f"{name}: {said}\n" for name, said in words.items())
 
@@ -111,31 +83,31 @@ def write_position(
 def words_of_position(
     state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
 ) -> dict[str, str]:
-    """The lines of `write_position`: words by name, in the order in which they are written."""
+    """Return the lines of `write_position` as words by name, in order."""
     sheet = _sheet_of_a_race(edition)
     checked_table(sheet, rules)
     states = one_record(state, STATE, key)
     if checked:
         problem = first_violation(states, rules)
         if problem is not None:
-            raise NotationError(f"the record is no race of this table: {problem[1]}")
+            raise NotationError(f"the record is not valid at this table: {problem[1]}")
     words = words_of_header(states[0], sheet, rules, key) | _words_of(states[0], rules)
     if not checked:
         return words
     try:
         again = position_of_lines(lines_of(words), sheet, rules.players, None)
     except NotationError as error:
-        raise NotationError(f"no text describes this record, which no plays lead to: {error}") from None
+        raise NotationError(f"this record cannot be written, as no plays lead to it: {error}") from None
     if again.state.tobytes() != states.tobytes():
         names = [name for name in STATE.names or () if (again.state[name] != states[name]).any()]
         raise NotationError(
-            f"no text describes this record, which no plays lead to: {', '.join(names)} cannot be so here"
+            f"this record cannot be written, as no plays lead to it: impossible values of {', '.join(names)}"
         )
     return words
 
 
 def _words_of(state: Any, rules: Rules) -> dict[str, str]:
-    """All lines but those of the header; those that say nothing are left out."""
+    """Return all nonempty lines except for the header."""
     seats = range(rules.players)
     said = {"turn": str(int(state.turn) + 1), "lap": _lap(state), "rider": str(int(state.square))}
     if int(state.escaped) != NO_SEAT:
@@ -196,9 +168,10 @@ def _words_of_turn(state: Any, rules: Rules) -> dict[str, str]:
 
 
 def _queue(state: Any) -> str:
-    """Those who have had their turn, a bar, those who have not, a bar, who is left over from a queue before.
+    """Return the words for the queue, or "" if it follows from the decision.
 
-    Nothing where it is what the decision says.
+    They are the seats that have moved, a bar, the seats that have not, and, after another bar, seats left
+    over from an earlier queue.
     """
     line = [int(seat) for seat in state.queue if int(seat) != NO_SEAT]
     start, end = int(state.queue_next), int(state.queue_end)

@@ -1,7 +1,7 @@
-"""The words that positions of the race are written in: cards, jerseys, stages; and what a turn makes known.
+"""Words and defaults of positions of the race: cards, jerseys, stages, and the fields derived in a turn.
 
-A text says of a turn what the dice and cards have shown; what follows from it (what the square is for this
-turn, what is due) it does not repeat: `complete_turn` works that out.
+A text contains the dice and cards of a turn; `complete_turn` derives the kind of the square and the energy
+due from them.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ LINE_NAMES: Final = {
     "to act": "",
     "ending": "",
 }
-"""The names of lines, in the order in which they are written, and whose number stands after them."""
+"""The names of lines in order, with "seat" if there is one line for each."""
 
 LINES_OF_A_TURN: Final = ("rolled", "card", "yellow", "holder", "queue", "bid", "ending")
-"""Lines about a turn that has begun: then a line must say who decides."""
+"""Lines about a turn in progress, which require a line `to act`."""
 
 STAGE_WORDS: Final = (
     "turn begins",
@@ -125,7 +125,7 @@ _STAGES: Final = {
 _SEVERAL: Final = re.compile(r"([0-9]+)x(.*)")
 
 
-# What a turn makes known -----------------------------------------------------------------------------------
+# Derived fields and defaults -------------------------------------------------------------------------------
 
 
 def usual_stage(state: Any, rules: Rules) -> int:
@@ -142,14 +142,14 @@ def usual_stage(state: Any, rules: Rules) -> int:
 
 
 def complete_turn(state: Any, rules: Rules) -> None:
-    """Write what follows from the square, the dice, the card and the stage."""
+    """Write the fields that follow from the square, the dice, the card and the stage."""
     state.landed_on_line = 1 if int(state.white) and int(state.square) == 0 else 0
     state.kind, state.number, state.due = START, 0, 0
     if int(state.stage) <= SQUARE:
         return
-    place = rules.board[int(state.square)]
+    square = rules.board[int(state.square)]
     card = int(state.card)
-    state.kind, state.number = place if card == NO_CARD else rules.deck[card][:2]
+    state.kind, state.number = square if card == NO_CARD else rules.deck[card][:2]
     if not holds_jerseys(int(state.kind)) and int(state.kind) != FORCED_RETIREMENT:
         state.due = state.number
 
@@ -160,13 +160,13 @@ def usual_holder(state: Any) -> int:
 
 
 def race_order(state: Any) -> list[int]:
-    """The seats in the race, the race leader first."""
+    """Return the seats in the race, the race leader first."""
     riding = [int(seat) for seat in state.peloton if int(seat) != NO_SEAT]
     return riding if int(state.escaped) == NO_SEAT else [int(state.escaped), *riding]
 
 
 def usual_queue(state: Any) -> tuple[list[int], int]:
-    """Return the seats that pay or bid, and the index of the one to decide; empty if there are none."""
+    """Return the seats that pay or bid (possibly empty), and the index of the seat to decide."""
     phase, kind = int(state.phase), int(state.kind)
     order = race_order(state)
     if phase == MUST_PAY and kind == EVENT:
@@ -186,13 +186,13 @@ def card_words(rules: Rules) -> list[str]:
     """Return the name of each type of chance card: `event_2`, `escape`; of two alike, `event_2/1`."""
     names = [KIND_NAMES[card.kind] + (f"_{card.number}" if card.number else "") for card in rules.deck]
     return [
-        name if names.count(name) == 1 else f"{name}/{names[:place].count(name) + 1}"
-        for place, name in enumerate(names)
+        name if names.count(name) == 1 else f"{name}/{names[:card].count(name) + 1}"
+        for card, name in enumerate(names)
     ]
 
 
 def words_of_cards(cards: Sequence[int], rules: Rules) -> str:
-    """Cards in their order, neighbours of one type taken together."""
+    """Return the words for a sequence of cards, with equal neighbours combined."""
     names = card_words(rules)
     runs: list[tuple[int, int]] = []
     for card in cards:
@@ -205,30 +205,30 @@ def words_of_cards(cards: Sequence[int], rules: Rules) -> str:
 
 
 def card_of(line: Line, word: str, rules: Rules) -> int:
-    """The type of card that the word names.
+    """Return the type of card with that name.
 
     Raises:
-        NotationError: it names none; the message says which it may mean, or lists all.
+        NotationError: there is no such card; the message has the closest name, or lists all.
     """
     names = card_words(rules)
     if word in names:
         return names.index(word)
     hint = closest(word, names) or f" The cards are: {', '.join(names)}."
-    raise line.refused(f"there is no chance card {shown(word)}.{hint}")
+    raise line.error(f"there is no chance card {shown(word)}.{hint}")
 
 
 def cards_of(line: Line, rules: Rules) -> tuple[list[int], bool]:
-    """The cards of a line in their order, and whether others follow.
+    """Return the cards of a line, and True if the list ends with `...`.
 
     Raises:
-        NotationError: one of them is no card, or a number has none.
+        NotationError: a word is not a card, or no card follows a number.
     """
     words = line.words.lower().replace(",", " ").split()
     if words == [NOTHING]:
         return [], False
     is_open = words[-1:] == [AND_OTHERS]
     cards: list[int] = []
-    count = 0  # of the card that comes next, if a number stands before it
+    count = 0  # copies of the next card, if it follows a number
     for word in words[: len(words) - is_open]:
         several = _SEVERAL.fullmatch(word)
         name = word if several is None else several[2]
@@ -238,5 +238,5 @@ def cards_of(line: Line, rules: Rules) -> tuple[list[int], bool]:
             cards += [card_of(line, name, rules)] * (count or 1)
             count = 0
     if count:
-        raise line.refused(f"{count}x of which card? It must stand after it")
+        raise line.error(f"a card must follow {count}x")
     return cards, is_open

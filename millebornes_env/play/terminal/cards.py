@@ -23,7 +23,7 @@ from millebornes_env.agents.protocol import (
     Masks,
     Observations,
     Table,
-    actions_of_ended,
+    fill_no_ops,
     one_or_many,
 )
 from millebornes_env.agents.registry import register
@@ -126,7 +126,7 @@ Points of a match are shown in 50s, rounded down. Opponents are counted to the l
             lines = [*view.table(self._drawn(view, slot_id)), view.question()]
             actions[number] = self._ask(row, mask, "\n".join(lines), self._read_back(row), slot_id)
             kept[slot_id] = _after(view, int(actions[number]))
-        actions_of_ended(action_masks, actions, ended)
+        fill_no_ops(action_masks, actions, ended)
         self.kept = kept
         return actions
 

@@ -101,7 +101,7 @@ def belief_about_hands(env: VectorEnv, plays: Sequence[PastPlay]) -> list[dict[s
         belief = NetworkBelief(table)
         (known,) = SearchAgent(table).known(states, seats, np.zeros(1, np.int64))
         known = known._replace(windows=windows_seen(plays, known.rules, own))
-        held = (belief.draw(known, _HANDS, _KEY)[:, 1] > 0).mean(axis=0)
+        held = (belief.sample(known, _HANDS, _KEY)[:, 1] > 0).mean(axis=0)
         return [{"seat": 1 - own, "p": held.round(4).tolist()}]
     unseen = states["hidden"][0].astype(np.int64) - states["hand"][0, own]
     sizes = states["hand_count"][0].tolist()

@@ -1,4 +1,4 @@
-"""The editions beside each other, as tables that a person can read (Markdown, aligned)."""
+"""Descriptions and comparison of editions, as aligned Markdown tables."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ CHAPTERS: Final = {
     "The empty draw pile": "when_pile_is_empty",
     "Scoring": "count_points",
 }
-"""The chapters of the comparison, each with the first field of `Rules` that it is about."""
+"""The chapters of the comparison, each with its first field of `Rules`."""
 
 _POINTS: Final = Rules._fields[Rules._fields.index("points_per_safety") :]
-"""The fields that mean nothing where no points are counted."""
+"""The fields without meaning where no points are counted."""
 
 LEGEND: Final = (
     "A table is named by its players, and its teams if they are fewer: 6:3 is 6 players in 3 teams."
@@ -30,11 +30,10 @@ LEGEND: Final = (
 
 
 def fields_of(chapter: str) -> tuple[str, ...]:
-    """The fields of `Rules` that a chapter of the comparison is about, in their order."""
-    starts = [Rules._fields.index(first) for first in CHAPTERS.values()]
-    place = list(CHAPTERS).index(chapter)
-    end = starts[place + 1] if place + 1 < len(starts) else len(Rules._fields)
-    return Rules._fields[starts[place] : end]
+    """Return the fields of `Rules` in a chapter of the comparison, in order."""
+    starts = [*(Rules._fields.index(first) for first in CHAPTERS.values()), len(Rules._fields)]
+    number = list(CHAPTERS).index(chapter)
+    return Rules._fields[starts[number] : starts[number + 1]]
 
 
 def value_name(field: str, value: int) -> str:
@@ -44,12 +43,12 @@ def value_name(field: str, value: int) -> str:
 
 
 def table_name(players: int, teams: int) -> str:
-    """A short name of a table: "4" where each plays alone, "4:2" where 4 play in 2 teams."""
+    """Return the short name of a table: "4" if each plays alone, "4:2" for 4 players in 2 teams."""
     return str(players) if players == teams else f"{players}:{teams}"
 
 
 def cell(sheet: Edition, field: str) -> str:
-    """The value of a rule; where tables differ, each value with its tables; "-" where it does not arise."""
+    """Return the value of a rule; each value with its tables if they differ; "-" if it has no meaning."""
     if field in _POINTS and not any(sheet.table(*table).count_points for table in sheet.tables):
         return "-"
     tables_by_value: dict[int, list[str]] = {}
@@ -64,7 +63,7 @@ def cell(sheet: Edition, field: str) -> str:
 
 
 def tables_row(sheets: Sequence[Edition]) -> Row:
-    """The tables that each edition has."""
+    """Return the row with the tables of each edition."""
     return [
         "players:teams",
         *(", ".join(table_name(*table) for table in sheet.tables) for sheet in sheets),
@@ -72,14 +71,14 @@ def tables_row(sheets: Sequence[Edition]) -> Row:
 
 
 def agreement(chapter: str, sheets: Sequence[Edition]) -> tuple[list[str], dict[str, str]]:
-    """In which rules of a chapter the editions differ, and the common value of the others.
+    """Split the rules of a chapter into those in which editions differ and those in which they agree.
 
     Args:
         chapter: one of `CHAPTERS`.
-        sheets: the editions; of one alone all rules are in the first list.
+        sheets: the editions; if there is only one, all rules are in the first list.
 
     Returns:
-        The fields of `Rules` in which they differ, and the others with what they have in common.
+        The fields of `Rules` in which they differ, and the common values of the others.
     """
     different, same = [], {}
     for field in fields_of(chapter):
@@ -92,10 +91,10 @@ def agreement(chapter: str, sheets: Sequence[Edition]) -> tuple[list[str], dict[
 
 
 def comparison(names: Iterable[str] | None = None) -> str:
-    """The editions beside each other, chapter by chapter.
+    """Compare editions, chapter by chapter.
 
     Args:
-        names: which editions (see `edition`); None for all.
+        names: the editions (see `edition`); None for all.
 
     Returns:
         Markdown, without a newline at the end.
@@ -119,7 +118,7 @@ def comparison(names: Iterable[str] | None = None) -> str:
 
 
 def description(sheet: Edition) -> str:
-    """One edition, rule by rule, with the source of each.
+    """Describe one edition, rule by rule, with sources.
 
     Returns:
         Markdown, without a newline at the end.

@@ -1,6 +1,6 @@
-"""Fills in the templates of the drawing (`drawing/`); `play/web/table/filling.js` does the same in the page.
+"""Fills in the templates of the drawing (`drawing/`).
 
-A browser test compares what the two make of the same table.
+`play/web/table/filling.js` does the same in the page; a browser test compares the two.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RULES: Final = ("data-if", "data-card", "data-text", "data-x", "data-class")
 _ROAD: Final = 388
 """Length of the car's road, in units of the template."""
 _NAME_LETTERS: Final = 29
-"""Longest name of a team; more would reach the kilometres."""
+"""Maximum length of a team's name; a longer one would reach the kilometres."""
 _FIRST_SAFETY: Final = 15
 _SAFETIES: Final = 4
 _DISTANCES: Final = 5
@@ -35,19 +35,19 @@ def values_of_side(
     """Return the values that fill the template `side.svg`.
 
     Args:
-        side: of `table_view`.
+        side: an entry of "sides" of `table_view`.
         target: km of the trip.
-        name: of the team; it is cut where it would reach the kilometres.
-        after: follows the name, whole.
+        name: name of the team, shortened if it would reach the kilometres.
+        after: text after the name, never shortened.
 
     Returns:
         A value for each name in the template.
     """
     laid = {one["card"]: one["coup_fourre"] for one in side["safeties"]}
     battle, speed = side["battle"], side["speed"]
-    room = _NAME_LETTERS - len(after)
+    letters = _NAME_LETTERS - len(after)
     values: dict[str, str | int | float | None] = {
-        "name": (name if len(name) <= room else f"{name[: room - 1]}…") + after,
+        "name": (name if len(name) <= letters else f"{name[: letters - 1]}…") + after,
         "km": f"{side['km']:,} / {target:,} km",
         "rolling": int(side["can_drive"]),
         "stopped": int(not side["can_drive"]),
@@ -63,8 +63,8 @@ def values_of_side(
         values[f"coup_{card}"] = card if laid.get(card) is True else None
     for card in range(_DISTANCES):
         count = side["distances"].get(str(card), 0)
-        for number, place in enumerate(("first", "second", "third")):
-            values[f"{place}_{card}"] = card if count > number else None
+        for number, ordinal in enumerate(("first", "second", "third")):
+            values[f"{ordinal}_{card}"] = card if count > number else None
         values[f"count_{card}"] = f"\u00d7{count}" if count > 1 else ""
     return values
 
@@ -75,11 +75,11 @@ def _text_of(name: str) -> str:
 
 
 def filled(template: str, values: Values) -> ET.Element:
-    """A template with its values, as an element of its own.
+    """Return a template filled with values.
 
     Args:
-        template: the name of a file of `DRAWING`; its first comment says what the attributes mean.
-        values: by name.
+        template: the name of a file in `DRAWING`, whose first comment explains the attributes.
+        values: the values by name.
     """
     root = ET.fromstring(_text_of(template))
     _fill(root, values)
@@ -115,27 +115,27 @@ def _fill_one(element: ET.Element, values: Values) -> None:
 
 
 def symbols() -> ET.Element:
-    """The element `defs` with all cards."""
+    """Return the element `defs` with all cards."""
     result = ET.fromstring(_text_of("cards.svg")).find(f"{_SVG}defs")
     assert result is not None, "cards.svg has no defs"
     return result
 
 
 def element(tag: str, text: str = "", **attributes: str | int | float) -> ET.Element:
-    """An element of SVG; a name may end in "_" where Python has the word for itself (`class_`)."""
+    """Return an SVG element; "_" in names stands for "-", and is removed at the end (`class_`)."""
     named = {name.rstrip("_").replace("_", "-"): str(value) for name, value in attributes.items()}
-    made = ET.Element(f"{_SVG}{tag}", named)
-    made.text = text or None
-    return made
+    result = ET.Element(f"{_SVG}{tag}", named)
+    result.text = text or None
+    return result
 
 
 def text_of(root: ET.Element) -> str:
-    """The element as text."""
+    """Return the element as text."""
     return ET.tostring(root, encoding="unicode")
 
 
 def theme() -> tuple[dict[str, str], dict[str, str], str]:
-    """The colours of `theme.css`, light and dark, and its rules for letters."""
+    """Return the light and the dark colours of `theme.css`, and its rules for letters."""
     css = _text_of("theme.css")
     light, dark = (_colours(css.partition(start)[2]) for start in (":root {", ':root[data-theme="dark"] {'))
     return light, dark, css.partition("/* Letters of the drawing */")[2].strip()

@@ -1,4 +1,4 @@
-"""The view of one seat in words: from its observation alone, so that nothing hidden can leak."""
+"""Description of one seat's observation in words; nothing hidden can leak, as no record is used."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _KM_UNIT: Final = 25
 
 
 def describe_seat(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> str:
-    """Describe what a seat sees.
+    """Describe an observation.
 
     Args:
-        row: int8[D], its observation.
-        sections: the layout of it.
-        rules: the table's.
+        row: int8[D], the observation.
+        sections: its layout.
+        rules: the table's rules.
 
     Returns:
         Several lines, without a newline at the end.
@@ -49,15 +49,15 @@ def describe_seat(row: npt.NDArray[np.int8], sections: Sequence[Section], rules:
 
 
 class SeatText:
-    """The parts of what a seat sees, in words.
+    """The parts of the description of an observation.
 
     Attributes:
-        names: what the players are called.
-        numbers: of each section, by its name, as int64.
+        names: names of the players.
+        numbers: the entries of each section as int64, by name.
     """
 
     def __init__(self, row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> None:
-        """Take an observation; see `describe_seat`."""
+        """Split an observation into sections; see `describe_seat`."""
         self.names = Names(rules.players, rules.teams)
         self.numbers: dict[str, Numbers] = {
             section.name: row[section.start : section.stop].astype(np.int64) for section in sections
@@ -65,13 +65,10 @@ class SeatText:
         self._rules = rules
 
     def table(self, drawn: Numbers | None = None) -> list[str]:
-        """The trip, what lies before each team, the sizes of the other hands and the own hand.
+        """Return lines on the trip, each team's tableau, the sizes of the other hands and the own hand.
 
         Args:
             drawn: int64[19], the cards drawn since the last decision, to be marked.
-
-        Returns:
-            Lines.
         """
         lines = [self._headline()]
         for team in range(self._rules.teams):
@@ -96,27 +93,27 @@ class SeatText:
         """Describe the decision and the player to make it."""
         if not self.numbers["phase"].any():
             return "The round is over."
-        place, phase = int(self.numbers["to_act"].argmax()), int(self.numbers["phase"].argmax())
+        offset, phase = int(self.numbers["to_act"].argmax()), int(self.numbers["phase"].argmax())
         if phase == CLAIM:
-            return self._claim(place)
+            return self._claim(offset)
         if phase == EXTENSION:
-            return self._extension(place)
-        if place > 0:
-            return f"{self.names.seat(place).capitalize()} is to play."
-        return "Your turn." if self.numbers["moving"][0] else f"Your turn. {self._what_helps()}".rstrip()
+            return self._extension(offset)
+        if offset > 0:
+            return f"{self.names.seat(offset).capitalize()} is to play."
+        return "Your turn." if self.numbers["moving"][0] else f"Your turn. {self._needed_card()}".rstrip()
 
-    def _claim(self, place: int) -> str:
+    def _claim(self, offset: int) -> str:
         hazard = ACCIDENT + int(self.numbers["pending_hazard"].argmax())
-        laid = f"{CARD_NAMES[hazard]} is laid against {self.names.team(place % self._rules.teams)}"
-        if place > 0:
-            return f"{laid}, and {self.names.seat(place)} may claim a coup fourré."
-        return f"{laid}, and you hold the {CARD_NAMES[safety_against(hazard)]}. Claim the coup fourré?"
+        attack = f"{CARD_NAMES[hazard]} is laid against {self.names.team(offset % self._rules.teams)}"
+        if offset > 0:
+            return f"{attack}, and {self.names.seat(offset)} may claim a coup fourré."
+        return f"{attack}, and you hold the {CARD_NAMES[safety_against(hazard)]}. Claim the coup fourré?"
 
-    def _extension(self, place: int) -> str:
-        km = _KM_UNIT * int(self.numbers["km"][place % self._rules.teams])
+    def _extension(self, offset: int) -> str:
+        km = _KM_UNIT * int(self.numbers["km"][offset % self._rules.teams])
         longer = f"xtend the trip to {self._rules.extended_target} km"
-        if place > 0:
-            return f"{self.names.seat(place).capitalize()} has done {km} km, and may e{longer}."
+        if offset > 0:
+            return f"{self.names.seat(offset).capitalize()} has done {km} km, and may e{longer}."
         return f"You have done {km} km. E{longer}?"
 
     def _headline(self) -> str:
@@ -163,15 +160,15 @@ class SeatText:
         ]
         return ", ".join(names) or "none"
 
-    def _what_helps(self) -> str:
-        """Return a sentence on the card that lets the own team move; "" if there is none."""
+    def _needed_card(self) -> str:
+        """Return a sentence on the card that lets the own team move, or ""."""
         state, record = self._own_piles(), rules_record(self._rules)
         remedies = [card for card in range(REPAIRS, ROLL + 1) if card != END_OF_LIMIT]
         needed = [CARD_NAMES[card] for card in remedies if plain(can_play_remedy)(state, record, 0, card)]
         return f"You are stopped, and need: {' or '.join(needed)}." if needed else ""
 
     def _own_piles(self) -> State:
-        """A record with the own battle pile and safeties, which is what remedies are asked about."""
+        """Return a record with the own battle pile and safeties, on which remedies depend."""
         state: State = new_states(1)[0]
         state.battle[0] = self._battle_top(0)
         state.tableau[0, DRIVING_ACE : DRIVING_ACE + NUM_SAFETIES] = self.numbers["safeties"][:NUM_SAFETIES]
@@ -179,7 +176,7 @@ class SeatText:
 
 
 def listed(counts: Numbers) -> str:
-    """Cards by card type in words: "25 km, Roll (2)"."""
+    """Return the words for counts by card type: "25 km, Roll (2)"."""
     return ", ".join(
         CARD_NAMES[card] + (f" ({int(counts[card])})" if counts[card] > 1 else "")
         for card in np.flatnonzero(counts)

@@ -1,4 +1,4 @@
-"""The table of Mille Bornes as a picture (SVG): its hook `render.picture`."""
+"""The hook `render.picture` of Mille Bornes: the table as SVG."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def draw_picture(state: State, rules: Rules, observer: int | None = None, theme:
 
     Args:
         state: a record of `STATE`.
-        rules: the table's.
+        rules: the table's rules.
         observer: the seat whose hand is shown; None shows all hands.
-        theme: "light", "dark", or "auto": as the browser that shows it is set.
+        theme: "light", "dark", or "auto" for the setting of the browser.
 
     Returns:
-        An SVG document. "auto" needs a browser; the other two are understood by any program that draws SVG.
+        An SVG document. "auto" needs a browser; the other themes work in all SVG viewers.
 
     Raises:
         OptionError: there is no such theme.
@@ -59,7 +59,7 @@ def draw_picture(state: State, rules: Rules, observer: int | None = None, theme:
 
 
 def _document(view: dict[str, Any]) -> str:
-    """The picture, its colours still by name."""
+    """Return the picture with colours as CSS variables."""
     rows = -(-view["teams"] // _COLUMNS)
     hands_from = _TOP + rows * (_SIDE[1] + _GAP)
     width = _COLUMNS * _SIDE[0] + 3 * _GAP
@@ -73,16 +73,16 @@ def _document(view: dict[str, Any]) -> str:
     root.append(element("rect", width=width, height=height, rx=18, fill="var(--table)"))
     root.append(_top(view))
     for side in view["sides"]:
-        x, y = _place(side["team"], _TOP, _SIDE[1] + _GAP)
+        x, y = _position(side["team"], _TOP, _SIDE[1] + _GAP)
         root.append(_moved(_drawn_side(view, side), x, y))
     for seat in view["seats"]:
-        x, y = _place(seat["seat"], hands_from, _HAND)
+        x, y = _position(seat["seat"], hands_from, _HAND)
         root.append(_moved(_hand(view, seat), x, y))
     return text_of(root)
 
 
-def _place(number: int, top: int, height: int) -> tuple[int, int]:
-    """Return the position of an element by its number: two in each row."""
+def _position(number: int, top: int, height: int) -> tuple[int, int]:
+    """Return the position of an element by its number, with two elements in each row."""
     row, column = divmod(number, _COLUMNS)
     return _GAP + column * (_SIDE[0] + _GAP), top + row * height
 
@@ -98,11 +98,11 @@ def _card(symbol: str, x: float, y: float, width: float, height: float) -> ET.El
 
 
 def _top(view: dict[str, Any]) -> ET.Element:
-    """The draw pile, the discard pile, and what is going on."""
+    """Draw the draw pile, the discard pile, and the status of the round."""
     group = element("g", class_="top")
-    places = {"stroke": "var(--place)", "stroke_dasharray": "5 4", "fill": "none"}
+    outline = {"stroke": "var(--place)", "stroke_dasharray": "5 4", "fill": "none"}
     for x in (_GAP, _GAP + 70):
-        group.append(element("rect", x=x, y=16, width=60, height=84, rx=6, **places))
+        group.append(element("rect", x=x, y=16, width=60, height=84, rx=6, **outline))
     if view["draw_pile"]:
         group.append(_card("back", _GAP, 16, 60, 84))
     if view["discard_top"] is not None:
@@ -151,14 +151,14 @@ def _hand(view: dict[str, Any], seat: dict[str, Any]) -> ET.Element:
 
 
 def _coloured(document: str, chosen: str) -> str:
-    """The document with the colours of a theme, or with both for a browser to choose from."""
+    """Add the colours of a theme to the document, or both themes for a browser to choose from."""
     light, dark, letters = theme()
     if chosen == "auto":
         dark_only = f"@media (prefers-color-scheme: dark) {{ {_block(dark)} }}"
         return document.replace("STYLE", f"{_block(light)}\n{dark_only}\n{letters}", 1)
     colours = light if chosen == "light" else dark
     document = document.replace("STYLE", letters, 1)
-    return re.sub(r"var\((--[\w-]+)\)", lambda found: colours[found[1]], document)
+    return re.sub(r"var\((--[\w-]+)\)", lambda match: colours[match[1]], document)
 
 
 def _block(colours: dict[str, str]) -> str:

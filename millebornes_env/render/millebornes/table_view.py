@@ -1,6 +1,6 @@
 """The table of Mille Bornes as plain values, for drawings and for the page.
 
-Names, words of actions and what may be played are not here: who shows the table says them.
+Names, words for actions and legal actions are left to the callers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from millebornes_env.games.millebornes.state import (
 from millebornes_env.games.millebornes.winning import has_won_round
 
 ALL: Final = "all"
-"""The observer who sees every hand."""
+"""The observer that sees every hand."""
 
 _ASKS: Final = {PLAY: "play", CLAIM: "coup_fourre", EXTENSION: "extension", ROUND_OVER: None}
 
@@ -34,12 +34,11 @@ def table_view(state: State, rules: Rules, observer: int | str | None = ALL) -> 
 
     Args:
         state: a record of `STATE`.
-        rules: the table's.
-        observer: a seat, which sees its own hand; "all", who sees every hand; None, who sees none.
+        rules: the table's rules.
+        observer: a seat to show its hand, "all" to show every hand, None to show no hand.
 
     Returns:
-        Numbers, texts, lists and dictionaries of them, ready for JSON; cards by their ids. What is no card
-        or nobody is None.
+        A dictionary ready for JSON, with cards as ids, and None for no card or no seat.
     """
     is_over = int(state.phase) == ROUND_OVER
     return {
@@ -63,7 +62,7 @@ def table_view(state: State, rules: Rules, observer: int | str | None = ALL) -> 
 
 
 def score_sheet(state: State, rules: Rules) -> list[dict[str, Any]]:
-    """The score sheet of the last finished round: its lines with each team's points, and their sum."""
+    """Return the score sheet of the last finished round: lines with each team's points, and the sum."""
     lines = [
         {
             "line": name,
@@ -86,7 +85,7 @@ def _card(card: Any) -> int | None:
 
 
 def _pending(state: State) -> dict[str, int] | None:
-    """The hazard that waits for an answer."""
+    """Return the pending hazard, or None."""
     if int(state.phase) != CLAIM:
         return None
     names = {"card": state.pending_hazard, "team": state.pending_team, "by": state.attacker}

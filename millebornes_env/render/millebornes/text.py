@@ -1,4 +1,4 @@
-"""The table of one game as text that a person can follow."""
+"""The table of one game as text."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ def _question(state: State) -> str:
 
 
 def draw_score_sheet(state: State, rules: Rules, names: Sequence[str] | None = None) -> str:
-    """The score sheet of the last finished round: a line for each item, a column for each team.
+    """Draw the score sheet of the last finished round: a line for each item, a column for each team.
 
     Args:
         state: a record of `STATE`.
         rules: the table's rules.
-        names: of the teams, by team; None: "team 0", "team 1" ...
+        names: name of each team; None for "team 0", "team 1" ...
 
     Returns:
         Several lines, without a newline at the end.

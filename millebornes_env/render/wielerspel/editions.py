@@ -1,4 +1,4 @@
-"""The boards of the race as text: one with the source of everything on it, or several in a table."""
+"""Descriptions and comparison of the race's boards, as aligned Markdown tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from millebornes_env.render.wielerspel.facts import name_of_kind
 
 
 def description(sheet: Edition) -> str:
-    """One board: every number, square and chance card, with the source of each.
+    """Describe one board: every number, square and chance card, with sources.
 
     Returns:
         Markdown, without a newline at the end.
@@ -40,10 +40,10 @@ def description(sheet: Edition) -> str:
 
 
 def comparison(names: Iterable[str] | None = None) -> str:
-    """Boards beside each other: the numbers, and how many squares and cards of each kind there are.
+    """Compare boards: the numbers, and the counts of each kind of square and card.
 
     Args:
-        names: which (see `edition`); None for all.
+        names: the boards (see `edition`); None for all.
 
     Returns:
         Markdown, without a newline at the end.
@@ -78,22 +78,22 @@ def _number(number: int) -> str:
 
 
 def _board(sheet: Edition) -> Iterable[Row]:
-    for square, (place, road) in enumerate(zip(sheet.rules.board, sheet.roads, strict=True)):
-        source = sheet.sources[f"board {square}"]
-        yield [str(square), name_of_kind(place.kind), _number(place.number), road, source]
+    for number, (square, road) in enumerate(zip(sheet.rules.board, sheet.roads, strict=True)):
+        source = sheet.sources[f"board {number}"]
+        yield [str(number), name_of_kind(square.kind), _number(square.number), road, source]
 
 
 def _deck(sheet: Edition) -> Iterable[Row]:
-    for place, card in enumerate(sheet.rules.deck):
-        source = sheet.sources[f"deck {place}"]
+    for number, card in enumerate(sheet.rules.deck):
+        source = sheet.sources[f"deck {number}"]
         yield [name_of_kind(card.kind), _number(card.number), str(card.copies), source]
 
 
 def _counts(sheet: Edition) -> dict[str, int]:
     """Count the squares and cards of each kind on a board."""
     result: dict[str, int] = {}
-    for place in sheet.rules.board:
-        name = f"squares: {name_of_kind(place.kind)}"
+    for square in sheet.rules.board:
+        name = f"squares: {name_of_kind(square.kind)}"
         result[name] = result.get(name, 0) + 1
     for card in sheet.rules.deck:
         name = f"cards: {name_of_kind(card.kind)}"

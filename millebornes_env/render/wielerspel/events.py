@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from millebornes_env.games.wielerspel.actions import action_name
-from millebornes_env.games.wielerspel.course import Fallen, course, fallen
+from millebornes_env.games.wielerspel.course import TurnChance, chance_of_turn, course
 from millebornes_env.games.wielerspel.rules import Rules
 from millebornes_env.games.wielerspel.state import NO_CARD, NO_SEAT, State
 from millebornes_env.render.wielerspel.facts import Facts, facts_of_state, name_of_kind, square_in_words
@@ -15,34 +15,34 @@ from millebornes_env.render.wielerspel.text import arrows
 _JERSEYS: Final = ("a rainbow jersey", "a green jersey", "a card of 2 polka dots", "a card of 3 polka dots")
 
 
-def tell(state: State, rules: Rules, action: int) -> list[str]:
-    """Carry out an action, and say what all at the table see then, up to the next decision.
+def describe_event(state: State, rules: Rules, action: int) -> list[str]:
+    """Apply an action, and describe the public events up to the next decision.
 
     Args:
         state: a record of `STATE`, changed in place.
         rules: the table's rules.
-        action: a legal one.
+        action: a legal action.
 
     Returns:
-        A line for each thing, the first one says who has decided what.
+        A line for each event; the first is the action.
     """
     lines = [f"player_{int(state.seat)}: {action_name(action)}"]
-    facts, chance, shuffles = facts_of_state(state, rules), fallen(state), int(state.shuffles)
+    facts, chance, shuffles = facts_of_state(state, rules), chance_of_turn(state), int(state.shuffles)
     for _ in course(state, rules, action):
-        now, now_fallen = facts_of_state(state, rules), fallen(state)
-        if now_fallen.turn != chance.turn:
-            chance = Fallen(now_fallen.turn, 0, NO_CARD, 0)
-        lines += _dice_and_cards(chance, now_fallen, int(state.roller), facts, now, rules)
+        now, chance_now = facts_of_state(state, rules), chance_of_turn(state)
+        if chance_now.turn != chance.turn:
+            chance = TurnChance(chance_now.turn, 0, NO_CARD, 0)
+        lines += _dice_and_cards(chance, chance_now, int(state.roller), facts, now, rules)
         if int(state.shuffles) != shuffles:
             lines.append("the chance cards are shuffled again")
         lines += [*_escape(facts, now, rules), *_teams(facts, now), *_squares(facts, now, rules)]
         lines += _order(facts, now)
-        facts, chance, shuffles = now, now_fallen, int(state.shuffles)
+        facts, chance, shuffles = now, chance_now, int(state.shuffles)
     return lines
 
 
 def _dice_and_cards(
-    before: Fallen, now: Fallen, roller: int, old: Facts, new: Facts, rules: Rules
+    before: TurnChance, now: TurnChance, roller: int, old: Facts, new: Facts, rules: Rules
 ) -> Iterator[str]:
     if now.white != before.white:
         line = ", over the line" if new.square < old.square else ""
@@ -67,7 +67,7 @@ def _escape(old: Facts, new: Facts, rules: Rules) -> Iterator[str]:
 
 
 def _teams(old: Facts, new: Facts) -> Iterator[str]:
-    """Retired servants, jerseys, and energy that was paid and gained; who has left the race."""
+    """Describe retired servants, jerseys, energy paid and gained, and seats that have left the race."""
     changes: dict[int, list[int]] = {}
     for seat, (before, now) in enumerate(zip(old.teams, new.teams, strict=True)):
         difference = now.energy - before.energy
@@ -95,7 +95,7 @@ def _squares(old: Facts, new: Facts, rules: Rules) -> Iterator[str]:
 
 
 def _order(old: Facts, new: Facts) -> Iterator[str]:
-    """The peloton, if those who ride in it have changed places."""
+    """Describe the peloton if its order has changed."""
     if set(old.peloton) == set(new.peloton) and old.peloton != new.peloton:
         yield f"peloton: {_all(new.peloton)}"
 

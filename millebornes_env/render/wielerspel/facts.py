@@ -1,4 +1,4 @@
-"""The facts of a race, from its record or from an observation: one form for both."""
+"""The public facts of a race, in one form for records and observations."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Team:
     """One seat of the race.
 
     Attributes:
-        place: in the race: 1 leads it, 0 has left it.
-        energy: of the team.
-        beside: servants beside the board.
-        on_board: servants on the board.
-        retired: servants who have retired.
-        jerseys: cards: rainbow, green, polka-dot cards of 2, of 3.
+        place: rank in the race from 1, the leader; 0 if the team has left it.
+        energy: the team's energy.
+        beside: number of servants beside the board.
+        on_board: number of servants on the board.
+        retired: number of retired servants.
+        jerseys: number of cards: rainbow, green, polka-dot cards of 2 and of 3.
     """
 
     place: int
@@ -42,32 +42,32 @@ class Team:
 
     @property
     def polka_dots(self) -> int:
-        """Polka-dot jerseys on its cards."""
+        """Number of polka-dot jerseys on its cards."""
         return 2 * self.jerseys[2] + 3 * self.jerseys[3]
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A race; seats are numbers from 0, in a seat's view counted from it to the left.
+    """The public facts of a race; seats of an observation are counted from the observer to the left.
 
     Attributes:
-        phase: what is to be decided.
-        seat: who decides it, or NO_SEAT when the race is over.
-        price: the energy that the decision costs.
-        square: where the rainbow rider is.
-        kind: what the square is for this turn.
-        number: what is printed on it or on the card.
+        phase: the decision.
+        seat: the seat to act, or NO_SEAT when the race is over.
+        price: energy that the decision costs.
+        square: square of the rainbow rider.
+        kind: kind of the square in this turn.
+        number: number on the square or on the chance card.
         escaped: the seat that is away, or NO_SEAT.
         lead: its lead, in arrows.
-        rainbow_lap: whether a rainbow jersey waits at the line.
-        no_supply: whether nothing is supplied there.
+        rainbow_lap: True if there is a rainbow jersey at the line.
+        no_supply: True if there is no supply at the line.
         stacks: jersey cards left, as in `Team.jerseys`.
         cards_left: chance cards to draw before the next shuffle.
-        highest_bid: 0: nobody has bid.
+        highest_bid: the highest bid; 0 without bids.
         highest_bidder: a seat, or NO_SEAT.
-        to_come: the seats that have yet to pay or bid, with the one that decides.
+        to_come: the seats that have yet to pay or bid, including the seat to act.
         owners: the seat that holds each square, or NO_SEAT.
-        teams: what each seat has.
+        teams: the facts of each seat.
     """
 
     phase: int
@@ -90,7 +90,7 @@ class Facts:
 
     @property
     def peloton(self) -> list[int]:
-        """The seats in the bunch, first to last."""
+        """The seats in the peloton, first to last."""
         riding = [seat for seat, team in enumerate(self.teams) if team.place and seat != self.escaped]
         return sorted(riding, key=lambda seat: self.teams[seat].place)
 
@@ -100,7 +100,7 @@ class Facts:
         return [seat for seat, team in enumerate(self.teams) if team.place == NO_PLACE]
 
     def squares_of(self, seat: int) -> list[int]:
-        """The squares that the seat's servants hold, or with NO_SEAT those that nobody holds."""
+        """Return the squares held by the seat's servants, or for NO_SEAT the free squares."""
         return [square for square, owner in enumerate(self.owners) if owner == seat]
 
 
@@ -149,8 +149,8 @@ def facts_of_row(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: 
 
     Args:
         row: int8[D].
-        sections: the layout of it, padded or not.
-        rules: the table's.
+        sections: its layout, padded or not.
+        rules: the table's rules.
     """
     numbers = {section.name: row[section.start : section.stop].astype(np.int64) for section in sections}
     seats = len(numbers["to_act"])
@@ -190,18 +190,20 @@ def facts_of_row(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: 
 
 
 def _first(flags: npt.NDArray[np.int64]) -> int:
-    """The place of the 1, or NO_SEAT."""
+    """Return the index of the 1, or NO_SEAT."""
     return int(flags.argmax()) if flags.any() else NO_SEAT
 
 
 def names_of_squares(rules: Rules) -> list[str]:
-    """Return the name of each square: its road where a shipped sheet names one, or its kind."""
-    roads = _roads(rules.board)
-    return [roads[square] or name_of_kind(place.kind) for square, place in enumerate(rules.board)]
+    """Return the name of each square: its road if a shipped sheet names one, else its kind."""
+    return [
+        road or name_of_kind(square.kind)
+        for road, square in zip(_roads(rules.board), rules.board, strict=True)
+    ]
 
 
 def _roads(board: tuple[Place, ...]) -> Sequence[str]:
-    """The rules carry no roads, which change nothing: a sheet of the package with this board has them."""
+    """Return the roads of a shipped sheet with this board, since rules have no roads; else empty names."""
     for name in editions():
         result = edition(name)
         if result.rules.board == board:
@@ -216,12 +218,11 @@ def name_of_kind(kind: int) -> str:
 
 
 def square_in_words(square: int, rules: Rules) -> str:
-    """A square with its name and number: "square 14 (climb 4)"."""
-    place = rules.board[square]
-    number = f" {place.number}" if place.number else ""
-    return f"square {square} ({names_of_squares(rules)[square]}{number})"
+    """Return a square with its name and number: "square 14 (climb 4)"."""
+    number = rules.board[square].number
+    return f"square {square} ({names_of_squares(rules)[square]}" + (f" {number})" if number else ")")
 
 
 def free_effort_squares(facts: Facts, rules: Rules) -> list[int]:
-    """The effort squares that can still be bought."""
+    """Return the effort squares that can still be bought."""
     return [square for square in facts.squares_of(NO_SEAT) if rules.board[square].kind == EFFORT]

@@ -1,6 +1,6 @@
-"""The cycling race as text that a person can follow: the table, its end, and what one seat sees.
+"""The cycling race as text: the table, the end, and the observation of a seat.
 
-A row of the board is read from left to right; above the square of the rainbow rider stands "rider".
+Rows of the board are read from left to right; "rider" marks the square of the rainbow rider.
 """
 
 from __future__ import annotations
@@ -85,18 +85,18 @@ def draw_race(state: State, rules: Rules) -> str:
 
 
 def view(state: State, rules: Rules, seat: int) -> str:
-    """The race as any seat sees it: drawn, since only the order of the cards to come is hidden.
+    """Draw the race for a seat; it is the same for all, since only the order of cards is hidden.
 
     Args:
         state: a record of `STATE`.
         rules: the table's rules.
-        seat: who looks; all see the same.
+        seat: ignored.
     """
     return draw_race(state, rules)
 
 
 def _lap(facts: Facts, rules: Rules) -> str:
-    """Describe what lies ahead at the finish line."""
+    """Describe the lap and the finish line."""
     lap = "rainbow lap" if facts.rainbow_lap else "ordinary lap"
     jersey = "a rainbow jersey for the race leader, " if facts.rainbow_lap else ""
     supply = "no supply" if facts.no_supply else f"{rules.lap_supply} energy for all"
@@ -104,7 +104,7 @@ def _lap(facts: Facts, rules: Rules) -> str:
 
 
 def _stock(facts: Facts) -> str:
-    """Cards that are left."""
+    """Describe the cards that are left."""
     rainbow, green, doubles, triples = facts.stacks
     return (
         f"cards left: {rainbow} rainbow, {green} green, {doubles} of 2 polka dots, {triples} of 3, "
@@ -113,7 +113,7 @@ def _stock(facts: Facts) -> str:
 
 
 def _this_turn(state: State, rules: Rules) -> str:
-    """Describe the dice and cards of this turn; "" if there are none."""
+    """Describe the dice and cards of this turn, or return ""."""
     if not int(state.white):
         return ""
     parts = [f"player_{int(state.roller)} rolled {int(state.white)}"]
@@ -126,7 +126,7 @@ def _this_turn(state: State, rules: Rules) -> str:
 
 
 def _board(facts: Facts, rules: Rules) -> list[str]:
-    """The outer track, two lines of text for each row of squares."""
+    """Draw the outer track, with two lines of text for each row of squares."""
     called = names_of_squares(rules)
     lines: list[str] = []
     for first in range(0, rules.length, _IN_A_ROW):
@@ -138,7 +138,7 @@ def _board(facts: Facts, rules: Rules) -> list[str]:
 
 
 def _edge(row: range, rider: int) -> str:
-    """The line above a row; it says where the rainbow rider is."""
+    """Draw the line above a row, with the rainbow rider."""
     return (
         "+"
         + "+".join(" rider ".center(_CELL, "v") if square == rider else "-" * _CELL for square in row)
@@ -147,7 +147,7 @@ def _edge(row: range, rider: int) -> str:
 
 
 def _figures(square: int, facts: Facts, rules: Rules) -> str:
-    """The number of a square, what is printed on it, and whose servant stands there."""
+    """Return the index of a square, the number printed on it, and the owner of its servant."""
     kind, number = rules.board[square].kind, rules.board[square].number
     sign = {SUPPLY: "+", EVENT: "-", POLKA_DOT: "x"}.get(kind, "")
     owner = facts.owners[square]
@@ -156,7 +156,7 @@ def _figures(square: int, facts: Facts, rules: Rules) -> str:
 
 
 def _order(facts: Facts, rules: Rules, names: Sequence[str]) -> list[str]:
-    """The inner track: who is away, and the peloton."""
+    """Draw the inner track and the peloton."""
     lines = [f"inner track  {_track(facts, rules)}{_away(facts, rules, names)}"]
     out = f"   (out: {_all(facts.out, names)})" if facts.out else ""
     lines.append(f"peloton      {_all(facts.peloton, names) or 'nobody'}{out}")
@@ -164,7 +164,7 @@ def _order(facts: Facts, rules: Rules, names: Sequence[str]) -> list[str]:
 
 
 def _track(facts: Facts, rules: Rules) -> str:
-    """The arrows up to the lead, with a bar where the price goes up; nothing where they do not fit."""
+    """Draw the arrows up to the lead, with a bar where the price goes up; "" if they do not fit."""
     if rules.inner_track > _LONGEST_TRACK:
         return ""
     drawn = "["
@@ -182,7 +182,7 @@ def _away(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
 
 
 def arrows(lead: int) -> str:
-    """A lead in arrows and in minutes: "8 arrows (1:20)"."""
+    """Return a lead in arrows and in minutes: "8 arrows (1:20)"."""
     minutes, seconds = divmod(_SECONDS_OF_AN_ARROW * lead, 60)
     return f"{lead} arrow{'' if lead == 1 else 's'} ({minutes}:{seconds:02d})"
 
@@ -192,7 +192,7 @@ def _all(seats: Sequence[int], names: Sequence[str]) -> str:
 
 
 def _teams(facts: Facts, rules: Rules, names: Sequence[str]) -> list[str]:
-    """A line for each seat: energy, servants, jerseys."""
+    """Draw a line for each seat: energy, servants, jerseys."""
     width = max(map(len, names))
     gap = " " * (width + 2)
     lines = [
@@ -202,9 +202,9 @@ def _teams(facts: Facts, rules: Rules, names: Sequence[str]) -> list[str]:
     for seat, team in enumerate(facts.teams):
         rainbow, green, *dots = team.jerseys
         cards = " ".join(f"{number}x{worth}" for number, worth in zip(dots, (2, 3), strict=True) if number)
-        is_asked = seat == facts.seat and facts.phase not in (RACE_OVER, RIDING)
+        is_to_act = seat == facts.seat and facts.phase not in (RACE_OVER, RIDING)
         lines.append(
-            f"{'>' if is_asked else ' '} {names[seat]:{width}s}   {team.energy:6d} |  {team.beside:6d}  "
+            f"{'>' if is_to_act else ' '} {names[seat]:{width}s}   {team.energy:6d} |  {team.beside:6d}  "
             f"{team.on_board:8d} {team.retired:7d} |  {rainbow:7d}  {green:5d}  {team.polka_dots:10d}"
             + (f" ({cards})" if cards else "")
             + ("" if team.place else "  out")
@@ -212,7 +212,7 @@ def _teams(facts: Facts, rules: Rules, names: Sequence[str]) -> list[str]:
     return lines
 
 
-# What is to be decided -------------------------------------------------------------------------------------
+# The decision ----------------------------------------------------------------------------------------------
 
 
 def question(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
@@ -221,9 +221,9 @@ def question(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
         return "The race is over."
     if facts.phase == RIDING:
         return "The race rides on."
-    asked = _QUESTIONS[facts.phase](facts, rules, names)
+    words = _QUESTIONS[facts.phase](facts, rules, names)
     name = names[facts.seat]
-    return f"{name if name.startswith('player_') else name.capitalize()}: {asked}"
+    return f"{name if name.startswith('player_') else name.capitalize()}: {words}"
 
 
 def _ask_away(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
@@ -319,10 +319,10 @@ def draw_end(state: State, rules: Rules) -> str:
     rank = {seat: (seat in winners, int(plain(standing)(state, rules, seat))) for seat in seats}
     facts = facts_of_state(state, rules)
     for seat in sorted(seats, key=lambda one: rank[one], reverse=True):
-        place = 1 + sum(rank[other] > rank[seat] for other in seats)
+        number = 1 + sum(rank[other] > rank[seat] for other in seats)
         rainbow, green = facts.teams[seat].jerseys[:2]
         dots = facts.teams[seat].polka_dots
-        line = f"{place}. player_{seat}: {rainbow} rainbow, {green} green, {dots} polka dots"
+        line = f"{number}. player_{seat}: {rainbow} rainbow, {green} green, {dots} polka dots"
         if rules.combativity:
             line += f", {int(plain(combativity_points)(state, rules, seat))} points for combativity"
         lines.append(line)
@@ -330,7 +330,7 @@ def draw_end(state: State, rules: Rules) -> str:
 
 
 def _result(state: State, rules: Rules, winners: Sequence[int]) -> str:
-    """The first line of the end."""
+    """Return the sentence on winner and ending."""
     ending = int(state.ending)
     if ending == BROKEN_OFF:
         return "The race was broken off: nobody has won."
@@ -346,24 +346,22 @@ def _result(state: State, rules: Rules, winners: Sequence[int]) -> str:
     return f"{who} {'wins' if len(winners) == 1 else 'share the win'}{how}."
 
 
-# What a seat sees ------------------------------------------------------------------------------------------
+# The observation -------------------------------------------------------------------------------------------
 
 
 def describe(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> str:
-    """Describe what a seat sees, from its observation alone.
-
-    Only the order of the chance cards is hidden in a race.
+    """Describe an observation.
 
     Args:
-        row: int8[D], its observation.
-        sections: the layout of it.
-        rules: the table's.
+        row: int8[D], the observation.
+        sections: its layout.
+        rules: the table's rules.
 
     Returns:
         Several lines, without a newline at the end.
     """
     facts = facts_of_row(row, sections, rules)
-    names = [Names(rules.players, rules.teams).seat(place) for place in range(rules.players)]
+    names = [Names(rules.players, rules.teams).seat(offset) for offset in range(rules.players)]
     lines = [_lap(facts, rules), _stock(facts), f"rainbow rider: {_here(facts, rules)}"]
     lines.append(_ahead(facts, rules, names))
     for seat, name in enumerate(names):
@@ -376,14 +374,14 @@ def describe(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rule
 
 
 def _folded(line: str) -> str:
-    """The line on as many lines as it needs; what goes on is indented."""
+    """Wrap a line, with continuation lines indented."""
     if len(line) <= _WIDTH:
         return line
     return textwrap.fill(line, _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _here(facts: Facts, rules: Rules) -> str:
-    """The rainbow rider's square, and what the chance card has made of it."""
+    """Describe the rainbow rider's square, and its kind by a chance card."""
     here = square_in_words(facts.square, rules)
     if rules.board[facts.square].kind != CHANCE or facts.kind in (CHANCE, 0):
         return here
@@ -392,18 +390,18 @@ def _here(facts: Facts, rules: Rules) -> str:
 
 
 def _ahead(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
-    """The squares that the white die can reach."""
+    """Describe the squares that the white die can reach."""
     squares = [(facts.square + roll) % rules.length for roll in range(1, FACES + 1)]
     words = []
     for square in squares:
         owner = facts.owners[square]
         is_free = owner == NO_SEAT and rules.board[square].kind == EFFORT
-        whose = f", {names[owner]}" if owner != NO_SEAT else ", free" if is_free else ""
-        words.append(_short(square, rules) + (f"{whose}" if whose else ""))
+        status = f", {names[owner]}" if owner != NO_SEAT else ", free" if is_free else ""
+        words.append(_short(square, rules) + status)
     return "next: " + "; ".join(words)
 
 
 def _short(square: int, rules: Rules) -> str:
-    """A square in few words: "14 climb 4"."""
+    """Return a short description of a square: "14 climb 4"."""
     number = rules.board[square].number
     return f"{square} {names_of_squares(rules)[square]}" + (f" {number}" if number else "")

@@ -16,19 +16,19 @@ import numpy.typing as npt
 
 from millebornes_env._util.guard import alone
 from millebornes_env.agents.checks import check_masks, checked_rows, checked_slot_ids, row_error
-from millebornes_env.agents.compiled.agent import with_room
-from millebornes_env.agents.millebornes.observation_reader import bounds_of, first_odd_row, starts_of
+from millebornes_env.agents.compiled.agent import with_rows
+from millebornes_env.agents.decoder import NO_FAULT
+from millebornes_env.agents.millebornes.observation_reader import bounds_of, first_invalid_row, starts_of
 from millebornes_env.agents.protocol import (
     Actions,
     BaseAgent,
     Masks,
     Observations,
     Table,
-    actions_of_ended,
+    fill_no_ops,
     one_or_many,
 )
 from millebornes_env.agents.registry import register
-from millebornes_env.agents.seen import NO_ODDITY
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.numba.compiling import for_kernels
@@ -119,10 +119,10 @@ class EquilibriumAgent(BaseAgent):
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
         slots = checked_slot_ids(self.name, slot_ids, len(rows))
-        row, oddity = first_odd_row(rows, self._starts, self._bounds, self._rules)
-        if oddity != NO_ODDITY:
-            raise row_error(self.name, self.table, rows, row, oddity)
-        self._memories = with_room(self._memories, int(slots.max(initial=-1)) + 1)
+        row, fault = first_invalid_row(rows, self._starts, self._bounds, self._rules)
+        if fault != NO_FAULT:
+            raise row_error(self.name, self.table, rows, row, fault)
+        self._memories = with_rows(self._memories, int(slots.max(initial=-1)) + 1)
         self._calls += 1
         draws = np.array(
             [random_word(self._seed & 0xFFFFFFFF, self._calls, row) for row in range(len(rows))], np.int64
@@ -131,7 +131,7 @@ class EquilibriumAgent(BaseAgent):
         self.strayed += choose_from_rows(
             rows, self._starts, self._rules, self._room, slots, draws, self._memories, actions
         )
-        actions_of_ended(action_masks, actions, actions == SKIP)
+        fill_no_ops(action_masks, actions, actions == SKIP)
         return actions
 
 

@@ -1,7 +1,7 @@
-"""The laws of a decision and of a step: what the mask and the observation say, what an action may change.
+"""Laws of a decision and of a step: mask, observation, and the changes that an action may make.
 
-The laws of a single record are those of `games.millebornes.audit`; these need more than that: the record
-before the step, the action, or another way to ask the same question.
+The laws of a single record are in `games.millebornes.audit`. These need more: the record before the step,
+the action, or a second way to find the same answer.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ WRONG_END_OF_EPISODE: Final = _named(
 WRONG_DEAL: Final = _named("a round was dealt wrongly")
 
 ALL_MESSAGES: Final = _register.messages
-"""Messages of all violations of a state, decision or step, by number; the audit's come first."""
+"""Messages of all violations by number: first those of the audit, then those of decisions and steps."""
 
 
 @rule
@@ -138,7 +138,7 @@ def is_laid(action: int) -> bool:
 
 @rule
 def only_the_shown_card_left(before: State, after: State, rules: RulesRecord, shown: int, drawn: int) -> bool:
-    """Exactly the shown card left the hand of the seat; all hands together gained what was drawn."""
+    """Only the shown card left the seat's hand; all hands together gained as many cards as were drawn."""
     gained, lost = 0, 0
     for seat in range(rules.players):
         for card in range(NUM_CARD_TYPES):
@@ -165,7 +165,7 @@ def draws_due(before: State, after: State, action: int, shown: int) -> int:
 
 @rule
 def km_grew_by_the_card(before: State, after: State, rules: RulesRecord, action: int) -> bool:
-    """Km never shrink, and grow only by the distance card that the team lays."""
+    """Km change only by the distance card that the team lays."""
     team = team_of(rules, int(before.seat))
     for other in range(rules.teams):
         km = int(before.km[other])
@@ -178,7 +178,7 @@ def km_grew_by_the_card(before: State, after: State, rules: RulesRecord, action:
 
 @rule
 def tableaux_changed_by_the_rules(before: State, after: State, rules: RulesRecord, action: int) -> bool:
-    """No card leaves a tableau but a hazard that showed, for the safety laid on it; at most one comes."""
+    """Only a visible hazard leaves a tableau, for the safety against it; at most one card is added."""
     gained, lost = 0, 0
     for team in range(rules.teams):
         for card in range(NUM_CARD_TYPES):
@@ -214,7 +214,7 @@ def discards_stayed(before: State, after: State) -> bool:
 
 @rule
 def totals_grew_by_the_sheet(before: State, after: State, rules: RulesRecord) -> bool:
-    """The totals stay as they are until the sheet is filled in, and grow by it."""
+    """The totals change only when the score sheet is filled in, by its points."""
     for team in range(rules.teams):
         if int(after.score[team]) - int(before.score[team]) != round_score(after, team):
             return False
@@ -225,7 +225,7 @@ def totals_grew_by_the_sheet(before: State, after: State, rules: RulesRecord) ->
 def turn_passed_as_it_should(
     before: State, after: State, rules: RulesRecord, action: int, shown: int
 ) -> bool:
-    """The same seat decides again, or the attacked team, or the next to the left with cards (004:5)."""
+    """The next to act is the same seat, the attacked team, or the next seat left with cards (004:5)."""
     seat = int(before.seat)
     if int(after.phase) == CLAIM:
         return (
@@ -265,7 +265,7 @@ def last_turn_was_the_last(before: State, after: State, rules: RulesRecord, acti
 
 @rule
 def round_is_the_same(before: State, after: State) -> bool:
-    """A step changes neither the random numbers to come nor who dealt."""
+    """A step changes neither the key of the random numbers nor the dealer, round or episode."""
     different = (int(before.key[0]) ^ int(after.key[0])) | (int(before.key[1]) ^ int(after.key[1]))
     different |= int(before.dealer) ^ int(after.dealer)
     different |= int(before.episode) ^ int(after.episode)
@@ -274,7 +274,7 @@ def round_is_the_same(before: State, after: State) -> bool:
 
 @rule
 def longest_round(rules: RulesRecord) -> int:
-    """Each step shows a card, or lets a hazard stand, or answers the one question about the extension."""
+    """Return the most steps of a round: each shows a card, passes a claim, or answers on the extension."""
     hazards = 0
     for hazard in range(ACCIDENT, SPEED_LIMIT + 1):
         hazards += int(rules.deck[hazard])
@@ -283,7 +283,7 @@ def longest_round(rules: RulesRecord) -> int:
 
 @rule
 def is_freshly_dealt(state: State, rules: RulesRecord) -> bool:
-    """The seat left of the dealer is to play and has drawn; otherwise only the hands have left the pile."""
+    """The seat left of the dealer is to play and has drawn; all other cards but the hands are in the pile."""
     left = deck_size(rules) - rules.hand_limit * rules.players - 1
     first = around(int(state.dealer) + 1, rules.players)
     return int(state.draw_pile) == left and int(state.seat) == first and int(state.phase) == PLAY

@@ -1,1 +1,1 @@
-"""Learners of other libraries, each as its own users write it, and how soon they beat `random`."""
+"""Learners of other libraries in their own style, measured by the time until they beat `random`."""

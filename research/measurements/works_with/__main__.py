@@ -1,11 +1,11 @@
-"""Measure how soon learners of other libraries beat `random`, for docs/works_with.md.
+"""Measure the time until learners of other libraries beat `random`, for docs/works_with.md.
 
     make works-with          # installs the libraries into .venv-works-with, then runs this
     python -m research.measurements.works_with --only torchrl
     .venv-ray/bin/python -m research.measurements.works_with --only rllib    # made by `make test-ray`
 
-Each learner plays rounds for two at `parker` against `random`, or all seats itself, and is measured now and
-then by rounds of new deals against `random`. Measuring and compiling are not counted.
+Each learner plays rounds for two at `parker` against `random`, or plays all seats, and is evaluated at
+intervals in rounds of new deals against `random`. Evaluation and compiling do not count.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _NEXT_LOOK: Final = 1.3
 
 @dataclass(frozen=True)
 class Library:
-    """A library that learns.
+    """A library with a learner.
 
     Attributes:
-        title: of the learner.
-        package: as pip calls it.
-        module: the file that uses it.
-        doors: functions of the file that lead to its environment, whose statements are counted.
+        title: name of the learner.
+        package: name of the package for pip.
+        module: name of the module that uses it.
+        doors: functions of the module that create its environment, whose statements are counted.
     """
 
     title: str
@@ -72,17 +72,17 @@ class Args:
     """The options of the command line."""
 
     only: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
-    """library to run; give it once for each (default: all that are installed)"""
+    """library to run; repeat it for several (default: all installed ones)"""
     seconds: float = 60.0
-    """of learning, at most"""
+    """largest number of seconds of learning"""
     goal: float = 0.8
-    """share of rounds to be won"""
+    """share of rounds to win"""
     rounds: int = 500
-    """that are played to measure it"""
+    """rounds of an evaluation"""
     seed: int = 1
-    """of games and networks"""
+    """seed of games and networks"""
     threads: int = 2
-    """of PyTorch"""
+    """threads of PyTorch"""
     docs: bool = False
     """write the table into docs/works_with.md"""
 
@@ -111,7 +111,7 @@ class Row:
 
 
 def lines_of(library: Library) -> int:
-    """The statements in the functions that are the door, without docstrings; nothing is imported."""
+    """Count the statements of the functions in `doors`, without docstrings; nothing is imported."""
     source = Path(__file__).with_name(f"{library.module}.py").read_text(encoding="utf-8")
     functions = [part for part in ast.parse(source).body if isinstance(part, ast.FunctionDef)]
     return sum(
@@ -122,16 +122,16 @@ def lines_of(library: Library) -> int:
 
 
 def any_legal(observations: Floats, masks: Masks) -> Ints:
-    """The first legal actions, to compile what measuring needs."""
+    """Return the first legal actions, to compile the evaluation."""
     chosen: Ints = masks.argmax(axis=1).astype(np.int64)
     return chosen
 
 
 def measure(name: str, args: Args) -> Row:
-    """Let a library learn until it has reached the goal, or its time is over.
+    """Train with a library until the goal is reached or the time is over.
 
     Raises:
-        ImportError: it is not installed.
+        ImportError: the library is not installed.
     """
     library = LIBRARIES[name]
     module: Any = importlib.import_module(f"research.measurements.works_with.{library.module}")
@@ -155,7 +155,7 @@ def measure(name: str, args: Args) -> Row:
 
 
 def table(rows: list[Row], args: Args) -> str:
-    """The rows in Markdown."""
+    """Return the rows as Markdown."""
     heads = f"| library | version | lines | seconds to {100 * args.goal:.0f} % | rounds won then |"
     lines = [heads, "|---|---|--:|--:|--:|"]
     for row in rows:
@@ -167,9 +167,9 @@ def table(rows: list[Row], args: Args) -> str:
 
 
 def write_docs(rows: list[Row], args: Args, load: tuple[float, float]) -> None:
-    """Put the table into the page, and the figures beside those of the other benchmarks.
+    """Write the table to the page, and the figures to docs/benchmarks.
 
-    Libraries that were not measured now keep their rows: not all fit into one environment.
+    Libraries that were not measured keep their rows: not all fit into one environment.
     """
     rows = with_older_rows(rows)
     text = PAGE.read_text(encoding="utf-8")
@@ -187,7 +187,7 @@ def write_docs(rows: list[Row], args: Args, load: tuple[float, float]) -> None:
 
 
 def with_older_rows(rows: list[Row]) -> list[Row]:
-    """The rows, and those of the figures on disk that are of other libraries, in the order of `LIBRARIES`."""
+    """Return the rows with those of other libraries on disk, in the order of `LIBRARIES`."""
     known = json.loads(FIGURES.read_text(encoding="utf-8"))["rows"] if FIGURES.exists() else []
     by_name = {row.library: row for row in (*(Row(**old) for old in known), *rows)}
     order = {name: place for place, name in enumerate(LIBRARIES)}
@@ -195,10 +195,10 @@ def with_older_rows(rows: list[Row]) -> list[Row]:
 
 
 def check(args: Args) -> None:
-    """Refuse what cannot be.
+    """Check the options.
 
     Raises:
-        OptionError: an unknown library, or a number that is too small.
+        OptionError: a library is unknown, or a number is too small.
     """
     unknown = [name for name in args.only if name not in LIBRARIES]
     if unknown:
@@ -208,7 +208,7 @@ def check(args: Args) -> None:
 
 
 def run(args: Args) -> int:
-    """Measure, print, and keep what was asked for; the exit code."""
+    """Measure, print, and write the docs on request; return the exit status."""
     import torch  # noqa: PLC0415 - after `train`
 
     check(args)
@@ -230,7 +230,7 @@ def run(args: Args) -> int:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
+    """Run the command line; return the exit status."""
     return run_command(
         lambda: run(tyro.cli(Args, prog="python -m research.measurements.works_with", description=__doc__))
     )

@@ -1,4 +1,4 @@
-"""CleanRL's way: our one file of plain PyTorch over `vector_env`, all seats learning."""
+"""CleanRL's style: our single file of plain PyTorch over `vector_env`, with all seats learning."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from train.cleanrl_ppo import Agent, Args, Rollout, update
 
 
 def make_env(seed: int) -> VectorEnv:
-    """Make games of which every seat learns; `envs.rollout` says which reward belongs to whom."""
+    """Create games in which every seat learns; `envs.rollout` assigns rewards to seats."""
     env = vector_env(256, episode="round", seed=seed, num_threads=2)
     env.reset()
     return env
 
 
 def learn(seed: int) -> Iterator[Act]:
-    """Learn without end, at the learning rate that the file begins with.
+    """Learn without end, at the initial learning rate of the file.
 
     Args:
-        seed: of the games and of PyTorch.
+        seed: seed of the games and of PyTorch.
 
     Yields:
         After each update the policy, which plays its most probable action.

@@ -15,7 +15,7 @@ GAMES, STEPS, EPOCHS, BATCH = 256, 32, 2, 1024
 
 
 def make_env(seed: int) -> VecEnv:
-    """The door: what a user writes to get from an import to an environment of Stable-Baselines3."""
+    """Create the environment as a user of Stable-Baselines3 would."""
     return SB3VecEnv(GAMES, "random", episode="round", seed=seed)
 
 
@@ -23,7 +23,7 @@ def learn(seed: int) -> Iterator[Act]:
     """Learn without end.
 
     Args:
-        seed: of the games and of PyTorch.
+        seed: seed of the games and of PyTorch.
 
     Yields:
         After each update the policy, which plays its most probable action.

@@ -1,4 +1,4 @@
-"""OpenSpiel: its PPO for PyTorch, which is shown our games as the time steps that its agents know."""
+"""OpenSpiel: its PPO for PyTorch, over our games converted to time steps of OpenSpiel."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ GAMES, STEPS, EPOCHS, MINIBATCHES = 64, 64, 2, 8
 
 
 def make_env() -> gymnasium.vector.VectorEnv[Any, Any, Any]:
-    """The door, first half: games in which all other seats are played."""
+    """Create games with built-in opponents in all other seats."""
     return gymnasium.make_vec(GAME, num_envs=GAMES, opponent="random", scaled=True)
 
 
 def time_steps(observations: Floats, masks: Masks) -> list[TimeStep]:
-    """The door, second half: what OpenSpiel's agents are shown."""
+    """Convert results to time steps for OpenSpiel's agents."""
     legal = [np.flatnonzero(mask) for mask in masks]
     seen = zip(observations, legal, strict=True)
     shown = [{"info_state": [row], "legal_actions": [may], "current_player": 0} for row, may in seen]
@@ -33,7 +33,7 @@ def learn(seed: int) -> Iterator[Act]:
     """Learn without end.
 
     Args:
-        seed: of the games and of PyTorch.
+        seed: seed of the games and of PyTorch.
 
     Yields:
         After each update the policy, which plays its most probable action.

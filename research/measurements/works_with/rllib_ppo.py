@@ -19,7 +19,7 @@ GAMES, STEPS, EPOCHS, BATCH = 64, 32, 4, 256
 
 
 def make_env() -> PPOConfig:
-    """The door: what a user writes to get from an import to an algorithm that plays the game."""
+    """Create the algorithm as a user of RLlib would."""
     module = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config={"fcnet_hiddens": [128, 128]})
     config = PPOConfig().environment(RLlibEnv, env_config={"episode": "round"}, disable_env_checking=True)
     config.multi_agent(policies={"main"}, policy_mapping_fn=lambda agent, episode, **_: "main")
@@ -31,7 +31,7 @@ def learn(seed: int) -> Iterator[Act]:
     """Learn without end.
 
     Args:
-        seed: of RLlib.
+        seed: seed of RLlib.
 
     Yields:
         After each update the policy, which plays its most probable action.

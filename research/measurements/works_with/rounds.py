@@ -1,4 +1,4 @@
-"""The game and the evaluation that all learners of `research.measurements.works_with` share."""
+"""Game and evaluation of all learners of `research.measurements.works_with`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Act = Callable[[Floats, Masks], Ints]
 
 
 def share_won(act: Act, *, rounds: int, seed: int, opponent: str = "random") -> float:
-    """Play rounds, all at the same time, half of them from each seat.
+    """Play parallel rounds, half of them from each seat.
 
     Args:
         act: the policy.
-        rounds: how many.
-        seed: of the deals and of the opponent.
-        opponent: an agent by name.
+        rounds: number of rounds.
+        seed: seed of the deals and of the opponent.
+        opponent: name of an agent.
 
     Returns:
         The share won, 0 to 1; a shared win counts one half.

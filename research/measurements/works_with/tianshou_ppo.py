@@ -1,4 +1,4 @@
-"""Tianshou: PPO over Gymnasium's environment, whose observations it wants as `obs` and `mask`."""
+"""Tianshou: PPO over Gymnasium's environment, with observations as `obs` and `mask`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GAMES, STEPS, EPOCHS, BATCH = 64, 64, 2, 512
 
 
 def make_env() -> gymnasium.Env[Any, Any]:
-    """The door: what a user writes to get from an import to an environment of Tianshou."""
+    """Create the environment as a user of Tianshou would."""
     env: Any = gymnasium.make(
         GAME, opponent="random", observe_mask=True, scaled=True, disable_env_checker=True
     )
@@ -37,7 +37,7 @@ class Perceptron(nn.Module):
     """Logits of legal actions, or a value, from Tianshou's batches of `obs` and `mask`."""
 
     def __init__(self, inputs: int, outputs: int, *, is_policy: bool) -> None:
-        """Random weights."""
+        """Create random weights."""
         super().__init__()
         self.layers = nn.Sequential(
             nn.Linear(inputs, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, outputs)
@@ -60,7 +60,7 @@ def learn(seed: int) -> Iterator[Act]:
     """Learn without end.
 
     Args:
-        seed: of the games and of PyTorch.
+        seed: seed of the games and of PyTorch.
 
     Yields:
         After each update the policy, which plays its most probable action.

@@ -20,7 +20,7 @@ GAMES, STEPS, EPOCHS, BATCH = 256, 32, 2, 1024
 
 
 def make_env() -> TransformedEnv:
-    """The door: what a user writes to get from an import to an environment of TorchRL."""
+    """Create the environment as a user of TorchRL would."""
     games = gymnasium.make_vec(
         GAME, num_envs=GAMES, opponent="random", observe_mask=True, scaled=True, autoreset_mode="disabled"
     )
@@ -38,7 +38,7 @@ def learn(seed: int) -> Iterator[Act]:
     """Learn without end.
 
     Args:
-        seed: of the games and of PyTorch.
+        seed: seed of the games and of PyTorch.
 
     Yields:
         After each update the policy, which plays its most probable action.

@@ -62,7 +62,7 @@ def folder_with(folder: Path, **changed: Any) -> Path:
     [
         ({"format": 99}, "its format is 99"),
         ({"platform": "linux-z80"}, "it is for linux-z80"),
-        ({"source_digest": "0" * 16}, "the sources are not those that it was made from"),
+        ({"source_digest": "0" * 16}, "it was made from other sources"),
         ({"sha256": "0" * 64}, "kernels.so or kernels.json is not what was built"),
         ({"kernels": {"step_range": 3}}, "kernels.so or kernels.json is not what was built"),
         ({"object": "missing.so"}, "this installation has none"),

@@ -54,7 +54,7 @@ def test_who_sits_where(players: int, teams: int, opponent: Any, partner: Any, s
 
 WRONG_OPTIONS: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     (PARKER, {"opponent": "gredy"}, AgentError, "there is no agent 'gredy'.*Did you mean 'greedy'"),
-    (PARKER, {"opponent": 7}, AgentError, "7 is no agent"),
+    (PARKER, {"opponent": 7}, AgentError, "7 is not an agent"),
     (
         PARKER,
         {"opponent": []},
@@ -80,7 +80,7 @@ def test_what_cannot_be() -> None:
         for maker in (gymnasium.make, gymnasium.make_vec):
             with pytest.raises(error, match=told):
                 maker(env_id, **options)
-    with pytest.raises(AgentError, match="make it for this table"):
+    with pytest.raises(AgentError, match="make the agent for this table"):
         gymnasium.make(PARKER, opponent=agents.load("greedy", table(players=3)))
 
 

@@ -1,7 +1,7 @@
-"""The laws of a decision and of a step of a race: what the mask and the observation say, what may change.
+"""Laws of a decision and of a step of a race: mask, observation, and the changes that an action may make.
 
-The laws of a single record are those of `games.wielerspel.audit`; these need more than that: the record
-before the step, the action, or another way to ask the same question.
+The laws of a single record are in `games.wielerspel.audit`. These need more: the record before the step, the
+action, or a second way to find the same answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NO_CHOICE: Final = _named("a seat is asked although it has no choice of two acti
 BID_ABOVE_ENERGY: Final = _named("a bid is legal that is above the own energy, or not above the highest bid")
 OBSERVATION_OUT_OF_BOUNDS: Final = _named("a number of the observation lies outside its section's bounds")
 HIDDEN_CARDS_SHOW: Final = _named("redealing the hidden cards changes what the seat sees or may do")
-REDEAL_IS_NO_GAME: Final = _named("redealing the hidden cards makes a race that cannot be")
+REDEAL_IS_NO_GAME: Final = _named("redealing the hidden cards makes an impossible race")
 # A step
 OTHER_RACE: Final = _named("key or episode changed within a race")
 TURN_WENT_BACK: Final = _named("the race went back to an earlier turn, stage or shuffle")
@@ -56,7 +56,7 @@ WRONG_REWARDS: Final = _named("rewards do not sum to 0, or are paid before the e
 WRONG_END_OF_EPISODE: Final = _named("the engine ended a race that goes on, or went on with one that is over")
 
 ALL_MESSAGES: Final = _register.messages
-"""Messages of all violations of a state, decision or step, by number; the audit's come first."""
+"""Messages of all violations by number: first those of the audit, then those of decisions and steps."""
 
 
 @rule
@@ -68,7 +68,7 @@ def choice_violation(state: State, mask: Int8Array, found: int) -> int:
 
 @rule
 def is_a_choice(mask: Int8Array) -> bool:
-    """W11, a seat is asked only if it can do one thing or another."""
+    """W11, a seat is asked only if it has a choice."""
     legal = 0
     for action in range(len(mask)):
         legal += int(mask[action])
@@ -77,7 +77,7 @@ def is_a_choice(mask: Int8Array) -> bool:
 
 @rule
 def bids_can_be_paid(state: State, mask: Int8Array) -> bool:
-    """003:121, a bid is more than the highest one, and nobody bids what he does not have."""
+    """003:121, a bid is above the highest bid and within the seat's energy."""
     energy, highest = int(state.energy[int(state.seat)]), int(state.highest_bid)
     wrong = 0
     for action in range(len(mask)):
@@ -101,18 +101,18 @@ def step_violation(before: State, after: State, rules: Any, action: int, steps: 
         steps: not used; the length of a race has no law.
     """
     result = require(NO_VIOLATION, OTHER_RACE, race_is_the_same(before, after))
-    result = require(result, TURN_WENT_BACK, race_went_on(before, after))
-    result = require(result, CAME_BACK, nobody_came_back(before, after, rules))
+    result = require(result, TURN_WENT_BACK, race_went_forward(before, after))
+    result = require(result, CAME_BACK, none_came_back(before, after, rules))
     result = require(result, WRONG_RETIREMENT, the_servant_retired(before, after, action))
     result = require(result, JERSEYS_LOST, jerseys_were_exchanged(before, after, rules, action))
     result = require(result, LEAD_WITHOUT_ESCAPE, lead_grew_by_an_escape(before, after, action))
-    result = require(result, ENERGY_FROM_NOWHERE, energy_came_of_retirements(before, after, rules))
+    result = require(result, ENERGY_FROM_NOWHERE, energy_came_from_retirements(before, after, rules))
     return require(result, WRONG_BID, highest_bid_is_what_was_bid(before, after, action))
 
 
 @rule
 def race_is_the_same(before: State, after: State) -> bool:
-    """A step changes neither the random numbers to come nor which race it is."""
+    """A step changes neither the key of the random numbers nor the episode."""
     different = (int(before.key[0]) ^ int(after.key[0])) | (int(before.key[1]) ^ int(after.key[1]))
     return different | (int(before.episode) ^ int(after.episode)) == 0
 
@@ -124,16 +124,16 @@ def is_same_turn(before: State, after: State) -> bool:
 
 
 @rule
-def race_went_on(before: State, after: State) -> bool:
-    """Turns and shuffles are counted up, and a turn goes from stage to stage."""
+def race_went_forward(before: State, after: State) -> bool:
+    """Turns, shuffles and the stage of a turn never go back."""
     if int(after.turn) < int(before.turn) or int(after.shuffles) < int(before.shuffles):
         return False
     return not is_same_turn(before, after) or int(after.stage) >= int(before.stage)
 
 
 @rule
-def nobody_came_back(before: State, after: State, rules: Any) -> bool:
-    """003:172 and 003:178, who has retired or left is out for good; 003:202, points are kept."""
+def none_came_back(before: State, after: State, rules: Any) -> bool:
+    """003:172, 003:178, servants and seats that are out stay out; 003:202, escape points are kept."""
     for seat in range(rules.players):
         if int(after.retired[seat]) < int(before.retired[seat]) or int(after.out[seat]) < int(
             before.out[seat]
@@ -146,14 +146,14 @@ def nobody_came_back(before: State, after: State, rules: Any) -> bool:
 
 @rule
 def the_servant_retired(before: State, after: State, action: int) -> bool:
-    """003:172, the seat that chose to has a servant less."""
+    """003:172, a seat that retires a servant has one fewer."""
     seat = int(before.seat)
     return not is_retirement(action) or int(after.retired[seat]) > int(before.retired[seat])
 
 
 @rule
 def jerseys_were_exchanged(before: State, after: State, rules: Any, action: int) -> bool:
-    """003:67, only an exchange takes cards, of one kind of jerseys, from the seat that makes it."""
+    """003:67, only an exchange takes jersey cards, of one kind, from the seat that makes it."""
     for seat in range(rules.players):
         for kind in range(NUM_SETS):
             has_fewer = int(after.jerseys[seat, kind]) < int(before.jerseys[seat, kind])
@@ -187,8 +187,8 @@ def lead_grew_by_an_escape(before: State, after: State, action: int) -> bool:
 
 
 @rule
-def energy_came_of_retirements(before: State, after: State, rules: Any) -> bool:
-    """003:143-158 and 003:172, in the later part of a turn only servants who retire bring energy."""
+def energy_came_from_retirements(before: State, after: State, rules: Any) -> bool:
+    """003:143-158 and 003:172, late in a turn only retiring servants bring energy."""
     if not is_same_turn(before, after) or int(before.stage) < JERSEYS_AFTER_THE_SQUARE:
         return True
     for seat in range(rules.players):

@@ -20,6 +20,7 @@ from tests.each import each
 from tests.laws import audit as script
 from tests.laws.wielerspel import random_play, step_laws
 from tests.laws.wielerspel.step_laws import ALL_MESSAGES, bids_can_be_paid, is_a_choice
+from tests.laws.wielerspel.test_audit import at, put
 from tests.race_support import FLAT_2, Race
 
 Change = Callable[[Any], object]
@@ -32,21 +33,6 @@ def auction() -> Race:
     race = Race(players=4).servants(1, 4, 5).jerseys(2, green=1).retired(0, 1)
     race.state.escape_points[0] = 1
     return race.away(3, 5).land_on(FLAT_2).do("pay")
-
-
-def put(**fields: Any) -> Change:
-    def change(state: Any) -> None:
-        for name, value in fields.items():
-            state[name] = value
-
-    return change
-
-
-def at(name: str, place: Any, value: int) -> Change:
-    def change(state: Any) -> None:
-        state[name][place] = value
-
-    return change
 
 
 # Steps -----------------------------------------------------------------------------------------------------

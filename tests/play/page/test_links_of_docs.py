@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from docs.site import positions
-from docs.site.rulings import shown
+from docs.site.rulings import examples
 
 FIRST_WITH = {
-    "a position": next(one for one in shown()["E2"]),
-    "a record": next(one for one in shown()["E32"]),
+    "a position": next(one for one in examples()["E2"]),
+    "a record": next(one for one in examples()["E32"]),
 }
 
 

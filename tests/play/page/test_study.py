@@ -98,6 +98,6 @@ def test_a_page_goes_on_after_the_server_was_stopped(opened: Opened, tmp_path: P
 def test_a_link_of_nobody(opened: Opened, tmp_path: Path) -> None:
     with served(tmp_path / "study") as place:
         page = opened(address=f"{place.origin}/", hash_="#join=nobody")
-        assert "This link is of no participant" in page.inner_text("#status")
+        assert "This link belongs to no participant" in page.inner_text("#status")
         page = opened(address=f"{place.origin}/")
         assert "open the complete link" in page.inner_text("#status")

@@ -220,9 +220,9 @@ def test_an_own_sheet_can_be_read(tmp_path: Path) -> None:
             "the rule 'energy' is '60'; it must be a whole number",
         ),
         ("least = 2", "least = 1", "players: 1 to 6; least and most must be 2 to 6"),
-        ("title = ", "title = 3 #", "the entry 'title' is missing, or no text"),
+        ("title = ", "title = 3 #", "the entry 'title' is missing, or not text"),
         ("name = ", "name ", "this is not TOML"),
-        ('name = "mine"', 'name = "my race"', "the name 'my race' is none for an edition"),
+        ('name = "mine"', 'name = "my race"', "the name 'my race' is not valid for an edition"),
     ],
 )
 def test_a_sheet_that_cannot_be_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:

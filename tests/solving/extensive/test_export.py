@@ -110,5 +110,5 @@ def test_the_command_says_what_it_has_written(
     assert main(["export", "mini99"]) == 2
     assert capsys.readouterr().err.startswith("error: there is no edition 'mini99'")
     assert main(["export", "arc_en_ciel", "--players", "3"]) == 2
-    assert "has no account of what is left to chance" in capsys.readouterr().err
+    assert "has no list of chance nodes" in capsys.readouterr().err
     assert [one.name for one in tmp_path.iterdir()] == ["five.efg"]

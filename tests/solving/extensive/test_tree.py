@@ -212,7 +212,7 @@ def test_resampling_draws_each_history_as_often_as_chance_does() -> None:
 
 
 def test_bad_arguments_are_told() -> None:
-    with pytest.raises(OptionError, match="'wielerspel' has no account of what is left to chance"):
+    with pytest.raises(OptionError, match="'wielerspel' has no list of chance nodes"):
         Tree("arc_en_ciel", players=3)
     with pytest.raises(OptionError, match="first is 2; it must be a seat, 0 to 1, or -1"):
         Tree(FIVE, first=2)

@@ -16,27 +16,27 @@ from open_spiel.python import rl_environment  # noqa: E402
 import millebornes_env.solving.openspiel  # noqa: E402, F401 - registers the game
 from millebornes_env.solving.deck import solvable  # noqa: E402
 from research.baselines.judging import Task, small_tree  # noqa: E402
-from research.baselines.nfsp import Eyes, NfspOptions, learn_by_nfsp  # noqa: E402
+from research.baselines.nfsp import Encoder, NfspOptions, learn_by_nfsp  # noqa: E402
 
 
 def test_its_agents_see_in_openspiel_what_they_are_asked_about_in_the_tree() -> None:
     """Whatever comes in a round of OpenSpiel's is an information set of the tree, number by number."""
-    tree, eyes = small_tree("mini7-v0"), Eyes(solvable("mini7"))
-    known = {row.tobytes() for row in eyes.of_states(tree.asked)}
+    tree, encoder = small_tree("mini7-v0"), Encoder(solvable("mini7"))
+    known = {row.tobytes() for row in encoder.encode_states(tree.asked)}
     game = pyspiel.load_game("python_mille_bornes", {"edition": "mini7"})
     env = rl_environment.Environment(game, observation_type=rl_environment.ObservationType.OBSERVATION)
     env.seed(1)
     rng = np.random.default_rng(1)
     seen = 0
     for _ in range(20):
-        step = eyes.of_time_step(env.reset())
+        step = encoder.encode_time_step(env.reset())
         while not step.last():
             seat = step.observations["current_player"]
             legal = step.observations["legal_actions"][seat]
             if len(legal) > 1:
                 assert np.asarray(step.observations["info_state"][seat], np.float32).tobytes() in known
                 seen += 1
-            step = eyes.of_time_step(env.step([int(rng.choice(legal))]))
+            step = encoder.encode_time_step(env.step([int(rng.choice(legal))]))
     assert seen > 50
 
 

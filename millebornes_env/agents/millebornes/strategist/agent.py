@@ -24,7 +24,7 @@ import numpy as np
 from millebornes_env.agents.compiled.agent import NO_ACTION, Choose, CompiledAgent, Int16Array, Int64Array
 from millebornes_env.agents.millebornes.preferences import (
     LARGEST_KM,
-    NOTHING_LIKED,
+    LOWEST_RANK,
     action_of,
     can_finish,
     cards_held_by,
@@ -152,7 +152,7 @@ def most_worth(state: State, rules: RulesRecord, seat: int, options: Int64Array)
     """The card to lay or to give away."""
     legal = legal_cards(state, rules, seat)
     unseen = cards_unseen(state, rules, seat)
-    best = NOTHING_LIKED
+    best = LOWEST_RANK
     action = first_in(legal, 0)
     while action != NO_ACTION:
         card = card_of(action)

@@ -1,8 +1,9 @@
-"""The kernels as machine code that came with the wheel, called in place of Numba's: nothing is compiled then.
+"""Machine code of the kernels that is shipped in the wheel, so that nothing has to be compiled.
 
-`of(kernel)` gives the wheel's machine code for a kernel, or the kernel itself, which Numba compiles at its
-first call. The wheel's is taken if it was made from these sources for this platform; a checkout has none.
-`status()` says which it is and why, and `MILLEBORNES_MACHINE_CODE=0` refuses it. Results are the same bits.
+`of(kernel)` returns the wheel's machine code for a kernel, or the kernel itself, which Numba compiles at its
+first call. The machine code is used if it was made from these sources for this platform; a checkout has none.
+`status()` reports whether it is used and why, and `MILLEBORNES_MACHINE_CODE=0` disables it. Results are
+bitwise the same.
 
 `export/` makes it when a wheel is built: `kernels.json` beside this file names the shared object, and gives
 the calling convention of each function (`engine.numba.words`).
@@ -35,13 +36,13 @@ R = TypeVar("R")
 _numba: Any = numba  # it has no type hints worth the name
 
 FORMAT: Final = 2
-"""Of `kernels.json` and of the words; goes up when this file could not call what an older version made."""
+"""Version of `kernels.json` and of the words; increased when this file cannot call older machine code."""
 
 PREFIX: Final = "mb_"
-"""Of the functions' names in a shared object."""
+"""Prefix of function names in a shared object."""
 
 NUMBA_PREFIX: Final = "numba_"
-"""Of the kernels' own names there: functions that compiled code can call."""
+"""Prefix of the functions there that compiled code can call."""
 
 _FOLDER = Path(__file__).parent
 _SWITCH = "MILLEBORNES_MACHINE_CODE"
@@ -58,7 +59,7 @@ def this_platform() -> str:
 
 
 def checksum(code: bytes, kernels: dict[str, Any]) -> str:
-    """Checksum of the shared object and of the description of its functions, which memory is written by."""
+    """Return the checksum of the shared object and the description of its functions (both must be intact)."""
     digest = hashlib.sha256(code)
     digest.update(json.dumps(kernels, sort_keys=True).encode())
     return digest.hexdigest()
@@ -135,7 +136,7 @@ def address_of(kernel: Callable[..., int]) -> int | None:
 
 
 def _library_with(kernel: Callable[..., Any]) -> _Library | None:
-    """The machine code, if it has that kernel, which is this package's: others may use the same names."""
+    """Return the machine code if it contains the kernel, which must be of this package; else None."""
     _, library = _loaded(_FOLDER, os.environ.get(_SWITCH, ""))
     is_ours = kernel.__module__.partition(".")[0] == __name__.partition(".")[0]
     return library if library is not None and is_ours and kernel.__name__ in library.kernels else None
@@ -143,7 +144,7 @@ def _library_with(kernel: Callable[..., Any]) -> _Library | None:
 
 @functools.cache
 def _loaded(folder: Path, switch: str) -> tuple[str, _Library | None]:
-    """Why the machine code of a folder is not used ("" if it is), and the machine code."""
+    """Return the reason why the machine code of a folder is not used ("" if it is), and the machine code."""
     if switch == "0":
         return f"{_SWITCH}=0", None
     if not IS_COMPILED:
@@ -158,7 +159,7 @@ def _loaded(folder: Path, switch: str) -> tuple[str, _Library | None]:
         if made["platform"] != this_platform() or sys.maxsize < 2**32:
             return f"it is for {made['platform']}, and this is {this_platform()}", None
         if made["source_digest"] != source_digest():
-            return "the sources are not those that it was made from", None
+            return "it was made from other sources", None
         if made["sha256"] != checksum(path.read_bytes(), made["kernels"]):
             return f"{path.name} or kernels.json is not what was built: install the wheel again", None
         return "", _Library(ctypes.CDLL(str(path)), made["kernels"])

@@ -1,7 +1,7 @@
-"""The laws of what play leads to: they hold for every record that was played from its deal.
+"""Laws of every record that play from a deal leads to.
 
-A position that was set up by hand may break them and still be played on. All of them hold whatever the
-rules are, not for the published editions only.
+A position set up by hand may break them and still be playable. They hold for all rules, not only for the
+published editions.
 """
 
 from __future__ import annotations
@@ -10,29 +10,8 @@ from typing import Final
 
 from millebornes_env.engine.laws import NO_VIOLATION, require
 from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.games.millebornes.audit import violations as law
 from millebornes_env.games.millebornes.audit.soundness import Int64Array, soundness_violation
-from millebornes_env.games.millebornes.audit.violations import (
-    DRAWN_CARD_IN_DECK,
-    EXTENSION_BEFORE_TRIP,
-    HAND_SHRANK,
-    HAND_TOO_LARGE_WITHOUT_PILE,
-    KM_WITHOUT_START,
-    MATCH_IS_DECIDED,
-    POINTS_NOT_COUNTED,
-    ROUND_OVER_TOO_EARLY,
-    SCORE_SHEET_TOO_EARLY,
-    STREAM_OUTSIDE_ITS_PART,
-    TRIP_WITHOUT_WINNER,
-    UNMATCHED_LIMITS,
-    UNMATCHED_REMEDIES,
-    WRONG_BATTLE,
-    WRONG_BATTLE_BELOW,
-    WRONG_DISCARD_TOP,
-    WRONG_HAND_SIZE,
-    WRONG_NUMBER_OF_ROLLS,
-    WRONG_OPENING,
-    WRONG_SCORE_SHEET,
-)
 from millebornes_env.games.millebornes.cards import (
     ACCIDENT,
     DECK_SIZE,
@@ -82,10 +61,10 @@ _HAZARD_AND_REMEDY: Final = 2
 
 @rule
 def violation_of(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
-    """The first law that a game which was played from its deal breaks, or NO_VIOLATION.
+    """Return the first law that a game breaks if it was played from its deal, or NO_VIOLATION.
 
     Args:
-        state: the game; any bytes may stand in it.
+        state: the game; it may contain any bytes.
         rules: the table's rules.
         scratch: int64[SCRATCH_SIZE], overwritten.
 
@@ -98,43 +77,47 @@ def violation_of(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
 
 @rule
 def reachability_violation(state: State, rules: RulesRecord) -> int:
-    """The first law of this file that the record breaks, or NO_VIOLATION; it must be sound."""
+    """Return the first law of this file that a sound record breaks, or NO_VIOLATION."""
     played_out = are_hands_played_out(state, rules)
-    result = require(NO_VIOLATION, STREAM_OUTSIDE_ITS_PART, streams_lie_in_their_parts(state, rules))
-    result = require(result, DRAWN_CARD_IN_DECK, deck_is_blank_where_drawn(state))
-    result = require(result, WRONG_DISCARD_TOP, discard_top_tells_an_empty_pile(state))
+    result = require(NO_VIOLATION, law.STREAM_OUTSIDE_ITS_PART, streams_lie_in_their_parts(state, rules))
+    result = require(result, law.DRAWN_CARD_IN_DECK, deck_is_blank_where_drawn(state))
+    result = require(result, law.WRONG_DISCARD_TOP, discard_top_shows_an_empty_pile(state))
     if int(state.draw_pile) > 0:
-        result = require(result, WRONG_HAND_SIZE, hands_are_full(state, rules))
+        result = require(result, law.WRONG_HAND_SIZE, hands_are_full(state, rules))
     else:
-        result = require(result, HAND_TOO_LARGE_WITHOUT_PILE, hands_are_no_larger(state, rules))
-        result = require(result, HAND_SHRANK, played_out or only_the_last_turn_shrinks_hands(state, rules))
+        result = require(result, law.HAND_TOO_LARGE_WITHOUT_PILE, hands_are_no_larger(state, rules))
+        result = require(
+            result, law.HAND_SHRANK, played_out or only_the_last_turn_shrinks_hands(state, rules)
+        )
     for team in range(rules.teams):
         result = played_pile_violation(state, rules, team, result)
-    result = require(result, EXTENSION_BEFORE_TRIP, caller_has_completed_the_short_trip(state, rules))
-    result = require(result, ROUND_OVER_TOO_EARLY, round_ends_for_want_of_cards(state, rules, played_out))
-    result = require(result, TRIP_WITHOUT_WINNER, completed_trip_wins(state, rules))
+    result = require(result, law.EXTENSION_BEFORE_TRIP, caller_has_completed_the_short_trip(state, rules))
+    result = require(result, law.ROUND_OVER_TOO_EARLY, round_ends_for_want_of_cards(state, rules, played_out))
+    result = require(result, law.TRIP_WITHOUT_WINNER, completed_trip_wins(state, rules))
     if int(state.phase) == ROUND_OVER:
-        result = require(result, WRONG_SCORE_SHEET, score_sheet_adds_up(state, rules))
+        result = require(result, law.WRONG_SCORE_SHEET, score_sheet_adds_up(state, rules))
     else:
-        result = require(result, SCORE_SHEET_TOO_EARLY, score_sheet_is_empty(state, rules))
+        result = require(result, law.SCORE_SHEET_TOO_EARLY, score_sheet_is_empty(state, rules))
         result = require(
-            result, MATCH_IS_DECIDED, rules.count_points == 0 or leading_past_goal(state, rules) == NO_TEAM
+            result,
+            law.MATCH_IS_DECIDED,
+            rules.count_points == 0 or leading_past_goal(state, rules) == NO_TEAM,
         )
-    return require(result, POINTS_NOT_COUNTED, points_are_counted(state, rules))
+    return require(result, law.POINTS_NOT_COUNTED, points_are_counted(state, rules))
 
 
 @rule
 def played_pile_violation(state: State, rules: RulesRecord, team: int, found: int) -> int:
-    """The laws of one team's piles; `found` is what was found before."""
+    """Return `found` if it is a violation, else the first law that one team's piles break."""
     found = require(
-        found, WRONG_BATTLE, (int(state.battle[team]) == NO_CARD) == (battle_cards(state, team) == 0)
+        found, law.WRONG_BATTLE, (int(state.battle[team]) == NO_CARD) == (battle_cards(state, team) == 0)
     )
-    found = require(found, WRONG_BATTLE_BELOW, below_is_a_card_to_attack_on(state, rules, team))
-    found = require(found, UNMATCHED_REMEDIES, breakdowns_were_answered(state, rules, team))
-    found = require(found, WRONG_NUMBER_OF_ROLLS, rolls_had_their_occasions(state, rules, team))
-    found = require(found, UNMATCHED_LIMITS, limits_were_answered(state, team))
-    found = require(found, WRONG_OPENING, opening_goes_with_the_pile(state, team))
-    return require(found, KM_WITHOUT_START, km_were_travelled_moving(state, rules, team))
+    found = require(found, law.WRONG_BATTLE_BELOW, below_is_a_card_to_attack_on(state, rules, team))
+    found = require(found, law.UNMATCHED_REMEDIES, breakdowns_were_answered(state, rules, team))
+    found = require(found, law.WRONG_NUMBER_OF_ROLLS, rolls_had_their_occasions(state, rules, team))
+    found = require(found, law.UNMATCHED_LIMITS, limits_were_answered(state, team))
+    found = require(found, law.WRONG_OPENING, opening_goes_with_the_pile(state, team))
+    return require(found, law.KM_WITHOUT_START, km_were_travelled_moving(state, rules, team))
 
 
 # Cards ----------------------------------------------------------------------------------------------------
@@ -142,7 +125,7 @@ def played_pile_violation(state: State, rules: RulesRecord, team: int, found: in
 
 @rule
 def streams_lie_in_their_parts(state: State, rules: RulesRecord) -> bool:
-    """Each stream lies in the part of the deck that its seat was given: seat * size // players and on."""
+    """Each stream lies in its seat's part of the deck, which starts at seat * size // players."""
     size = deck_size(rules)
     whole = size // rules.players
     rest = size - whole * rules.players
@@ -161,15 +144,15 @@ def streams_lie_in_their_parts(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def deck_is_blank_where_drawn(state: State) -> bool:
-    """No card lies in the deck but those to come."""
+    """The deck holds only the cards to come."""
     cards = 0
-    for place in range(DECK_SIZE):
-        cards += 1 if int(state.deck[place]) != NO_CARD else 0
+    for index in range(DECK_SIZE):
+        cards += 1 if int(state.deck[index]) != NO_CARD else 0
     return cards == int(state.draw_pile)
 
 
 @rule
-def discard_top_tells_an_empty_pile(state: State) -> bool:
+def discard_top_shows_an_empty_pile(state: State) -> bool:
     """The discard pile shows no card if, and only if, it is empty."""
     cards = 0
     for card in range(len(state.discard_pile)):
@@ -189,9 +172,9 @@ def hands_are_full(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def hands_are_no_larger(state: State, rules: RulesRecord) -> bool:
-    """With the pile empty nobody has more than dealt; one more, who has just drawn the last card.
+    """With an empty pile no hand is larger than dealt, except right after the last draw.
 
-    All others are then still full: nobody has missed a draw.
+    The seat that has just drawn the last card then has one more, and all other hands are still full.
     """
     drew_last = int(state.phase) == PLAY and int(state.hand_count[int(state.seat)]) == rules.hand_limit + 1
     for seat in range(rules.players):
@@ -207,8 +190,8 @@ def hands_are_no_larger(state: State, rules: RulesRecord) -> bool:
 def only_the_last_turn_shrinks_hands(state: State, rules: RulesRecord) -> bool:
     """If the round ends with the turn that empties the pile, all other seats have full hands.
 
-    Those are the seat that decides and the one that laid a hazard; at the end, one or two. (Where a claim
-    gives a play with the pile empty, the turn goes on and on: nothing is said then.)
+    The exceptions are the seat to act and the attacker; at the end of the round, one or two seats. If a
+    claim gives a play with the pile empty, one turn can shrink all hands, and this law does not apply.
     """
     if rules.replay_after_claim_when_empty == 1:
         return True
@@ -236,7 +219,7 @@ def battle_cards(state: State, team: int) -> int:
 
 @rule
 def below_is_a_card_to_attack_on(state: State, rules: RulesRecord, team: int) -> bool:
-    """Under a hazard lies none, but a cancelled one of a team that rolled on by Right of Way."""
+    """No hazard lies under a hazard, except a cancelled one of a team that rolled on by Right of Way."""
     below = int(state.battle_below[team])
     if not is_battle_hazard(below):
         return True
@@ -252,7 +235,7 @@ def unanswered(state: State, team: int, hazard: int) -> int:
 
 @rule
 def breakdowns_were_answered(state: State, rules: RulesRecord, team: int) -> bool:
-    """Every breakdown has its remedy, but the one that shows and those cancelled by a safety (E22)."""
+    """Every breakdown has its remedy, except the visible one and those cancelled by a safety (E22)."""
     for hazard in range(ACCIDENT, FLAT_TIRE + 1):
         left = unanswered(state, team, hazard)
         if int(state.battle[team]) == hazard:
@@ -267,7 +250,7 @@ def breakdowns_were_answered(state: State, rules: RulesRecord, team: int) -> boo
 
 @rule
 def rolls_had_their_occasions(state: State, rules: RulesRecord, team: int) -> bool:
-    """A Roll on each covered Stop; else one at the start, on each remedy and cancelled hazard (E25)."""
+    """Each covered Stop has a Roll; others: one at the start, for a remedy, for a cancelled hazard (E25)."""
     stops = int(state.tableau[team, STOP]) - (1 if int(state.battle[team]) == STOP else 0)
     others = rules.start_needs_roll
     if rules.roll_after_remedy == 1:
@@ -281,7 +264,7 @@ def rolls_had_their_occasions(state: State, rules: RulesRecord, team: int) -> bo
 
 @rule
 def limits_were_answered(state: State, team: int) -> bool:
-    """Every Speed Limit has its End of Limit, but the one that shows (Right of Way takes that away)."""
+    """Every Speed Limit has its End of Limit, except the visible one (Right of Way removes it)."""
     top = int(state.speed[team])
     limits, ends = int(state.tableau[team, SPEED_LIMIT]), int(state.tableau[team, END_OF_LIMIT])
     if top == SPEED_LIMIT:
@@ -291,18 +274,18 @@ def limits_were_answered(state: State, team: int) -> bool:
 
 @rule
 def opening_goes_with_the_pile(state: State, team: int) -> bool:
-    """`opening` is what the cards of the battle pile say about its beginning."""
+    """`opening` agrees with the cards of the battle pile about its first card."""
     opening, top = int(state.opening[team]), int(state.battle[team])
     attacked = is_battle_hazard(top)
     mended = is_remedy(top) and top != ROLL
     cards = battle_cards(state, team)
-    begun_by_hazard = (attacked and cards == 1) or (mended and cards == _HAZARD_AND_REMEDY)
+    opened_by_hazard = (attacked and cards == 1) or (mended and cards == _HAZARD_AND_REMEDY)
     if opening == BY_ROLL:
-        return not begun_by_hazard
+        return not opened_by_hazard
     if int(state.tableau[team, ROLL]) > 0:
         return False
     if opening == BY_HAZARD:
-        return begun_by_hazard
+        return opened_by_hazard
     return attacked and int(state.battle_below[team]) != NO_CARD
 
 
@@ -333,7 +316,7 @@ def caller_has_completed_the_short_trip(state: State, rules: RulesRecord) -> boo
 
 @rule
 def round_ends_for_want_of_cards(state: State, rules: RulesRecord, played_out: bool) -> bool:
-    """A round that nobody has won ends with the draw pile empty and, where they are played out, all hands."""
+    """A round without a winner ends with an empty draw pile and, if hands are played out, empty hands."""
     if int(state.phase) != ROUND_OVER or int(state.winner) != NO_TEAM:
         return True
     cards = int(state.draw_pile)
@@ -356,7 +339,7 @@ def completed_trip_wins(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def score_sheet_is_empty(state: State, rules: RulesRecord) -> bool:
-    """No points are written down before the end of the round."""
+    """The score sheet has no points before the end of the round."""
     union = 0
     for team in range(rules.teams):
         for line in range(NUM_SCORE_LINES):
@@ -375,7 +358,7 @@ def points_are_counted(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def score_sheet_adds_up(state: State, rules: RulesRecord) -> bool:
-    """Every line is what the piles say, and the lines are part of the total (rules 1.5)."""
+    """Every line matches the piles, and the total includes all lines (rules 1.5)."""
     if rules.count_points == 0:
         return score_sheet_is_empty(state, rules)
     for team in range(rules.teams):
@@ -391,7 +374,7 @@ def score_sheet_adds_up(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def bonuses_are_right(state: State, rules: RulesRecord, team: int) -> bool:
-    """The lines after the first, each worked out in another way than the rulebook does."""
+    """The lines after the first are right; each is calculated in another way than in the rulebook."""
     sheet = state.score_sheet[team]
     won = 1 if team == int(state.winner) else 0
     failed = 1 if team == int(state.extension_team) and won == 0 else 0
@@ -414,7 +397,7 @@ def bonuses_are_right(state: State, rules: RulesRecord, team: int) -> bool:
 
 @rule
 def points_of_shutout(state: State, rules: RulesRecord, team: int, won: int) -> int:
-    """For each blank team to whoever is not; or once to the winner, if all others are (E42, E43)."""
+    """Return the points: per team without km, to each with some; or once, to a winner (E42, E43)."""
     blank = 0
     for other in range(rules.teams):
         blank += 1 if int(state.km[other]) == 0 else 0
@@ -425,7 +408,7 @@ def points_of_shutout(state: State, rules: RulesRecord, team: int, won: int) -> 
 
 @rule
 def points_of_extension(state: State, rules: RulesRecord, team: int) -> int:
-    """To the caller who completed the longer trip; if it did not, to all others."""
+    """Return the points: to the caller if it completed the longer trip, otherwise to all others."""
     caller = int(state.extension_team)
     if caller == NO_TEAM:
         return 0

@@ -1,6 +1,6 @@
-"""The laws of every record that can be played on, one that was set up by hand included.
+"""Laws of every record that can be played on, including positions set up by hand.
 
-`soundness_violation` is their table of contents, `first_violation` asks it about arrays of records.
+`soundness_violation` is their table of contents; `first_violation` applies it to arrays of records.
 """
 
 from __future__ import annotations
@@ -13,36 +13,8 @@ import numpy.typing as npt
 from millebornes_env.engine.laws import NO_VIOLATION, require
 from millebornes_env.engine.numba import machine_code
 from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
+from millebornes_env.games.millebornes.audit import violations as law
 from millebornes_env.games.millebornes.audit.fields import field_violation
-from millebornes_env.games.millebornes.audit.violations import (
-    BATTLE_BELOW_NOT_IN_TABLEAU,
-    BATTLE_BELOW_WITHOUT_HAZARD,
-    BATTLE_NOT_IN_TABLEAU,
-    BEYOND_TARGET,
-    CLAIM_WITHOUT_HAZARD,
-    COUP_FOURRE_WITHOUT_SAFETY,
-    DISCARD_TOP_NOT_IN_PILE,
-    EMPTY_SLOT_IN_STREAM,
-    EXTENSION_NOT_ALLOWED,
-    HAZARD_DESPITE_SAFETY,
-    LIMIT_DESPITE_RIGHT_OF_WAY,
-    NO_CARD_TO_PLAY,
-    PENDING_HAZARD_NOT_ALLOWED,
-    ROUND_GOES_ON_AFTER_TRIP,
-    SEAT_CANNOT_CLAIM,
-    SPEED_NOT_IN_TABLEAU,
-    STREAMS_OVERLAP,
-    TARGET_WITHOUT_EXTENSION,
-    TOO_MANY_200S,
-    WINNER_WITHOUT_TRIP,
-    WRONG_DECK,
-    WRONG_DRAW_PILE,
-    WRONG_HAND_COUNT,
-    WRONG_HIDDEN,
-    WRONG_KM,
-    WRONG_PARTIES_OF_CLAIM,
-    message_of,
-)
 from millebornes_env.games.millebornes.cards import (
     DISTANCE_200,
     DRIVING_ACE,
@@ -76,25 +48,25 @@ from millebornes_env.games.millebornes.state import (
 Int64Array = npt.NDArray[np.int64]
 
 SCRATCH_SIZE: Final = NUM_CARD_TYPES + 1
-"""Of the int64 array that the hidden cards are counted in."""
+"""Length of the int64 array that counts the hidden cards."""
 
 
 def first_violation(states: StateArray, rules: Rules) -> tuple[int, str] | None:
-    """The first game whose record cannot be a game of this table.
+    """Return the first game whose record is impossible at this table.
 
-    Positions that were set up by hand, which no deal led to, are welcome if they can be played on.
+    A position set up by hand, to which no deal leads, is accepted if it can be played on.
 
     Args:
         states: `STATE[N]`.
         rules: the table's rules.
 
     Returns:
-        Its number and what is wrong with it; None if nothing is.
+        Its index and the message of the violation; None if all records are sound.
     """
-    shown = for_kernels(np.ascontiguousarray(states).view(STATE))  # an array from a file is compiled for anew
+    records = for_kernels(np.ascontiguousarray(states).view(STATE))  # compiles once for arrays of all origins
     first_unsound = machine_code.of(_first_unsound)
-    game, violation = first_unsound(shown, compiled_rules(rules), np.zeros(SCRATCH_SIZE, np.int64))
-    return None if violation == NO_VIOLATION else (int(game), message_of(int(violation), rules))
+    game, violation = first_unsound(records, compiled_rules(rules), np.zeros(SCRATCH_SIZE, np.int64))
+    return None if violation == NO_VIOLATION else (int(game), law.message_of(int(violation), rules))
 
 
 @kernel
@@ -108,12 +80,12 @@ def _first_unsound(states: StateArray, rules: RulesRecord, scratch: Int64Array) 
 
 @rule
 def soundness_violation(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
-    """The first law of this file or of `fields` that the record breaks, or NO_VIOLATION.
+    """Return the first law of this file or of `fields` that the record breaks, or NO_VIOLATION.
 
     Reads nothing out of bounds, whatever the record.
 
     Args:
-        state: the game; any bytes may stand in it.
+        state: the game; it may contain any bytes.
         rules: the table's rules.
         scratch: int64[SCRATCH_SIZE], overwritten.
 
@@ -134,16 +106,16 @@ def soundness_violation(state: State, rules: RulesRecord, scratch: Int64Array) -
 
 @rule
 def card_violation(state: State, rules: RulesRecord, scratch: Int64Array) -> int:
-    """The laws of the cards. `scratch` counts cards by id + 1, and at 0 the places without one."""
+    """Return the first broken law of the cards; `scratch` counts cards by id + 1, and empty slots at 0."""
     count_cards_to_come(state, rules, scratch)
-    result = require(NO_VIOLATION, STREAMS_OVERLAP, streams_are_apart(state, rules))
-    result = require(result, EMPTY_SLOT_IN_STREAM, scratch[0] == 0)
-    result = require(result, WRONG_DRAW_PILE, pile_is_what_is_left(state, rules))
+    result = require(NO_VIOLATION, law.STREAMS_OVERLAP, streams_are_apart(state, rules))
+    result = require(result, law.EMPTY_SLOT_IN_STREAM, scratch[0] == 0)
+    result = require(result, law.WRONG_DRAW_PILE, pile_is_what_is_left(state, rules))
     add_hands(state, rules, scratch)
-    result = require(result, WRONG_HIDDEN, hidden_is_what_lies_face_down(state, scratch))
-    result = require(result, WRONG_DECK, cards_are_those_of_the_table(state, rules, scratch))
-    result = require(result, WRONG_HAND_COUNT, hand_counts_are_right(state, rules))
-    return require(result, DISCARD_TOP_NOT_IN_PILE, discard_top_lies_there(state))
+    result = require(result, law.WRONG_HIDDEN, hidden_is_what_lies_face_down(state, scratch))
+    result = require(result, law.WRONG_DECK, cards_are_those_of_the_table(state, rules, scratch))
+    result = require(result, law.WRONG_HAND_COUNT, hand_counts_are_right(state, rules))
+    return require(result, law.DISCARD_TOP_NOT_IN_PILE, discard_top_lies_there(state))
 
 
 @rule
@@ -151,8 +123,8 @@ def count_cards_to_come(state: State, rules: RulesRecord, counts: Int64Array) ->
     """Count the cards of all streams into `counts`."""
     counts[:] = 0
     for seat in range(rules.players):
-        for place in range(int(state.stream_next[seat]), int(state.stream_end[seat])):
-            counts[int(state.deck[place]) + 1] += 1
+        for slot in range(int(state.stream_next[seat]), int(state.stream_end[seat])):
+            counts[int(state.deck[slot]) + 1] += 1
 
 
 @rule
@@ -165,7 +137,7 @@ def add_hands(state: State, rules: RulesRecord, counts: Int64Array) -> None:
 
 @rule
 def streams_are_apart(state: State, rules: RulesRecord) -> bool:
-    """No place of the deck lies in two streams."""
+    """No slot of the deck is in two streams."""
     for seat in range(1, rules.players):
         for other in range(seat):
             first = max(int(state.stream_next[seat]), int(state.stream_next[other]))
@@ -177,7 +149,7 @@ def streams_are_apart(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def pile_is_what_is_left(state: State, rules: RulesRecord) -> bool:
-    """The draw pile counts what the streams hold."""
+    """The draw pile counts the cards in the streams."""
     left = 0
     for seat in range(rules.players):
         left += int(state.stream_end[seat]) - int(state.stream_next[seat])
@@ -208,7 +180,7 @@ def cards_are_those_of_the_table(state: State, rules: RulesRecord, counts: Int64
 
 @rule
 def hand_counts_are_right(state: State, rules: RulesRecord) -> bool:
-    """Each hand is as large as is said."""
+    """`hand_count` is the number of cards in each hand."""
     for seat in range(rules.players):
         cards = 0
         for card in range(NUM_CARD_TYPES):
@@ -230,33 +202,33 @@ def discard_top_lies_there(state: State) -> bool:
 
 @rule
 def pile_violation(state: State, rules: RulesRecord, team: int, found: int) -> int:
-    """The laws of one team's piles; `found` is what was found before."""
+    """Return `found` if it is a violation, else the first law that one team's piles break."""
     top, below = int(state.battle[team]), int(state.battle_below[team])
-    found = require(found, BATTLE_NOT_IN_TABLEAU, lies_in_tableau(state, team, top))
-    found = require(found, SPEED_NOT_IN_TABLEAU, lies_in_tableau(state, team, int(state.speed[team])))
-    found = require(found, BATTLE_BELOW_NOT_IN_TABLEAU, lies_in_tableau(state, team, below))
-    found = require(found, BATTLE_BELOW_WITHOUT_HAZARD, below == NO_CARD or is_battle_hazard(top))
-    found = require(found, WRONG_KM, km_are_the_sum_of_the_cards(state, team))
-    found = require(found, TOO_MANY_200S, int(state.tableau[team, DISTANCE_200]) <= rules.max_200)
-    found = require(found, BEYOND_TARGET, trip_ends_at_the_target(state, rules, team))
-    found = require(found, HAZARD_DESPITE_SAFETY, no_hazard_shows_under_its_safety(state, rules, team))
+    found = require(found, law.BATTLE_NOT_IN_TABLEAU, lies_in_tableau(state, team, top))
+    found = require(found, law.SPEED_NOT_IN_TABLEAU, lies_in_tableau(state, team, int(state.speed[team])))
+    found = require(found, law.BATTLE_BELOW_NOT_IN_TABLEAU, lies_in_tableau(state, team, below))
+    found = require(found, law.BATTLE_BELOW_WITHOUT_HAZARD, below == NO_CARD or is_battle_hazard(top))
+    found = require(found, law.WRONG_KM, km_are_the_sum_of_the_cards(state, team))
+    found = require(found, law.TOO_MANY_200S, int(state.tableau[team, DISTANCE_200]) <= rules.max_200)
+    found = require(found, law.BEYOND_TARGET, trip_ends_at_the_target(state, rules, team))
+    found = require(found, law.HAZARD_DESPITE_SAFETY, no_hazard_shows_under_its_safety(state, rules, team))
     found = require(
         found,
-        LIMIT_DESPITE_RIGHT_OF_WAY,
+        law.LIMIT_DESPITE_RIGHT_OF_WAY,
         not (is_limited(state, team) and has_safety(state, team, RIGHT_OF_WAY)),
     )
-    return require(found, COUP_FOURRE_WITHOUT_SAFETY, coups_fourres_were_laid(state, team))
+    return require(found, law.COUP_FOURRE_WITHOUT_SAFETY, coups_fourres_were_laid(state, team))
 
 
 @rule
 def lies_in_tableau(state: State, team: int, card: int) -> bool:
-    """The card that shows is one of the team's."""
+    """The visible card, if any, is in the team's tableau."""
     return card == NO_CARD or int(state.tableau[team, card]) > 0
 
 
 @rule
 def km_are_the_sum_of_the_cards(state: State, team: int) -> bool:
-    """The km are those of the distance cards laid."""
+    """The km are the sum of the distance cards laid."""
     km = 0
     for card in range(NUM_DISTANCES):
         km += km_of(card) * int(state.tableau[team, card])
@@ -265,14 +237,14 @@ def km_are_the_sum_of_the_cards(state: State, team: int) -> bool:
 
 @rule
 def trip_ends_at_the_target(state: State, rules: RulesRecord, team: int) -> bool:
-    """Nobody goes beyond the target; where that is allowed, no card is laid from there on (004:30)."""
+    """No team goes beyond the target; if that is allowed, it lays no further distance card (004:30)."""
     beyond = int(state.km[team]) - int(state.target)
     return beyond <= 0 if rules.exact_finish == 1 else beyond < km_of(DISTANCE_200)
 
 
 @rule
 def no_hazard_shows_under_its_safety(state: State, rules: RulesRecord, team: int) -> bool:
-    """No hazard shows whose safety is out, but one that waits for a Roll (E22); never a Stop (004:26)."""
+    """No hazard shows despite its safety, except one that waits for a Roll (E22); never a Stop (004:26)."""
     top = int(state.battle[team])
     if not is_battle_hazard(top) or not has_safety(state, team, safety_against(top)):
         return True
@@ -294,26 +266,30 @@ def coups_fourres_were_laid(state: State, team: int) -> bool:
 
 @rule
 def decision_violation(state: State, rules: RulesRecord, found: int) -> int:
-    """The laws of whose decision it is, and about what; `found` is what was found before."""
+    """Return `found` if it is a violation, else the first law of the decision that is broken."""
     asked = int(state.phase) == CLAIM
-    found = require(found, CLAIM_WITHOUT_HAZARD, asked == (int(state.pending_hazard) != NO_CARD))
-    found = require(found, WRONG_PARTIES_OF_CLAIM, two_teams_are_concerned(state, rules, asked))
-    found = require(found, SEAT_CANNOT_CLAIM, not asked or can_claim(state, rules, int(state.seat)))
-    found = require(found, TARGET_WITHOUT_EXTENSION, target_goes_with_the_extension(state, rules))
+    found = require(found, law.CLAIM_WITHOUT_HAZARD, asked == (int(state.pending_hazard) != NO_CARD))
+    found = require(found, law.WRONG_PARTIES_OF_CLAIM, two_teams_are_concerned(state, rules, asked))
+    found = require(found, law.SEAT_CANNOT_CLAIM, not asked or can_claim(state, rules, int(state.seat)))
+    found = require(found, law.TARGET_WITHOUT_EXTENSION, target_goes_with_the_extension(state, rules))
     offered = int(state.phase) == EXTENSION
-    found = require(found, EXTENSION_NOT_ALLOWED, not offered or can_extend(state, rules, int(state.seat)))
-    found = require(found, WINNER_WITHOUT_TRIP, winner_has_completed(state))
-    found = require(found, ROUND_GOES_ON_AFTER_TRIP, completed_trip_ends_the_round(state, rules))
+    found = require(
+        found, law.EXTENSION_NOT_ALLOWED, not offered or can_extend(state, rules, int(state.seat))
+    )
+    found = require(found, law.WINNER_WITHOUT_TRIP, winner_has_completed(state))
+    found = require(found, law.ROUND_GOES_ON_AFTER_TRIP, completed_trip_ends_the_round(state, rules))
     to_play = int(state.phase) == PLAY
-    found = require(found, NO_CARD_TO_PLAY, not to_play or int(state.hand_count[int(state.seat)]) > 0)
+    found = require(found, law.NO_CARD_TO_PLAY, not to_play or int(state.hand_count[int(state.seat)]) > 0)
     return require(
-        found, PENDING_HAZARD_NOT_ALLOWED, found != NO_VIOLATION or pending_hazard_can_be_laid(state, rules)
+        found,
+        law.PENDING_HAZARD_NOT_ALLOWED,
+        found != NO_VIOLATION or pending_hazard_can_be_laid(state, rules),
     )
 
 
 @rule
 def two_teams_are_concerned(state: State, rules: RulesRecord, asked: bool) -> bool:
-    """The hazard of a claim is laid by a member of one team against another; otherwise both are nobody."""
+    """In a claim attacker and pending team are of different teams; otherwise there is neither."""
     team, attacker = int(state.pending_team), int(state.attacker)
     if not asked:
         return team == NO_TEAM and attacker == NO_SEAT
@@ -322,7 +298,7 @@ def two_teams_are_concerned(state: State, rules: RulesRecord, asked: bool) -> bo
 
 @rule
 def target_goes_with_the_extension(state: State, rules: RulesRecord) -> bool:
-    """The trip is the long one if, and only if, a team has called the extension (US C)."""
+    """The trip is the long one if and only if a team has called the extension (US C)."""
     if int(state.extension_team) == NO_TEAM:
         return int(state.target) == rules.target
     return rules.extended_target > 0 and int(state.target) == rules.extended_target
@@ -330,7 +306,7 @@ def target_goes_with_the_extension(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def pending_hazard_can_be_laid(state: State, rules: RulesRecord) -> bool:
-    """The hazard that waits for an answer is one that the rules allow against that team (004:16)."""
+    """The rules allow the pending hazard against that team (004:16)."""
     if int(state.phase) != CLAIM:
         return True
     return can_attack(state, rules, int(state.pending_team), int(state.pending_hazard))
@@ -338,7 +314,7 @@ def pending_hazard_can_be_laid(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def winner_has_completed(state: State) -> bool:
-    """Nobody has won before the end of the round, nor without having completed the trip."""
+    """A winner has completed the trip, and the round is over."""
     winner = int(state.winner)
     if winner == NO_TEAM:
         return True
@@ -347,7 +323,7 @@ def winner_has_completed(state: State) -> bool:
 
 @rule
 def completed_trip_ends_the_round(state: State, rules: RulesRecord) -> bool:
-    """While play goes on nobody is at the target, but the team that is asked whether it extends (004:34)."""
+    """While play goes on no team is at the target, except one that may call the extension (004:34)."""
     if int(state.phase) == ROUND_OVER:
         return True
     for team in range(rules.teams):

@@ -1,6 +1,6 @@
-"""The violations of a game record: each has a name, a message, and a number in order.
+"""Violations of a game record: names, numbers and messages.
 
-Compiled code reports the first violation that it finds as a number, and `message_of` says it in words.
+Compiled code returns the number of the first violation; `message_of` returns the message.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from millebornes_env.engine.laws import NO_VIOLATION, Register
+from millebornes_env.engine.laws import Register
 from millebornes_env.games.millebornes.rules import Rules
 
 _register = Register()
@@ -85,8 +85,6 @@ ROUND_GOES_ON_AFTER_TRIP: Final = _named("a team has completed the trip but the 
 NO_CARD_TO_PLAY: Final = _named("the seat to play has no cards")
 PENDING_HAZARD_NOT_ALLOWED: Final = _named("the pending hazard could not have been laid")
 
-_LAST_OF_SOUNDNESS: Final = PENDING_HAZARD_NOT_ALLOWED
-
 # Cards, as play leaves them (reachability.py) -------------------------------------------------------------
 
 STREAM_OUTSIDE_ITS_PART: Final = _named("a stream lies outside its seat's part of the deck")
@@ -128,13 +126,8 @@ def message_of(violation: int, rules: Rules, messages: Sequence[str] = MESSAGES)
     """Return the message of a violation.
 
     Args:
-        violation: its number.
-        rules: the table's rules.
-        messages: of a register that goes on after this one.
+        violation: number of the violation.
+        rules: rules of the table.
+        messages: messages of a register that continues this one.
     """
     return messages[violation].format(last_seat=rules.players - 1, size=sum(rules.deck))
-
-
-def can_be_played_on(violation: int) -> bool:
-    """Return True if a record with this first violation can still be played on: it is only unreachable."""
-    return violation == NO_VIOLATION or violation > _LAST_OF_SOUNDNESS

@@ -1,10 +1,10 @@
-"""Checks of the record of a race: for states that come from outside, and for tests.
+"""Checks of the record of a race, for states from outside and for tests.
 
-A law is a small function named after what it says. `violations` names what is found where one is broken.
+A law is a small function named after what it states; `violations` has a name and a message for each.
 
-* `fields`: what a single field can hold. The laws below rely on these.
-* `soundness`: what holds for every record that can be raced on, one that was set up by hand included.
-* `reachability`: what holds, besides, for every record that play from a start leads to.
+* `fields`: values that single fields can hold. The other laws rely on these.
+* `soundness`: laws of every record that can be raced on, including positions set up by hand.
+* `reachability`: further laws of records that play from a start leads to.
 
 Laws of a step need more than one record; they are in `tests/laws/wielerspel/step_laws.py`.
 """

@@ -1,6 +1,6 @@
-"""The laws of every record that can be raced on, one that was set up by hand included.
+"""Laws of every record that can be raced on, including positions set up by hand.
 
-`soundness_violation` is their table of contents, `first_violation` asks it about arrays of records.
+`soundness_violation` is their table of contents; `first_violation` applies it to arrays of records.
 """
 
 from __future__ import annotations
@@ -11,33 +11,8 @@ import numpy.typing as npt
 from millebornes_env.engine.laws import NO_VIOLATION, require
 from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
 from millebornes_env.games.wielerspel.auction import is_auctioned, must_choose_servant
+from millebornes_env.games.wielerspel.audit import violations as law
 from millebornes_env.games.wielerspel.audit.fields import field_violation
-from millebornes_env.games.wielerspel.audit.violations import (
-    AUCTION_OF_HELD_SQUARE,
-    BEYOND_INNER_TRACK,
-    DECIDER_IS_OUT,
-    ENDING_DOES_NOT_FIT,
-    GAP_IN_DECK,
-    JERSEYS_NOT_CONSERVED,
-    LEAD_ABOVE_HIGHEST,
-    NO_DECISION,
-    OUT_WITH_SOMETHING_LEFT,
-    SERVANT_ON_OTHER_SQUARE,
-    SERVANTS_NOT_CONSERVED,
-    STAGE_DOES_NOT_FIT,
-    TOO_MANY_CARDS,
-    TOO_MANY_TURNS,
-    WINNER_WITHOUT_END,
-    WRONG_BIDS,
-    WRONG_DECIDER,
-    WRONG_ENDING,
-    WRONG_HOLDER,
-    WRONG_KIND,
-    WRONG_LEAD,
-    WRONG_PELOTON,
-    WRONG_QUEUE,
-    message_of,
-)
 from millebornes_env.games.wielerspel.energy import (
     has_choice_of_servants,
     has_energy,
@@ -84,20 +59,20 @@ from millebornes_env.games.wielerspel.winning import has_enough_jerseys
 
 
 def first_violation(states: npt.NDArray[np.void], rules: Rules) -> tuple[int, str] | None:
-    """The first race whose record cannot be a race of this table.
+    """Return the first race whose record is impossible at this table.
 
-    Positions that were set up by hand, which no start led to, are welcome if they can be raced on.
+    A position set up by hand, to which no start leads, is accepted if it can be raced on.
 
     Args:
         states: `STATE[N]`, at decisions or after the end.
         rules: the table's rules.
 
     Returns:
-        Its number and what is wrong with it; None if nothing is.
+        Its index and the message of the violation; None if all records are sound.
     """
-    shown = for_kernels(np.ascontiguousarray(states).view(STATE))  # an array from a file is compiled for anew
-    race, violation = _first_unsound(shown, rules_array(rules)[0])
-    return None if violation == NO_VIOLATION else (int(race), message_of(int(violation), rules))
+    records = for_kernels(np.ascontiguousarray(states).view(STATE))  # compiles once for arrays of all origins
+    race, violation = _first_unsound(records, rules_array(rules)[0])
+    return None if violation == NO_VIOLATION else (int(race), law.message_of(int(violation), rules))
 
 
 @kernel
@@ -111,7 +86,7 @@ def _first_unsound(states: npt.NDArray[np.void], rules: Rules) -> tuple[int, int
 
 @rule
 def soundness_violation(state: State, rules: Rules) -> int:
-    """The first law of this file or of `fields` that the record breaks, or NO_VIOLATION.
+    """Return the first law of this file or of `fields` that the record breaks, or NO_VIOLATION.
 
     Reads nothing out of bounds, whatever the record.
     """
@@ -129,15 +104,15 @@ def soundness_violation(state: State, rules: Rules) -> int:
 
 @rule
 def team_violation(state: State, rules: Rules) -> int:
-    """003:172, no servant is lost or comes back; 003:178, who has left the race has nothing."""
+    """003:172, no servant is lost or comes back; 003:178, a seat that has left the race has nothing."""
     result = NO_VIOLATION
     for seat in range(rules.players):
         on_board = servants_on_board(state, rules, seat)
         servants = int(state.off_board[seat]) + on_board + int(state.retired[seat])
-        result = require(result, SERVANTS_NOT_CONSERVED, servants == rules.servants)
+        result = require(result, law.SERVANTS_NOT_CONSERVED, servants == rules.servants)
         is_out = int(state.out[seat]) == 1
         has_left = int(state.energy[seat]) == 0 and int(state.retired[seat]) == rules.servants
-        result = require(result, OUT_WITH_SOMETHING_LEFT, has_left or not is_out)
+        result = require(result, law.OUT_WITH_SOMETHING_LEFT, has_left or not is_out)
     return result
 
 
@@ -146,29 +121,29 @@ def team_violation(state: State, rules: Rules) -> int:
 
 @rule
 def track_violation(state: State, rules: Rules, found: int) -> int:
-    """Return the first violation on the board; `found` is a violation found before."""
-    found = require(found, WRONG_PELOTON, everybody_rides_once(state, rules))
-    found = require(found, WRONG_LEAD, is_anybody_away(state) == (int(state.lead) > 0))
-    found = require(found, LEAD_ABOVE_HIGHEST, int(state.lead) <= int(state.highest_lead))
+    """Return `found` if it is a violation, else the first law of board and cards that is broken."""
+    found = require(found, law.WRONG_PELOTON, everybody_rides_once(state, rules))
+    found = require(found, law.WRONG_LEAD, is_anybody_away(state) == (int(state.lead) > 0))
+    found = require(found, law.LEAD_ABOVE_HIGHEST, int(state.lead) <= int(state.highest_lead))
     is_over = int(state.phase) == RACE_OVER
-    found = require(found, BEYOND_INNER_TRACK, is_over or not has_reached_the_end(state, rules))
-    found = require(found, SERVANT_ON_OTHER_SQUARE, servants_stand_on_effort_squares(state, rules))
-    found = require(found, JERSEYS_NOT_CONSERVED, jerseys_are_conserved(state, rules))
-    found = require(found, GAP_IN_DECK, no_gap_in_deck(state))
-    return require(found, TOO_MANY_CARDS, no_card_twice(state, rules))
+    found = require(found, law.BEYOND_INNER_TRACK, is_over or not has_reached_the_end(state, rules))
+    found = require(found, law.SERVANT_ON_OTHER_SQUARE, servants_stand_on_effort_squares(state, rules))
+    found = require(found, law.JERSEYS_NOT_CONSERVED, jerseys_are_conserved(state, rules))
+    found = require(found, law.GAP_IN_DECK, no_gap_in_deck(state))
+    return require(found, law.TOO_MANY_CARDS, no_card_twice(state, rules))
 
 
 @rule
 def everybody_rides_once(state: State, rules: Rules) -> bool:
     """003:51, each leader in the race rides in the peloton or, one at most, is away."""
     riders = int(state.riders)
-    for place in range(len(state.peloton)):
-        if (int(state.peloton[place]) == NO_SEAT) != (place >= riders):
+    for index in range(len(state.peloton)):
+        if (int(state.peloton[index]) == NO_SEAT) != (index >= riders):
             return False
     for seat in range(rules.players):
         times = 1 if int(state.escaped) == seat else 0
-        for place in range(riders):
-            times += 1 if int(state.peloton[place]) == seat else 0
+        for index in range(riders):
+            times += 1 if int(state.peloton[index]) == seat else 0
         if times + int(state.out[seat]) != 1:
             return False
     return True
@@ -176,7 +151,7 @@ def everybody_rides_once(state: State, rules: Rules) -> bool:
 
 @rule
 def servants_stand_on_effort_squares(state: State, rules: Rules) -> bool:
-    """003:113, nothing else can be bought."""
+    """003:113, no other square can be bought."""
     for square in range(len(state.owner)):
         is_held = int(state.owner[square]) != NO_SEAT
         if is_held and (square >= rules.length or int(rules.square_kind[square]) != EFFORT):
@@ -198,10 +173,10 @@ def jerseys_are_conserved(state: State, rules: Rules) -> bool:
 
 @rule
 def no_gap_in_deck(state: State) -> bool:
-    """The cards to come lie one after the other."""
+    """The cards to come lie side by side."""
     has_ended = False
-    for place in range(int(state.deck_next), len(state.deck)):
-        is_empty = int(state.deck[place]) == NO_CARD
+    for index in range(int(state.deck_next), len(state.deck)):
+        is_empty = int(state.deck[index]) == NO_CARD
         if has_ended and not is_empty:
             return False
         has_ended = is_empty
@@ -210,11 +185,11 @@ def no_gap_in_deck(state: State) -> bool:
 
 @rule
 def no_card_twice(state: State, rules: Rules) -> bool:
-    """Of each type of card there are only so many."""
+    """The deck has no more cards of a type than the sheet."""
     for card in range(rules.card_types):
         left = int(rules.card_copies[card])
-        for place in range(int(state.deck_next), len(state.deck)):
-            left -= 1 if int(state.deck[place]) == card else 0
+        for index in range(int(state.deck_next), len(state.deck)):
+            left -= 1 if int(state.deck[index]) == card else 0
         if left < 0:
             return False
     return True
@@ -225,18 +200,18 @@ def no_card_twice(state: State, rules: Rules) -> bool:
 
 @rule
 def decision_violation(state: State, rules: Rules, found: int) -> int:
-    """The laws of the turn and of what is to be decided; `found` is what was found before."""
-    found = require(found, WRONG_KIND, kind_is_the_squares(state, rules))
-    found = require(found, WRONG_HOLDER, int(state.holder) == NO_SEAT or int(state.kind) == EFFORT)
+    """Return `found` if it is a violation, else the first law of the turn and its decision that is broken."""
+    found = require(found, law.WRONG_KIND, kind_is_the_squares(state, rules))
+    found = require(found, law.WRONG_HOLDER, int(state.holder) == NO_SEAT or int(state.kind) == EFFORT)
     if int(state.phase) == RACE_OVER or found != NO_VIOLATION:
         return found
-    found = require(found, DECIDER_IS_OUT, int(state.out[int(state.seat)]) == 0)
-    found = require(found, STAGE_DOES_NOT_FIT, stage_fits(state))
-    found = require(found, WRONG_QUEUE, queue_is_right(state))
-    found = require(found, WRONG_DECIDER, int(state.seat) == seat_that_decides(state))
-    found = require(found, WRONG_BIDS, bids_fit(state))
-    found = require(found, AUCTION_OF_HELD_SQUARE, auction_is_of_a_free_square(state))
-    return require(found, NO_DECISION, is_anything_to_decide(state, rules))
+    found = require(found, law.DECIDER_IS_OUT, int(state.out[int(state.seat)]) == 0)
+    found = require(found, law.STAGE_DOES_NOT_FIT, stage_fits(state))
+    found = require(found, law.WRONG_QUEUE, queue_is_right(state))
+    found = require(found, law.WRONG_DECIDER, int(state.seat) == seat_that_decides(state))
+    found = require(found, law.WRONG_BIDS, bids_fit(state))
+    found = require(found, law.AUCTION_OF_HELD_SQUARE, auction_is_of_a_free_square(state))
+    return require(found, law.NO_DECISION, is_anything_to_decide(state, rules))
 
 
 @rule
@@ -254,7 +229,7 @@ def kind_is_the_squares(state: State, rules: Rules) -> bool:
 
 @rule
 def stage_fits(state: State) -> bool:
-    """Each decision is asked for at a stage of its own, jerseys at three of them."""
+    """Each decision belongs to one stage; the exchange of jerseys to three."""
     phase, stage = int(state.phase), int(state.stage)
     if phase == EXCHANGE:
         return stage in (JERSEYS_BEFORE_THE_DIE, JERSEYS_AT_THE_LINE, JERSEYS_AFTER_THE_SQUARE)
@@ -269,23 +244,23 @@ def stage_fits(state: State) -> bool:
 
 
 @rule
-def is_in_line(state: State) -> bool:
+def is_in_queue(state: State) -> bool:
     """Return True if the deciding seat is one of several that decide in turn."""
     return int(state.phase) in (MUST_PAY, BID)
 
 
 @rule
 def queue_is_right(state: State) -> bool:
-    """Whoever still waits is in the race, and waits once."""
-    if not is_in_line(state):
+    """Each seat that waits is in the race and waits once."""
+    if not is_in_queue(state):
         return True
     if int(state.queue_next) == int(state.queue_end):
         return False
-    for place in range(int(state.queue_next), int(state.queue_end)):
-        seat = int(state.queue[place])
+    for index in range(int(state.queue_next), int(state.queue_end)):
+        seat = int(state.queue[index])
         if seat == NO_SEAT or int(state.out[seat]) == 1:
             return False
-        for before in range(int(state.queue_next), place):
+        for before in range(int(state.queue_next), index):
             if int(state.queue[before]) == seat:
                 return False
     return True
@@ -293,11 +268,11 @@ def queue_is_right(state: State) -> bool:
 
 @rule
 def seat_that_decides(state: State) -> int:
-    """Return the seat to decide: next in line, leader, or the one that rolled, won the bid or is away."""
+    """Return the seat to decide: next in the queue, leader, roller, highest bidder, or rider who is away."""
     phase, stage = int(state.phase), int(state.stage)
     if phase == AWAY:
         return int(state.escaped)
-    if is_in_line(state):
+    if is_in_queue(state):
         return int(state.queue[int(state.queue_next)])
     if phase == MOVE:
         return int(state.highest_bidder)
@@ -308,7 +283,7 @@ def seat_that_decides(state: State) -> int:
 
 @rule
 def bids_fit(state: State) -> bool:
-    """003:121, whoever bids can pay, until he has."""
+    """003:121, the highest bidder can pay, until it has paid."""
     bidder, bid = int(state.highest_bidder), int(state.highest_bid)
     if bidder == NO_SEAT or bid == 0:
         return bidder == NO_SEAT and bid == 0
@@ -319,7 +294,7 @@ def bids_fit(state: State) -> bool:
 
 @rule
 def auction_is_of_a_free_square(state: State) -> bool:
-    """003:119, only an effort square is auctioned that nobody held when it was reached."""
+    """003:119, only an effort square that nobody held on arrival is auctioned."""
     if int(state.phase) not in (BID, MOVE):
         return True
     return is_auctioned(state) and int(state.owner[int(state.square)]) == NO_SEAT
@@ -327,7 +302,7 @@ def auction_is_of_a_free_square(state: State) -> bool:
 
 @rule
 def is_anything_to_decide(state: State, rules: Rules) -> bool:
-    """W11, nobody is asked where there is no choice; so a decision has the choice that it is about."""
+    """W11, a seat decides only if it has a choice; so each decision offers one."""
     seat, phase = int(state.seat), int(state.phase)
     left = servants_left(state, rules, seat)
     if phase == EXCHANGE:
@@ -349,25 +324,25 @@ def is_anything_to_decide(state: State, rules: Rules) -> bool:
 
 @rule
 def end_violation(state: State, rules: Rules, found: int) -> int:
-    """The laws of the end; `found` is what was found before."""
+    """Return `found` if it is a violation, else the first law of the end that is broken."""
     is_over = int(state.phase) == RACE_OVER
-    found = require(found, ENDING_DOES_NOT_FIT, is_over == (int(state.ending) != NOT_ENDED))
-    found = require(found, WINNER_WITHOUT_END, winner_is_of_an_outright_win(state, rules))
-    found = require(found, WRONG_ENDING, has_ended_as_it_says(state, rules))
-    return require(found, TOO_MANY_TURNS, is_over or int(state.turn) < rules.max_turns)
+    found = require(found, law.ENDING_DOES_NOT_FIT, is_over == (int(state.ending) != NOT_ENDED))
+    found = require(found, law.WINNER_WITHOUT_END, winner_is_of_an_outright_win(state, rules))
+    found = require(found, law.WRONG_ENDING, ending_is_right(state, rules))
+    return require(found, law.TOO_MANY_TURNS, is_over or int(state.turn) < rules.max_turns)
 
 
 @rule
 def winner_is_of_an_outright_win(state: State, rules: Rules) -> bool:
-    """003:34-36, jerseys or the inner track are won by a seat; all else is ranked, as 003:202 asks for."""
+    """003:34-36, one seat wins by jerseys or the inner track; all other ends are ranked (003:202)."""
     by_jerseys = int(state.ending) == BY_JERSEYS and rules.combativity == 0
     is_outright = by_jerseys or int(state.ending) == BY_INNER_TRACK
     return is_outright == (int(state.winner) != NO_SEAT)
 
 
 @rule
-def has_ended_as_it_says(state: State, rules: Rules) -> bool:
-    """Jerseys, the end of the inner track, nobody left, or the last turn (003:34-36, 003:178)."""
+def ending_is_right(state: State, rules: Rules) -> bool:
+    """The race ended by jerseys, inner track, exhaustion or turns, as `ending` says (003:34-36, 003:178)."""
     ending = int(state.ending)
     if ending == BY_INNER_TRACK:
         return int(state.winner) == int(state.escaped) and has_reached_the_end(state, rules)

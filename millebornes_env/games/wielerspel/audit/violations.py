@@ -1,6 +1,6 @@
-"""The violations of the record of a race: each has a name, a message, and a number.
+"""Violations of the record of a race: names, numbers and messages.
 
-Compiled code reports the first violation that it finds as a number, and `message_of` says it in words.
+Compiled code returns the number of the first violation; `message_of` returns the message.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from millebornes_env.engine.laws import NO_VIOLATION, Register
+from millebornes_env.engine.laws import Register
 from millebornes_env.games.wielerspel.rules import Rules
 
 _register = Register()
@@ -28,18 +28,20 @@ UNKNOWN_ESCAPED: Final = _named("escaped is neither a seat of this table nor -1"
 UNKNOWN_ROLLER: Final = _named("roller is neither a seat of this table nor -1")
 UNKNOWN_HOLDER: Final = _named("holder is neither a seat of this table nor -1")
 UNKNOWN_HIGHEST_BIDDER: Final = _named("highest_bidder is neither a seat of this table nor -1")
-UNKNOWN_SEAT_IN_PELOTON: Final = _named("peloton holds what is neither a seat of this table nor -1")
-UNKNOWN_SEAT_IN_QUEUE: Final = _named("queue holds what is neither a seat of this table nor -1")
-UNKNOWN_OWNER: Final = _named("owner holds what is neither a seat of this table nor -1")
+UNKNOWN_SEAT_IN_PELOTON: Final = _named("peloton holds a number that is neither a seat of this table nor -1")
+UNKNOWN_SEAT_IN_QUEUE: Final = _named("queue holds a number that is neither a seat of this table nor -1")
+UNKNOWN_OWNER: Final = _named("owner holds a number that is neither a seat of this table nor -1")
 RIDERS_OUT_OF_RANGE: Final = _named("riders is not a number of leaders at this table")
-QUEUE_OUT_OF_RANGE: Final = _named("queue_next and queue_end are no part of the queue")
+QUEUE_OUT_OF_RANGE: Final = _named("queue_next and queue_end do not mark a part of the queue")
 LEAD_OUT_OF_RANGE: Final = _named("lead or highest_lead is negative or more than any escape's")
-SQUARE_OUT_OF_RANGE: Final = _named("square is none of the board's 0 to {last_square}")
+SQUARE_OUT_OF_RANGE: Final = _named("square is not one of 0 to {last_square}")
 DIE_OUT_OF_RANGE: Final = _named("white or yellow is not 0 to 6")
-KIND_OUT_OF_RANGE: Final = _named("kind is no kind of square or card")
+KIND_OUT_OF_RANGE: Final = _named("kind is not a kind of square or card")
 NUMBER_OUT_OF_RANGE: Final = _named("number or due is not 0 to 60")
 UNKNOWN_CARD: Final = _named("card is neither a type of card of this table nor -1")
-UNKNOWN_CARD_IN_DECK: Final = _named("deck holds what is neither a type of card of this table nor -1")
+UNKNOWN_CARD_IN_DECK: Final = _named(
+    "deck holds a number that is neither a type of card of this table nor -1"
+)
 DECK_NEXT_OUT_OF_RANGE: Final = _named("deck_next lies outside the deck")
 BID_OUT_OF_RANGE: Final = _named("highest_bid is not 0 to {max_energy}")
 NO_YES_OR_NO: Final = _named("rainbow_lap, no_supply, landed_on_line or out is neither 0 nor 1")
@@ -59,7 +61,7 @@ WRONG_PELOTON: Final = _named("peloton and escaped are not the seats in the race
 WRONG_LEAD: Final = _named("there is a lead without an escaped rider, or one without a lead")
 LEAD_ABOVE_HIGHEST: Final = _named("lead is more than highest_lead")
 BEYOND_INNER_TRACK: Final = _named("lead is beyond the inner track, and the race is not over")
-SERVANT_ON_OTHER_SQUARE: Final = _named("a servant stands on a square that is no effort square")
+SERVANT_ON_OTHER_SQUARE: Final = _named("a servant stands on a square that is not an effort square")
 JERSEYS_NOT_CONSERVED: Final = _named("the cards of a set of jerseys are not {jersey_cards}")
 GAP_IN_DECK: Final = _named("there is a gap in the deck")
 TOO_MANY_CARDS: Final = _named("the deck holds more cards of a type than there are")
@@ -68,11 +70,11 @@ TOO_MANY_CARDS: Final = _named("the deck holds more cards of a type than there a
 
 STAGE_DOES_NOT_FIT: Final = _named("phase does not fit stage")
 DECIDER_IS_OUT: Final = _named("the seat that decides has left the race")
-WRONG_DECIDER: Final = _named("the seat that decides is not the one that this decision is of")
+WRONG_DECIDER: Final = _named("the wrong seat is to decide")
 NO_DECISION: Final = _named("there is nothing to decide")
 WRONG_QUEUE: Final = _named("a seat waits in the queue twice, or has left the race")
 WRONG_KIND: Final = _named("kind and number are not those of the square, or of the card drawn on it")
-WRONG_HOLDER: Final = _named("holder is a seat although the square is no effort square")
+WRONG_HOLDER: Final = _named("holder is a seat although the square is not an effort square")
 WRONG_BIDS: Final = _named("highest_bid and highest_bidder do not fit each other, or the bidder's energy")
 AUCTION_OF_HELD_SQUARE: Final = _named("a square is auctioned on which a servant stands")
 
@@ -80,10 +82,8 @@ AUCTION_OF_HELD_SQUARE: Final = _named("a square is auctioned on which a servant
 
 ENDING_DOES_NOT_FIT: Final = _named("the race is over without an ending, or has one and goes on")
 WINNER_WITHOUT_END: Final = _named("winner is a seat although the race has not been won outright")
-WRONG_ENDING: Final = _named("the race has not ended in the way that ending says")
+WRONG_ENDING: Final = _named("the race did not end as ending says")
 TOO_MANY_TURNS: Final = _named("the race goes on after its last turn")
-
-_LAST_OF_SOUNDNESS: Final = TOO_MANY_TURNS
 
 # As play leaves it (reachability.py) -----------------------------------------------------------------------
 
@@ -94,7 +94,9 @@ DICE_ARE_NOT_THE_KEYS: Final = _named("a die shows what the key does not give fo
 WRONG_LINE: Final = _named("landed_on_line does not say whether the rainbow rider is on the line")
 DRAWN_CARD_IN_DECK: Final = _named("the deck holds a card before its next one")
 WRONG_DECK: Final = _named("the cards drawn and those left are not a whole deck")
-FORCED_RETIREMENT_DRAWN: Final = _named("a forced retirement is not in the deck, which it has shuffled")
+FORCED_RETIREMENT_DRAWN: Final = _named(
+    "a forced retirement is missing from the deck, which is shuffled when one is drawn"
+)
 TOO_MANY_SHUFFLES: Final = _named("the deck was shuffled more often than cards were drawn")
 TOO_MANY_ESCAPE_POINTS: Final = _named("escape_points are more than two for each turn")
 
@@ -106,15 +108,10 @@ def message_of(violation: int, rules: Rules, messages: Sequence[str] = MESSAGES)
     """Return the message of a violation.
 
     Args:
-        violation: its number.
-        rules: the table's rules.
-        messages: of a register that goes on after this one.
+        violation: number of the violation.
+        rules: rules of the table.
+        messages: messages of a register that continues this one.
     """
     return messages[violation].format(
         last_seat=rules.players - 1, last_square=rules.length - 1, **rules._asdict()
     )
-
-
-def can_be_played_on(violation: int) -> bool:
-    """Return True if a race can go on from a record with this violation: it is only unreachable."""
-    return violation == NO_VIOLATION or violation > _LAST_OF_SOUNDNESS
