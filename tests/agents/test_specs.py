@@ -34,9 +34,6 @@ def env() -> VectorEnv:
     return vector_env(1)
 
 
-# Folders of any name ----------------------------------------------------------------------------------------
-
-
 def test_a_run_folder_called_policy_is_found(
     tmp_path: Path, env: VectorEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,9 +89,6 @@ def test_what_is_wrong_with_a_policys_options_is_told(tmp_path: Path, env: Vecto
     ):
         with pytest.raises(error, match=words):
             load(spec, env)
-
-
-# Options ----------------------------------------------------------------------------------------------------
 
 
 @each(
@@ -162,9 +156,6 @@ class RandomOfItsOwn(agents.RandomAgent):
         return super().act(*batch)
 
 
-# Names ------------------------------------------------------------------------------------------------------
-
-
 @each("spec", [None, 3, 1.5, b"greedy", ["greedy"], {"name": "greedy"}, object, PolicyAgent])
 def test_what_is_neither_name_nor_path_nor_agent_is_refused(env: VectorEnv, spec: Any) -> None:
     with pytest.raises(AgentError, match="is not an agent: expected the name of an agent, the path of a run"):
@@ -205,9 +196,6 @@ def test_random_specifications_raise_nothing_but_our_own(env: VectorEnv) -> None
             continue
         made += 1
     assert made > 20
-
-
-# Agents as they are -----------------------------------------------------------------------------------------
 
 
 def test_an_agent_is_handed_back_as_it_is(env: VectorEnv) -> None:

@@ -173,9 +173,6 @@ def test_faults_are_listed_and_the_rest_is_rated(
     assert len(json.loads(Path("here/arena.json").read_text())["faults"]) == 2
 
 
-# The leaderboard ------------------------------------------------------------------------------------------
-
-
 SMALL = """
 agents = ["greedy", "holder", "random"]
 anchor = "holder"

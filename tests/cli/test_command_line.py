@@ -43,9 +43,6 @@ def raising(error: BaseException) -> Callable[[], int]:
     return command
 
 
-# The helper -------------------------------------------------------------------------------------------------
-
-
 @each(
     ("error", "exit_code", "words"),
     [
@@ -126,9 +123,6 @@ def test_rates_have_digits_that_mean_something() -> None:
         *("0.3/s", "4.0/s", "28/s", "278/s", "1.00 k/s", "1.23 k/s", "12.3 k/s", "464 k/s"),
         *("1.00 M/s", "1.23 M/s", "23.0 M/s"),
     ]
-
-
-# The commands -----------------------------------------------------------------------------------------------
 
 
 def run(name: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:

@@ -22,9 +22,6 @@ from research.watching import play_watched
 TEAMS = MatchConfig("parker", 4, 2, episode="round", seed=3, threads=1)
 
 
-# Bits -------------------------------------------------------------------------------------------------------
-
-
 def test_bits_of_known_laws() -> None:
     rng = np.random.default_rng(1)
     given, coin = rng.integers(0, 5, 40_000), rng.integers(0, 2, 40_000)
@@ -68,9 +65,6 @@ def test_a_convention_is_found_and_chance_is_not() -> None:
     assert agreed["safeties"]["told"] > 0.3
     assert agreed["safeties"]["p"] == pytest.approx(1 / 20)
     assert agreed["rolls"]["told"] < 0.1
-
-
-# Partners ---------------------------------------------------------------------------------------------------
 
 
 class Recorder(BaseAgent):

@@ -187,9 +187,6 @@ def test_a_loss_that_became_nan_stops_the_run_before_it_is_saved(
     assert read_progress(tmp_path, CHECKPOINT_KIND)["decisions"] == 128
 
 
-# When something happens -------------------------------------------------------------------------------------
-
-
 def happening(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
     """Something happens at a step of every run; it then ends after a number of steps, not by its clock."""
 

@@ -72,9 +72,6 @@ def test_every_option_has_its_sentence(
         assert result, f"--{name} is not explained"
 
 
-# The run folder ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("trainer", ["selfplay", "maskable_ppo"])
 def test_a_run_leaves_the_files_that_are_listed(trainer: str, tmp_path: Path) -> None:
     args = short(tmp_path / "run", total_timesteps=1500, eval_seconds=0.01, eval_deals=2)
@@ -91,9 +88,6 @@ def test_the_page_lists_the_same_files() -> None:
     page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
     rows = [f"| {', '.join(f'`{name}`' for name in names)} | {what} |\n" for names, what in RUN_FILES.items()]
     assert "| file | what it holds |\n|---|---|\n" + "".join(rows) + "\n" in page
-
-
-# Ctrl-C -----------------------------------------------------------------------------------------------------
 
 
 def test_ctrl_c_while_pytorch_is_imported(tmp_path: Path) -> None:

@@ -56,9 +56,6 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# The race --------------------------------------------------------------------------------------------------
-
-
 def test_the_race_is_learned(learned: Path) -> None:
     """Whoever plays at random wins one race in four against others who do."""
     curve = json.loads((learned / "learning_curve.json").read_text(encoding="utf-8"))
@@ -118,9 +115,6 @@ def test_maskable_ppo_learns_the_race(tmp_path: Path) -> None:
     assert agents.load(tmp_path / "run", env).table.game == "wielerspel"
 
 
-# What the network is shown ---------------------------------------------------------------------------------
-
-
 @each("padded", [0, 1])
 def test_the_features_of_the_race_say_what_the_observation_says(padded: int) -> None:
     env = vector_env(200, "arc_en_ciel", players=3, padded=bool(padded), seed=4)
@@ -173,9 +167,6 @@ def of_the_seats(row: np.ndarray, seats: int) -> list[int]:
     return shown
 
 
-# Who plays where -------------------------------------------------------------------------------------------
-
-
 def test_opponents_have_one_team_or_all_others() -> None:
     games = ManyGames(20, Args(**RACE, threads=1, features=False).table_options)  # type: ignore[arg-type]
     seats = np.arange(20, dtype=np.int8) // 5
@@ -205,9 +196,6 @@ def test_the_pool_shares_its_games(tmp_path: Path) -> None:
     for quarter in range(3):
         where = slice(8 * quarter, 8 * quarter + 8)
         assert (rollout.opponent_mask[:, where] == (rollout.seats[:, where] != learner)).all()
-
-
-# A game of one's own, and what is refused -------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("_own_game")

@@ -33,9 +33,6 @@ def draft(folder: Path, process: int, name: str = "policy.json", age: float = 0.
     return path
 
 
-# Drafts -----------------------------------------------------------------------------------------------------
-
-
 def test_drafts_of_processes_that_are_gone_are_removed(tmp_path: Path, gone: int) -> None:
     dead = [draft(tmp_path, gone), draft(tmp_path, gone, "config.json"), draft(tmp_path, os.getpid())]
     assert sorted(remove_drafts(tmp_path)) == sorted(dead)
@@ -100,9 +97,6 @@ def test_nothing_takes_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-# The folder -------------------------------------------------------------------------------------------------
-
-
 def test_the_next_start_clears_up(tmp_path: Path, gone: int) -> None:
     left = [draft(tmp_path / "run", gone), draft(tmp_path / "run" / "best", gone)]
     (tmp_path / "run" / ".warm-up-x1").mkdir()
@@ -142,9 +136,6 @@ def test_a_folder_that_is_gone_can_be_taken_again(tmp_path: Path, how: str) -> N
         assert folder.is_ours()
         with pytest.raises(RunError, match="another process"):
             RunFolder(folder.path).__enter__()
-
-
-# Numbers over time ------------------------------------------------------------------------------------------
 
 
 def test_tensorboard_reads_what_was_added(tmp_path: Path) -> None:

@@ -39,9 +39,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# What a run leaves ------------------------------------------------------------------------------------------
-
-
 def test_the_saved_policy_plays_as_the_ema_does(run: Path) -> None:
     trainer = Trainer(short(run))
     checkpoint = weights(run)
@@ -87,9 +84,6 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
             mean = kept * mean + (1 - kept) * weights[-1]
         assert torch.allclose(trainer.ema_network.linears[0].weight, mean, atol=1e-6)
         assert torch.equal(trainer.ema_network.linears[0].weight, weights[-1]) == (decay == 0.0)
-
-
-# Going on ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -151,9 +145,6 @@ def test_all_is_compiled_when_the_clock_starts(stopped: tuple[Path, tuple[int, l
     _, (known, late) = stopped
     assert known > 20
     assert late == []
-
-
-# Bad input --------------------------------------------------------------------------------------------------
 
 
 def test_a_run_is_not_overwritten_without_resume(run: Path) -> None:

@@ -114,9 +114,6 @@ def gradient_by_layer(learner: Learner) -> list[torch.Tensor]:
 SOME = np.random.default_rng(3).permutation(ROWS)[:200]
 
 
-# Gradients --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("hidden", DEPTHS)
 def test_gradients_are_those_of_autograd(hidden: tuple[int, ...]) -> None:
     """Each tensor's, of rows that the clip range and illegal actions cut; and the parts of the loss."""
@@ -129,9 +126,6 @@ def test_gradients_are_those_of_autograd(hidden: tuple[int, ...]) -> None:
         largest = float(parameter.grad.abs().max())
         assert largest > 0
         assert float((result - parameter.grad).abs().max()) < 2e-5 * largest
-
-
-# Adam -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("max_norm", [1e-3, 100.0], ids=["clipped", "not clipped"])
@@ -181,9 +175,6 @@ def test_what_was_learned_lies_in_network_and_optimizer() -> None:
         backend.descend(0.5)
         weights.append(backend.network.block.copy())
     assert (weights[0] == weights[1]).all()
-
-
-# Inference --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("hidden", DEPTHS)

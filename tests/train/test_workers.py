@@ -47,9 +47,6 @@ def parameter(*gradient: float) -> nn.Parameter:
     return result
 
 
-# Exchanges --------------------------------------------------------------------------------------------------
-
-
 def test_gradients_and_means_are_averaged_over_the_rows_of_all() -> None:
     workers = pair()
     learners = [parameter(1.0, 2.0), parameter(5.0, -2.0)]
@@ -77,9 +74,6 @@ def test_games_that_cannot_be_shared_equally_are_refused_in_words(tmp_path: Path
         train(args, one)
     with pytest.raises(ValueError, match="give a multiple of 2"):
         follow(args, other)
-
-
-# Learning ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=["torch", "sparse"])
@@ -152,8 +146,6 @@ def test_a_loss_that_became_nan_in_one_process_is_an_error_in_all(trainers: tupl
     assert all(bool(value.isfinite().all()) for value in one.network.parameters())
 
 
-# Joining and leaving ----------------------------------------------------------------------------------------
-
 THREADS = Path("/proc/self/task")
 
 
@@ -194,9 +186,6 @@ def test_the_threads_of_gloo_end_when_the_processes_part(
         assert begun
     assert have_ended(begun)  # one that lives while Python ends may abort the process
     assert workers.sums(1.0, 2.0) == (1.0, 2.0)
-
-
-# torchrun ---------------------------------------------------------------------------------------------------
 
 
 def test_torchrun_makes_one_run_of_two_processes(tmp_path: Path) -> None:
