@@ -11,7 +11,6 @@ import pytest
 
 from millebornes_env import VectorEnv, edition, editions, vector_env
 from millebornes_env.agents import AGENTS, Table, load, names, register
-from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.cards import remedy_for
 from tests.each import each
 from tests.support import CARDS, Position
@@ -287,21 +286,3 @@ def test_an_agent_is_told_its_table() -> None:
     assert (table.section(seen, "draw_pile") * 25).tolist() == [[2_500]]
     with pytest.raises(KeyError, match="'speed'"):
         table.section(seen, "speed")
-
-
-@each(
-    ("spec", "words"),
-    [
-        ("gredy", ["'gredy'", ", ".join(names("millebornes")), "run folder", "Did you mean 'greedy'?"]),
-        ("nobody", ["'nobody'", ", ".join(names("millebornes"))]),
-        ("holder:heap=3", ["'holder:heap=3'", "unknown option 'heap'", "options are pile"]),
-        ("holder:pile=many", ["option pile is 'many'", "like 40"]),
-        ("random:seed=3", ["unknown option 'seed'", "options are none"]),
-    ],
-)
-def test_what_cannot_be_loaded_is_explained(spec: str, words: list[str]) -> None:
-    with pytest.raises(AgentError) as refused:
-        load(spec, vector_env(1))
-    for word in words:
-        assert word in str(refused.value)
-    assert isinstance(refused.value, ValueError)

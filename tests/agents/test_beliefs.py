@@ -64,9 +64,6 @@ def events_of(interpretation: Interpretation) -> list[tuple[StateArray, int]]:
     return list(zip(interpretation.states, interpretation.actions.tolist(), strict=True))
 
 
-# What others have played ------------------------------------------------------------------------------------
-
-
 def played_games(name: str, players: int, steps: int) -> tuple[VectorEnv, list[tuple[Asked, list[Decision]]]]:
     """Let a searcher play all seats; return the calls of its belief, each with the decisions before it."""
     env = vector_env(6, name, players=players, autoreset_mode="disabled")

@@ -135,9 +135,6 @@ def test_the_champion_of_another_game_is_found_by_its_description(champions: Pat
         load("champion", vector_env(1, "arc_en_ciel", players=3))
 
 
-# `+search` -------------------------------------------------------------------------------------------------
-
-
 def settings(spec: str, env: VectorEnv) -> tuple[int, float, int]:
     agent = load(spec, env)
     assert isinstance(agent, SearchAgent)
@@ -192,9 +189,6 @@ def test_where_a_network_knows_hidden_hands_search_over_a_policy_asks_it(champio
 def test_what_cannot_be_searched_over_is_explained(spec: str, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         load(spec, vector_env(1))
-
-
-# The names everywhere --------------------------------------------------------------------------------------
 
 
 def test_the_arena_and_the_evaluation_know_the_names() -> None:

@@ -64,9 +64,6 @@ class DrawingAgent(CompiledAgent):
     rule = staticmethod(choose_draw)
 
 
-# Reading an observation back ------------------------------------------------------------------------------
-
-
 @each("number", range(len(TABLES)))
 def test_what_a_seat_sees_is_read_back(number: int) -> None:
     name, players, teams = TABLES[number]
@@ -113,9 +110,6 @@ def test_observations_without_the_unseen_cards_are_refused() -> None:
         CountingAgent(Table.of(env))
 
 
-# Memory ---------------------------------------------------------------------------------------------------
-
-
 def test_a_memory_lasts_for_a_round_and_a_part_of_it_for_the_match() -> None:
     table = Table.of(vector_env(1))
     agent, states, rules = CountingAgent(table), for_kernels(new_states(1)), compiled_rules(table.rules)
@@ -147,9 +141,6 @@ def test_slots_keep_memories_apart() -> None:
     assert agent.act(rows, masks).tolist() == [2002, 2002, 2002]
     assert agent.act(rows[1:], masks[1:], slot_ids=np.array([1, 70])).tolist() == [3003, 1001]
     assert agent.act(rows[:1], masks[:1], slot_ids=np.array([70])).tolist() == [2002]
-
-
-# Random numbers, options, fingerprints --------------------------------------------------------------------
 
 
 def test_every_decision_has_another_random_number_and_the_seed_gives_them_all() -> None:

@@ -58,9 +58,6 @@ def written(name: str, text: str = FIRST) -> str:
     return name
 
 
-# Names ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "name", ["mine.py", "a,b/mine.py", "a=1,b/été x.py", "a:b/mine.py", "x.py:y/mine.py", "a+search/b;c+d.py"]
 )
@@ -125,9 +122,6 @@ def test_search_looks_ahead_with_a_compiled_agent_of_ones_own(env: VectorEnv) ->
         load("plain.py:First+search", env)
 
 
-# What is wrong ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "spec", "words"),
     [
@@ -164,9 +158,6 @@ def test_what_is_wrong_is_told_in_a_sentence(env: VectorEnv, text: str, spec: st
     assert len(str(refused.value)) < 500
 
 
-# Fingerprints -----------------------------------------------------------------------------------------------
-
-
 def test_a_fingerprint_covers_the_file_and_what_lies_beside_it(env: VectorEnv) -> None:
     digits = []
     for folder, number in (("one", 1), ("two", 1), ("three", 2)):
@@ -178,9 +169,6 @@ def test_a_fingerprint_covers_the_file_and_what_lies_beside_it(env: VectorEnv) -
     assert fingerprint(load("one/mine.py:Mine", env), "mine.py:Mine") != digits[0]
     written("one/helper_one.py", f"{FIRST}\nNUMBER = 1\n")
     assert fingerprint(load("one/mine.py:Mine", env), "mine.py:Mine") == digits[0]
-
-
-# The folder with the example --------------------------------------------------------------------------------
 
 
 def test_the_commands_of_the_page_play_the_example(capsys: pytest.CaptureFixture[str]) -> None:

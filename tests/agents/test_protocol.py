@@ -69,9 +69,6 @@ def shown(env: VectorEnv) -> dict[str, np.ndarray]:
     return {"observation": buffers.observation, "action_mask": buffers.action_mask}
 
 
-# What it says -----------------------------------------------------------------------------------------------
-
-
 def test_what_is_not_said_is_assumed() -> None:
     short = Short()
     assert [read(short) for read in (has_memory, sees_hidden_cards, is_compiled, is_state_agent)] == [
@@ -113,9 +110,6 @@ def test_a_compiled_agent_with_an_act_of_its_own_is_not_called_by_kernels(env: V
         ).all()
 
 
-# How it is asked --------------------------------------------------------------------------------------------
-
-
 def test_who_remembers_is_handed_slot_ids(env: VectorEnv) -> None:
     agent = Remembering()
     ask_in(env, agent, shown(env))
@@ -145,9 +139,6 @@ def test_what_is_no_action_for_each_row_is_refused(env: VectorEnv, returned: Any
         AgentError, match=rf"^'wrong': {method} returned .* for 2 rows; it must be int64\[2\]"
     ):
         ask_in(env, Wrong(), shown(env))
-
-
-# What is refused --------------------------------------------------------------------------------------------
 
 
 def with_act(act: Callable[..., Any], **members: Any) -> Any:
@@ -194,9 +185,6 @@ def test_contradictions_are_refused_at_load(
             agents.load(spec, env)
         assert isinstance(refused.value, AgentError)
         assert agent.name == "made"
-
-
-# Which game it plays ----------------------------------------------------------------------------------------
 
 
 class Racer(Short):

@@ -80,9 +80,6 @@ def test_a_race_that_is_read_shows_and_allows_the_same(name: str, players: int, 
     assert len(phases) >= 5
 
 
-# Choices ---------------------------------------------------------------------------------------------------
-
-
 @rule
 def mixed(total: int, number: int) -> int:
     return (total * 31 + number) % 1_000_003
@@ -170,9 +167,6 @@ def test_the_clock_tells_a_new_race() -> None:
         before = now
         env.step(env.sample_actions())
     assert begun > games // 2
-
-
-# Odd rows --------------------------------------------------------------------------------------------------
 
 
 def moment_of(env: VectorEnv, phase: int) -> np.ndarray:

@@ -147,19 +147,6 @@ def test_one_compilation_serves_all_rollout_agents() -> None:
 # Honest -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
-def test_it_sees_no_hidden_cards(players: int) -> None:
-    env = vector_env(40, players=players)
-    for steps in (5, 40):
-        states = positions(env, steps)
-        others = redealt(env, states, steps)
-        assert states.tobytes() != others.tobytes()
-        one, other = (
-            searcher(env).act_on(games, seats_of(states), np.arange(40)) for games in (states, others)
-        )
-        assert np.array_equal(one, other)
-
-
 def test_it_chooses_alike_from_games_and_from_observations() -> None:
     env = vector_env(20)
     from_games, from_rows = searcher(env, rollouts=8, z=0.3), searcher(env, rollouts=8, z=0.3)

@@ -75,9 +75,6 @@ def searched(env: VectorEnv, states: StateArray, rollout: str, **options: Any) -
     return decisions
 
 
-# Honest, and the same however it is run ---------------------------------------------------------------------
-
-
 def test_it_sees_no_hidden_cards(tmp_path: Path) -> None:
     env = vector_env(GAMES)
     rollout = judging(env, tmp_path)
@@ -87,9 +84,6 @@ def test_it_sees_no_hidden_cards(tmp_path: Path) -> None:
         others = redealt(env, states, steps)
         assert states.tobytes() != others.tobytes()
         assert np.array_equal(choices(env, states, rollout), choices(env, others, rollout))
-
-
-# When the policy is asked -----------------------------------------------------------------------------------
 
 
 def test_with_a_depth_that_no_round_has_it_is_search_to_the_end(tmp_path: Path) -> None:
@@ -115,9 +109,6 @@ def test_a_round_that_ends_first_counts_its_points(tmp_path: Path) -> None:
     to_the_end, deep, cut_off = (searched(env, states, rollout, depth=depth) for depth in (0, 12, 1))
     assert np.array_equal(to_the_end.gains, deep.gains)
     assert not np.array_equal(to_the_end.gains, cut_off.gains)
-
-
-# Whose value it is ------------------------------------------------------------------------------------------
 
 
 def network_that_counts(env: VectorEnv, of_own: float, of_others: float, favourite: int) -> Layers:
@@ -178,9 +169,6 @@ def test_a_judgement_is_in_the_unit_of_a_round(tmp_path: Path, name: str, unit: 
     values_of_first_seat(states, rules, agent.options, values)
     for state, value in zip(states, values.tolist(), strict=True):
         assert judged_value(state, rules, agent.options) == unit * value != 0.0
-
-
-# What cannot be ---------------------------------------------------------------------------------------------
 
 
 def test_only_who_can_judge_is_asked(tmp_path: Path) -> None:

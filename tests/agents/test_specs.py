@@ -15,9 +15,6 @@ from millebornes_env.agents.options import defaults_of, ranges_of
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.agents.specs import split_search
-from millebornes_env.arena.evaluation import evaluate
-from millebornes_env.arena.gauntlet import Gauntlet
-from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.cli.evaluate import run_folder
 from millebornes_env.errors import AgentError, MilleBornesError, OptionError, shown
 from millebornes_env.play.terminal.cards import HumanAgent
@@ -35,9 +32,6 @@ NAMES = (
 @pytest.fixture
 def env() -> VectorEnv:
     return vector_env(1)
-
-
-# Folders of any name ----------------------------------------------------------------------------------------
 
 
 def test_a_run_folder_called_policy_is_found(
@@ -95,9 +89,6 @@ def test_what_is_wrong_with_a_policys_options_is_told(tmp_path: Path, env: Vecto
     ):
         with pytest.raises(error, match=words):
             load(spec, env)
-
-
-# Options ----------------------------------------------------------------------------------------------------
 
 
 @each(
@@ -165,9 +156,6 @@ class RandomOfItsOwn(agents.RandomAgent):
         return super().act(*batch)
 
 
-# Names ------------------------------------------------------------------------------------------------------
-
-
 @each("spec", [None, 3, 1.5, b"greedy", ["greedy"], {"name": "greedy"}, object, PolicyAgent])
 def test_what_is_neither_name_nor_path_nor_agent_is_refused(env: VectorEnv, spec: Any) -> None:
     with pytest.raises(AgentError, match="is not an agent: expected the name of an agent, the path of a run"):
@@ -210,9 +198,6 @@ def test_random_specifications_raise_nothing_but_our_own(env: VectorEnv) -> None
     assert made > 20
 
 
-# Agents as they are -----------------------------------------------------------------------------------------
-
-
 def test_an_agent_is_handed_back_as_it_is(env: VectorEnv) -> None:
     for spec in ("greedy", "search", "human"):
         agent = load(spec, env)
@@ -228,15 +213,3 @@ def test_an_agent_of_another_table_is_refused(env: VectorEnv) -> None:
         for other in (vector_env(1, players=3), vector_env(1, "dutch"), vector_env(1, observe_rules=True)):
             with pytest.raises(AgentError, match=f"'{spec}' was made for parker, 2 players; this table"):
                 load(agent, other)
-
-
-def test_arena_evaluation_and_gauntlet_take_agents_and_paths(tmp_path: Path, env: VectorEnv) -> None:
-    folder = write_run(tmp_path / "lr=1e-3,seed=2", env, network_for(env))
-    config, greedy = MatchConfig(episode="round", seed=4), load("greedy", env)
-    by_name = play(["greedy", f"policy:{folder}"], config, 8)
-    by_object = play([greedy, folder], config, 8)
-    assert (by_name.points == by_object.points).all()
-    rows = evaluate(folder, [greedy], MatchConfig(episode="round"), 2, batch_size=4)
-    assert [(row.agent, row.opponent) for row in rows] == [(str(folder), "greedy")]
-    point = Gauntlet([config], ["greedy"], 4).measure(folder, 1.0, 2)
-    assert set(point.scores) == {"greedy"}

@@ -36,9 +36,6 @@ def with_luck(outcome: Outcome, spread: float, seed: int = 0) -> Outcome:
     return outcome_of(outcome.lineup, np.round(outcome.points + luck), luck=luck)
 
 
-# Pairs ----------------------------------------------------------------------------------------------------
-
-
 def test_points_per_round_are_the_sum_of_points_over_the_sum_of_rounds() -> None:
     # Differences by deal: 200 + 0 in 2 rounds, -100 + 400 in 6; 500 / 8 = 62.5.
     payoff = payoff_matrix([TWO_DEALS], 2)
@@ -131,9 +128,6 @@ def test_intervals_of_points_cover() -> None:
     assert 0.90 <= inside / 200 <= 0.99
 
 
-# Against the field ----------------------------------------------------------------------------------------
-
-
 def test_totals_weigh_every_lineup_the_same() -> None:
     near = outcome_of((0, 1), np.tile([10, 0], (90, 2, 1)))
     far = outcome_of((0, 2), np.tile([0, 30], (10, 2, 1)))
@@ -148,9 +142,6 @@ def test_totals_at_a_table_of_three_are_against_the_mean_of_the_others() -> None
     points = [total.points.mean for total in totals([outcome], 3) if total.points is not None]
     assert points == [7.5, -6, -1.5]
     assert totals([outcome], 3)[0].even == pytest.approx(1 / 3)
-
-
-# Variance reduction ---------------------------------------------------------------------------------------
 
 
 def test_variance_reduction_by_hand() -> None:

@@ -103,9 +103,6 @@ def test_a_circle_of_wins_bounds_all() -> None:
     assert [len(ends) for ends in open_ends(wins)] == [0, 0]
 
 
-# Cycles and alpha-rank ------------------------------------------------------------------------------------
-
-
 def circle(deals: int, gain: float = 60.0) -> list[Outcome]:
     rng = np.random.default_rng(7)
     pairs = ((0, 1), (1, 2), (2, 0))

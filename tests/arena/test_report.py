@@ -78,9 +78,6 @@ def test_missing_ends_of_ratings_have_a_reason() -> None:
     assert "a has no upper bound: it won every game." in result
 
 
-# Editions without points ------------------------------------------------------------------------------------
-
-
 def without_points(shares: object, deals: int = 60) -> Outcome:
     """Episodes without points; role 0 has those shares of the win, deal by deal in turn."""
     own = np.resize(np.array(shares, np.float64), (deals, 2))
@@ -113,9 +110,6 @@ def test_without_points_circles_are_found_by_wins() -> None:
     assert analyse(names, outcomes, replicates=5).cycles == []  # all points are even
 
 
-# What differs -----------------------------------------------------------------------------------------------
-
-
 def test_a_terminal_shows_the_behaviour_that_differs() -> None:
     outcome = outcome_of((0, 1), [[[9, 1]] * 2] * 50)
     with_counters(outcome, 0, rounds=100, km=80_000, safe_trips=10)
@@ -127,9 +121,6 @@ def test_a_terminal_shows_the_behaviour_that_differs() -> None:
     assert shown.title == "Behaviour, where it differs by 20 % or more"
     assert [grid.title for grid in grids(result, brief=True)][-1] == shown.title
     assert [grid.title for grid in grids(result)][-1] == "Behaviour"
-
-
-# Pictures -------------------------------------------------------------------------------------------------
 
 
 def test_the_overview_has_a_dot_for_every_rating_and_arrows_for_those_far_off() -> None:

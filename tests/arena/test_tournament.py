@@ -43,9 +43,6 @@ def arrays_of(tournament: Tournament) -> list[dict[str, object]]:
     ]
 
 
-# Lineups -------------------------------------------------------------------------------------------------
-
-
 def test_lineups_are_all_choices_of_different_agents() -> None:
     assert lineups(3, 2) == [(0, 1), (0, 2), (1, 2)]
     assert len(lineups(10, 2)) == 45
@@ -57,9 +54,6 @@ def test_with_fewer_agents_than_teams_some_play_twice_but_never_all_the_same() -
     assert len(lineups(3, 4)) == 12
 
 
-# Who enters -----------------------------------------------------------------------------------------------
-
-
 def test_an_agent_may_be_called_otherwise() -> None:
     one, two = entrants_of(["first", "steady@first"], ROUNDS)
     assert (one.name, one.spec, two.name, two.spec) == ("first", "first", "steady", "first")
@@ -69,9 +63,6 @@ def test_an_agent_may_be_called_otherwise() -> None:
 def test_two_agents_with_one_name_are_refused() -> None:
     with pytest.raises(ArenaError, match="two agents have the name 'first': rename one of them, such"):
         entrants_of(["first", "lot", "first"], ROUNDS)
-
-
-# Until ----------------------------------------------------------------------------------------------------
 
 
 @each("text", ["ci>10", "ci<", "10", "ci<0", "ci<-3", "se<10", "ci<1.2.3", "ci<."])
@@ -88,9 +79,6 @@ def test_a_lineup_plays_until_its_interval_is_narrow(tmp_path: Path) -> None:
         assert FEWEST_DEALS <= len(outcome.points) < 100_000
         assert until.is_met(outcome)
     assert len({len(outcome.points) for outcome in played.outcomes.values()}) > 1
-
-
-# Stopped and resumed --------------------------------------------------------------------------------------
 
 
 def test_a_stopped_tournament_goes_on_and_ends_the_same(
@@ -152,16 +140,6 @@ def test_fresh_forgets_what_was_played(tmp_path: Path) -> None:
     assert opened(["first", "slow"], config(200), tmp_path).outcomes == {}
 
 
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    play_tournament(opened(["first", "lot"], config(), tmp_path), tmp_path)
-    (tmp_path / "lineups" / "000-001.npz").write_bytes(b"PK\x03\x04 nonsense")
-    with pytest.raises(ArenaError, match=r"000-001.npz' is damaged .* remove it"):
-        opened(["first", "lot"], config(), tmp_path)
-    (tmp_path / "tournament.json").write_text("{")
-    with pytest.raises(ArenaError, match=r"tournament.json: this is not JSON"):
-        opened(["first", "lot"], config(), tmp_path)
-
-
 def test_a_file_that_unpacks_to_more_than_was_asked_for_is_not_read(tmp_path: Path) -> None:
     play_tournament(opened(["first", "lot"], config(), tmp_path), tmp_path)
     path = tmp_path / "lineups" / "000-001.npz"
@@ -181,9 +159,6 @@ def test_two_tournaments_in_one_folder_are_refused(tmp_path: Path) -> None:
             with pytest.raises(ArenaError, match="another process plays a tournament here"):
                 call()
     assert len(play_tournament(tournament, tmp_path).outcomes) == 1
-
-
-# Faults ---------------------------------------------------------------------------------------------------
 
 
 def test_the_rest_goes_on_when_an_agent_breaks_the_rules(tmp_path: Path) -> None:

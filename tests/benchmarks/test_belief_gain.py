@@ -10,8 +10,7 @@ import pytest
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.match import play as really_play
 from research.measurements import belief_gain
-from research.measurements.belief_gain import TURN, Args, check, compared
-from tests.each import each
+from research.measurements.belief_gain import TURN, Args, compared
 
 
 def test_the_difference_is_paired_over_all_deals(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,16 +31,3 @@ def test_the_difference_is_paired_over_all_deals(monkeypatch: pytest.MonkeyPatch
     assert line.difference == pytest.approx(differences.mean())
     assert line.difference_error == pytest.approx(differences.std(ddof=1) / np.sqrt(2 * TURN))
     assert line.deals == 2 * TURN
-
-
-@each(
-    ("options", "words"),
-    [
-        ({"deals": 30}, "--deals is 30; it must be a multiple of 25"),
-        ({"uniform": Args.belief}, "nothing to compare"),
-        ({"uniform": "rollouts=9"}, "begin it with belief=uniform"),
-    ],
-)
-def test_invalid_options_raise(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        check(Args(**options))

@@ -100,23 +100,6 @@ def test_damaged_files_of_a_tournament_are_named(capsys: pytest.CaptureFixture[s
         path.write_bytes(content)
 
 
-def test_pictures_that_cannot_be_drawn_cost_nothing_else(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fail(*_arguments: object) -> None:
-        raise ValueError("no colours")
-
-    monkeypatch.setattr("millebornes_env.arena.report.draw_payoff", fail)
-    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
-    printed = capsys.readouterr()
-    assert "Points per round" in printed.out
-    assert "wrote here/ratings.png" in printed.out
-    assert "payoff.png" not in printed.out
-    assert printed.err.splitlines() == [
-        "warning: no picture here/payoff.png: plotting it failed (ValueError: no colours)"
-    ]
-
-
 def test_the_same_command_gives_the_same_results_and_plays_nothing_anew(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,24 +120,6 @@ def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
     content = json.loads(Path("plain/arena.json").read_text())
     assert 0.7 < content["variance_reductions"][0]["ratio"] < 1.4
     assert 100 <= content["payoff"]["deals"][0][1] < 5000
-
-
-def test_a_stopped_tournament_shows_what_it_has_and_how_to_go_on(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real, turns = millebornes_env.arena.tournament.play, []
-
-    def stops(*arguments: object, **options: object) -> object:
-        if turns:
-            raise KeyboardInterrupt
-        turns.append(1)
-        return real(*arguments, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(millebornes_env.arena.tournament, "play", stops)
-    assert main(["greedy", "random", "--deals", "200", "--episode", "round", "--out", "here"]) == 130
-    printed = capsys.readouterr()
-    assert "Ratings" in printed.out
-    assert "the results so far are in here: give the same command again to continue" in printed.err
 
 
 @each(
@@ -194,14 +159,6 @@ def test_an_agent_that_peeks_must_be_admitted(
     assert main(["greedy", "peeking", *QUICK, "--allow-cheating"]) == 0
 
 
-def test_another_tournament_in_the_folder_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["greedy", "random", *QUICK, "--out", "here"]) == 0
-    capsys.readouterr()
-    assert main(["greedy", "random", *QUICK, "--seed", "2", "--out", "here"]) == 2
-    assert "holds another tournament" in capsys.readouterr().err
-    assert main(["greedy", "random", *QUICK, "--seed", "2", "--out", "here", "--fresh"]) == 0
-
-
 def test_faults_are_listed_and_the_rest_is_rated(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,9 +171,6 @@ def test_faults_are_listed_and_the_rest_is_rated(
     printed = capsys.readouterr().out
     assert "Not played: greedy - failing: failing raised ZeroDivisionError: no luck (in deal" in printed
     assert len(json.loads(Path("here/arena.json").read_text())["faults"]) == 2
-
-
-# The leaderboard ------------------------------------------------------------------------------------------
 
 
 SMALL = """

@@ -168,22 +168,6 @@ def test_the_console_script_imports_from_the_current_folder(
     assert (str(own_game) in sys.path) is not is_safe
 
 
-@each(
-    ("name", "parts"),
-    [
-        ("ducth", ("there is no edition 'ducth'", "dutch")),
-        ("parker+max_200", ("name=number",)),
-        ("nowhere.toml", ("nowhere.toml", "No such file")),
-    ],
-)
-def test_a_wrong_name_is_explained(
-    capsys: pytest.CaptureFixture[str], name: str, parts: tuple[str, ...]
-) -> None:
-    message = complaint(capsys, "editions", name)
-    assert message.startswith("error: ")
-    assert all(part in message for part in parts)
-
-
 def test_it_runs_as_a_module_and_stops_quietly_when_nobody_reads_on() -> None:
     command = f"{sys.executable} -m millebornes_env editions | head -1"
     done = subprocess.run(

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
 import millebornes_env._util.files
 from millebornes_env import agents, vector_env
-from millebornes_env.agents.policy.files import DESCRIPTION_FILE, WEIGHTS_FILE
 from millebornes_env.arena.evaluation import evaluate, save_results
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.cli.evaluate import main
 from tests.agents.policies import network_for, write_run
-from tests.each import each
 
 
 def test_intervals_are_1_96_standard_errors_of_the_blocks() -> None:
@@ -105,22 +100,6 @@ def test_what_cannot_be_written_has_been_printed(tmp_path: Path, capsys: pytest.
     ]
 
 
-def test_a_full_disk_costs_one_file_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fail(path: Path, _content: bytes) -> None:
-        path.touch()
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", fail)
-        arguments = ["holder", "--against", "greedy", "--deals", "1", "--out", str(tmp_path / "found")]
-        assert main(arguments) == 2
-    assert "could not write" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-    assert main(arguments) == 0
-
-
 def test_a_picture_that_cannot_be_drawn_costs_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -195,64 +174,7 @@ def test_a_run_folder_is_evaluated_at_its_own_table(
     assert (folder / "evaluation.png").exists()
 
 
-def no_layer(folder: Path) -> None:
-    save_file({}, folder / WEIGHTS_FILE)
-
-
-def cut_short(folder: Path) -> None:
-    weights = (folder / WEIGHTS_FILE).read_bytes()
-    (folder / WEIGHTS_FILE).write_bytes(weights[:200])
-
-
-def no_description(folder: Path) -> None:
-    (folder / DESCRIPTION_FILE).unlink()
-
-
-@pytest.mark.parametrize("damage", [no_layer, cut_short, no_description])
-def test_a_damaged_run_folder_is_one_clear_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[Path], None]
-) -> None:
-    folder = tmp_path / "run"
-    make_run(folder)
-    damage(folder)
-    assert main(["--run-dir", str(folder), "--deals", "1"]) == 2
-    assert_one_line(capsys.readouterr(), "run")
-
-
-def assert_one_line(printed: object, word: str) -> None:
-    assert printed.out == ""  # type: ignore[attr-defined]
-    (line,) = printed.err.splitlines()  # type: ignore[attr-defined]
-    assert line.startswith("error: ")
-    assert word in line
-
-
 # Wrong arguments.
-
-
-@each(
-    ("arguments", "word"),
-    [
-        (["hodler"], "Did you mean 'holder'"),
-        (["holder", "--against", "greedi"], "Did you mean 'greedy'"),
-        (["holder:pil=3"], "unknown option 'pil'"),
-        (["holder", "--players", "5"], "no table for 5 players"),
-        (["holder", "--seed", "-1"], "seed is -1"),
-        (["holder", "--against"], "no opponent"),
-        (["--run-dir", "runs/none"], "no run folder 'runs/none'"),
-        ([], "either an agent"),
-    ],
-)
-def test_wrong_arguments_are_one_clear_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    word: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    assert_one_line(capsys.readouterr(), word)
-    assert list(tmp_path.iterdir()) == []
 
 
 # Stopped, or an agent that breaks the rules.
@@ -277,22 +199,3 @@ def test_what_was_finished_is_printed_when_stopped(
     assert "holder" in printed.out
     assert "stopped; no file was written" in printed.err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_illegal_action_names_the_agent_or_the_game(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    class Cheat(agents.RandomAgent):
-        honest = 1
-
-        def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
-            if Cheat.honest:
-                Cheat.honest -= 1
-                return super().act(observations, action_masks)
-            return action_masks.argmin(axis=1)
-
-    monkeypatch.setitem(agents.AGENTS, "cheat", Cheat)
-    assert main(["cheat", "--against", "holder", "--deals", "1"]) == 2
-    assert "cheat chose" in capsys.readouterr().err
-    assert main(["cheat", "--against", "holder", "--deals", "1"]) == 2
-    assert "the agent 'cheat' cannot play" in capsys.readouterr().err

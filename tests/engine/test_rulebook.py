@@ -42,9 +42,6 @@ def sampled(games: Batch, number: int) -> npt.NDArray[np.int64]:
     return games.sample((0, 5), number)
 
 
-# It plays --------------------------------------------------------------------------------------------------
-
-
 def test_races_are_run_to_their_ends_and_begin_anew() -> None:
     games, ended = race(), 0
     for number in range(ROUNDS_OF_STEPS):
@@ -106,9 +103,6 @@ def test_copies_and_pickles_go_on_alike() -> None:
     assert copied.states.tobytes() != games.states.tobytes()
 
 
-# What is against the rules ---------------------------------------------------------------------------------
-
-
 def used_up(**changed: int) -> tuple[Batch, npt.NDArray[np.int64]]:
     """Races in which all have used their boosts, and actions of which game 4's uses one again."""
     games = race(autoreset=DISABLED, **changed)
@@ -147,9 +141,6 @@ def test_a_punished_action_breaks_the_race_off() -> None:
     assert not games.win_shares([4]).any()
 
 
-# What is seen ----------------------------------------------------------------------------------------------
-
-
 def test_seats_see_what_the_rulebook_shows() -> None:
     games = race(players=4)
     games.step(sampled(games, 0))
@@ -165,9 +156,6 @@ def test_seats_see_what_the_rulebook_shows() -> None:
     np.testing.assert_array_equal(redealt["boost"][:, 2], games.states["boost"][:, 2])
     assert (redealt["boost"] != games.states["boost"]).any()
     assert ((redealt["boost"] > 0) == (games.states["boost"] > 0)).all()
-
-
-# Kernels of several rulebooks ------------------------------------------------------------------------------
 
 
 def test_each_rulebook_has_kernels_of_its_own() -> None:
@@ -203,9 +191,6 @@ def test_machine_code_of_the_wheel_is_for_our_own_kernels_only(monkeypatch: pyte
     assert machine_code._library_with(step_range) is None
     step_range.__module__ = millebornes.__name__
     assert machine_code._library_with(step_range) is library
-
-
-# Modules that are no rulebooks -----------------------------------------------------------------------------
 
 
 def without(*names: str, **changed: Any) -> Any:

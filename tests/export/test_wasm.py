@@ -32,9 +32,6 @@ def described() -> tuple[dict[str, Any], dict[str, bytes]]:
     return page_data.described()
 
 
-# The module ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(not IS_COMPILED, reason="is about the compiler")
 def test_a_kernel_becomes_a_webassembly_object() -> None:
     def doubled(numbers: Any) -> int:
@@ -67,9 +64,6 @@ def test_a_module_imports_only_what_pages_have() -> None:
     assert wasm.linked(TOY.format(name="expf"), ["toy"], []).startswith(b"\0asm")
     with pytest.raises(ExportError, match="undefined symbol: sinhf"):
         wasm.linked(TOY.format(name="sinhf"), ["toy"], [])
-
-
-# Whether it is stale ---------------------------------------------------------------------------------------
 
 
 def built(folder: Path, **changed: Any) -> Path:
@@ -143,9 +137,6 @@ def test_a_changed_source_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     finally:
         wasm.digest.cache_clear()
     assert len(set(result)) == 4
-
-
-# What a page knows -----------------------------------------------------------------------------------------
 
 
 def test_every_table_is_described(described: tuple[dict[str, Any], dict[str, bytes]]) -> None:

@@ -26,9 +26,6 @@ def own_sheet(folder: Path, first_line: str) -> Path:
     return path
 
 
-# Sheets ----------------------------------------------------------------------------------------------------
-
-
 def test_every_edition_is_of_mille_bornes() -> None:
     assert GAMES[DEFAULT_GAME].editions == editions()
     for name in editions():
@@ -102,9 +99,6 @@ def test_a_sheet_of_a_game_that_is_not_there(pig: ModuleType) -> None:
     sheet = SheetOfTables("pgi", "pgi", pig.TABLES)
     with pytest.raises(GameError, match=r"no game 'pgi'; the games are: .*pig.*Did you mean 'pig'"):
         vector_env(1, sheet)
-
-
-# Registering -----------------------------------------------------------------------------------------------
 
 
 def entry(pig: ModuleType, **changes: Any) -> Game:

@@ -107,9 +107,6 @@ def changes(before: list[str], after: list[str]) -> Iterator[str]:
                 yield f"{INDENT}{sign} {line}"
 
 
-# Playing the rounds that are recorded -----------------------------------------------------------------------
-
-
 def player(seed: int) -> Choose:
     """Somebody who likes to lay cards, distances above all, but not always."""
     chance = random.Random(seed)
@@ -127,9 +124,6 @@ def player(seed: int) -> Choose:
         return int(chance.choice(legal))
 
     return choose
-
-
-# Reading them ---------------------------------------------------------------------------------------------
 
 
 def rounds_in(text: str) -> Iterator[tuple[int, list[str]]]:

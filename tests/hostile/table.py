@@ -107,9 +107,6 @@ def judge_all(arguments: Iterable[Argument]) -> None:
     assert not failures, "\n".join([f"{len(failures)} calls:", *failures])
 
 
-# Worlds -----------------------------------------------------------------------------------------------------
-
-
 class Nothing:
     """For functions that keep nothing."""
 

@@ -106,9 +106,6 @@ def test_arguments_of_methods() -> None:
     judge_all(Argument(f"AEC: {name}", OneGame, call, fine) for name, (call, fine) in OF_AEC_ENV.items())
 
 
-# Arrays -----------------------------------------------------------------------------------------------------
-
-
 def buffer_of(world: Games, name: str) -> Any:
     return getattr(new_buffers(rulebook, world.env.num_envs, world.env.rules, world.env.settings), name)
 
@@ -183,8 +180,6 @@ def test_arrays() -> None:
         for name, (good, call, fine) in OF_ARRAYS.items()
     )
 
-
-# Editions ---------------------------------------------------------------------------------------------------
 
 LEGAL_RULES = ("max_200", "goal", "copies_of_stop", "start_needs_roll")
 

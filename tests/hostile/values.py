@@ -74,9 +74,6 @@ EVERYTHING: dict[str, Make] = NUMBERS | TEXTS | CONTAINERS | THINGS
 """For arguments of every kind: numbers, texts, containers and what is none of these."""
 
 
-# What can be wrong with an array ----------------------------------------------------------------------------
-
-
 def read_only(array: Array) -> Array:
     frozen = array.copy()
     frozen.setflags(write=False)

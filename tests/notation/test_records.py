@@ -69,9 +69,6 @@ def refused(error: NotationError, *words: str) -> None:
         assert word in str(error), str(error)
 
 
-# Actions ---------------------------------------------------------------------------------------------------
-
-
 @each(("name", "players", "teams"), TABLES)
 def test_every_action_survives(name: str, players: int, teams: int) -> None:
     rules = edition(name).table(players, teams)
@@ -115,9 +112,6 @@ def test_actions_that_there_are_not() -> None:
         write_action(0, rules, 2)
     with pytest.raises(NotationError, match="no seat 2"):
         read_action("25", rules, 2)
-
-
-# Records ---------------------------------------------------------------------------------------------------
 
 
 @each(("name", "players", "teams"), TABLES)

@@ -9,10 +9,11 @@ import sys
 import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from millebornes_env._util.files import locked
 from research import all as all_questions
@@ -20,9 +21,6 @@ from research.frame import LOCK_FILE, Options, Question, main
 from research.intervals import over_seeds, over_tasks
 from research.parts import Part, Record
 from research.tables import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 README = Path(__file__).parents[2] / "research" / "README.md"
 MARKS = ("<!-- doubling: written by python -m research.doubling --docs -->\n", "<!-- end -->\n")

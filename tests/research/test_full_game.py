@@ -17,7 +17,7 @@ from millebornes_env.games.millebornes.actions import EXTEND, FINISH
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
 from millebornes_env.games.millebornes.state import StateArray
 from research import coup_fourre, extensions, information, match_equity, safeties
-from research.frame import Options, Question, answer, main
+from research.frame import Options, Question, answer
 from research.parts import Part, Record
 from research.positions import NOTHING, Decisions, Player, find_decisions, player, roll_out
 from research.tallies import interval, merged, over, tallied
@@ -32,9 +32,6 @@ def greedy() -> Player:
 @pytest.fixture(scope="module")
 def extensions_found(greedy: Player) -> Decisions:
     return find_decisions(greedy, match_equity.is_extension, 40, 80, 5)
-
-
-# Rollouts ---------------------------------------------------------------------------------------------------
 
 
 def test_an_action_that_ends_the_round_pays_what_the_score_sheet_says(
@@ -77,9 +74,6 @@ def test_tallies_of_parts_add_up() -> None:
     assert interval(over(halves, 0)["b",]).mean == pytest.approx(values[of_b].mean())
 
 
-# Safeties ---------------------------------------------------------------------------------------------------
-
-
 def test_holding_is_judged_against_plays_without_a_safety() -> None:
     champion = player("champion", "parker")
     result = find_decisions(champion, safeties.may_lay_a_safety, 30, 30, 2)
@@ -94,9 +88,6 @@ def test_holding_is_judged_against_plays_without_a_safety() -> None:
     )
 
 
-# Match equity -----------------------------------------------------------------------------------------------
-
-
 def test_the_trainer_counts_the_same_chances() -> None:
     rng = np.random.default_rng(4)
     points = 100 * rng.integers(0, 30, (200, 2))
@@ -105,9 +96,6 @@ def test_the_trainer_counts_the_same_chances() -> None:
     ours = match_equity.equity_table(law + law.T, 2000)
     theirs = table_of_the_trainer(points, edition("parker").replace(goal=2000).table(2))
     assert ours[::2, ::2] == pytest.approx(theirs, abs=1e-5)
-
-
-# The extension ----------------------------------------------------------------------------------------------
 
 
 def always(states: StateArray) -> npt.NDArray[np.bool_]:
@@ -120,9 +108,6 @@ def test_policies_differ_by_the_extension_alone(greedy: Player) -> None:
     mean, half_width = extensions.compare(greedy, always, 40, 1)
     assert mean != 0.0
     assert half_width > 0.0
-
-
-# The commands -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -171,10 +156,3 @@ def test_information_is_told_of_searchers_and_critics() -> None:
     figure = new_figure(8.0, 4.5)
     information.plot(figure, records)
     assert all(axes.has_data() for axes in figure.axes)
-
-
-def test_wrong_options_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(match_equity.QUESTION, ["--edition", "dujardin", "--quick", "--out", str(tmp_path)]) == 2
-    complaint = capsys.readouterr().err
-    assert "counts no points" in complaint
-    assert "Traceback" not in complaint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 
@@ -10,9 +10,6 @@ from millebornes_env._util.files import new_figure
 from research.frame import main
 from research.parts import Part, Record
 from research.scaling import NAIVE, QUESTION, SURE, gains, measure, plot, tables
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def record(family: str, options: str, points: Sequence[float], ms: float | None, seed: int = 1) -> Record:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,18 +14,16 @@ from millebornes_env.agents.registry import rollout_agent
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.games.millebornes.actions import card_of, is_discard
 from millebornes_env.games.millebornes.cards import RIGHT_OF_WAY
+from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.policies import action_of
+from millebornes_env.solving.tree import Tree
+from millebornes_env.solving.values import Weights
 from research.baselines.judging import small_tree
 from research.searchers.agents import Epimc, Ismcts, Mds, OtherSearchAgent, at_root
 from research.searchers.tree import MOST_PLIES
 from research.solved import continued, solved
 from tests.agents.test_search import positions, redealt, seats_of
-
-if TYPE_CHECKING:
-    from millebornes_env.games.millebornes.state import StateArray
-    from millebornes_env.solving.tree import Tree
-    from millebornes_env.solving.values import Weights
 
 DECK = "mini7"
 BASE = "greedy"

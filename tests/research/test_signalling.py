@@ -12,18 +12,14 @@ from millebornes_env._util.files import new_figure
 from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.games.millebornes.cards import DRIVING_ACE
-from research.frame import main
 from research.mutual_information import conditional_bits, plug_in
 from research.partners import OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
-from research.signalling import QUESTION, losses, plot, tables, told_by
+from research.signalling import losses, plot, tables, told_by
 from research.told_cards import FEATURES, CardRecorder, bits_of_rows
 from research.watching import play_watched
 
 TEAMS = MatchConfig("parker", 4, 2, episode="round", seed=3, threads=1)
-
-
-# Bits -------------------------------------------------------------------------------------------------------
 
 
 def test_bits_of_known_laws() -> None:
@@ -69,9 +65,6 @@ def test_a_convention_is_found_and_chance_is_not() -> None:
     assert agreed["safeties"]["told"] > 0.3
     assert agreed["safeties"]["p"] == pytest.approx(1 / 20)
     assert agreed["rolls"]["told"] < 0.1
-
-
-# Partners ---------------------------------------------------------------------------------------------------
 
 
 class Recorder(BaseAgent):
@@ -154,14 +147,3 @@ def test_seeds_are_taken_together_in_tables_and_picture() -> None:
     plot(figure, records)
     assert len(figure.axes) == 2
     assert len(tables(records[:2])) == 1  # a run that was stopped after the bits
-
-
-def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(QUESTION, ["--agents", "greedy", "greedy"]) == 2
-    assert "names an agent twice" in capsys.readouterr().err
-    assert main(QUESTION, ["--edition", "dujardin"]) == 2
-    assert "dujardin counts no points" in capsys.readouterr().err
-    assert main(QUESTION, ["--deals", "150"]) == 2
-    assert "--deals is 150; it must be a multiple of 100" in capsys.readouterr().err
-    assert main(QUESTION, ["--rounds", "5"]) == 2
-    assert "--rounds is 5" in capsys.readouterr().err

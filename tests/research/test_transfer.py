@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from millebornes_env.arena.match import MatchConfig
-from research.frame import main
 from research.parts import Part, Record
-from research.transfer import ALL, ALL_LONGER, QUESTION, AnyEdition, elo, matrix, measure, train
+from research.transfer import ALL, ALL_LONGER, AnyEdition, elo, matrix, measure, train
 
 SMALL: dict[str, Any] = {"decisions": 400, "hidden": 4, "num_envs": 4, "deals": 4}
 TWO = ["parker", "dutch"]
@@ -62,16 +61,3 @@ def test_intervals_are_over_seeds_where_there_are_enough() -> None:
     assert elo(0.3, 1000) <= spread.low < spread.mean < spread.high <= 0
     alike = matrix([record(seed, 0.4) for seed in range(3)])["a"]["b"]
     assert alike.half_width == pytest.approx(result["a"]["b"].half_width / np.sqrt(3))
-
-
-def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    for options, said in (
-        (["--editions", "parker"], "give two or more"),
-        (["--editions", "parker", "nowhere"], "nowhere"),
-        (["--hidden", "0", "--editions", "parker", "dutch"], "--hidden is 0"),
-        (["--editions", "parker", "arc_en_ciel"], "one network learns one game"),
-    ):
-        assert main(QUESTION, [*options, "--out", str(tmp_path), "--quick"]) == 2
-        error = capsys.readouterr().err
-        assert said in error
-        assert "Traceback" not in error

@@ -9,7 +9,6 @@ import pytest
 
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.games.millebornes.cards import NO_CARD
-from research.frame import main
 from research.parts import Part, Record
 from research.variance import (
     AIVAT,
@@ -17,7 +16,6 @@ from research.variance import (
     NOTHING,
     PLAIN,
     PRECISION,
-    QUESTION,
     SAME_ORDER,
     STREAMS,
     measure,
@@ -95,12 +93,3 @@ def test_duplicate_deals_and_luck_save_rounds_and_leave_the_mean_alone() -> None
     assert result[STREAMS, NOTHING].rounds < result[SAME_ORDER, NOTHING].rounds
     assert result[SAME_ORDER, AIVAT].rounds < result[SAME_ORDER, NOTHING].rounds
     assert plain.rounds == pytest.approx(2 * 300 * (plain.error / PRECISION) ** 2)
-
-
-def test_what_is_no_pair_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(QUESTION, ["--pairs", "champion"]) == 2
-    assert "such as 'champion vs arnold'" in capsys.readouterr().err
-    assert main(QUESTION, ["--edition", "dujardin"]) == 2
-    assert "dujardin has no points" in capsys.readouterr().err
-    assert main(QUESTION, ["--deals", "3"]) == 2
-    assert "--deals is 3" in capsys.readouterr().err

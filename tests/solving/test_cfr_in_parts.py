@@ -116,9 +116,6 @@ def test_small_games_are_kept_whole_and_large_ones_in_parts(monkeypatch: pytest.
     assert done == [(at, len(solver._branches)) for at in range(1, len(solver._branches) + 1)]
 
 
-# Memory -----------------------------------------------------------------------------------------------------
-
-
 def test_a_game_that_does_not_fit_in_memory_says_what_it_would_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "free_memory", lambda: 3 << 30)
     with pytest.raises(

@@ -5,23 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
+from millebornes_env import agents, vector_env
+from millebornes_env.games.millebornes.sections import ObservationSpec
+from tests.agents.policies import network_for, write_run
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from safetensors.numpy import load_file
-
-    from millebornes_env import agents, vector_env
-    from millebornes_env.games.millebornes.sections import ObservationSpec
-    from tests.agents.policies import network_for, write_run
-    from tests.train.short_runs import short
-    from train.common.run_folder import CHECKPOINT_FILE, read_tensors
-    from train.selfplay import CHECKPOINT_KIND, Trainer, train
-    from train.tools import average
+from tests.train.short_runs import short
+from train.common.run_folder import CHECKPOINT_FILE, read_tensors
+from train.selfplay import CHECKPOINT_KIND, Trainer, train
+from train.tools import average
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:

@@ -7,29 +7,26 @@ import math
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.search.agent import SearchAgent
+from millebornes_env.agents.search.beliefs import NetworkBelief
+from millebornes_env.agents.search.hand_files import FILES, hand_network_for
+from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+from tests.agents.test_network_belief import shown
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-
-    from millebornes_env import agents, vector_env
-    from millebornes_env.agents.search.agent import SearchAgent
-    from millebornes_env.agents.search.beliefs import NetworkBelief
-    from millebornes_env.agents.search.hand_files import FILES, hand_network_for
-    from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
-    from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
-    from millebornes_env.arena.match import MatchConfig
-    from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
-    from tests.agents.test_network_belief import shown
-    from train.tools import belief
-    from train.tools.belief import Args, fit, minibatches
-    from train.tools.hand_games import collect, played_rounds
-    from train.tools.hand_model import log_weights
+from train.tools import belief
+from train.tools.belief import Args, fit, minibatches
+from train.tools.hand_games import collect, played_rounds
+from train.tools.hand_model import log_weights
 
 
 def config() -> MatchConfig:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from millebornes_env.arena.gauntlet import Score
+from millebornes_env.cli.leaderboard import LIST as LEADERBOARD
+from millebornes_env.cli.leaderboard import RESPONSES_FILE, read_board, read_responses
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from millebornes_env.arena.gauntlet import Score
-    from millebornes_env.cli.leaderboard import LIST as LEADERBOARD
-    from millebornes_env.cli.leaderboard import RESPONSES_FILE, read_board, read_responses
-    from train import exploit
-    from train.common.run_folder import RESPONSE_FILE, RunError
-    from train.tools import best_responses
-    from train.tools.best_responses import Args, Entry, decisions_of, read_list, result_of
-
+from train import exploit
+from train.common.run_folder import RESPONSE_FILE, RunError
+from train.tools import best_responses
+from train.tools.best_responses import Args, Entry, decisions_of, read_list, result_of
 
 TWO = """
 [[responses]]
@@ -53,9 +50,6 @@ def score(points: float) -> Score:
     return Score(win_rate=0.5, win_error=0.01, points=points, points_error=2.0, matches=40)
 
 
-# The list --------------------------------------------------------------------------------------------------
-
-
 def test_the_projects_list_has_what_the_leaderboard_names_at_two_tables() -> None:
     entries = read_list(Args())
     named = {(entry.runs[0].agent, entry.runs[0].edition, entry.runs[0].players) for entry in entries}
@@ -85,9 +79,6 @@ def test_the_projects_list_has_what_the_leaderboard_names_at_two_tables() -> Non
 def test_a_list_that_is_none_is_refused_with_the_entry(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(RunError, match=complaint):
         read_list(written(tmp_path, text))
-
-
-# What is done ----------------------------------------------------------------------------------------------
 
 
 def test_a_finished_run_is_known_by_its_options(tmp_path: Path) -> None:
@@ -164,9 +155,6 @@ def test_where_the_champion_lies_is_not_published(tmp_path: Path) -> None:
     result = best_responses.described(run, score(1.0))
     assert result["options"]["start"] == "champion"
     assert run.start not in json.dumps(result)
-
-
-# The command -----------------------------------------------------------------------------------------------
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

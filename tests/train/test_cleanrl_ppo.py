@@ -5,21 +5,17 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.torch
+import torch
 
+from millebornes_env import vector_env
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import safetensors.torch
-    import torch
-
-    from millebornes_env import vector_env
-    from train import cleanrl_ppo
-    from train.cleanrl_ppo import Agent, Args, Rollout, evaluate, masked, train
-
+from train import cleanrl_ppo
+from train.cleanrl_ppo import Agent, Args, Rollout, evaluate, masked, train
 
 SHORT = (
     "--num-envs",

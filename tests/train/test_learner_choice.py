@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from tests.train.short_runs import short
-    from train.common.options import choose_learner
-    from train.common.run_folder import RunError, read_progress
-    from train.selfplay import CHECKPOINT_KIND, Args, Trainer, train, with_recorded_choice
+from tests.train.short_runs import short
+from train.common.options import choose_learner
+from train.common.run_folder import RunError, read_progress
+from train.selfplay import CHECKPOINT_KIND, Args, Trainer, train, with_recorded_choice
 
 
 @each(

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+import torch
 
+from millebornes_env.arena.batch import Batch
+from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
+from millebornes_env.arena.luck.aivat import num_inputs
+from millebornes_env.arena.luck.full_view import list_positions, place_held, write_values
+from millebornes_env.arena.luck.value_network import ValueNetwork, value_network
+from millebornes_env.arena.match import MatchConfig
 from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.millebornes.state import StateArray
+from tests.arena.test_aivat import random_layers
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import numpy.typing as npt
-    import torch
-
-    from millebornes_env.arena.batch import Batch
-    from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
-    from millebornes_env.arena.luck.aivat import num_inputs
-    from millebornes_env.arena.luck.full_view import list_positions, place_held, write_values
-    from millebornes_env.arena.luck.value_network import ValueNetwork, value_network
-    from millebornes_env.arena.match import MatchConfig
-    from millebornes_env.games.millebornes.state import StateArray
-    from tests.arena.test_aivat import random_layers
-    from train.tools import luck_games
-    from train.tools.luck_games import MOVED, Branches, Plan, branch, collect, widest
-    from train.tools.luck_value import LuckValue
+from train.tools import luck_games
+from train.tools.luck_games import MOVED, Branches, Plan, branch, collect, widest
+from train.tools.luck_value import LuckValue
 
 TABLES = [("parker", 2, None), ("parker", 4, 2), ("dujardin", 3, None)]
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import torch
 
+from millebornes_env.arena.luck.value_files import FILES, layers_for
+from millebornes_env.arena.match import MatchConfig
+from tests.arena.test_aivat import random_layers
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-
-    from millebornes_env.arena.luck.value_files import FILES, layers_for
-    from millebornes_env.arena.match import MatchConfig
-    from tests.arena.test_aivat import random_layers
-    from train.tools import luck_games, luck_value
-    from train.tools.luck_value import Args, LuckValue, fit, rounded, scale_of, scaled
+from train.tools import luck_games, luck_value
+from train.tools.luck_value import Args, LuckValue, fit, rounded, scale_of, scaled
 
 
 def test_a_network_is_fitted_kept_and_used(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from millebornes_env.arena.match import MatchConfig
-    from train.common.match_win_prob import RunError, match_win_prob, match_win_prob_table, score_distribution
+from millebornes_env.arena.match import MatchConfig
+from train.common.match_win_prob import RunError, match_win_prob, match_win_prob_table, score_distribution
 
 
 def rules() -> Any:

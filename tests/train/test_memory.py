@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from train.common import memory
-
+from train.common import memory
 
 # In a process of its own: how memory is kept cannot be taken back.
 PROGRAM = """

@@ -9,20 +9,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.cli.options import MatchArgs, match_config
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from millebornes_env.arena.match import MatchConfig
-    from millebornes_env.cli.options import MatchArgs, match_config
-    from tests.train.short_runs import short
-    from train import exploit, maskable_ppo, selfplay
-    from train.common.options import TrainingOptions
-    from train.common.run_folder import FAILED_BATCH, RESPONSE_FILE, RUN_FILES
-
+from tests.train.short_runs import short
+from train import exploit, maskable_ppo, selfplay
+from train.common.options import TrainingOptions
+from train.common.run_folder import FAILED_BATCH, RESPONSE_FILE, RUN_FILES
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ("selfplay", "maskable_ppo", "exploit", "tools.average")
@@ -76,9 +72,6 @@ def test_every_option_has_its_sentence(
         assert result, f"--{name} is not explained"
 
 
-# The run folder ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("trainer", ["selfplay", "maskable_ppo"])
 def test_a_run_leaves_the_files_that_are_listed(trainer: str, tmp_path: Path) -> None:
     args = short(tmp_path / "run", total_timesteps=1500, eval_seconds=0.01, eval_deals=2)
@@ -95,9 +88,6 @@ def test_the_page_lists_the_same_files() -> None:
     page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
     rows = [f"| {', '.join(f'`{name}`' for name in names)} | {what} |\n" for names, what in RUN_FILES.items()]
     assert "| file | what it holds |\n|---|---|\n" + "".join(rows) + "\n" in page
-
-
-# Ctrl-C -----------------------------------------------------------------------------------------------------
 
 
 def test_ctrl_c_while_pytorch_is_imported(tmp_path: Path) -> None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import torch
 
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-
-    from millebornes_env import vector_env
-    from millebornes_env.agents.policy.network import InputSpec
-    from millebornes_env.agents.policy.writing import save_policy_files
-    from millebornes_env.agents.protocol import Table
-    from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
-    from train.common.games import oracle_scale, oracle_size, write_oracle_rows
-    from train.common.network import common_scale, start_layers
-    from train.selfplay import PRECISIONS, Perceptron, actor_critic
+from millebornes_env import vector_env
+from millebornes_env.agents.policy.network import InputSpec
+from millebornes_env.agents.policy.writing import save_policy_files
+from millebornes_env.agents.protocol import Table
+from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
+from train.common.games import oracle_scale, oracle_size, write_oracle_rows
+from train.common.network import common_scale, start_layers
+from train.selfplay import PRECISIONS, Perceptron, actor_critic
 
 
 def network_at(table: Table, hidden: tuple[int, ...]) -> Perceptron:

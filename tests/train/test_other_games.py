@@ -7,26 +7,23 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.policy.files import read_description
 from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.games.registry import GAMES
+from millebornes_env.games.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from millebornes_env import agents, vector_env
-    from millebornes_env.agents.policy.files import read_description
-    from millebornes_env.games.registry import GAMES
-    from millebornes_env.games.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
-    from tests.train.short_runs import SHORT, command, same, short, weights
-    from train import maskable_ppo
-    from train.common.games import ManyGames, features_of
-    from train.common.opponents import seats_at
-    from train.common.options import TrainingOptions
-    from train.common.run_folder import CHECKPOINT_FILE
-    from train.selfplay import Args, Trainer, train
+from tests.train.short_runs import SHORT, command, same, short, weights
+from train import maskable_ppo
+from train.common.games import ManyGames, features_of
+from train.common.opponents import seats_at
+from train.common.options import TrainingOptions
+from train.common.run_folder import CHECKPOINT_FILE
+from train.selfplay import Args, Trainer, train
 
 RACE = {"edition": ("arc_en_ciel",), "players": 4}
 PLAYERS = 4
@@ -57,9 +54,6 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pool = {"pool_agent": ("random", "saver"), "opponent_teams": "others", "pool_updates": 5}
     train(short(folder, **RACE, **options, **pool, total_timesteps=120_000, eval_seconds=1e3, eval_deals=2))
     return folder
-
-
-# The race --------------------------------------------------------------------------------------------------
 
 
 def test_the_race_is_learned(learned: Path) -> None:
@@ -121,9 +115,6 @@ def test_maskable_ppo_learns_the_race(tmp_path: Path) -> None:
     assert agents.load(tmp_path / "run", env).table.game == "wielerspel"
 
 
-# What the network is shown ---------------------------------------------------------------------------------
-
-
 @each("padded", [0, 1])
 def test_the_features_of_the_race_say_what_the_observation_says(padded: int) -> None:
     env = vector_env(200, "arc_en_ciel", players=3, padded=bool(padded), seed=4)
@@ -176,9 +167,6 @@ def of_the_seats(row: np.ndarray, seats: int) -> list[int]:
     return shown
 
 
-# Who plays where -------------------------------------------------------------------------------------------
-
-
 def test_opponents_have_one_team_or_all_others() -> None:
     games = ManyGames(20, Args(**RACE, threads=1, features=False).table_options)  # type: ignore[arg-type]
     seats = np.arange(20, dtype=np.int8) // 5
@@ -208,9 +196,6 @@ def test_the_pool_shares_its_games(tmp_path: Path) -> None:
     for quarter in range(3):
         where = slice(8 * quarter, 8 * quarter + 8)
         assert (rollout.opponent_mask[:, where] == (rollout.seats[:, where] != learner)).all()
-
-
-# A game of one's own, and what is refused -------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("_own_game")

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-
-    from train.common.games import Rollout, new_rollout
-    from train.selfplay import (
-        APPROX_KL,
-        CLIPPED,
-        ENTROPY,
-        MAGNET_KL,
-        POLICY_LOSS,
-        VALUE_LOSS,
-        LossCoefs,
-        Minibatch,
-        Samples,
-        Scratch,
-        new_scratch,
-        new_seat_memory,
-        sample_actions,
-        shuffled,
-        write_advantages,
-        write_gradient,
-    )
-
+from train.common.games import Rollout, new_rollout
+from train.selfplay import (
+    APPROX_KL,
+    CLIPPED,
+    ENTROPY,
+    MAGNET_KL,
+    POLICY_LOSS,
+    VALUE_LOSS,
+    LossCoefs,
+    Minibatch,
+    Samples,
+    Scratch,
+    new_scratch,
+    new_seat_memory,
+    sample_actions,
+    shuffled,
+    write_advantages,
+    write_gradient,
+)
 
 ACTIONS = 7
 
@@ -58,9 +52,6 @@ def sampled(logits: np.ndarray, mask: np.ndarray, key: int = 1, threads: int = 2
     samples = Samples(np.zeros(rows, np.int64), np.zeros(rows, np.float32), np.zeros(rows, np.float32))
     sample_actions(logits, mask, samples, new_scratch(threads, actions), key, 2, threads)
     return samples
-
-
-# Draws ------------------------------------------------------------------------------------------------------
 
 
 def test_actions_are_drawn_as_often_as_the_policy_says() -> None:
@@ -98,9 +89,6 @@ def test_huge_logits_give_numbers(highest: float) -> None:
     samples = sampled(logits, mask)
     assert np.isfinite(samples.log_probs).all()
     assert (mask[np.arange(20), samples.actions] == 1).all()
-
-
-# Advantages -------------------------------------------------------------------------------------------------
 
 
 def advantages_by_the_book(rollout: Rollout, game: int, gamma: float, lam: float) -> dict[int, float]:
@@ -159,9 +147,6 @@ def test_advantages_follow_each_seats_own_decisions(seed: int, seats: int, gamma
             assert rollout.advantages[step, game] == pytest.approx(advantage, abs=1e-4)
             value = rollout.values[step, game]
             assert rollout.returns[step, game] == pytest.approx(advantage + value, abs=1e-4)
-
-
-# The loss ---------------------------------------------------------------------------------------------------
 
 
 def minibatch(rows: int, seed: int, with_magnet: bool) -> Minibatch:
@@ -239,9 +224,6 @@ def test_a_policy_far_from_the_old_one_still_gives_numbers() -> None:
     scratch = gradient_written(batch, LossCoefs(0.2, 0.01, 0.5, 0.0))
     assert np.isfinite(batch.gradient).all()
     assert np.isfinite(scratch.sums).all()
-
-
-# Batches ----------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None)

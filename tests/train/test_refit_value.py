@@ -5,28 +5,23 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
+from millebornes_env import vector_env
+from millebornes_env.agents import load
+from millebornes_env.agents.champion import CHAMPIONS
+from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.search.agent import can_judge
+from millebornes_env.arena.match import MatchConfig
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
+from tests.agents.policies import network_for, write_run
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from safetensors.numpy import load_file, save_file
-
-    from millebornes_env import vector_env
-    from millebornes_env.agents import load
-    from millebornes_env.agents.champion import CHAMPIONS
-    from millebornes_env.agents.policy.agent import PolicyAgent
-    from millebornes_env.agents.search.agent import can_judge
-    from millebornes_env.arena.match import MatchConfig
-    from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
-    from tests.agents.policies import network_for, write_run
-    from train.tools import refit_value
-    from train.tools.refit_value import Decisions, fitted, measured, returns_of
-    from train.tools.round_weights import changed_decisions, round_policy
-
+from train.tools import refit_value
+from train.tools.refit_value import Decisions, fitted, measured, returns_of
+from train.tools.round_weights import changed_decisions, round_policy
 
 FEW = (
     "--decisions",

@@ -7,17 +7,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from millebornes_env._util.files import remove_drafts, replacing
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    from tests.train.short_runs import read
-    from train.common.run_folder import RunError, RunFolder
-    from train.common.runs import Scalars, start_wandb
+from tests.train.short_runs import read
+from train.common.run_folder import RunError, RunFolder
+from train.common.runs import Scalars, start_wandb
 
 
 @pytest.fixture
@@ -34,9 +31,6 @@ def draft(folder: Path, process: int, name: str = "policy.json", age: float = 0.
     path.write_text("half", encoding="utf-8")
     os.utime(path, (path.stat().st_atime - age, path.stat().st_mtime - age))
     return path
-
-
-# Drafts -----------------------------------------------------------------------------------------------------
 
 
 def test_drafts_of_processes_that_are_gone_are_removed(tmp_path: Path, gone: int) -> None:
@@ -103,9 +97,6 @@ def test_nothing_takes_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-# The folder -------------------------------------------------------------------------------------------------
-
-
 def test_the_next_start_clears_up(tmp_path: Path, gone: int) -> None:
     left = [draft(tmp_path / "run", gone), draft(tmp_path / "run" / "best", gone)]
     (tmp_path / "run" / ".warm-up-x1").mkdir()
@@ -145,9 +136,6 @@ def test_a_folder_that_is_gone_can_be_taken_again(tmp_path: Path, how: str) -> N
         assert folder.is_ours()
         with pytest.raises(RunError, match="another process"):
             RunFolder(folder.path).__enter__()
-
-
-# Numbers over time ------------------------------------------------------------------------------------------
 
 
 def test_tensorboard_reads_what_was_added(tmp_path: Path) -> None:

@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import torch
+from filelock import FileLock
+from safetensors.torch import save_file
 
+from millebornes_env import agents, vector_env
+from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.engine.numba.compiling import IS_COMPILED
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
+from tests.agents.policies import rows_by_state
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-    from filelock import FileLock
-    from safetensors.torch import save_file
-
-    from millebornes_env import agents, vector_env
-    from millebornes_env.agents.policy.agent import PolicyAgent
-    from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
-    from tests.agents.policies import rows_by_state
-    from tests.train.short_runs import command, killed, same, short, weights
-    from train import selfplay
-    from train.common.run_folder import (
-        CHECKPOINT_FILE,
-        FAILED_BATCH,
-        LossError,
-        RunError,
-        read_progress,
-        with_prefix,
-    )
-    from train.common.runs import LOSS_NOT_FINITE
-    from train.selfplay import CHECKPOINT_KIND, Trainer, train
+from tests.train.short_runs import command, killed, same, short, weights
+from train import selfplay
+from train.common.run_folder import (
+    CHECKPOINT_FILE,
+    FAILED_BATCH,
+    LossError,
+    RunError,
+    read_progress,
+    with_prefix,
+)
+from train.common.runs import LOSS_NOT_FINITE
+from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +37,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "lr=1e-3,seed=2"
     train(short(folder, eval_seconds=0.01, eval_deals=4))
     return folder
-
-
-# What a run leaves ------------------------------------------------------------------------------------------
 
 
 def test_the_saved_policy_plays_as_the_ema_does(run: Path) -> None:
@@ -91,9 +84,6 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
             mean = kept * mean + (1 - kept) * weights[-1]
         assert torch.allclose(trainer.ema_network.linears[0].weight, mean, atol=1e-6)
         assert torch.equal(trainer.ema_network.linears[0].weight, weights[-1]) == (decay == 0.0)
-
-
-# Going on ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -157,9 +147,6 @@ def test_all_is_compiled_when_the_clock_starts(stopped: tuple[Path, tuple[int, l
     assert late == []
 
 
-# Bad input --------------------------------------------------------------------------------------------------
-
-
 def test_a_run_is_not_overwritten_without_resume(run: Path) -> None:
     with pytest.raises(RunError, match="already holds a run"):
         train(short(run))
@@ -221,6 +208,10 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
         (("--reward", "win_prob", "--episode", "round"), "--episode match"),
         (("--ent-coeff", "0.1"), "--ent-coef"),
         (("--wandb-project", "x"), "pip install wandb"),
+        (("--hidden", "0"), "--hidden is 0; a layer has 1 to 512 units"),
+        (("--hidden", "8") * 5, "--hidden is given 5 times; agents play 4 at most"),
+        (("--minutes", "nan"), "--minutes is nan; it must be a number, 0 or more"),
+        (("--eval-seconds", "inf"), "--eval-seconds is inf"),
         (
             ("--learner", "sparse", "--oracle"),
             "--learner sparse does not support --oracle, which needs PyTorch",

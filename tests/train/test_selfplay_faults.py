@@ -10,24 +10,21 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+import torch
+from filelock import FileLock
+from safetensors.torch import save_file
 
 from millebornes_env._util.signals import Stopped
+from millebornes_env.arena.gauntlet import Gauntlet
 from tests.each import each
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-    from filelock import FileLock
-    from safetensors.torch import save_file
-
-    from millebornes_env.arena.gauntlet import Gauntlet
-    from tests.train.short_runs import read, same, short, weights
-    from train import selfplay
-    from train.common import options, run_folder, runs
-    from train.common.run_folder import CHECKPOINT_FILE, RunError, read_progress
-    from train.selfplay import CHECKPOINT_KIND, Trainer, train
+from tests.train.short_runs import read, same, short, weights
+from train import selfplay
+from train.common import options, run_folder, runs
+from train.common.run_folder import CHECKPOINT_FILE, RunError, read_progress
+from train.selfplay import CHECKPOINT_KIND, Trainer, train
 
 LONG = {"total_timesteps": 3500, "final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}
 
@@ -257,23 +254,6 @@ def test_the_processor_is_asked(
 
 
 # Options ----------------------------------------------------------------------------------------------------
-
-
-@each(
-    ("options", "words"),
-    [
-        ({"hidden": (0,)}, "--hidden is 0; a layer has 1 to 512 units"),
-        ({"hidden": (8,) * 5}, "--hidden is given 5 times; agents play 4 at most"),
-        ({"minutes": float("nan")}, "--minutes is nan; it must be a number, 0 or more"),
-        ({"eval_seconds": float("inf")}, "--eval-seconds is inf"),
-    ],
-)
-def test_options_that_cannot_be_are_told_before_anything_is_written(
-    options: dict[str, object], words: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match=words):
-        train(short(tmp_path / "run", **options))
-    assert not (tmp_path / "run").exists()
 
 
 # Checkpoints made to harm -----------------------------------------------------------------------------------

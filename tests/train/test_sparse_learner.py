@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+import torch
 
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-
-    from train.common.games import Float64Array, Int64Array, Rollout, new_rollout
-    from train.common.sparse import SparseBackend, layers_in
-    from train.selfplay import (
-        CLIPPED,
-        LossCoefs,
-        Minibatch,
-        Perceptron,
-        Policy,
-        TorchBackend,
-        new_scratch,
-        write_gradient,
-    )
-
+from train.common.games import Float64Array, Int64Array, Rollout, new_rollout
+from train.common.sparse import SparseBackend, layers_in
+from train.selfplay import (
+    CLIPPED,
+    LossCoefs,
+    Minibatch,
+    Perceptron,
+    Policy,
+    TorchBackend,
+    new_scratch,
+    write_gradient,
+)
 
 INPUTS, ACTIONS, ROWS = 90, 12, 300
 DEPTHS = [(40,), (70, 130), (30, 20, 10)]
@@ -117,9 +114,6 @@ def gradient_by_layer(learner: Learner) -> list[torch.Tensor]:
 SOME = np.random.default_rng(3).permutation(ROWS)[:200]
 
 
-# Gradients --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("hidden", DEPTHS)
 def test_gradients_are_those_of_autograd(hidden: tuple[int, ...]) -> None:
     """Each tensor's, of rows that the clip range and illegal actions cut; and the parts of the loss."""
@@ -132,9 +126,6 @@ def test_gradients_are_those_of_autograd(hidden: tuple[int, ...]) -> None:
         largest = float(parameter.grad.abs().max())
         assert largest > 0
         assert float((result - parameter.grad).abs().max()) < 2e-5 * largest
-
-
-# Adam -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("max_norm", [1e-3, 100.0], ids=["clipped", "not clipped"])
@@ -184,9 +175,6 @@ def test_what_was_learned_lies_in_network_and_optimizer() -> None:
         backend.descend(0.5)
         weights.append(backend.network.block.copy())
     assert (weights[0] == weights[1]).all()
-
-
-# Inference --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("hidden", DEPTHS)

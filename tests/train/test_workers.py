@@ -10,21 +10,18 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from torch import distributed, nn
 
 from tests.patience import SECONDS_OF_A_HANG
-
-if TYPE_CHECKING:  # imported by the tests' fixture `_imported`
-    import torch
-    from torch import distributed, nn
-
-    from tests.train.short_runs import ROOT, SHORT, same, short, weights
-    from train.common.run_folder import LossError, RunError
-    from train.common.workers import ALONE, Order, Workers, joined
-    from train.selfplay import Trainer, follow, train
+from tests.train.short_runs import ROOT, SHORT, same, short, weights
+from train.common.run_folder import LossError, RunError
+from train.common.workers import ALONE, Order, Workers, joined
+from train.selfplay import Trainer, follow, train
 
 pytestmark = pytest.mark.torchrun
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -48,9 +45,6 @@ def parameter(*gradient: float) -> nn.Parameter:
     result = nn.Parameter(torch.zeros(len(gradient)))
     result.grad = torch.tensor(gradient)
     return result
-
-
-# Exchanges --------------------------------------------------------------------------------------------------
 
 
 def test_gradients_and_means_are_averaged_over_the_rows_of_all() -> None:
@@ -80,9 +74,6 @@ def test_games_that_cannot_be_shared_equally_are_refused_in_words(tmp_path: Path
         train(args, one)
     with pytest.raises(ValueError, match="give a multiple of 2"):
         follow(args, other)
-
-
-# Learning ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=["torch", "sparse"])
@@ -155,8 +146,6 @@ def test_a_loss_that_became_nan_in_one_process_is_an_error_in_all(trainers: tupl
     assert all(bool(value.isfinite().all()) for value in one.network.parameters())
 
 
-# Joining and leaving ----------------------------------------------------------------------------------------
-
 THREADS = Path("/proc/self/task")
 
 
@@ -197,9 +186,6 @@ def test_the_threads_of_gloo_end_when_the_processes_part(
         assert begun
     assert have_ended(begun)  # one that lives while Python ends may abort the process
     assert workers.sums(1.0, 2.0) == (1.0, 2.0)
-
-
-# torchrun ---------------------------------------------------------------------------------------------------
 
 
 def test_torchrun_makes_one_run_of_two_processes(tmp_path: Path) -> None:

@@ -57,9 +57,6 @@ def sections() -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-# The page ---------------------------------------------------------------------------------------------------
-
-
 def test_every_library_has_its_section() -> None:
     with_examples = {name for name, text in sections().items() if "```python" in text}
     assert with_examples == set(NEEDED)
@@ -89,9 +86,6 @@ def test_a_foreign_learner_learns(name: str) -> None:
     *_, act = islice(learner, UPDATES[name])
     learner.close()
     assert share_won(act, rounds=400, seed=2) > 0.65
-
-
-# TorchRL ----------------------------------------------------------------------------------------------------
 
 
 @torchrl
@@ -131,9 +125,6 @@ def test_torchrl_plays_all_seats_of_the_pettingzoo_environment() -> None:
     assert rollout["next", group, "reward"][-1].sum() == pytest.approx(0.0)  # of a game for two
 
 
-# Tianshou ---------------------------------------------------------------------------------------------------
-
-
 def test_an_environment_handed_to_last_means_true_as_tianshou_does() -> None:
     env = millebornes_v0.env()
     env.reset(seed=1)
@@ -159,9 +150,6 @@ def test_tianshou_plays_all_seats_of_the_pettingzoo_environment() -> None:
         observation, rewards, over, _, _ = env.step(action)
     assert seats == {"player_0", "player_1"}
     assert sum(rewards) == pytest.approx(0.0)
-
-
-# The command ------------------------------------------------------------------------------------------------
 
 
 def test_the_table_says_who_did_not_get_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

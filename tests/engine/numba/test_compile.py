@@ -173,9 +173,6 @@ def test_fast_sums_are_not_taken_in_order_and_keep_infinities() -> None:
     assert number_of_infinities_and_nans(special) == 3
 
 
-# Signals ---------------------------------------------------------------------------------------------------
-
-
 class Interrupting(Listener):  # type: ignore[misc] # Numba has no type hints
     """Sends signals to this process while Numba compiles."""
 

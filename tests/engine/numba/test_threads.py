@@ -78,9 +78,6 @@ def test_a_first_measurement_that_was_too_high_is_corrected() -> None:
     assert play(pace, 10_000, lambda: 20 * ALONE, one) < 1.06
 
 
-# In a loop -------------------------------------------------------------------------------------------------
-
-
 class Clock:
     """A clock that loops wind themselves."""
 

@@ -143,9 +143,6 @@ def digest(games: Batch) -> str:
     return hashlib.sha256(games.states.view(np.ndarray).tobytes()).hexdigest()[:16]
 
 
-# Playing the races that are recorded ------------------------------------------------------------------------
-
-
 def player(seed: int) -> Choose:
     """Somebody who bids little and retires servants seldom, but does not always play alike."""
     chance = random.Random(seed)
@@ -159,9 +156,6 @@ def player(seed: int) -> Choose:
         return int(chance.choice(kept if kept and chance.random() < 0.98 else legal))
 
     return choose
-
-
-# Reading them ---------------------------------------------------------------------------------------------
 
 
 def races_in(text: str) -> Iterator[tuple[int, list[str]]]:

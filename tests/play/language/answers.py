@@ -18,9 +18,6 @@ THOUGHTS = (
 )
 
 
-# How a move is written -------------------------------------------------------------------------------------
-
-
 def sloppy_name(name: str, rng: random.Random) -> str:
     """The name of a move as somebody might write it who does not look twice."""
     for change in rng.sample(CHANGES, rng.randint(1, 3)):
@@ -93,9 +90,6 @@ CHANGES: list[Callable[[str, random.Random], str]] = [
 ]
 
 
-# What is around it -----------------------------------------------------------------------------------------
-
-
 def sloppy_object(name: str, rng: random.Random) -> str:
     """A JSON object, or what models write instead, that says the move."""
     quoted = json.dumps(name, ensure_ascii=rng.random() < 0.5)
@@ -141,9 +135,6 @@ def sloppy_answer(view: View, rng: random.Random) -> tuple[str, int]:
         written = f"```json\n{written}\n```"
     after = rng.choice(["", "", "\n", "\nThat is my move.", '\n{"confidence": 0.8}'])
     return "\n".join([*before, written]) + after, action
-
-
-# What nobody can read --------------------------------------------------------------------------------------
 
 
 def ambiguous_answer(view: View, rng: random.Random) -> str:

@@ -22,8 +22,6 @@ from millebornes_env.play.language import kaggle, legal_moves, see, situation
 from tests.play.language import stand_in
 from tests.play.language.games import played, views
 
-# Kaggle ----------------------------------------------------------------------------------------------------
-
 
 def asked(view: dict[str, Any], answers: list[str], tries: int = 3) -> tuple[int | None, list[str]]:
     """Play a turn as `core_harness.create_agent_fn` does, with a model that gives these answers."""
@@ -89,9 +87,6 @@ def test_what_is_no_text_is_unreadable_and_ends_no_match() -> None:
     again = kaggle.make_prompt(observation, [], previous_response="", previous_action=None)
     assert "Your answer cannot be read" in again
     assert asked(views()[0], [None, "", "25"])[1][2] == again  # type: ignore[list-item]
-
-
-# TextArena -------------------------------------------------------------------------------------------------
 
 
 IS_INSTALLED = importlib.util.find_spec("textarena") is not None

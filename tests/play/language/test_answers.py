@@ -95,9 +95,6 @@ def test_what_the_model_is_told() -> None:
     assert {answer.action for answer in answers.values()} == {None}
 
 
-# Reasoning -------------------------------------------------------------------------------------------------
-
-
 MARKS = [
     ("<think>", "</think>"),
     ("<THINKING>\n", "\n</THINKING>"),
@@ -155,9 +152,6 @@ def test_what_is_no_mark_of_reasoning() -> None:
     assert parse("<think/>25 km", VIEW).move == "25 km"
     assert parse("<think></think>25 km", VIEW).move == "25 km"
     assert parse("<think>a<think>b</think>25 km", VIEW).move == "25 km"
-
-
-# Details ---------------------------------------------------------------------------------------------------
 
 
 NOTHING = ["none", "None", "null", "n/a", "N.A.", "nobody", "no target", "not applicable", "", "-", "nil"]

@@ -159,9 +159,6 @@ def test_tables_that_nobody_uses_are_given_up(server: TableServer) -> None:
     assert len(server._tables) <= 64
 
 
-# The command ------------------------------------------------------------------------------------------------
-
-
 def test_a_port_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server((HOST, 0)) as taken:
         port = taken.getsockname()[1]

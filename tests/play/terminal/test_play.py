@@ -15,7 +15,6 @@ from millebornes_env.games.millebornes.actions import PASS
 from millebornes_env.play.command import main
 from millebornes_env.play.terminal import session as command
 from millebornes_env.play.terminal.cards import CardSession, HumanAgent
-from tests.each import each
 
 AT_THE_END = "(y/n; undo: back to your last decision)"
 
@@ -157,18 +156,3 @@ def test_the_usual_opponent_gives_hints_where_there_is_no_champion() -> None:
     shown, race = StringIO(), ["--edition", "arc_en_ciel", "--players", "3", "--against", "saver"]
     assert main(race, StringIO("hint\n"), shown) == 130
     assert re.search(r"bidder: .+ \(without a probability\)", shown.getvalue())
-
-
-@each(
-    ("arguments", "message"),
-    [
-        (["--against", "nobody"], "there is no agent 'nobody'"),
-        (["--edition", "nowhere"], "nowhere"),
-        (["--players", "5"], "5"),
-    ],
-)
-def test_wrong_arguments_are_told(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments) == 2
-    assert message in capsys.readouterr().err

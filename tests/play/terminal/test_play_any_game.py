@@ -203,22 +203,6 @@ def test_help_says_what_can_be_typed_and_shows_the_table_again() -> None:
     assert "Type the name of an action" in shown
 
 
-@each(
-    ("arguments", "message"),
-    [
-        (["--episode", "match"], "episode is 'match'; it may be 'race'"),
-        (["--players", "9"], "has no table for 9 players; it has: 2 players"),
-        (["--against", "greedy"], "'greedy' plays millebornes, not wielerspel"),
-        (["--against", "nobody"], "there is no agent 'nobody'"),
-    ],
-)
-def test_wrong_arguments_are_told(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["--edition", "arc_en_ciel", *arguments]) == 2
-    assert message in capsys.readouterr().err
-
-
 # Nothing hidden --------------------------------------------------------------------------------------------
 
 

@@ -128,9 +128,6 @@ def test_a_sheet_may_have_a_plus_in_its_name() -> None:
     assert again == "a+b=1+goal=7"
 
 
-# Memory ----------------------------------------------------------------------------------------------------
-
-
 def test_tables_of_changed_rules_do_not_fill_the_memory() -> None:
     """Those that were played at last are kept, the others' memory is used again."""
     lists = []

@@ -39,9 +39,6 @@ def played(tree: Tree, generator: np.random.Generator) -> list[Node]:
     return nodes
 
 
-# Chance ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("counts", "size"), [([3, 0, 2, 1], 1), ([3, 0, 2, 1], 3), ([1, 2], 3), ([4], 2)])
 def test_each_set_of_cards_is_as_probable_as_its_copies_make_it(counts: list[int], size: int) -> None:
     result: dict[tuple[int, ...], Fraction] = {}
@@ -118,9 +115,6 @@ def test_who_begins_can_be_drawn_by_chance() -> None:
         assert node.text(1 - seat).startswith(f"player_{1 - seat}: {1 - seat} deals")
 
 
-# Keys ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("compact", [False, True])
 def test_who_cannot_tell_nodes_apart_has_the_same_choices_there(compact: bool) -> None:
     """And the three forms of a key tell the same nodes apart, for those who watch, too."""
@@ -162,9 +156,6 @@ def test_the_compact_keys_are_the_information_sets_of_the_solver() -> None:
     assert tuple(map(len, sets)) == counts.infosets
     ends = [node.payoffs[0] for node in five().nodes() if node.player == OVER]
     assert (min(ends), max(ends)) == (counts.lowest, counts.highest)
-
-
-# Redealing -------------------------------------------------------------------------------------------------
 
 
 def test_a_resampled_node_looks_the_same_to_the_seat_and_not_to_the_others() -> None:
