@@ -186,7 +186,7 @@ def _cache_folder(others: frozenset[Path]) -> Path | None:
             base = base_of()
             _make_private(base, writers, may_be_link=may_be_link)
             folder = _writable(base / name)
-            _forget_old_caches(base, folder)
+            _forget_old_caches(base)
             return folder
     return None
 
@@ -230,12 +230,13 @@ def cache_folder_for(function: Any) -> Path | None:
     return cache_folder_of(function.__module__, *getattr(function, "compiled_with", ()))
 
 
-def _forget_old_caches(base: Path, current: Path) -> None:
-    """Remove caches whose sources have not been imported for a month."""
+@functools.cache
+def _forget_old_caches(base: Path) -> None:
+    """Remove caches whose sources have not been imported for a month, once in a process."""
     oldest = time.time() - _DAYS_TO_KEEP_OLD_CACHES * 86_400
     with contextlib.suppress(OSError):  # another process may remove them, too
         for folder in base.iterdir():
-            if folder != current and folder.is_dir() and folder.stat().st_mtime < oldest:
+            if folder.is_dir() and folder.stat().st_mtime < oldest:
                 shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -258,6 +259,15 @@ def close_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_the_users_own_folder_comes_first_and_is_private(places: tuple[Path, Path]) -> None:
     assert chosen() == places[0]
     assert stat.S_IMODE(places[0].stat().st_mode) == 0o700
+
+
+def test_folders_that_nothing_has_used_for_a_month_are_removed(places: tuple[Path, Path]) -> None:
+    for name, days in (("old", 40), ("new", 20)):
+        (places[0] / name).mkdir(mode=0o700, parents=True)
+        os.utime(places[0] / name, (time.time() - days * 86_400,) * 2)
+    assert chosen() == places[0]
+    assert (places[0] / "new").exists()
+    assert not (places[0] / "old").exists()
 
 
 def test_without_a_home_it_is_in_the_temporary_folder_and_private(
