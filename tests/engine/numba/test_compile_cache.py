@@ -240,9 +240,12 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pa
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir(mode=0o777)
-    compile_cache._cache_folder.cache_clear()
+    kept = (compile_cache._cache_folder, compile_cache.cache_folder_of, compile_cache._forget_old_caches)
+    for function in kept:
+        function.cache_clear()
     yield compile_cache._user_base(), compile_cache._temporary_base()
-    compile_cache._cache_folder.cache_clear()
+    for function in kept:
+        function.cache_clear()
 
 
 def chosen() -> Path | None:
