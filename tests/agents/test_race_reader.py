@@ -21,6 +21,7 @@ from millebornes_env.games.wielerspel.rules import MAX_PLAYERS
 from millebornes_env.games.wielerspel.sections import ObservationSpec
 from millebornes_env.games.wielerspel.squares import MAX_SQUARES
 from millebornes_env.games.wielerspel.state import NO_CARD, NUM_SETS, STATE
+from tests.agents.choosing import chosen_by_state
 
 GAMES = 16
 MORE_THAN_ACTIONS = NUM_ACTIONS + 1
