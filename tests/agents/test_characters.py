@@ -78,7 +78,10 @@ def test_characters_play_legally_and_by_what_they_see(changes: dict[str, int]) -
         for turn in range(130):
             for agent in playing if turn % 10 == 0 else ():
                 actions = agent.act(step["observation"], step["action_mask"])
-                assert np.array_equal(chosen_by_state(agent, env, env.get_states()), actions), (name, players)
+                assert np.array_equal(chosen_by_state(agent, env.rules, env.get_states()), actions), (
+                    name,
+                    players,
+                )
             acting = playing[(turn // 2) % len(playing)]
             step, _, over, _, _ = env.step(acting.act(step["observation"], step["action_mask"]))
             ended += int(over.sum())

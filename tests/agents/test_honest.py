@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
+from millebornes_env.agents.compiled.agent import MEMORY
 from millebornes_env.agents.protocol import Agent, StateAgent, is_compiled, sees_hidden_cards
-from millebornes_env.engine.numba.compiling import for_kernels
-from millebornes_env.games.millebornes.rules import compiled_rules
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.games.millebornes.state import StateArray
+from tests.agents.choosing import chosen_by_state
 from tests.agents.policies import network_for, write_run
 from tests.each import each
 
@@ -46,11 +45,7 @@ def choices(
     if isinstance(agent, StateAgent):
         return agent.act_on(states, seats, np.arange(len(states)))
     assert is_compiled(agent), "an agent of a kind that this test does not know"
-    actions = np.empty(len(states), np.int64)
-    rules = compiled_rules(env.rules)
-    choose_each = agent_kernels_of(env.game.module()).choose_each
-    choose_each(agent.address, for_kernels(states), rules, seats, memories, agent.options, draws, actions)
-    return actions
+    return chosen_by_state(agent, env.rules, states, draws, memories)
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -106,7 +106,7 @@ def test_the_network_says_what_was_computed_by_hand(
         wanted = [by_hand(layers, row, squash) for row in rows.tolist()]
         assert agent.logits(rows) == pytest.approx(np.array(wanted), rel=1e-4, abs=1e-4)
         assert compiled_outputs(agent, env, states) == pytest.approx(np.array(wanted), rel=1e-4, abs=1e-4)
-        for game, action in enumerate(chosen_by_state(agent, env, states)):
+        for game, action in enumerate(chosen_by_state(agent, env.rules, states)):
             legal = [action for action in range(len(masks[game])) if masks[game, action]]
             assert action == max(legal, key=lambda action, scores=wanted[game]: scores[action])
             illegal_ones_liked_best += int(np.argmax(wanted[game])) not in legal
@@ -139,7 +139,7 @@ def test_the_compiled_network_says_what_numpy_says(
         values = np.zeros(8)
         values_of_network(for_kernels(states), compiled_rules(env.rules), agent.options, values)
         assert values == pytest.approx(outputs[:, -1])
-        chosen = chosen_by_state(agent, env, states)
+        chosen = chosen_by_state(agent, env.rules, states)
         liked = np.where(masks != 0, agent.logits(rows), -np.inf)
         assert (masks[np.arange(8), chosen] == 1).all()
         assert liked[np.arange(8), chosen] == pytest.approx(liked.max(axis=1), rel=1e-4, abs=1e-4)
@@ -159,7 +159,7 @@ def test_it_looks_with_its_own_view(tmp_path: Path, number: int) -> None:
     for states, masks in positions(env, every=15):
         logits = agent.logits(rows_by_state(env, states, shown, features))
         liked = np.where(masks != 0, logits, -np.inf).argmax(axis=1)
-        assert np.array_equal(chosen_by_state(agent, env, states), liked)
+        assert np.array_equal(chosen_by_state(agent, env.rules, states), liked)
         for shows_rules, padded in ((False, False), (True, True)):
             other_env = vector_env(
                 *(8, name), players=players, episode="match", observe_rules=shows_rules, padded=padded
@@ -183,7 +183,7 @@ def test_who_does_not_look_at_unseen_cards_plays_where_they_are_not_shown(tmp_pa
     for states, _ in positions(env, every=15):
         observations = env.set_states(states)
         acted = agent.act(observations["observation"], observations["action_mask"])
-        assert np.array_equal(acted, chosen_by_state(agent, env, states))
+        assert np.array_equal(acted, chosen_by_state(agent, env.rules, states))
         read = for_kernels(new_states(1))[0]
         starts = starts_of(Table.of(env), counts_unseen=False)
         read_observation(observations["observation"][0], starts, compiled_rules(env.rules), read)
@@ -208,7 +208,7 @@ def test_illegal_actions_are_never_played_however_much_they_are_liked(
             tmp_path / str(number), env, bias_only(env, np.linspace(-size, sign * size, actions)), mode=mode
         )
         for states, masks in positions(env):
-            chosen = chosen_by_state(agent, env, states, np.arange(20) << 27)
+            chosen = chosen_by_state(agent, env.rules, states, np.arange(20) << 27)
             assert (masks[np.arange(20), chosen] == 1).all()
 
 
@@ -222,7 +222,7 @@ def test_logits_that_overflow_are_played_legally(tmp_path: Path, mode: str) -> N
     outputs = []
     for states, masks in positions(env):
         outputs.append(compiled_outputs(agent, env, states))
-        chosen = chosen_by_state(agent, env, states, np.arange(20) << 27)
+        chosen = chosen_by_state(agent, env.rules, states, np.arange(20) << 27)
         assert (masks[np.arange(20), chosen] == 1).all()
     assert not np.isfinite(np.array(outputs)).all()
 
@@ -237,13 +237,13 @@ def test_sampling_follows_the_softmax(tmp_path: Path) -> None:
     bias[legal] = 100.0 + np.log(np.arange(1, len(legal) + 1))
     agent = policy(tmp_path, env, bias_only(env, bias), mode="sample")
     draws = np.random.default_rng(1).integers(2**32, size=40_000)
-    drawn = chosen_by_state(agent, env, np.repeat(states, len(draws)), draws)
+    drawn = chosen_by_state(agent, env.rules, np.repeat(states, len(draws)), draws)
     counts = np.array([(drawn == action).sum() for action in legal])
     assert counts.sum() == len(draws)
     expected = len(draws) * np.arange(1, len(legal) + 1) / np.arange(1, len(legal) + 1).sum()
     degrees = len(legal) - 1
     assert ((counts - expected) ** 2 / expected).sum() < degrees + 4 * math.sqrt(2 * degrees) + 4
-    ends = chosen_by_state(agent, env, np.repeat(states, 2), np.array([0, 2**32 - 1]))
+    ends = chosen_by_state(agent, env.rules, np.repeat(states, 2), np.array([0, 2**32 - 1]))
     assert ends.tolist() == [legal[0], legal[-1]]
 
 
@@ -270,11 +270,11 @@ def test_a_copy_has_weights_of_its_own(tmp_path: Path, copied: Callable[[PolicyA
     env = vector_env(20)
     agent = policy(tmp_path, env, network_for(env))
     states, _ = positions(env)[5]
-    chosen = chosen_by_state(agent, env, states)
+    chosen = chosen_by_state(agent, env.rules, states)
     other = copied(agent)
     assert other.options[0] != agent.options[0]
     other._block[:] = 0.0
-    assert np.array_equal(chosen_by_state(agent, env, states), chosen)
+    assert np.array_equal(chosen_by_state(agent, env.rules, states), chosen)
 
 
 def test_a_fingerprint_changes_with_the_network(tmp_path: Path) -> None:

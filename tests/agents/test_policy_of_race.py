@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.agents.protocol import Table
@@ -18,6 +17,7 @@ from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.errors import AgentError
 from millebornes_env.games.wielerspel import rulebook
 from millebornes_env.games.wielerspel.sections import ObservationSpec, sections
+from tests.agents.choosing import chosen_by_state
 from tests.agents.policies import network
 
 GAMES = 12
@@ -60,12 +60,7 @@ def test_the_compiled_network_of_a_race_is_that_of_numpy(
                 assert np.array_equal(inputs[game], expected)
             logits = np.where(masks != 0, agent.logits(inputs), -np.inf)
             assert np.array_equal(actions, logits.argmax(axis=1))
-            by_state = np.zeros(GAMES, np.int64)
-            agent_kernels_of(agent.table.rulebook).choose_each(
-                *(agent.address, states, rules, env.agent_selection.astype(np.int32)),
-                *(np.zeros((GAMES, MEMORY), np.int16), agent.options, np.zeros(GAMES, np.int64), by_state),
-            )
-            assert np.array_equal(by_state, actions)
+            assert np.array_equal(chosen_by_state(agent, env.rules, env.get_states()), actions)
         observations = env.step(actions if number % 3 else env.sample_actions()).observations
 
 

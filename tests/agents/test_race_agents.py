@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents, vector_env
-from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
+from millebornes_env.agents.compiled.agent import MEMORY
 from millebornes_env.agents.wielerspel import laps, stakes
 from millebornes_env.engine.numba.compiling import for_kernels, kernel, plain
 from millebornes_env.engine.rulebook import StateArray
@@ -18,6 +18,7 @@ from millebornes_env.games.wielerspel.actions import action_name, bid_of
 from millebornes_env.games.wielerspel.editions import edition
 from millebornes_env.games.wielerspel.rules import rules_array
 from millebornes_env.games.wielerspel.state import RAINBOW
+from tests.agents.choosing import chosen_by_state
 from tests.each import each
 from tests.race_support import CLIMB_4, COBBLES_3, DESCENT_1, ESCAPE, FLAT_2, OTHER_FLAT_2, Race
 
@@ -41,29 +42,6 @@ TABLES = (
 racers = pytest.mark.parametrize("spec", RACERS)
 
 
-def chosen_by_state(
-    agent: CompiledAgent, states: StateArray, rules: Any, memories: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the agent's choices when it is given the states themselves."""
-    count = len(states)
-    if memories is None:
-        memories = np.zeros((count, MEMORY), np.int16)
-    actions, draws = np.empty(count, np.int64), np.zeros(count, np.int64)
-    seats, records = states["seat"].astype(np.int32), for_kernels(states)
-    choose_each = agent_kernels_of(agent.table.rulebook).choose_each
-    choose_each(
-        agent.address,
-        records,
-        for_kernels(rules_array(rules))[0],
-        seats,
-        memories,
-        agent.options,
-        draws,
-        actions,
-    )
-    return actions
-
-
 @cache
 def agent_for(spec: str, label: str, players: int) -> Any:
     return agents.load(spec, vector_env(1, label, players=players))
@@ -73,7 +51,7 @@ def move(spec: str, race: Race, **changes: int) -> str:
     """Return the name of the agent's action in a position."""
     label = edition("arc_en_ciel").replace(**changes).label
     agent = agent_for(spec, label, race.rules.players)
-    return action_name(int(chosen_by_state(agent, race.states, race.rules)[0]))
+    return action_name(int(chosen_by_state(agent, race.rules, race.states)[0]))
 
 
 def bid(spec: str, race: Race) -> int:
@@ -103,7 +81,9 @@ def test_racers_play_legally_and_by_what_they_see(name: str, players: int) -> No
             actions = agent.act(step["observation"], step["action_mask"], slots)
             for which, states in enumerate((env.get_states(), env.determinize(seats, seed=turn))):
                 here = memories[which, number, slots]
-                assert np.array_equal(chosen_by_state(agent, states, env.rules, here), actions), SPECS[number]
+                assert np.array_equal(chosen_by_state(agent, env.rules, states, memories=here), actions), (
+                    SPECS[number]
+                )
                 memories[which, number, slots] = here
             if number == turn // 3 % len(playing):
                 chosen = actions
@@ -291,7 +271,7 @@ def test_bidder_notices_that_its_bids_are_too_high_or_too_low() -> None:
         race = Race(4).servants(owner, OTHER_FLAT_2).land_on(28)
         agent, memories = agent_for("bidder", "arc_en_ciel", 4), np.zeros((1, MEMORY), np.int16)
         memories[0, :4] = 32767, 1, off_price, OTHER_FLAT_2 + 1  # it has decided before in this race
-        amount = bid_of(int(chosen_by_state(agent, race.states, race.rules, memories)[0]))
+        amount = bid_of(int(chosen_by_state(agent, race.rules, race.states, memories=memories)[0]))
         assert memories[0, 3] == 28 + 1
         return int(memories[0, 2]), amount
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
+from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent
 from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.wielerspel import observation_reader as seen
@@ -21,6 +21,7 @@ from millebornes_env.games.wielerspel.rules import MAX_PLAYERS
 from millebornes_env.games.wielerspel.sections import ObservationSpec
 from millebornes_env.games.wielerspel.squares import MAX_SQUARES
 from millebornes_env.games.wielerspel.state import NO_CARD, NUM_SETS, STATE
+from tests.agents.choosing import chosen_by_state
 
 GAMES = 16
 MORE_THAN_ACTIONS = NUM_ACTIONS + 1
@@ -131,20 +132,16 @@ class CuriousAgent(CompiledAgent):
 @every_table
 def test_what_is_chosen_from_the_row_is_chosen_from_the_race(name: str, players: int, padded: bool) -> None:
     env = vector_env(GAMES, name, players=players, padded=padded, seed=4)
-    table = Table.of(env)
-    agent, rules = CuriousAgent(table), for_kernels(rulebook.rules_array(env.rules))[0]
-    choose_each = agent_kernels_of(table.rulebook).choose_each
+    agent = CuriousAgent(Table.of(env))
     observations, _ = env.reset()
-    memories, zeros = np.zeros((2, GAMES * players, MEMORY), np.int16), np.zeros(GAMES, np.int64)
+    memories = np.zeros((2, GAMES * players, MEMORY), np.int16)
     for number in range(250):
         slot_ids = np.arange(GAMES) * players + env.agent_selection
         chosen = agent.act(observations["observation"], observations["action_mask"], slot_ids)
         seats = env.agent_selection.astype(np.int32)
         for which, states in enumerate((env.get_states(), env.determinize(seats, seed=number))):
-            here, by_state = memories[which, slot_ids], np.zeros(GAMES, np.int64)
-            choose_each(
-                *(agent.address, for_kernels(states), rules, seats, here, agent.options, zeros, by_state)
-            )
+            here = memories[which, slot_ids]
+            by_state = chosen_by_state(agent, env.rules, states, memories=here)
             memories[which, slot_ids] = here
             assert np.array_equal(by_state, chosen)
         observations = env.step(chosen).observations

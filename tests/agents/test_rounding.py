@@ -97,25 +97,3 @@ def test_rounded_weights_that_are_damaged(
     )
     with pytest.raises(AgentError, match=words):
         load(small, vector_env(1))
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["run", "--out", "run"], "already holds a policy: choose another --out"),
-        (["run", "--out", "small", "--levels", "200"], "levels is 200; it may be 1 to 127"),
-        (["run", "--out", "small", "--deals", "1"], "--deals is 1"),
-        (["nowhere", "--out", "small"], "there is no run folder"),
-    ],
-)
-def test_what_cannot_be_rounded(
-    run: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    words: list[str],
-    complaint: str,
-) -> None:
-    monkeypatch.chdir(run.parent)
-    assert command(monkeypatch, *words) == 2
-    assert complaint in capsys.readouterr().err
-    assert not (run.parent / "small").exists()

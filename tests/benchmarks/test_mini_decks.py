@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from research.measurements import mini_decks
-from research.measurements.mini_decks import PAGE, SOLVED, digits_of, solved
+from research.measurements.mini_decks import PAGE, digits_of, solved
 from tests.each import each
 
 ROOT = Path(__file__).parents[2]
@@ -32,12 +30,3 @@ def test_the_page_has_the_bounds_that_solving_has_found(monkeypatch: pytest.Monk
     below, above = (float(bound) for bound in between.split(" and "))
     assert low - 0.01 < below <= low < high <= above < high + 0.01
     assert abs(float(value) - below) < 0.01 > abs(float(value) - above)
-
-
-def test_what_was_found_for_another_deck_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = (ROOT / SOLVED / "mini12-v0.json").read_text(encoding="utf-8")
-    (tmp_path / "mini12-v1.json").write_text(content, encoding="utf-8")
-    monkeypatch.setattr(mini_decks, "SOLVED", tmp_path)
-    assert json.loads(content)["game"] == "mini12-v0"
-    with pytest.raises(ValueError, match="is of mini12-v0: write it again"):
-        solved("mini12-v1")

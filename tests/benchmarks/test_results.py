@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from benchmarks.results import (
     save_bar_chart,
     save_results,
 )
-from research.measurements import search
 from tests.each import each
 
 ROWS: list[Row] = [
@@ -95,18 +93,3 @@ def test_decisions_are_divided_by_the_time_of_the_second_play() -> None:
     assert row.agent_steps_per_second == pytest.approx(200 / row.seconds)
     assert (row.name, row.library, row.batch) == ("game", "Other", 8)
     assert row.note.startswith("a note; ")
-
-
-def test_lines_of_search_replace_those_of_the_same_agent(tmp_path: Path) -> None:
-    path = tmp_path / "search.json"
-
-    def line(rollout: str, gain: float) -> search.Line:
-        return search.Line(rollout, gain, 10.0, 100, 5.0, 9.0, 400.0)
-
-    search.keep([line("arnold", 1.0), line("holder", 2.0)], search.Args(deals=100), path)
-    search.keep([line("arnold", 3.0)], search.Args(deals=200), path)
-    lines = json.loads(path.read_text(encoding="utf-8"))["lines"]
-    assert [(line["rollout"], line["gain"], line["arguments"]["deals"]) for line in lines] == [
-        ("arnold", 3.0, 200),
-        ("holder", 2.0, 100),
-    ]

@@ -22,7 +22,6 @@ from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of,
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from tests.agents.test_network_belief import shown
-from tests.each import each
 from train.tools import belief
 from train.tools.belief import Args, fit, minibatches
 from train.tools.hand_games import collect, played_rounds
@@ -123,30 +122,6 @@ def test_it_learns_and_does_so_again(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert isinstance(agent, SearchAgent)
     assert isinstance(agent.belief, NetworkBelief)
     assert agent.belief.network.kept.shape == (36, 12)
-
-
-@each(
-    ("options", "words"),
-    [
-        (["--decisions", "0"], "--decisions is 0"),
-        (["--memory", "9999"], "--memory is 9999; search supports at most 256"),
-        (["--cut", "2"], "--cut"),
-        (["--edition", "parker+hand_limit=14"], "with 14 cards in a hand; search supports at most 11"),
-        (["--agent", "human"], "human"),
-    ],
-)
-def test_wrong_options_are_refused_before_the_work(
-    options: list[str],
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["belief.py", "--out", str(tmp_path / "new"), *options])
-    assert belief.main() == 2
-    said = capsys.readouterr().err
-    assert words in said
-    assert "Traceback" not in said
 
 
 def test_it_goes_on_from_a_network_with_its_units(tmp_path: Path) -> None:

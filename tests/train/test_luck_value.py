@@ -12,7 +12,6 @@ import torch
 from millebornes_env.arena.luck.value_files import FILES, layers_for
 from millebornes_env.arena.match import MatchConfig
 from tests.arena.test_aivat import random_layers
-from tests.each import each
 from train.tools import luck_games, luck_value
 from train.tools.luck_value import Args, LuckValue, fit, rounded, scale_of, scaled
 
@@ -122,38 +121,3 @@ def test_weights_are_rounded_to_the_nearest_with_so_many_binary_places() -> None
     mantissas = np.frexp(few)[0] * 2**6
     assert (mantissas == np.round(mantissas)).all()
     assert (few != kept).mean() > 0.9
-
-
-@each(
-    ("options", "complaint"),
-    [
-        (["--draws", "0"], "--draws is 0; it must be 1 or more"),
-        (["--second", "513"], "--second is 513; the arena supports at most 512"),
-        (["--hidden", "513"], "--hidden is 513; the arena supports at most 512"),
-        (["--share", "2"], "--share is 2.0; it must lie in 0 to 1"),
-        (["--branches", "1"], "--branches is 1; it must be from 2 to 106"),
-        (["--agent", "greedy", "--agent", "greedy"], "--agent is given once"),
-        (["--edition", "dujardin"], "--edition dujardin counts no points, the unit of luck"),
-        (["--players", "3"], "at a table of more than two teams, give --horizon 0"),
-        (["--draws", "100"], "--draws is 100; it must be --batch-size, 1024, or more"),
-        (["--agent", "random+search"], "random+search: only games of compiled agents can be learned from"),
-        (["--start", "nowhere"], "'nowhere' holds no value of luck"),
-        (
-            ["--edition", "arc_en_ciel", "--players", "4"],
-            "has no value of luck, which train.tools.luck_value needs",
-        ),
-    ],
-)
-def test_wrong_options_are_refused_with_a_sentence(
-    options: list[str],
-    complaint: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options])
-    assert luck_value.main() == 2
-    error = capsys.readouterr().err
-    assert complaint in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "v").exists()

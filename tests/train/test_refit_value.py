@@ -16,9 +16,7 @@ from millebornes_env.agents.champion import CHAMPIONS
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.search.agent import can_judge
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
 from tests.agents.policies import network_for, write_run
-from tests.each import each
 from train.tools import refit_value
 from train.tools.refit_value import Decisions, fitted, measured, returns_of
 from train.tools.round_weights import changed_decisions, round_policy
@@ -153,30 +151,3 @@ def test_what_a_value_explains() -> None:
     assert len(one.bins) == 5
     assert all(value == pytest.approx(came, abs=0.15) for value, came in one.bins)
     assert measured(values - 3, values, games).explained < 0.0
-
-
-@each(
-    ("words", "complaint"),
-    [
-        (["run", "--out", "run"], "already holds a policy: choose another --out"),
-        (["nowhere", "--out", "new"], "there is no run folder"),
-        (["run", "--out", "new", "--reward", "money"], "--reward is 'money'"),
-        (["run", "--out", "new", "--reward", "win_prob", "--episode", "round"], "needs --episode match"),
-        (["run", "--out", "new", "--num-envs", "2", "--num-steps", "8"], "no episode ended within"),
-        (["blind", "--out", "new"], "has other inputs than a policy of train.selfplay"),
-    ],
-)
-def test_what_cannot_be_fitted(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    words: list[str],
-    complaint: str,
-) -> None:
-    run_of(tmp_path)
-    env, shown = vector_env(1), DEFAULT_SPEC._replace(unseen=0)
-    write_run(tmp_path / "blind", env, network_for(env, shown=shown, extra=1), shown=shown, value="points")
-    monkeypatch.chdir(tmp_path)
-    assert command(monkeypatch, *words) == 2
-    assert complaint in capsys.readouterr().err
-    assert not (tmp_path / "new").exists()
