@@ -21,7 +21,7 @@ from millebornes_env.agents.champion import CHAMPIONS, PREFERRED, ChampionAgent,
 from millebornes_env.agents.compiled.agent import MAX_OPTIONS, MEMORY
 from millebornes_env.agents.options import defaults_of
 from millebornes_env.agents.policy.files import WEIGHTS_FILE
-from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES, with_zeros
+from millebornes_env.agents.policy.network import ADDRESS, MAX_ACTIONS, MODE, MODES, padded
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.agent import VALUE_IN_POINTS, SearchAgent
 from millebornes_env.agents.search.kernels import CHUNK, FEWEST_REDEALS, new_decisions
@@ -365,7 +365,7 @@ def network_file(name: str) -> tuple[list[list[int]], bytes]:
         rows = weight if number == count - 1 else weight.T
         if scale.size != len(rows):
             raise ExportError(f"the champion {name!r} does not have one scale for each row: round it again")
-        padded_bias, padded_rows = with_zeros(bias[np.newaxis]), with_zeros(rows)
+        padded_bias, padded_rows = padded(bias[np.newaxis]), padded(rows)
         layers.append([padded_bias.size, *padded_rows.shape])
         floats += [padded_bias.astype("<f4").tobytes(), scale.ravel().astype("<f4").tobytes()]
         numbers.append(np.ascontiguousarray(padded_rows).tobytes())

@@ -83,7 +83,7 @@ def test_a_policy_plays_the_editions_that_it_was_trained_on(tmp_path: Path, env:
     save_policy_files(tmp_path, tiny(), Table.of(env), editions=["parker", "dujardin"])
     for name in ("parker", "dujardin"):
         load(str(tmp_path), vector_env(1, name))
-    with pytest.raises(AgentError, match="trained on parker, dujardin, and does not see the rules"):
+    with pytest.raises(AgentError, match="trained on parker, dujardin without observing the rules"):
         load(str(tmp_path), vector_env(1, edition("parker").replace(goal=1000)))
 
 
@@ -226,7 +226,7 @@ def test_the_weights_are_damaged_or_missing(tmp_path: Path, env: VectorEnv, cont
             "a layer of 0 units",
         ),
         (network((SIZE, 513, ACTIONS)), "a layer of 513 units: there may be 1 to 512"),
-        (network((SIZE, 4, 4, 4, 4, 4, ACTIONS)), "has 6 layers: agents play at most 5"),
+        (network((SIZE, 4, 4, 4, 4, 4, ACTIONS)), "has 6 layers; policies have at most 5"),
     ],
 )
 def test_the_weights_are_of_another_shape_or_no_numbers(
@@ -244,7 +244,7 @@ def test_the_weights_are_of_another_shape_or_no_numbers(
         ("num_inputs", 100, "has num_inputs 100, but 119 is needed"),
         ("num_actions", 47, "has num_actions 47, but 42 or 52 is needed"),
         ("num_layers", 4, "layers.3.weight"),
-        *((("num_layers", count, f"has {count} layers: agents play at most 5")) for count in (-1, 0, 10**30)),
+        *((("num_layers", count, f"has {count} layers; policies have 1 to 5")) for count in (-1, 0, 10**30)),
         *(("format", found, f"has format {found}, this version reads 2 and 3") for found in (1, 4, None)),
         *(("format", found, "has format ") for found in (2.0, [2], 10**4000, "x" * 100_000)),
         *(("players", found, "has players ") for found in (2.0, [[[2] * 100] * 100])),
@@ -262,7 +262,7 @@ def test_the_policy_is_for_something_else(
 def test_an_edition_that_it_was_not_trained_on_is_refused(tmp_path: Path, env: VectorEnv) -> None:
     for editions in (["dujardin"], ["dujardin", "parker+max_200=4"]):
         message = refusal(write_run(tmp_path, env, tiny(), editions=editions), env)
-        assert f"was trained on {', '.join(editions)}, and does not see the rules" in message
+        assert f"was trained on {', '.join(editions)} without observing the rules" in message
         assert "cannot play 'parker'" in message
 
 
@@ -307,7 +307,7 @@ def test_what_should_be_a_file_is_none(run: Path, env: VectorEnv, name: str, kin
 def test_a_long_list_of_editions_is_not_repeated(tmp_path: Path, env: VectorEnv) -> None:
     message = refusal(write_run(tmp_path, env, tiny(), editions=["x" * 5000] * 100), env)
     assert len(message) < 10_000
-    assert "does not see the rules" in message
+    assert "without observing the rules" in message
 
 
 def with_weights(run: Path, change: Any) -> None:

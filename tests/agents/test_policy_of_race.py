@@ -81,9 +81,9 @@ def test_a_policy_says_which_game_it_plays(tmp_path: Path) -> None:
     assert described["game"] == "wielerspel"
     assert described["view"] == {"padded": False}
     for other in (vector_env(1), vector_env(1, "parker", players=4)):
-        with pytest.raises(AgentError, match=r"plays 'wielerspel', not 'millebornes': play it at the table"):
+        with pytest.raises(AgentError, match=r"plays 'wielerspel', not 'millebornes': play it at a table"):
             agents.load(str(folder), other)
-    with pytest.raises(AgentError, match=r"has players 4, but 3 is needed here"):
+    with pytest.raises(AgentError, match=r"has players 4, but this table needs 3"):
         agents.load(str(folder), race(3))
     del described["game"]
     (folder / "policy.json").write_text(json.dumps(described))

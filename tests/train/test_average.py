@@ -79,7 +79,7 @@ def test_the_mean_of_the_last_snapshots_of_a_run(tmp_path: Path, monkeypatch: py
         (["a=1"], "name two or more run folders to average, or one with --snapshots"),
         (["a=1", "wide"], "their layers (outputs, inputs) are [(8, "),
         (["a=1", "relu"], "their activation are tanh and relu"),
-        (["a=1", "dutch"], "was trained on dutch, and does not see the rules: it cannot play 'parker'"),
+        (["a=1", "dutch"], "was trained on dutch without observing the rules: it cannot play 'parker'"),
         (["a=1", "--snapshots", "2"], "there is no checkpoint in"),
         (["run", "--snapshots", "2"], "keeps 0 earlier selves"),
         (["a=1", "a=2", "--out", "a=3"], "already holds a policy: choose another --out"),

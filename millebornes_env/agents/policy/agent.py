@@ -1,8 +1,8 @@
 """`policy:<run folder>`: a trained network, read from data files only (safetensors and JSON).
 
-`files.py` says what the files hold, `network.py` is the network. A policy plays the editions that it
-was trained on; one that sees the rules plays all others too. What the environment shows does not
-matter, it looks at the game by its own `InputSpec`.
+`files.py` documents the files, `network.py` is the network. A policy plays the editions that it was trained
+on; if its inputs include the rules, it plays all editions. It encodes states by its own `InputSpec`, whatever
+the environment's observations show.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ACTIVATIONS: Final[dict[str, Callable[[Float32Array], Float32Array]]] = {
 
 
 def observation_scale(table: Table) -> Float32Array:
-    """One over the largest value of each number of an observation, float32[D]: scaled values lie in 0..1."""
+    """Return factors that scale observations to 0..1, float32[D]: one over the largest value of each number."""
     highs = np.concatenate([np.full(section.size, max(section.high, 1)) for section in table.sections])
     return (1.0 / highs).astype(np.float32)
 
@@ -60,27 +60,26 @@ class PolicyAgent(CompiledAgent):
     Attributes:
         description: the contents of its `policy.json`.
         layers: weight and bias of each layer, float32.
-        input_spec: what it sees.
-        value: what the network says of a position besides: "points", "win" ...; None: nothing.
+        input_spec: its inputs.
+        value: unit of the network's value output: "points", "win" ...; None without a value output.
     """
 
     name = "policy"
     any_edition: ClassVar[bool] = False
-    """True: play wherever the network fits, also by rules that it neither sees nor was trained on."""
+    """True allows rules that the network was not trained on and that its inputs do not include."""
 
     def __init__(self, table: Table, seed: int = 0, folder: str = "", mode: str = "best") -> None:
         """Read a run folder.
 
         Args:
             table: the table to play at.
-            seed: of the sampled actions.
+            seed: seed of the sampled actions.
             folder: the run folder.
-            mode: "best", or "sample": an action with the network's probability, its logits of the legal
-                actions put through a softmax.
+            mode: "best", or "sample" to sample from the softmax of the legal actions' logits.
 
         Raises:
             AgentError: the folder is missing or damaged, its policy is not for this table, the mode is
-                unknown, or the observations lack what the policy sees.
+                unknown, or the observations lack inputs of the policy.
         """
         self.mode = mode
         if mode not in MODES:
@@ -106,11 +105,11 @@ class PolicyAgent(CompiledAgent):
         self.name = path.name or str(path)
 
     def function(self) -> Choose:
-        """The function for the rulebook of the table."""
+        """Return the function for the rulebook of the table."""
         return self._network.choose
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
-        """Make a copy that has a block of weights of its own, as its options name one by its address."""
+        """Restore a copy with its own block of weights, because the options contain the block's address."""
         vars(self).update(attributes)
         self._block = weights_block(self.layers)
         self.options = self.options.copy()
@@ -121,15 +120,14 @@ class PolicyAgent(CompiledAgent):
         """Return the network's inputs, which may differ from the environment's observations.
 
         Args:
-            observations: int8[N, D], of the environment that the agent was made for.
+            observations: int8[N, D], from an environment with the agent's table.
 
         Returns:
             float32[N, num_inputs], for `logits` and `values`.
 
         Raises:
-            AgentError: they have another shape, or numbers that the table cannot show.
-            OptionError: the game has no decoder to read them by, and the environment shows other things than
-                the network is to see.
+            AgentError: the observations have another shape, or numbers out of range for the table.
+            OptionError: the game has no decoder, and the observations differ from the network's inputs.
         """
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         check_ranges(self.name, self.table, rows)
@@ -141,7 +139,7 @@ class PolicyAgent(CompiledAgent):
         return inputs
 
     def _rows_as_inputs(self, rows: Observations) -> Float32Array:
-        """The observations as they are: what is left to a game that cannot read them back."""
+        """Return the observations as inputs, in a game without a decoder."""
         needed = self.table.rulebook.sections(self.table.rules, self.input_spec.observation)
         if self.input_spec.features or tuple(needed) != tuple(self.table.sections):
             find_game(self.table.game).hook(
@@ -170,18 +168,18 @@ class PolicyAgent(CompiledAgent):
         """Return the probability of each action: a softmax of the logits of the legal actions.
 
         Args:
-            observations: int8[N, D], of the environment that the agent was made for.
-            action_masks: int8[N, A] or int8[N, A of all tables], each row with a legal action or more.
+            observations: int8[N, D], from an environment with the agent's table.
+            action_masks: int8[N, A] or int8[N, A of all tables], each row with at least one legal action.
 
         Returns:
-            float32[N, A], 0 where an action is illegal.
+            float32[N, A], 0 for illegal actions.
 
         Raises:
-            AgentError: one of them has another shape or type, a row without a legal action included.
+            AgentError: an argument has the wrong shape or type, or a row has no legal action.
         """
         inputs = self.inputs(observations)
         action_masks = self._checked_masks(action_masks, len(inputs))
-        known = min(action_masks.shape[1], self.description["num_actions"])  # what lies behind is never legal
+        known = min(action_masks.shape[1], self.description["num_actions"])  # later actions are never legal
         logits = self.logits(inputs)[:, :known]
         logits = np.where(action_masks[:, :known] != 0, logits, -np.inf)
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -190,14 +188,14 @@ class PolicyAgent(CompiledAgent):
         return probs
 
     def _checked_masks(self, action_masks: Any, rows: int) -> Masks:
-        """Masks of any width of which each row allows an action that the network knows.
+        """Return masks of any width, each row of which allows an action of the network.
 
         Raises:
-            AgentError: they are none.
+            AgentError: the masks are invalid, or a row allows no such action.
         """
         try:
             masks: Masks = np.array(action_masks, subok=False)
-        except Exception:  # rows of different lengths, or whatever an `__array__` of theirs raises
+        except Exception:  # ragged rows, or an error in a user's `__array__`
             masks = np.zeros((), np.int8)
         width = masks.shape[1] if masks.ndim == 2 else 0
         check_masks(self.name, masks, rows, max(width, self.table.num_actions))
@@ -206,21 +204,21 @@ class PolicyAgent(CompiledAgent):
         return masks
 
     def logits(self, inputs: npt.NDArray[Any]) -> Float32Array:
-        """The network's output for each action before masking, by NumPy.
+        """Return the network's output for each action before masking, computed with NumPy.
 
         Args:
-            inputs: [N, num_inputs], as the policy sees games (`inputs` makes them of observations).
+            inputs: [N, num_inputs], from the method `inputs`.
 
         Returns:
             float32[N, A].
 
         Raises:
-            AgentError: the inputs have another shape, or are no finite numbers.
+            AgentError: the inputs have another shape, or are not finite numbers.
         """
         return self._outputs(inputs)[:, : self.description["num_actions"]]
 
     def values(self, inputs: npt.NDArray[Any]) -> Float32Array:
-        """Return the values of positions for the deciding seats, in the unit that `value` names, by NumPy.
+        """Return the values of positions for the acting seats, in the unit `value`, computed with NumPy.
 
         Args:
             inputs: [N, num_inputs], as for `logits`.
@@ -229,12 +227,11 @@ class PolicyAgent(CompiledAgent):
             float32[N].
 
         Raises:
-            AgentError: the network has not learned it, or the inputs are not its own.
+            AgentError: the network has no value output, or the inputs are invalid.
         """
         if self.value is None:
             raise AgentError(
-                f"the policy {self.name!r} has not learned what positions are worth ('value' in its "
-                f"{DESCRIPTION_FILE} is null)"
+                f"the policy {self.name!r} has no value output ('value' in its {DESCRIPTION_FILE} is null)"
             )
         return self._outputs(inputs)[:, -1]
 
@@ -242,19 +239,19 @@ class PolicyAgent(CompiledAgent):
         size = self.description["num_inputs"]
         try:
             given = np.array(inputs, subok=False)
-        except Exception:  # rows of different lengths, or whatever an `__array__` of theirs raises
+        except Exception:  # ragged rows, or an error in a user's `__array__`
             given = np.zeros(())
         if given.ndim != 2 or given.shape[1] != size:
             raise AgentError(
                 f"{self.name!r}: inputs have the shape {given.shape}; its network takes (N, {size}), as "
-                "the method inputs makes them of observations"
+                "returned by the method inputs"
             )
         activation = ACTIVATIONS[self.description["activation"]]
         if given.dtype.kind not in "biuf":
-            raise AgentError(f"{self.name!r}: inputs are of {given.dtype}; they must be float32")
+            raise AgentError(f"{self.name!r}: inputs have the dtype {given.dtype}; expected float32")
         numbers: Float32Array = given.astype(np.float32)
         if not np.isfinite(numbers).all():
-            raise AgentError(f"{self.name!r}: inputs hold what is no finite number of float32")
+            raise AgentError(f"{self.name!r}: inputs contain values that are not finite in float32")
         for weight, bias in self.layers[:-1]:
             numbers = activation(numbers @ weight.T + bias)
         weight, bias = self.layers[-1]

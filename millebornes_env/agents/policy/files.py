@@ -1,25 +1,25 @@
-"""The files of a trained network, read and checked: what `policy:<run folder>` plays, and nothing else.
+"""Reading and checking of the files of a trained network, for `policy:<run folder>`.
 
-A run folder holds `policy.safetensors`, the weights of a perceptron (`layers.0.weight` [outputs, inputs],
-`layers.0.bias` [outputs], ...) over the whole numbers of an observation as they are, and `policy.json`:
+A run folder contains `policy.safetensors`, the weights of a perceptron (`layers.0.weight` [outputs, inputs],
+`layers.0.bias` [outputs], ...) for the unscaled numbers of an observation, and `policy.json`:
 
     format              2; 3 if weights are rounded, see below
-    game                name of the game; left away: millebornes
+    game                name of the game; millebornes if omitted
     editions            labels of the rule sheets it was trained on, overrides included
-    players, teams      of its tables
-    view                {"unseen": ..., "rules": ..., "padded": ...}: what of an observation it sees; in other
-                        games what there is to choose (the rulebook's `ObservationSpec`)
-    features            whether those of the game (`agents.millebornes.features`) stand behind the observation
+    players, teams      size of its tables
+    view                {"unseen": ..., "rules": ..., "padded": ...}: the optional parts of its observations;
+                        in other games the fields of the rulebook's `ObservationSpec`
+    features            true if features of the game (`agents.millebornes.features`) follow the observation
     observation_version, num_inputs, num_actions
     activation          "relu" or "tanh", after every layer but the last
-    num_layers          how many layers there are
-    value               null, or what the last layer's last row says, behind those of the actions: "points"
-                        (the seat's lead in thousands of points from here on), "win", "win_prob" ...
+    num_layers          number of layers
+    value               unit of the value output, the last row of the last layer after the actions: "points"
+                        (the seat's lead in thousands of points from here on), "win", "win_prob" ...; or null
 
-In files of format 3 a weight may be of 8-bit integers (int8), with `layers.0.scale` beside it
+In files of format 3 the weights of a layer may be 8-bit integers (int8), with a `layers.0.scale`
 (`_util.network_files`; `python -m train.tools.round_weights` writes such files).
 
-Files may come from strangers: invalid content raises an `AgentError`.
+Files may be untrusted: invalid content raises an `AgentError`.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ from millebornes_env.games.registry import DEFAULT_GAME
 from millebornes_env.games.registry import game as find_game
 
 ROUNDED_FORMAT: Final = 3
-"""Of policies whose weights are rounded: earlier versions of the package cannot play them."""
+"""Format of policies with rounded weights, which earlier versions of the package cannot read."""
 HOW_TO_TRAIN: Final = "train one with `python -m train.selfplay`"
 FILES: Final = NetworkFiles("policy", (2, ROUNDED_FORMAT), "trained network", HOW_TO_TRAIN, AgentError)
 WEIGHTS_FILE: Final = FILES.weights_file
 DESCRIPTION_FILE: Final = FILES.description_file
 
-_LARGEST_INPUT: Final = 128.0  # of an observation, whose numbers are int8
-_MOST_LISTED: Final = 20  # editions
-_LONGEST_SHOWN: Final = 200  # characters of a value
+_LARGEST_INPUT: Final = 128.0  # observations are int8
+_MOST_LISTED: Final = 20  # editions in a message
+_LONGEST_SHOWN: Final = 200  # characters of a label in a message
 
 
 # The description -------------------------------------------------------------------------------------------
 
 
 def is_folder(path: Path | str) -> bool:
-    """Return True if there is such a folder; False for an impossible name (too long, with a NUL)."""
+    """Return True if the folder exists; False also for an impossible name (too long, with a NUL)."""
     try:
         return Path(path).is_dir()
     except (OSError, ValueError):
@@ -67,16 +67,16 @@ def is_folder(path: Path | str) -> bool:
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """The contents of a run folder's `policy.json`.
+    """Read a run folder's `policy.json`.
 
     Raises:
-        AgentError: there is no such folder or file, or it is not what it should be.
+        AgentError: the folder or file is missing, or the file is damaged.
     """
     if not is_folder(folder):
         raise AgentError(f"there is no run folder {shown(str(folder))}; {HOW_TO_TRAIN}")
     if not (folder / DESCRIPTION_FILE).exists():
         raise AgentError(
-            f"{str(folder)!r} has no {DESCRIPTION_FILE}: it is not a run folder, or its training was stopped "
+            f"{str(folder)!r} has no {DESCRIPTION_FILE}: it is not a run folder, or its training stopped "
             f"before the first checkpoint; {HOW_TO_TRAIN}"
         )
     return FILES.read_description(folder)
@@ -85,16 +85,16 @@ def read_description(folder: Path) -> dict[str, Any]:
 def check_description(
     description: dict[str, Any], table: Table, folder: Path, *, any_edition: bool = False
 ) -> None:
-    """Refuse a policy that is damaged or was trained for something else.
+    """Raise if a policy is damaged or does not fit a table.
 
     Args:
         description: the contents of its `policy.json`.
-        table: where it is to play.
-        folder: where it was read, for messages.
-        any_edition: whether it may play by rules that it was not trained on and does not see.
+        table: the table to play at.
+        folder: its folder, for messages.
+        any_edition: True to allow rules that it was not trained on and that its inputs do not include.
 
     Raises:
-        AgentError: its edition, table or observations are not those of the table.
+        AgentError: the policy has other editions, tables or observations.
     """
     input_spec = input_spec_of(description, folder, _checked_game(description, table, folder))
     _check_size_of_table(table, input_spec, folder)
@@ -107,8 +107,8 @@ def check_description(
         if not _is_one_of(theirs, ours):
             wanted = " or ".join(map(repr, ours))
             raise AgentError(
-                f"the policy in {str(folder)!r} has {key} {shown(theirs)}, but {wanted} is "
-                "needed here: play it at the table that it was trained for, or train another"
+                f"the policy in {str(folder)!r} has {key} {shown(theirs)}, but this table needs {wanted}: "
+                "play it at a table that it was trained for, or train another"
             )
     editions = description.get("editions")
     if not (isinstance(editions, list) and all(isinstance(label, str) for label in editions)):
@@ -116,37 +116,33 @@ def check_description(
     sees_rules = getattr(input_spec.observation, "rules", 0) == 1
     if not (any_edition or sees_rules or table.edition in editions):
         raise AgentError(
-            f"the policy in {str(folder)!r} was trained on {_listed(editions)}, and does "
-            f"not see the rules: it cannot play {table.edition!r}; play it where it was trained, or train "
-            "another"
+            f"the policy in {str(folder)!r} was trained on {_listed(editions)} without observing the "
+            f"rules: it cannot play {table.edition!r}; play it where it was trained, or train another"
         )
 
 
 def game_of_policy(description: dict[str, Any]) -> Any:
-    """The name of the game that a policy plays; what is no name is handed back as it is."""
+    """Return the game of a policy, unchecked: any JSON value."""
     return description.get("game", DEFAULT_GAME)
 
 
 def _checked_game(description: dict[str, Any], table: Table, folder: Path) -> str:
-    """The game of a policy, if it is that of the table.
-
-    Raises:
-        AgentError: it is another one.
-    """
+    """Return the game of a policy; raise an AgentError if it differs from the table's."""
     result = game_of_policy(description)
     if result != table.game:
         raise AgentError(
-            f"the policy in {str(folder)!r} plays {shown(result)}, not {table.game!r}: play it at the table "
+            f"the policy in {str(folder)!r} plays {shown(result)}, not {table.game!r}: play it at a table "
             "that it was trained for, or train another"
         )
     return table.game
 
 
 def _check_size_of_table(table: Table, input_spec: InputSpec, folder: Path) -> None:
-    """Refuse tables that show or allow more than compiled networks have room for.
+    """Raise if a table exceeds the limits of compiled networks.
 
     Raises:
-        AgentError: the table does, or the game has no features and the policy sees some.
+        AgentError: the table has too many inputs or actions; or the policy uses features, and the game has
+            none.
     """
     if input_spec.features:
         try:
@@ -156,19 +152,18 @@ def _check_size_of_table(table: Table, input_spec: InputSpec, folder: Path) -> N
     inputs = describe_table(table, input_spec)["num_inputs"]
     if inputs > MAX_OBS_SIZE or table.num_actions > MAX_ACTIONS:
         raise AgentError(
-            f"{table.edition}, {table.rules.players} players, has observations of {inputs} numbers and "
-            f"{table.num_actions} actions; agents play networks with at most {MAX_OBS_SIZE} inputs and "
-            f"{MAX_ACTIONS} actions"
+            f"{table.edition}, {table.rules.players} players, has {inputs} inputs and {table.num_actions} "
+            f"actions; policies are limited to {MAX_OBS_SIZE} inputs and {MAX_ACTIONS} actions"
         )
 
 
 def _is_one_of(value: Any, whole_numbers: tuple[int, ...]) -> bool:
-    """Return True if the value is one of the numbers, and an integer of JSON: neither 2.0 nor true."""
+    """Return True if the value is one of the numbers and a JSON integer (neither 2.0 nor true)."""
     return type(value) is int and value in whole_numbers
 
 
 def _listed(labels: list[str]) -> str:
-    """Labels of editions in a message, of many the first ones."""
+    """Format the labels of editions for a message; of many, the first ones."""
     names = [label if len(label) <= _LONGEST_SHOWN else shown(label) for label in labels[:_MOST_LISTED]]
     return ", ".join(names + ["..."] * (len(labels) > _MOST_LISTED)) or "no edition"
 
@@ -178,12 +173,12 @@ def input_spec_of(description: dict[str, Any], folder: Path, game: str | None = 
 
     Args:
         description: the contents of its `policy.json`.
-        folder: where it was read, for messages.
-        game: that it plays; None: as it says.
+        folder: its folder, for messages.
+        game: name of its game; None: as in the description.
 
     Raises:
-        AgentError: its description does not say.
-        GameError: it plays none that is registered.
+        AgentError: the description lacks a part of it.
+        GameError: the game is not registered.
     """
     kind = find_game(game_of_policy(description) if game is None else game).observation_kind()
     view = description.get("view")
@@ -214,7 +209,7 @@ def describe_table(table: Table, input_spec: InputSpec) -> dict[str, Any]:
 def action_counts(table: Table) -> tuple[int, ...]:
     """Return the numbers of actions that a policy may have: the table's, or all tables' (padded).
 
-    An action has the same id at all tables; what is not legal at one is not asked about there.
+    An action has the same id at all tables; logits of actions that a table lacks are not used.
     """
     kind, count = find_game(table.game).observation_kind(), table.rulebook.action_count
     counts = [count(table.rules, None)]
@@ -230,10 +225,10 @@ def _damaged(folder: Path, key: str) -> AgentError:
 
 
 def network_of(description: dict[str, Any], folder: Path) -> tuple[str, int, str | None]:
-    """Activation, number of layers and kind of value.
+    """Return the activation, the number of layers and the unit of the value.
 
     Raises:
-        AgentError: one of them is missing or unknown.
+        AgentError: an entry is missing or unknown.
     """
     activation, num_layers = description.get("activation"), description.get("num_layers")
     if not (isinstance(activation, str) and activation in ACTIVATIONS):
@@ -250,19 +245,19 @@ def network_of(description: dict[str, Any], folder: Path) -> tuple[str, int, str
 
 
 def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> None:
-    """Refuse weights that cannot be played, or would not play as learned.
+    """Raise if weights cannot be played as they were learned.
 
     Args:
-        layers: of the network.
-        description: of its policy.
-        path: of the file that they are in, for messages.
+        layers: weight and bias of each layer.
+        description: the contents of the policy's `policy.json`.
+        path: path of the weights, for messages.
 
     Raises:
-        AgentError: they do not fit together or with the description, are not finite, are so large that
-            outputs might not be finite, or are too many.
+        AgentError: the shapes do not match each other or the description; weights are not finite, or so large
+            that outputs might not be finite; or there are too many layers.
     """
     if len(layers) > MAX_LAYERS:
-        raise AgentError(f"{str(path)!r} has {len(layers)} layers: agents play at most {MAX_LAYERS}")
+        raise AgentError(f"{str(path)!r} has {len(layers)} layers; policies have at most {MAX_LAYERS}")
     inputs, is_bounded = description["num_inputs"], description["activation"] == "tanh"
     FILES.check_layers(layers, path.parent, inputs, MAX_UNITS, highest=_LARGEST_INPUT, is_bounded=is_bounded)
     width = len(layers[-1][1]) if layers else 0
@@ -270,7 +265,7 @@ def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> Non
     if width != outputs:
         raise AgentError(
             f"{str(path)!r} is damaged: the last layer has {width} outputs for {description['num_actions']} "
-            f"actions with value {shown(description['value'])}, which takes {outputs}; restore it, or "
+            f"actions with value {shown(description['value'])}, which need {outputs}; restore it, or "
             f"{HOW_TO_TRAIN}"
         )
 
@@ -279,12 +274,11 @@ def read_layers(folder: Path, num_layers: int) -> list[tuple[Float32Array, Float
     """Read weight and bias of each layer, float32.
 
     Raises:
-        AgentError: the file is missing, damaged, or holds something else.
+        AgentError: the file is missing, damaged, or has other contents.
         MissingExtraError: safetensors is not installed.
     """
     if not 1 <= num_layers <= MAX_LAYERS:
         raise AgentError(
-            f"{str(folder / WEIGHTS_FILE)!r} has {num_layers} layers: agents play at most {MAX_LAYERS}, "
-            "and 1 or more"
+            f"{str(folder / WEIGHTS_FILE)!r} has {num_layers} layers; policies have 1 to {MAX_LAYERS}"
         )
     return FILES.read_layers(folder, num_layers)

@@ -1,4 +1,4 @@
-"""The layers of a perceptron as rules: which inputs are not 0, and the sums of their weights."""
+"""The layers of a perceptron as compiled rules, computed from the nonzero inputs only."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ Int32Array = npt.NDArray[np.int32]
 Float32Array = npt.NDArray[np.float32]
 
 BYTES: Final = 4
-"""Of a weight."""
-UNITS_AT_ONCE: Final = 64
-"""So many sums fit into the registers, and so many bits into an int; rows of weights are multiples of it."""
-ROWS_AT_ONCE: Final = 4
-"""That many inputs are added each time that the sums are gone through."""
+"""Size of a weight."""
+UNIT_BLOCK: Final = 64
+"""Units computed together: as many as fit into registers, or into the bits of an int.
+
+Rows of weights are padded to multiples of it.
+"""
+INPUT_BLOCK: Final = 4
+"""Inputs added in each pass over the sums."""
 _ZERO: Final = np.float32(0.0)
 
 
 @rule
 def padded_width(width: int) -> int:
-    """Return the length of a row of weights, with the zeros at its end."""
-    return (width + UNITS_AT_ONCE - 1) & -UNITS_AT_ONCE
+    """Return the length of a row of weights with its padding."""
+    return (width + UNIT_BLOCK - 1) & -UNIT_BLOCK
 
 
 @rule
@@ -37,63 +40,63 @@ def gather_active(
     """List the numbers that are not 0.
 
     Args:
-        numbers: [size or more], with zeros behind up to the `padded_width`.
-        size: how many there are.
-        indices: int32[units + ROWS_AT_ONCE], overwritten: which numbers they are.
-        values: float32[units + ROWS_AT_ONCE], overwritten: the numbers.
+        numbers: [size or more], padded with zeros to the `padded_width`.
+        size: number of numbers.
+        indices: int32[units + INPUT_BLOCK], overwritten: indices of the nonzero numbers.
+        values: float32[units + INPUT_BLOCK], overwritten: the nonzero numbers.
 
     Returns:
-        How many are listed; some zeros stand at the end, so that it is a multiple of ROWS_AT_ONCE.
+        The length of the list, padded with zeros to a multiple of INPUT_BLOCK.
     """
     count = 0
-    for first in range(0, size, UNITS_AT_ONCE):
-        result = set_of_numbers(numbers, first, UNITS_AT_ONCE)
+    for first in range(0, size, UNIT_BLOCK):
+        result = set_of_numbers(numbers, first, UNIT_BLOCK)
         while result != 0:
-            place = first + lowest_in(result)
-            indices[from_front(count)] = place
-            values[from_front(count)] = numbers[from_front(place)]
+            index = first + lowest_in(result)
+            indices[from_front(count)] = index
+            values[from_front(count)] = numbers[from_front(index)]
             count += 1
             result &= result - 1
-    for more in range(ROWS_AT_ONCE):
+    for more in range(INPUT_BLOCK):
         indices[from_front(count + more)] = 0
         values[from_front(count + more)] = _ZERO
-    return (count + ROWS_AT_ONCE - 1) & -ROWS_AT_ONCE
+    return (count + INPUT_BLOCK - 1) & -INPUT_BLOCK
 
 
 @float_rule
 def sparse_affine(
     address: int, width: int, indices: Int32Array, values: Float32Array, count: int, units: Float32Array
 ) -> None:
-    """An affine layer of sparse inputs, before its activation.
+    """Compute an affine layer of sparse inputs, without its activation.
 
-    A few units at a time, so that their sums stay in registers until all inputs have been added.
+    Units are computed in blocks, so that their sums stay in registers until all inputs have been added.
 
     Args:
-        address: of the layer.
-        width: of its rows, a multiple of UNITS_AT_ONCE.
-        indices: of the inputs that are not 0.
-        values: of those inputs.
-        count: how many there are, a multiple of ROWS_AT_ONCE.
-        units: float32[units + ROWS_AT_ONCE], overwritten.
+        address: address of the layer.
+        width: padded width of its rows, a multiple of UNIT_BLOCK.
+        indices: indices of the nonzero inputs.
+        values: the nonzero inputs.
+        count: number of nonzero inputs, padded to a multiple of INPUT_BLOCK.
+        units: float32[units + INPUT_BLOCK], overwritten.
     """
-    sums = stack_array(np.float32, UNITS_AT_ONCE)
-    for start in range(0, width, UNITS_AT_ONCE):
-        bias = float32_at(address + BYTES * start, UNITS_AT_ONCE)
+    sums = stack_array(np.float32, UNIT_BLOCK)
+    for start in range(0, width, UNIT_BLOCK):
+        bias = float32_at(address + BYTES * start, UNIT_BLOCK)
         rows = address + BYTES * start
-        for unit in range(UNITS_AT_ONCE):
+        for unit in range(UNIT_BLOCK):
             sums[unit] = bias[unit]
-        for at in range(0, count, ROWS_AT_ONCE):
-            first = float32_at(row_at(rows, width, int(indices[from_front(at)])), UNITS_AT_ONCE)
-            second = float32_at(row_at(rows, width, int(indices[from_front(at + 1)])), UNITS_AT_ONCE)
-            third = float32_at(row_at(rows, width, int(indices[from_front(at + 2)])), UNITS_AT_ONCE)
-            fourth = float32_at(row_at(rows, width, int(indices[from_front(at + 3)])), UNITS_AT_ONCE)
+        for at in range(0, count, INPUT_BLOCK):
+            first = float32_at(row_at(rows, width, int(indices[from_front(at)])), UNIT_BLOCK)
+            second = float32_at(row_at(rows, width, int(indices[from_front(at + 1)])), UNIT_BLOCK)
+            third = float32_at(row_at(rows, width, int(indices[from_front(at + 2)])), UNIT_BLOCK)
+            fourth = float32_at(row_at(rows, width, int(indices[from_front(at + 3)])), UNIT_BLOCK)
             one, two = values[from_front(at)], values[from_front(at + 1)]
             three, four = values[from_front(at + 2)], values[from_front(at + 3)]
-            for unit in range(UNITS_AT_ONCE):
+            for unit in range(UNIT_BLOCK):
                 sums[unit] += (
                     one * first[unit] + two * second[unit] + three * third[unit] + four * fourth[unit]
                 )
-        for unit in range(UNITS_AT_ONCE):
+        for unit in range(UNIT_BLOCK):
             units[from_front(start + unit)] = sums[unit]
 
 
@@ -102,11 +105,11 @@ def output_of_layer(address: int, inputs: int, outputs: int, units: Float32Array
     """Return one output of the last layer.
 
     Args:
-        address: of the layer.
+        address: address of the layer.
         inputs: number of its inputs.
         outputs: number of its outputs.
-        units: its inputs, zeros behind them up to the `padded_width`.
-        number: of the output.
+        units: its inputs, padded with zeros to the `padded_width`.
+        number: index of the output.
     """
     width, biases = padded_width(inputs), padded_width(outputs)
     bias = float32_at(address, biases)
@@ -119,13 +122,13 @@ def output_of_layer(address: int, inputs: int, outputs: int, units: Float32Array
 
 @rule
 def row_at(address: int, width: int, number: int) -> int:
-    """Return the address of the weights of an input; those of all inputs stand behind the biases."""
+    """Return the address of the weights of an input; they follow the biases."""
     return address + BYTES * width * (1 + number)
 
 
 @rule
 def end_of_layer(address: int, inputs: int, outputs: int) -> int:
-    """Return the address behind a hidden layer."""
+    """Return the address after a hidden layer."""
     return address + BYTES * (inputs + 1) * padded_width(outputs)
 
 
@@ -138,6 +141,6 @@ def apply_relu(units: Float32Array, size: int) -> None:
 
 @rule
 def apply_tanh(units: Float32Array, size: int) -> None:
-    """Every unit between -1 and 1."""
+    """Apply the hyperbolic tangent, in place."""
     for unit in range(size):
         units[unit] = math.tanh(units[unit])

@@ -1,13 +1,12 @@
-"""A trained perceptron as rules: from what a seat sees to a choice, inside of the compiled games.
+"""A trained perceptron as compiled rules, from a seat's observation to its action.
 
-The network looks at the whole numbers of the observation, as they are. Most of them are 0, and so are the
-units behind them after a ReLU: every layer but the last goes through its inputs, leaves out those that are 0
-and adds up the weights of the others, so its weights lie input by input. The last layer is worked out for
-legal actions only, so its weights lie action by action.
+The inputs are the unscaled whole numbers of the observation. Most of them are 0, as are many units after a
+ReLU: every layer but the last skips zero inputs and adds the weights of the others, so its weights are stored
+input by input. The last layer is computed for legal actions only, so its weights are stored action by action.
 
-All weights are one block of memory, whose address is one of the agent's options: whoever holds the options
-keeps the block (`agents.policy` does). Sums are rounded as the processor likes it, so where two actions are
-as good as equal, another processor may choose the other one.
+All weights are one block of memory, whose address is one of the agent's options; the owner of the options
+must keep the block alive (`agents.policy` does). Rounding of sums depends on the processor, so another
+processor may choose another of two almost equal actions.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from millebornes_env.agents.decoder import decoder_of
 from millebornes_env.agents.policy import no_features
 from millebornes_env.agents.policy.layers import (
     BYTES,
-    ROWS_AT_ONCE,
-    UNITS_AT_ONCE,
+    INPUT_BLOCK,
+    UNIT_BLOCK,
     apply_relu,
     apply_tanh,
     end_of_layer,
@@ -58,28 +57,28 @@ Int32Array = npt.NDArray[np.int32]
 
 MAX_LAYERS: Final = 5
 MAX_UNITS: Final = 512
-"""Of a hidden layer."""
+"""Limit of hidden layers."""
 MAX_OBS_SIZE: Final = 768
-"""Of an observation with features; no table of the package's games has so many."""
+"""Limit of observations with features; the tables of the package's games are smaller."""
 MAX_ACTIONS: Final = 256
-"""No table of the package's games has so many."""
+"""Limit of actions; the tables of the package's games have fewer."""
 
-# Where things are in the options.
+# Indices of the options.
 ADDRESS: Final = 0
-"""Of the block of weights."""
+"""Address of the block of weights."""
 NUM_LAYERS: Final = 1
 MODE: Final = 2
 ACTIVATION: Final = 3
 INPUTS: Final = 4
-"""The inputs: a bit for each field of the game's `ObservationSpec`, and one above them for features."""
+"""Bits of the inputs: one for each field of the game's `ObservationSpec`, and the next for features."""
 HAS_VALUE: Final = 5
-"""1: behind the actions the last layer has a row for the value of the position."""
+"""1 if the last layer has a row for the value of the position, after the actions."""
 WIDTHS: Final = 6
-"""From here on: how many inputs it has, then the outputs of each layer."""
+"""First of the widths: the number of inputs, then the outputs of each layer."""
 
 
 class InputSpec(NamedTuple):
-    """The parts of a game that the inputs of a network show."""
+    """The inputs of a network."""
 
     observation: Any  # the rulebook's `ObservationSpec`, a named tuple
     features: bool  # True if the game's features (hook `agents.features`) follow the observation
@@ -92,49 +91,49 @@ class Features(Protocol):
         """Return the number of features."""
 
     def write_features(self, rules: Any, spec: Any, row: Int8Array, size: int, /) -> None:
-        """Write them to a row, behind the `size` numbers of the observation that stand there."""
+        """Append the features to a row that contains an observation of `size` numbers."""
 
 
 def features_of(rulebook: Rulebook) -> Any:
-    """The module of the game's features, a `Features`; `no_features` for a game that has none."""
+    """Return the `Features` module of the game; `no_features` if it has none."""
     entry = game_of(rulebook)
     features = None if entry is None else entry.find_hook("agents.features")
     return no_features if features is None else features
 
 
-# Values of MODE and ACTIVATION, by their places.
+# Names of MODE and ACTIVATION, by value.
 MODES: Final = ("best", "sample")
 ACTIVATIONS: Final = ("relu", "tanh")
 BEST: Final = MODES.index("best")
 TANH: Final = ACTIVATIONS.index("tanh")
 
-SCRATCH_SIZE: Final = max(MAX_UNITS, MAX_OBS_SIZE) + ROWS_AT_ONCE
+SCRATCH_SIZE: Final = max(MAX_UNITS, MAX_OBS_SIZE) + INPUT_BLOCK
 _MORE_THAN_ACTIONS: Final = MAX_ACTIONS + 1
 
 
-# Laying out the weights ------------------------------------------------------------------------------------
+# The layout of the weights ----------------------------------------------------------------------------------
 
 
 def weights_block(layers: Layers) -> Float32Array:
-    """All weights in the order in which they are needed.
+    """Return all weights in one aligned block, in the order in which kernels read them.
 
-    For each layer its biases, then its weights: a row for each input, in the last layer for each output.
-    Rows have zeros at their ends, up to a multiple of what is worked out at once.
+    Each layer has its biases, then its weights: a row for each input, in the last layer for each output.
+    Rows are padded with zeros to the `padded_width`.
     """
     parts: list[npt.NDArray[Any]] = []
     for number, (weight, bias) in enumerate(layers):
         rows = weight if number == len(layers) - 1 else weight.T
-        parts += [with_zeros(bias[np.newaxis]), with_zeros(rows)]
+        parts += [padded(bias[np.newaxis]), padded(rows)]
     numbers = np.concatenate([part.ravel() for part in parts])
-    buffer = np.zeros(len(numbers) + UNITS_AT_ONCE, np.float32)
-    start = -buffer.ctypes.data % (UNITS_AT_ONCE * BYTES) // BYTES
+    buffer = np.zeros(len(numbers) + UNIT_BLOCK, np.float32)
+    start = -buffer.ctypes.data % (UNIT_BLOCK * BYTES) // BYTES
     block = buffer[start : start + len(numbers)]
     block[:] = numbers
     return block
 
 
-def with_zeros(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Rows with zeros at their ends, as long as kernels read them."""
+def padded(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Pad rows with zeros to the `padded_width`."""
     return np.pad(rows, ((0, 0), (0, padded_width(rows.shape[1]) - rows.shape[1])))
 
 
@@ -144,12 +143,12 @@ def network_options(
     """Return the options of `choose_by_network` for a network.
 
     Args:
-        block: its weights, by `weights_block`; to be kept for as long as the options are used.
-        layers: of the network; at most MAX_LAYERS, hidden ones of at most MAX_UNITS.
+        block: its weights, by `weights_block`; must be kept alive while the options are in use.
+        layers: weight and bias of each layer; at most MAX_LAYERS, hidden ones of at most MAX_UNITS.
         activation: one of ACTIVATIONS.
         mode: one of MODES.
-        input_spec: what it sees.
-        has_value: whether the last row of the last layer is the value of the position.
+        input_spec: its inputs.
+        has_value: True if the last row of the last layer is the value of the position.
 
     Returns:
         int64[MAX_OPTIONS].
@@ -160,7 +159,7 @@ def network_options(
     options[MODE] = MODES.index(mode)
     options[ACTIVATION] = ACTIVATIONS.index(activation)
     flags = (*input_spec.observation, int(input_spec.features))
-    options[INPUTS] = sum(flag << place for place, flag in enumerate(flags))
+    options[INPUTS] = sum(flag << bit for bit, flag in enumerate(flags))
     options[HAS_VALUE] = int(has_value)
     widths = [layers[0][0].shape[1], *(len(bias) for _, bias in layers)]
     options[WIDTHS : WIDTHS + len(widths)] = widths
@@ -169,24 +168,24 @@ def network_options(
 
 # Choosing --------------------------------------------------------------------------------------------------
 #
-# What looks at a game takes first: its rulebook, its features (`features_of`) and the class that says what an
-# observation shows. Kernels and functions of a rulebook name these as variables (`engine.kernels.named_for`).
+# Rules that read a game take its rulebook, its features (`features_of`) and its class `ObservationSpec` first.
+# Kernels and functions for a rulebook capture these as variables (`engine.kernels.named_for`).
 
 
 class NetworkKernels(NamedTuple):
-    """The kernels that play networks in one game; each is described below."""
+    """The kernels that play networks in one game."""
 
     rulebook: Any
     choose: Choose
     encode_rows: Callable[..., None]
 
     def __reduce__(self) -> tuple[Callable[[str], NetworkKernels], tuple[str]]:
-        """Agents are copied and pickled, modules cannot be: a copy finds them by their name."""
+        """Pickle the name of the rulebook, because modules cannot be pickled."""
         return _kernels_named, (self.rulebook.__name__,)
 
 
 def network_kernels_of(rulebook: Rulebook) -> NetworkKernels:
-    """The kernels that play networks in the games of a rulebook, made once for each."""
+    """Return the cached kernels that play networks in the games of a rulebook."""
     entry = game_of(rulebook)
     kind = Everything if entry is None else entry.observation_kind()
     return _network_kernels_of(checked_module(rulebook), features_of(rulebook), decoder_of(rulebook), kind)
@@ -213,7 +212,7 @@ def _choose_by_network(rulebook: Rulebook, features: Any, kind: Any) -> Choose:
     def choose_by_network(
         state: Any, rules: Any, seat: int, memory: Int16Array, options: Int64Array, draw: int
     ) -> int:
-        """The most probable legal action, or one sampled (see `agents.compiled.agent.Choose`)."""
+        """Return the most probable legal action, or a sampled one (see `agents.compiled.agent.Choose`)."""
         num_actions = int(options[WIDTHS + int(options[NUM_LAYERS])]) - int(options[HAS_VALUE])
         mask = stack_array(np.int8, MAX_ACTIONS)[:num_actions]
         rulebook.write_mask(state, rules, mask)
@@ -234,21 +233,21 @@ def _choose_by_network(rulebook: Rulebook, features: Any, kind: Any) -> Choose:
 def greedy_action(
     actions: Int16Array, count: int, options: Int64Array, last_layer: int, units: Float32Array
 ) -> int:
-    """The legal action with the highest logit; the lowest of those that are equal.
+    """Return the legal action with the highest logit; of equal ones the lowest.
 
     Args:
-        actions: the legal actions, the lowest first.
-        count: how many they are, 1 or more.
-        options: of the network.
-        last_layer: its address.
-        units: its inputs.
+        actions: the legal actions, in ascending order.
+        count: number of legal actions, at least 1.
+        options: options of the network.
+        last_layer: address of the last layer.
+        units: inputs of the last layer.
     """
     best = int(actions[0])
     highest = output(options, last_layer, units, best)
-    for place in range(1, count):
-        logit = output(options, last_layer, units, int(actions[place]))
+    for index in range(1, count):
+        logit = output(options, last_layer, units, int(actions[index]))
         if logit > highest:
-            best, highest = int(actions[place]), logit
+            best, highest = int(actions[index]), logit
     return best
 
 
@@ -256,24 +255,21 @@ def greedy_action(
 def sample_action(
     actions: Int16Array, count: int, options: Int64Array, last_layer: int, units: Float32Array, draw: int
 ) -> int:
-    """A legal action, each with the probability that the softmax of the legal logits gives it.
-
-    The draw says how far to go along the legal actions, each as long as it is probable, laid end to end.
-    """
+    """Sample a legal action from the softmax of the legal logits, by inversion of `draw`; see `greedy_action`."""
     logits = stack_array(np.float32, MAX_ACTIONS)
     best = 0
-    for place in range(count):
-        logits[place] = output(options, last_layer, units, int(actions[place]))
-        best = place if logits[place] > logits[best] else best
-    whole = 0.0
-    for place in range(count):
-        whole += math.exp(float(logits[place]) - float(logits[best]))
-    goal = whole * draw / 2.0**32
+    for index in range(count):
+        logits[index] = output(options, last_layer, units, int(actions[index]))
+        best = index if logits[index] > logits[best] else best
+    total = 0.0
+    for index in range(count):
+        total += math.exp(float(logits[index]) - float(logits[best]))
+    goal = total * draw / 2.0**32
     reached = 0.0
-    for place in range(count):
-        reached += math.exp(float(logits[place]) - float(logits[best]))
+    for index in range(count):
+        reached += math.exp(float(logits[index]) - float(logits[best]))
         if reached > goal:
-            return int(actions[place])
+            return int(actions[index])
     return int(actions[best])  # only if a logit is infinite
 
 
@@ -283,19 +279,19 @@ def network_value(
 ) -> float:
     """Return the network's value of the position for a seat, in the unit of its `policy.json`.
 
-    It has learned this of seats that are to decide; of others it guesses.
+    The network was trained on acting seats; for others the value is an extrapolation.
 
     Args:
-        rulebook: of the game.
-        features: of the game.
-        kind: the class that says what an observation shows.
+        rulebook: rulebook of the game.
+        features: features of the game.
+        kind: class `ObservationSpec` of the game.
         state: the game.
-        rules: the table's.
-        seat: who sees the game, and whose value it is.
-        options: of the network.
+        rules: rules of the table.
+        seat: the seat whose observation is evaluated.
+        options: options of the network.
 
     Returns:
-        The value; not a number if the network has none to give.
+        The value; NaN for a network without a value output.
     """
     if int(options[HAS_VALUE]) == 0:
         return math.nan
@@ -319,17 +315,17 @@ def forward_hidden(
     options: Int64Array,
     units: Float32Array,
 ) -> int:
-    """Encode what a seat sees, and compute all layers but the last.
+    """Encode the observation of a seat, and compute all layers but the last.
 
     Args:
-        rulebook: of the game.
-        features: of the game.
-        kind: the class that says what an observation shows.
+        rulebook: rulebook of the game.
+        features: features of the game.
+        kind: class `ObservationSpec` of the game.
         state: the game.
-        rules: the table's.
-        seat: who looks.
-        options: of the network.
-        units: float32[SCRATCH_SIZE], overwritten with the inputs of the last layer, zeros behind them.
+        rules: rules of the table.
+        seat: the observing seat.
+        options: options of the network.
+        units: float32[SCRATCH_SIZE], overwritten with the inputs of the last layer, padded with zeros.
 
     Returns:
         The address of the last layer.
@@ -369,16 +365,16 @@ def write_inputs(
     options: Int64Array,
     row: Int8Array,
 ) -> None:
-    """Write what the network is shown of the game as the seat sees it, with zeros behind.
+    """Write the network's inputs for a seat, padded with zeros.
 
     Args:
-        rulebook: of the game.
-        features: of the game.
-        kind: the class that says what an observation shows.
+        rulebook: rulebook of the game.
+        features: features of the game.
+        kind: class `ObservationSpec` of the game.
         state: the game.
-        rules: the table's.
-        seat: who looks.
-        options: of the network.
+        rules: rules of the table.
+        seat: the observing seat.
+        options: options of the network.
         row: int8[MAX_OBS_SIZE], overwritten up to the `padded_width` of the inputs.
     """
     inputs, bits, more = int(options[WIDTHS]), int(options[INPUTS]), 0
@@ -389,15 +385,15 @@ def write_inputs(
     rulebook.write_observation(state, rules, seat, spec, row[: inputs - more])
     if has_features:
         features.write_features(rules, spec, row, inputs - more)
-    for place in range(inputs, padded_width(inputs)):
-        row[place] = 0
+    for index in range(inputs, padded_width(inputs)):
+        row[index] = 0
 
 
 @rule
 def copy_inputs(row: Int8Array, inputs: int, units: Float32Array) -> None:
-    """The inputs as they are, with zeros behind them, for a network of one layer."""
-    for place in range(padded_width(inputs)):
-        units[place] = row[place]
+    """Copy the padded inputs, for a network of one layer."""
+    for index in range(padded_width(inputs)):
+        units[index] = row[index]
 
 
 def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, decoder: Any) -> Callable[..., None]:
@@ -409,35 +405,35 @@ def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, decoder: Any) -> 
         options: Int64Array,
         inputs: Float32Array,
     ) -> None:
-        """Write what a network sees of games that are shown as observations.
+        """Convert observations to inputs of a network.
 
         Args:
-            starts: of the sections of the observations.
-            rules: the table's.
+            starts: section starts of the observations.
+            rules: rules of the table.
             observations: int8[N, D].
-            scratch: STATE[1], where a game is read to.
-            options: of the network.
-            inputs: float32[N, its inputs], overwritten.
+            scratch: STATE[1], overwritten.
+            options: options of the network.
+            inputs: float32[N, num_inputs], overwritten.
         """
         row = stack_array(np.int8, MAX_OBS_SIZE)
         for number in range(len(observations)):
             decoder.read_observation(observations[number], starts, rules, scratch[0])
             write_inputs(rulebook, features, kind, scratch[0], rules, 0, options, row)
-            for place in range(inputs.shape[1]):
-                inputs[number, place] = row[place]
+            for index in range(inputs.shape[1]):
+                inputs[number, index] = row[index]
 
     return kernel(named_for(rulebook, encode_rows, features, decoder))
 
 
 @float_rule
 def output(options: Int64Array, last_layer: int, units: Float32Array, number: int) -> float:
-    """One output of the network.
+    """Return one output of the network.
 
     Args:
-        options: of the network.
-        last_layer: its address.
-        units: its inputs, zeros behind them.
-        number: of the output: an action, or behind them the value.
+        options: options of the network.
+        last_layer: address of the last layer.
+        units: its inputs, padded with zeros.
+        number: index of the output: an action, or the number of actions for the value.
     """
     layer = int(options[NUM_LAYERS])
     inputs, outputs = int(options[WIDTHS + layer - 1]), int(options[WIDTHS + layer])

@@ -1,4 +1,4 @@
-"""The features of a game that has none: no number stands behind its observations."""
+"""The `Features` of a game without features: nothing is appended to its observations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from millebornes_env.engine.numba.compiling import rule
 
 @rule
 def num_features(rules: Any, spec: Any) -> int:
-    """Return the number of features: 0."""
+    """Return 0."""
     return 0
 
 

@@ -1,9 +1,9 @@
-"""Weights as 8-bit integers: a quarter of the bytes of float32, and played in float32 all the same.
+"""Quantization of weights to 8-bit integers: a quarter of the size of float32; inference stays in float32.
 
-A weight becomes the nearest multiple of a scale, which many of them share: of a hidden layer those of one
-input, of the last layer those of one output. So each row that kernels read (`network.weights_block`) has one
-scale. Inputs are whole numbers as they are, some up to 1 and some up to 100: a scale for each input rounds
-all of them about equally well.
+Each weight is rounded to a multiple of a scale, which is shared by the weights of one input (hidden layers)
+or of one output (last layer), so that each row that kernels read (`network.weights_block`) has one scale.
+Inputs are unscaled whole numbers, some up to 1 and some up to 100; a scale for each input rounds all of them
+about equally well.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy.typing as npt
 from millebornes_env._util.network_files import Layers
 
 MOST_LEVELS: Final = 127
-"""Integers lie in -127..127."""
+"""Integers are in -127..127."""
 
 
 class RoundedLayer(NamedTuple):
-    """A layer of a network whose weights are rounded.
+    """A layer with rounded weights, `numbers * scale`.
 
     Attributes:
         numbers: int8[outputs, inputs].
-        scale: float32[1, inputs], of the last layer float32[outputs, 1].
-        bias: float32[outputs], as it was.
+        scale: float32[1, inputs]; for the last layer float32[outputs, 1].
+        bias: float32[outputs], not rounded.
     """
 
     numbers: npt.NDArray[np.int8]
@@ -34,14 +34,14 @@ class RoundedLayer(NamedTuple):
 
 
 def rounded(layers: Layers, levels: int = MOST_LEVELS) -> list[RoundedLayer]:
-    """Round the weights of a network; biases, which are few, stay as they are.
+    """Round the weights of a network, but not its biases, which are few.
 
     Args:
-        layers: weight [outputs, inputs] and bias [outputs] of each.
-        levels: the largest integer, 1 to MOST_LEVELS; a smaller one compresses better and plays less alike.
+        layers: weight [outputs, inputs] and bias [outputs] of each layer.
+        levels: the largest integer, 1 to MOST_LEVELS; smaller ones compress better but change the play more.
 
     Raises:
-        ValueError: there are no such levels.
+        ValueError: `levels` is out of range.
     """
     if not 1 <= levels <= MOST_LEVELS:
         raise ValueError(f"levels is {levels}; it may be 1 to {MOST_LEVELS}, the largest integer of a weight")

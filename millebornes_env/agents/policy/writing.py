@@ -1,4 +1,4 @@
-"""Writing of trained networks as `policy:<run folder>` reads them (see `agents.policy.files`)."""
+"""Writing of trained networks for `policy:<run folder>` (see `agents.policy.files`)."""
 
 from __future__ import annotations
 
@@ -35,25 +35,24 @@ def save_policy_files(
     value: str | None = None,
     more: dict[str, Any] = NOTHING_MORE,
 ) -> None:
-    """Write a policy that can be played at once.
+    """Write a policy to a run folder, in the format of `agents.policy.files`.
 
     Args:
-        folder: the run folder; made if it is missing.
-        layers: weight [outputs, inputs] and bias [outputs] of each layer, over the whole numbers of an
-            observation as they are: whoever scales them when learning folds that in (`fold_in_scale`).
-        table: one of the tables that it was trained at; all have its players and teams.
-        editions: labels of the editions that it was trained on (`Table.edition`); none: the table's.
-        input_spec: the view that it sees, and whether with features; None: what the game's observations
-            usually show, without.
-        activation: after each layer but the last: "relu" or "tanh".
-        value: what the last layer's last row says, behind those of the actions; None: there is none.
-        more: entries of policy.json for people to read.
+        folder: the run folder; created if missing.
+        layers: weight [outputs, inputs] and bias [outputs] of each layer, for unscaled observations; use
+            `fold_in_scale` if the network was trained on scaled ones.
+        table: one of the tables that it was trained at; all have the same numbers of players and teams.
+        editions: labels of the editions that it was trained on (`Table.edition`); by default the table's.
+        input_spec: its inputs; None for the game's default observations, without features.
+        activation: activation after each layer but the last, "relu" or "tanh".
+        value: unit of the value output, the last row of the last layer; None without a value output.
+        more: additional entries of policy.json, for readers.
 
     Raises:
-        AgentError: no agent could play these layers; nothing was written.
-        ValueError: an unknown activation.
+        AgentError: these layers cannot be played; nothing was written.
+        ValueError: the activation is unknown.
         MissingExtraError: safetensors is not installed.
-        OSError: the files could not be written; those that were there are as they were.
+        OSError: the files could not be written; existing files are unchanged.
     """
     input_spec = input_spec or usual_input(table)
     if activation not in ACTIVATIONS:
@@ -85,14 +84,14 @@ def usual_input(table: Table) -> InputSpec:
 
 
 def fold_in_scale(layers: Layers, scale: np.ndarray[Any, Any]) -> Layers:
-    """The same network over numbers that are not scaled before.
+    """Return the equivalent network for unscaled observations.
 
     Args:
-        layers: of a network that is given `observation * scale`.
+        layers: layers of a network with the inputs `observation * scale`.
         scale: float[D].
 
     Returns:
-        The layers, the first one's weights multiplied.
+        The layers, with the weights of the first one multiplied.
     """
     (weight, bias), *others = layers
     return [(weight * scale, bias), *others]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from millebornes_env._util.network_files import Layers
 from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.agents.policy.layers import (
-    ROWS_AT_ONCE,
+    INPUT_BLOCK,
     apply_relu,
     end_of_layer,
     gather_active,
@@ -33,7 +33,7 @@ Int32Array = npt.NDArray[np.int32]
 NUM_LAYERS: Final = 3
 MOST_ONES: Final = 320
 """Upper bound of the active inputs of any table: 8 seats with 12 cards, 4 teams, all types in the pile."""
-_ROOM: Final = MAX_UNITS + ROWS_AT_ONCE
+_ROOM: Final = MAX_UNITS + INPUT_BLOCK
 _ZERO: Final = np.float32(0.0)
 _ONE: Final = np.float32(1.0)
 
@@ -70,7 +70,7 @@ def first_layer(network: ValueNetwork, ones: Int32Array, count: int, sums: Float
     values = stack_array(np.float32, MOST_ONES)
     for number in range(count):
         values[number] = _ONE
-    while count % ROWS_AT_ONCE != 0:
+    while count % INPUT_BLOCK != 0:
         ones[count], values[count] = 0, _ZERO
         count += 1
     width = padded_width(int(network.widths[1]))
