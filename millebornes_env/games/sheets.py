@@ -300,7 +300,7 @@ class RuleSheet(Generic[R]):
                 f"the entry 'game' is {shown(entries['game'])}; "
                 f"an edition of {cls.game_title} says {cls.game!r}"
             )
-        refuse_unknown(entries, ("game", *_TEXTS, *cls.parts, *cls.overridable), "unknown entry {}")
+        check_known(entries, ("game", *_TEXTS, *cls.parts, *cls.overridable), "unknown entry {}")
         values: dict[str, Any] = {}
         sources: dict[str, str] = {}
         attributes = cls.read_parts(entries, values, sources)
@@ -472,9 +472,9 @@ def one_line(what: str, text: object) -> str:
     return line
 
 
-def refuse_unknown(given: Iterable[str], known: Iterable[str], message: str) -> None:
+def check_known(names: Iterable[str], known: Iterable[str], message: str) -> None:
     """Raise EditionError if an entry is unknown; `message` has a "{}" for its name."""
-    unknown = set(given) - set(known)
+    unknown = set(names) - set(known)
     if unknown:
         first = min(unknown)
         hint = closest(first, known)

@@ -16,7 +16,7 @@ from millebornes_env.errors import EditionError
 from millebornes_env.games.millebornes.cards import Card
 from millebornes_env.games.millebornes.rule_checks import validated
 from millebornes_env.games.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
-from millebornes_env.games.sheets import RuleSheet, Tables, is_text, read_number, refuse_unknown, table_words
+from millebornes_env.games.sheets import RuleSheet, Tables, check_known, is_text, read_number, table_words
 
 GAME: Final = "millebornes"
 
@@ -56,7 +56,7 @@ class Edition(RuleSheet[Rules]):
         if not isinstance(deck, dict) or not is_text(deck.get("source")):
             raise EditionError("the table 'deck' is missing, or its 'source'")
         names = [card.name.lower().removeprefix("distance_") for card in Card]
-        refuse_unknown(deck, (*names, "source"), "deck: there is no card {}")
+        check_known(deck, (*names, "source"), "deck: there is no card {}")
         for name in names:
             if name not in deck:
                 raise EditionError(f"deck: {name!r} is missing; write 0 if the deck has none")
@@ -81,7 +81,7 @@ class Edition(RuleSheet[Rules]):
             which = f"the table of {table_words(*table)}"
             if table in result:
                 raise EditionError(f"{where}: {which} is there twice")
-            refuse_unknown(entry, OVERRIDABLE, f"{where}: there is no rule {{}} for {which}")
+            check_known(entry, OVERRIDABLE, f"{where}: there is no rule {{}} for {which}")
             try:
                 result[table] = {name: cls.read_value(name, value) for name, value in entry.items()}
             except EditionError as error:

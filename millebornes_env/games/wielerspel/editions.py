@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from millebornes_env._util.texts import closest
 from millebornes_env.errors import EditionError, shown
-from millebornes_env.games.sheets import RuleSheet, need_text, one_line, read_number, refuse_unknown
+from millebornes_env.games.sheets import RuleSheet, check_known, need_text, one_line, read_number
 from millebornes_env.games.wielerspel.rules import (
     FIELDS,
     MAX_PLAYERS,
@@ -96,7 +96,7 @@ def _list_of_tables(name: str, entries: object) -> list[dict[str, Any]]:
 
 def _kind_and_number(where: str, entry: dict[str, Any], kinds: tuple[int, ...], more: str) -> tuple[int, int]:
     """Read the kind of a square or card and the number on it (0 if it has none)."""
-    refuse_unknown(entry, ("kind", "number", "source", more), where + ": unknown entry {}")
+    check_known(entry, ("kind", "number", "source", more), where + ": unknown entry {}")
     need_text(f"{where}: the source", entry.get("source"))
     names = [KIND_NAMES[kind] for kind in kinds]
     kind = entry.get("kind")

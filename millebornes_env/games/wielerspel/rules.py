@@ -110,8 +110,8 @@ class Rules(NamedTuple):
     polka_for_rainbow: Annotated[int, Field("polka-dot jerseys for a rainbow jersey", 1, MAX_JERSEYS)]
     # Winning
     target_rainbows: Annotated[int, Field("rainbow jerseys that win the race", 1, MAX_JERSEYS)]
-    also_green: Annotated[int, Field("green jerseys that are needed besides", 0, MAX_JERSEYS)]
-    also_polka: Annotated[int, Field("polka-dot jerseys that are needed besides", 0, MAX_JERSEYS)]
+    also_green: Annotated[int, Field("green jerseys needed in addition", 0, MAX_JERSEYS)]
+    also_polka: Annotated[int, Field("polka-dot jerseys needed in addition", 0, MAX_JERSEYS)]
     combativity: Annotated[int, Field("do points for combativity decide who wins?", 0, 1, NO_OR_YES)]
     max_turns: Annotated[
         int, Field("turns after which the race is broken off and ranked", MIN_TURNS, MAX_TURNS)
