@@ -111,7 +111,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         who, result, config, part.seed, lambda share: on_progress(share / 2)
     )
     bands = bands_of(result.states)
-    labels = [names_of(ends, places) for ends, places in zip(BANDS, bands, strict=True)]
+    labels = [names_of(ends, indices) for ends, indices in zip(BANDS, bands, strict=True)]
     grids = {
         "threshold": threshold_grid(points, bands[:2]),
         "threshold with hand": threshold_grid(points, bands),
@@ -353,10 +353,10 @@ def plot_surface(
     """Plot the gain of extending as colours."""
     values = np.full((len(KM), len(columns)), np.nan)
     for row, km in enumerate(KM):
-        for place, column in enumerate(columns):
+        for index, column in enumerate(columns):
             tally = surface.get((str(km), str(column)))
             if tally is not None and tally[0] >= FEWEST:
-                values[row, place] = interval(tally).mean
+                values[row, index] = interval(tally).mean
     drawn = axes.imshow(values, origin="lower", cmap="RdBu", vmin=-500, vmax=500, aspect="auto")
     styled(axes, xlabel=what, ylabel="opponent's km")
     axes.grid(visible=False)
@@ -371,7 +371,7 @@ def draw_policies(axes: Any, results: Mapping[str, list[Mapping[str, Any]]]) -> 
     for number, (name, seeds) in enumerate(results.items()):
         result = [over_seeds([one["over_never"][other][0] for one in seeds]) for other in POLICIES[1:]]
         axes.bar(
-            [place + 0.4 * (number - 0.5) for place in range(len(result))],
+            [index + 0.4 * (number - 0.5) for index in range(len(result))],
             [one.mean for one in result],
             yerr=[0.0 if one.low is None else one.half_width for one in result],
             width=0.38, color=COLOURS[number], label=name, capsize=2,

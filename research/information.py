@@ -262,9 +262,9 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
     right.set_xscale("log")
     for (critic, of_critic), colour in zip(by_critic(records).items(), COLOURS, strict=False):
         curves = [record.result["curve"] for record in of_critic]
-        points = [over_seeds([curve[place][1] for curve in curves]) for place in range(min(map(len, curves)))]
+        points = [over_seeds([curve[index][1] for curve in curves]) for index in range(min(map(len, curves)))]
         ends = [one.mean - half(one) for one in points], [one.mean + half(one) for one in points]
-        across = [curves[0][place][0] for place in range(len(points))]
+        across = [curves[0][index][0] for index in range(len(points))]
         plot_band(right, across, [one.mean for one in points], ends, critic, colour)
     learners = [record for records in by_critic(records).values() for record in records]
     if learners:

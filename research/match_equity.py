@@ -235,10 +235,10 @@ def gain_of_knowing(
     first = choices(who, found, table, (actions, points), MAYBE)
     rows = np.flatnonzero((first != 0).any(axis=0))
     maybe, few = found.at(rows), actions[rows]
-    three = np.stack([few[:, 0], *(few[np.arange(len(rows)), places[rows]] for places in first)], axis=1)
+    three = np.stack([few[:, 0], *(few[np.arange(len(rows)), indices[rows]] for indices in first)], axis=1)
     again = roll_out(who, maybe.states, three, LOOKING * redeals, seed + _ANOTHER_SEED)
-    places = choices(who, maybe, table, (three, again), SURE)
-    by_points, by_equity = (three[np.arange(len(rows)), place] for place in places)
+    indices = choices(who, maybe, table, (three, again), SURE)
+    by_points, by_equity = (three[np.arange(len(rows)), index] for index in indices)
     differ = np.flatnonzero(by_points != by_equity)
     pairs = np.stack([by_equity[differ], by_points[differ]], axis=1)
     judged = roll_out(who, maybe.at(differ).states, pairs, JUDGING * redeals, seed + 2 * _ANOTHER_SEED)

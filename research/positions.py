@@ -315,14 +315,14 @@ def play_actions(
             key_1 = random_word(who.key_1, key_0, redeal)
             scratch.games[0] = roots[number]
             redeal_hidden_cards(dealt, rules, seat, key_0, key_1, scratch.hidden)
-            for place in range(actions.shape[1]):
-                action = int(actions[number, place])
+            for index in range(actions.shape[1]):
+                action = int(actions[number, index])
                 if action == NOTHING:
                     continue
                 scratch.games[1] = scratch.games[0]
                 play_to_the_end(who, rules, action, key_0, key_1, scratch)
                 for side in range(2):
-                    points[number, place, redeal, side] = round_score(scratch.games[1], seat ^ side)
+                    points[number, index, redeal, side] = round_score(scratch.games[1], seat ^ side)
 
 
 @kernel

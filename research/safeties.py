@@ -116,21 +116,21 @@ def gains_of_holding(
     hands = found.of(found.own, "hand")
     actions = np.full((len(hands), NUM_SAFETIES + 1), NOTHING, np.int64)
     actions[:, NUM_SAFETIES] = best_other_plays(who, found.states)
-    for place, safety in enumerate(SAFETIES):
-        actions[hands[:, safety] > 0, place] = safety
+    for index, safety in enumerate(SAFETIES):
+        actions[hands[:, safety] > 0, index] = safety
     points = roll_out(who, found.states, actions, redeals, seed, on_progress=on_progress)
     leads = (points[..., 0] - points[..., 1]).mean(axis=2)
     helps = would_help(who, found.states)
     has_other = actions[:, NUM_SAFETIES:] != NOTHING  # not so with safeties only in hand
-    rows, places = np.nonzero((actions[:, :NUM_SAFETIES] != NOTHING) & has_other)
+    rows, indices = np.nonzero((actions[:, :NUM_SAFETIES] != NOTHING) & has_other)
     labels = (
-        [CARD_NAMES[SAFETIES[place]] for place in places.tolist()],
-        [NEEDED if needed else IDLE for needed in helps[rows, places].tolist()],
+        [CARD_NAMES[SAFETIES[index]] for index in indices.tolist()],
+        [NEEDED if needed else IDLE for needed in helps[rows, indices].tolist()],
         banded(found.states["draw_pile"][rows], CARDS_LEFT),
         [MOVING if moves else STANDING for moves in opponent_moves(who, found.states)[rows].tolist()],
     )
-    gains: Float64Array = leads[rows, NUM_SAFETIES] - leads[rows, places]
-    held = (found.chosen[rows] != actions[rows, places]).astype(np.float64)
+    gains: Float64Array = leads[rows, NUM_SAFETIES] - leads[rows, indices]
+    held = (found.chosen[rows] != actions[rows, indices]).astype(np.float64)
     return {
         "gains": tallied(labels, gains),
         "held": tallied(labels, held),
@@ -202,12 +202,12 @@ def tables(records: Sequence[Record]) -> list[Table]:
 def table_of(
     gains: Mapping[Labels, Tally],
     held: Mapping[Labels, Tally],
-    places: tuple[int, int],
+    indices: tuple[int, int],
     headings: tuple[str, str],
     title: str,
 ) -> Table:
     """Build a table of the value of holding and the agent's rate of holding, by group."""
-    gains, held = over(gains, *places), over(held, *places)
+    gains, held = over(gains, *indices), over(held, *indices)
     rows = [
         (*labels, f"{gains[labels][0]:,.0f}", interval(gains[labels]).text("+.0f"),
          f"{100 * interval(held[labels]).mean:.0f}")
@@ -247,8 +247,8 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
         return
     gains = merged(one["gains"] for one in full)
     both = figure.subplots(1, 2, sharey=True)
-    for axes, place, title in zip(both, (0, 2), ("By safety", "By the cards left to draw"), strict=True):
-        groups = over(gains, place, 1)
+    for axes, index, title in zip(both, (0, 2), ("By safety", "By the cards left to draw"), strict=True):
+        groups = over(gains, index, 1)
         names = sorted({labels[0] for labels in groups}, key=lambda name: order((name,)))
         styled(axes, title)
         for number, (needed, label) in enumerate(_IN_WORDS.items()):

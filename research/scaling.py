@@ -172,7 +172,7 @@ def parts(options: Args) -> list[Part]:
     rollouts = (10, 30) if options.quick else options.rollouts
     others = (10,) if options.quick else options.others
     result = []
-    for place, over in enumerate(options.over):
+    for index, over in enumerate(options.over):
         for number, variant in enumerate(variants(over, rollouts, others)):
             dear = variant.rollouts * variant.cost
             deals = max(_FEWEST_DEALS, min(options.most_deals, options.playouts // dear))
@@ -187,7 +187,7 @@ def parts(options: Args) -> list[Part]:
             }
             weight = float(deals * dear)
             result += [
-                Part(f"{place}-{number:02d}-{seed}", seed, config, weight) for seed in options.all_seeds
+                Part(f"{index}-{number:02d}-{seed}", seed, config, weight) for seed in options.all_seeds
             ]
     return result
 

@@ -289,12 +289,12 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     _draw_bits(left, told_by(records))
     result = losses(points_of(records))
-    places = range(len(result))[::-1]
+    indices = range(len(result))[::-1]
     means = [interval.mean for interval in result.values()]
     widths = [interval.half_width for interval in result.values()]
-    right.errorbar(means, list(places), xerr=widths, fmt="o", color=COLOURS[0], capsize=2)
+    right.errorbar(means, list(indices), xerr=widths, fmt="o", color=COLOURS[0], capsize=2)
     right.axvline(0, color="#777777", linewidth=0.8)
-    right.set_yticks(list(places), list(result), fontsize=8)
+    right.set_yticks(list(indices), list(result), fontsize=8)
     styled(right, "What partners lose", xlabel="points a round")
 
 
@@ -303,10 +303,10 @@ def _draw_bits(axes: Axes, bits: Told) -> None:
     width = 0.8 / max(1, len(agents))
     for number, agent in enumerate(agents):
         result = bits[agent, "discard"]
-        places = [place + (number - (len(agents) - 1) / 2) * width for place in range(len(FEATURES))]
+        positions = [index + (number - (len(agents) - 1) / 2) * width for index in range(len(FEATURES))]
         told = [result[name]["told"] for name in FEATURES]
         errors = [NORMAL_QUANTILE * result[name]["error"] for name in FEATURES]
-        axes.bar(places, told, width, yerr=errors, color=COLOURS[number], label=agent, capsize=2)
+        axes.bar(positions, told, width, yerr=errors, color=COLOURS[number], label=agent, capsize=2)
     axes.axhline(0, color="#777777", linewidth=0.8)
     axes.set_xticks(range(len(FEATURES)), list(FEATURES), fontsize=8)
     styled(axes, "What a discard tells about the hand", ylabel="bits")

@@ -231,13 +231,13 @@ def _plot_curves(axes: Axes, records: Sequence[Record], across: str, colours: di
         points = range(
             -min(len(record.result["curve"]) for record in result), 0
         )  # only first marks are skipped
-        places = [float(np.median([one.result["curve"][at][across] for one in result])) for at in points]
+        x_values = [float(np.median([one.result["curve"][at][across] for one in result])) for at in points]
         intervals = [interval_of(result, at) for at in points]
         middle = [max(one.mean, _LEAST) for one in intervals]
         low = [max(one.mean if one.low is None else one.low, _LEAST) for one in intervals]
         high = [max(one.mean if one.high is None else one.high, _LEAST) for one in intervals]
-        keep = [at for at in range(len(places)) if places[at] > 0]
-        kept = [[values[at] for at in keep] for values in (places, middle, low, high)]
+        keep = [at for at in range(len(x_values)) if x_values[at] > 0]
+        kept = [[values[at] for at in keep] for values in (x_values, middle, low, high)]
         plot_band(axes, kept[0], kept[1], (kept[2], kept[3]), method, colours[method])
     axes.axhline(1.0, color="#bbbbbb", linewidth=0.8, linestyle=":")
 

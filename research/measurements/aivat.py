@@ -117,10 +117,10 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
     deals = args.rounds // config.rules.teams
     for first in track(range(0, deals, _DEALS_AT_ONCE), " - ".join(pair), transient=True):
         count, result = min(_DEALS_AT_ONCE, deals - first), list[Outcome]()
-        for place, one in enumerate(ways):
+        for index, one in enumerate(ways):
             start = time.process_time()
             result.append(play(pair, one, count, first_deal=first))
-            seconds[place] += time.process_time() - start
+            seconds[index] += time.process_time() - start
         pairs = zip(outcomes, result, strict=True) if outcomes else ()
         outcomes = [before.followed_by(after) for before, after in pairs] or result
     outcome = outcomes[1]

@@ -143,7 +143,7 @@ def picture(rates: dict[str, dict[str, float]], saved: dict[str, dict[str, Any]]
     left, right = figure.subplots(1, 2)
     for threads, shift, colour in (("1", 0.2, "#9db4d0"), ("2", -0.2, "#2f5f9e")):
         values = [rate[threads] for rate in rates.values()]
-        bars = left.barh([place + shift for place in range(len(rates))], values, 0.38, color=colour)
+        bars = left.barh([index + shift for index in range(len(rates))], values, 0.38, color=colour)
         left.bar_label(bars, [f"{value / 1000:.0f} k" for value in values], padding=3, fontsize=8)
         bars.set_label(f"{threads} thread" + ("s" if threads == "2" else ""))
     left.set_yticks(range(len(rates)), list(rates))

@@ -206,15 +206,15 @@ def summary(scores: Scores) -> dict[str, Any]:
 
 def reliability(said: Float64Array, holds: Float64Array) -> list[dict[str, float]]:
     """Return count, mean prediction and observed frequency of each bin of predictions."""
-    places = np.minimum((said * BINS).astype(np.int64), BINS - 1)
+    indices = np.minimum((said * BINS).astype(np.int64), BINS - 1)
     return [
         {
-            "times": int((places == place).sum()),
-            "said": float(said[places == place].mean()),
-            "was_so": float(holds[places == place].mean()),
+            "times": int((indices == index).sum()),
+            "said": float(said[indices == index].mean()),
+            "was_so": float(holds[indices == index].mean()),
         }
-        for place in range(BINS)
-        if (places == place).any()
+        for index in range(BINS)
+        if (indices == index).any()
     ]
 
 

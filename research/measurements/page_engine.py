@@ -73,10 +73,10 @@ def main() -> int:
     result = sizes()
     for name, (plain, compressed) in result.items():
         table.add_row(name, f"{plain:,}", f"{compressed:,}")
-    table.add_row("together", *(f"{sum(size[place] for size in result.values()):,}" for place in (0, 1)))
+    table.add_row("together", *(f"{sum(size[index] for size in result.values()):,}" for index in (0, 1)))
     networks = [size for name, size in result.items() if name.endswith(WEIGHTS)]
     rest = [size for name, size in result.items() if not name.endswith(WEIGHTS)]
-    most = (sum(size[place] for size in rest) + max(size[place] for size in networks) for place in (0, 1))
+    most = (sum(size[index] for size in rest) + max(size[index] for size in networks) for index in (0, 1))
     table.add_row("a table loads, at most", *(f"{size:,}" for size in most))
     console.print(table)
     measured = speeds()

@@ -281,5 +281,5 @@ def network_prior(
     for action in range(len(mask)):
         if mask[action] == 1:
             total += exp(float(output(options, last_layer, units, action)) - highest)
-    for place in range(len(actions)):
-        found[place] = exp(float(output(options, last_layer, units, int(actions[place]))) - highest) / total
+    for index in range(len(actions)):
+        found[index] = exp(float(output(options, last_layer, units, int(actions[index]))) - highest) / total

@@ -49,9 +49,9 @@ class Growth(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """A tree of at most M nodes with A actions; arrays are filled as nodes are added, except `places`."""
+    """A tree of at most M nodes with A actions; arrays are filled as nodes are added, except `slots`."""
 
-    places: Int64Array  # [power of 2] hash table: number of a node and 1; 0: none
+    slots: Int64Array  # [power of 2] hash table: number of a node and 1; 0: none
     keys: Int64Array  # [M]
     parents: Int64Array  # [M] the own decision before
     causes: Int64Array  # [M] the action taken there
@@ -73,9 +73,9 @@ def new_tree(growth: Growth, actions: int) -> Tree:
         actions: A.
     """
     nodes = growth.redeals * max(1, growth.plies) + 2
-    places = 1 << (2 * nodes).bit_length()
+    slots = 1 << (2 * nodes).bit_length()
     return Tree(
-        places=np.zeros(places, np.int64),
+        slots=np.zeros(slots, np.int64),
         keys=np.empty(nodes, np.int64),
         parents=np.empty(nodes, np.int64),
         causes=np.empty(nodes, np.int64),
@@ -213,15 +213,15 @@ def see(game: State, action: int, path: Int64Array) -> None:
 def node_here(tree: Tree, plies: int) -> int:
     """Return the node of the history, which is added if it is missing."""
     key = (int(tree.path[0]) << _HALF) ^ int(tree.path[1])
-    last = len(tree.places) - 1
-    place = int(tree.path[1]) & last
-    while tree.places[place] != 0:
-        node = int(tree.places[place]) - 1
+    last = len(tree.slots) - 1
+    slot = int(tree.path[1]) & last
+    while tree.slots[slot] != 0:
+        node = int(tree.slots[slot]) - 1
         if tree.keys[node] == key:
             return node
-        place = (place + 1) & last
+        slot = (slot + 1) & last
     node = int(tree.size[0])
-    tree.places[place] = node + 1
+    tree.slots[slot] = node + 1
     tree.size[0] = node + 1
     tree.keys[node] = key
     tree.parents[node] = tree.line[plies - 1, 0] if plies > 0 else ROOT
@@ -284,10 +284,10 @@ def note(tree: Tree, growth: Growth, plies: int, value: float) -> None:
     """Add the value of a round at all nodes on its path, or at the last one, to be backed up later."""
     tree.bounds[0] = min(tree.bounds[0], value)
     tree.bounds[1] = max(tree.bounds[1], value)
-    for place in range(plies):
-        node, action = int(tree.line[place, 0]), int(tree.line[place, 1])
+    for ply in range(plies):
+        node, action = int(tree.line[ply, 0]), int(tree.line[ply, 1])
         tree.visits[node, action] += 1
-        if growth.plies == NOT_LIMITED or place == plies - 1:
+        if growth.plies == NOT_LIMITED or ply == plies - 1:
             tree.totals[node, action] += value
 
 

@@ -185,6 +185,6 @@ def test_the_cache_of_a_compiled_agent_depends_on_all_files_that_it_calls() -> N
         for path in sources_on_top("millebornes_env.agents.millebornes.arnold.agent")
     }
     assert {f"millebornes/arnold/{name}.py" for name in ("agent", "values", "questions")} <= names
-    assert {"compiled/agent.py", "seen.py"} <= names
+    assert {"compiled/agent.py", "decoder.py"} <= names
     assert "millebornes/racer.py" not in names
     assert not sources_on_top("millebornes_env.games.millebornes.turn")

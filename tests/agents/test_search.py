@@ -285,7 +285,7 @@ class Holding:
     def __init__(self, card: int, holds: bool) -> None:
         self.card, self.holds = card, holds
 
-    def draw(self, known: KnownCards, count: int, key: tuple[int, int]) -> np.ndarray:
+    def sample(self, known: KnownCards, count: int, key: tuple[int, int]) -> np.ndarray:
         random = np.random.default_rng(key)
         unseen = np.array(known.root.hidden, np.int64) - known.root.hand[0]
         cards, size = np.repeat(np.arange(NUM_CARD_TYPES), unseen), int(known.root.hand_count[1])

@@ -249,9 +249,7 @@ def test_a_race_is_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert "\ngame 2: parker, 2 plays, all legal\n" in text
     file = tmp_path / "race.txt"
     file.write_text(str(record).replace(": pass", ": escape", 1), encoding="utf-8")
-    assert "the rules do not allow it now: what is to be decided is 'bid'" in complaint(
-        capsys, "replay", str(file)
-    )
+    assert "the rules do not allow it now: the decision is 'bid'" in complaint(capsys, "replay", str(file))
 
 
 # Streams and files that are not what they should be ---------------------------------------------------------

@@ -207,7 +207,10 @@ def without(*names: str, **changed: Any) -> Any:
             "the rulebook half_a_game has no write_mask. write_mask: Write 1 for legal actions",
         ),
         (without("step", "winner"), "the rulebook half_a_game has no step, no winner. step: Apply"),
-        (without(STATE=np.dtype([("seat", np.int8)])), "'key' of STATE must be 2 signed whole numbers;"),
+        (
+            without(STATE=np.dtype([("seat", np.int8)])),
+            "'key' of STATE must be 2 signed whole numbers;",
+        ),
         (
             without(STATE=np.dtype([("key", np.int64, (2,)), ("episode", np.int32), ("seat", np.uint8)])),
             "'seat' of STATE must be a signed whole number; it is uint8",

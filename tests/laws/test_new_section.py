@@ -39,8 +39,8 @@ def write_covered(state: State, rules: RulesRecord, team: int, row: Int8Array, a
 '''
 
 CALLS = {
-    "draw_pile": "round_number(state, rules, seat, row, start_of(OFFSETS.round_number, room))",
-    "battle": "covered(state, rules, team, row, part_of(OFFSETS.covered, room, place))",
+    "draw_pile": "round_number(state, rules, seat, row, start_of(OFFSETS.round_number, shape))",
+    "battle": "covered(state, rules, team, row, part_of(OFFSETS.covered, shape, index))",
 }
 """Calls that write the new sections, each before the call given."""
 

@@ -19,7 +19,7 @@ from millebornes_env.games.millebornes.sections import (
     END,
     OFFSETS,
     ObservationSpec,
-    Room,
+    RowShape,
     Section,
     full_state_sections,
     observation_size,
@@ -47,7 +47,7 @@ from tests.laws.random_rounds import examples, rounds, seeds, tables
 from tests.oracle.rules import OPTIONS
 
 SEATS, TEAMS, STREAM = 8, 4, 53
-"""The room of a padded layout; `STREAM` for the cards to come of each seat."""
+"""The shape of a padded layout; `STREAM` for the cards to come of each seat."""
 
 SPECS = tuple(ObservationSpec(*flags) for flags in product((1, 0), repeat=3))
 all_tables = each("table", TABLES)
@@ -175,18 +175,18 @@ def test_a_row_is_written_from_end_to_end_and_no_further(table: Table, spec: Obs
     assert (around[[0, 2]] == POISON).all()
 
 
-def test_starts_are_known_for_every_room() -> None:
+def test_starts_are_known_for_every_row_shape() -> None:
     """Compiled code calculates the same starts as adding up the sizes."""
     for seats, teams, unseen, shows_rules in product((2, 3, 8), (2, 4), (0, 1), (0, 1)):
-        room = Room(seats, teams, unseen, shows_rules)
+        shape = RowShape(seats, teams, unseen, shows_rules)
         owners = {"table": 1, "seat": seats, "team": teams}
         start = 0
         for content, offset in zip(CONTENTS.values(), OFFSETS, strict=True):
-            assert start_of(offset, room) == start
-            assert part_of(offset, room, 1) == start + content.size
+            assert start_of(offset, shape) == start
+            assert part_of(offset, shape, 1) == start + content.size
             is_shown = {"": 1, "unseen": unseen, "rules": shows_rules}[content.shown_by]
             start += content.size * owners[content.owner] * is_shown
-        assert start_of(END, room) == start
+        assert start_of(END, shape) == start
 
 
 # Other layouts ----------------------------------------------------------------------------------------------
@@ -219,17 +219,17 @@ def test_every_layout_holds_the_same_numbers(spec: ObservationSpec, table: Table
                 assert other.buffers.observation[0].tolist() == row
                 check_concealed(other, record, table, spec)
         mask = games.buffers.action_mask[0].tolist()
-        room = num_ids(TEAMS if spec.padded else table.teams)
-        assert other.buffers.action_mask[0].tolist() == mask + [0] * (room - len(mask))
+        shape = num_ids(TEAMS if spec.padded else table.teams)
+        assert other.buffers.action_mask[0].tolist() == mask + [0] * (shape - len(mask))
 
 
 def check_concealed(games: Batch, record: Record, table: Table, spec: ObservationSpec) -> None:
     """The end of the full state, which is padded for each seat apart."""
     *_, hands, streams = full_state_sections(games.rules, spec)
-    room, longest = (SEATS, STREAM) if spec.padded else (table.players, streams.size // table.players)
+    shape, longest = (SEATS, STREAM) if spec.padded else (table.players, streams.size // table.players)
     expected = concealed(record, table.players, record["seat"], longest)
-    expected["other_hands"] += [0] * 19 * (room - table.players)
-    expected["streams"] += [0] * longest * (room - table.players)
+    expected["other_hands"] += [0] * 19 * (shape - table.players)
+    expected["streams"] += [0] * longest * (shape - table.players)
     row = games.full_states()[0].tolist()
     assert part(row, hands) == expected["other_hands"]
     assert part(row, streams) == expected["streams"]
@@ -241,8 +241,8 @@ def test_all_tables_have_one_padded_layout(spec: ObservationSpec) -> None:
     layouts = {sections(new_games(table).rules, spec._replace(padded=1)) for table in TABLES}
     full = {full_state_sections(new_games(table).rules, spec._replace(padded=1)) for table in TABLES}
     assert len(layouts) == len(full) == 1
-    for name, room in (("to_act", SEATS), ("hand_counts", SEATS), ("km", TEAMS), ("opening", TEAMS)):
-        assert [section.size for section in next(iter(layouts)) if section.name == name] == [room]
+    for name, shape in (("to_act", SEATS), ("hand_counts", SEATS), ("km", TEAMS), ("opening", TEAMS)):
+        assert [section.size for section in next(iter(layouts)) if section.name == name] == [shape]
 
 
 # The rules --------------------------------------------------------------------------------------------------

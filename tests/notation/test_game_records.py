@@ -160,7 +160,7 @@ def test_a_play_that_the_rules_do_not_allow(race: Record) -> None:
     seat = first.split(":")[0]
     said = refused(with_line(race, first, f"{seat}: escape"))
     assert said.startswith(f"line 6, '{seat}: escape': the rules do not allow it now: ")
-    assert "what is to be decided is 'bid'. It may: retire, pass, bid 1 to bid " in said
+    assert "the decision is 'bid'. It may: retire, pass, bid 1 to bid " in said
 
 
 def test_a_play_of_another_seat(race: Record) -> None:

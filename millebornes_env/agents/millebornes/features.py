@@ -18,7 +18,7 @@ from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.sections import (
     OFFSETS,
     ObservationSpec,
-    room_of,
+    row_shape_of,
     shown_teams,
     start_of,
 )
@@ -46,9 +46,9 @@ def write_features(rules: RulesRecord, spec: ObservationSpec, row: Int8Array, si
         row: int8[size + num_features], the observation in front; the rest is overwritten.
         size: numbers of the observation.
     """
-    room = room_of(rules, spec)
-    target, km = start_of(OFFSETS.target, room), start_of(OFFSETS.km, room)
-    hand, draw_pile = start_of(OFFSETS.hand, room), start_of(OFFSETS.draw_pile, room)
+    shape = row_shape_of(rules, spec)
+    target, km = start_of(OFFSETS.target, shape), start_of(OFFSETS.km, shape)
+    hand, draw_pile = start_of(OFFSETS.hand, shape), start_of(OFFSETS.draw_pile, shape)
     at = size
     for place in range(at, at + num_features(rules, spec)):
         row[place] = 0
@@ -56,7 +56,7 @@ def write_features(rules: RulesRecord, spec: ObservationSpec, row: Int8Array, si
         left = int(row[target]) - int(row[km + team])
         row[at + min(max(left, 0), LEFT - 1)] = 1
         at += LEFT
-    at = size + LEFT * room.teams
+    at = size + LEFT * shape.teams
     for card in range(NUM_CARD_TYPES):
         held = int(row[hand + card])
         row[at + card] = 1 if held >= 2 else 0

@@ -36,7 +36,7 @@ from millebornes_env.games.millebornes.cards import NO_CARD, NUM_CARD_TYPES, is_
 from millebornes_env.games.millebornes.legality import is_discardable, is_legal
 from millebornes_env.games.millebornes.observation import write_observation
 from millebornes_env.games.millebornes.rules import Rules, RulesRecord, compiled_rules
-from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, OFFSETS, room_of, sections, start_of
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, OFFSETS, row_shape_of, sections, start_of
 from millebornes_env.games.millebornes.state import (
     CLAIM,
     EXTENSION,
@@ -284,8 +284,8 @@ def looks_like(path: StateArray, place: int, end: StateArray, rules: RulesRecord
     for number in range(2):
         game = path[place] if number == 0 else end[0]
         write_observation(game, rules, OWN, DEFAULT_SPEC, rows[number])
-    room = room_of(rules, DEFAULT_SPEC)
-    for at in range(start_of(OFFSETS.hand, room) + NUM_CARD_TYPES, start_of(OFFSETS.unseen, room)):
+    shape = row_shape_of(rules, DEFAULT_SPEC)
+    for at in range(start_of(OFFSETS.hand, shape) + NUM_CARD_TYPES, start_of(OFFSETS.unseen, shape)):
         if rows[0, at] != rows[1, at]:
             return False
     return True

@@ -1,6 +1,6 @@
 """The rulebook of the card game Mille Bornes.
 
-Scalar functions over one record of state: no word of reinforcement learning (but in `observation.py` and
-`rulebook.py`, which the engine asks), no batch, no dictionary. A chapter of the rules is a module; `can_x`
-asks whether the rules allow x, `play_x` does it. `turn.py` is the table of contents.
+Scalar functions over one record of state, without batches, dictionaries and terms of reinforcement learning
+(except in `observation.py` and `rulebook.py`, for the engine). A chapter of the rules is a module; `can_x`
+returns whether the rules allow x, `play_x` does it. `turn.py` is the table of contents.
 """

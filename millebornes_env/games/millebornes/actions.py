@@ -92,16 +92,16 @@ def opponent_of(action: int) -> int:
 
 
 @rule
-def around(place: int, count: int) -> int:
-    """Return `place % count` by subtraction, which is much faster for small places."""
-    while place >= count:
-        place -= count
-    return place
+def around(index: int, count: int) -> int:
+    """Return `index % count` by subtraction, which is much faster for small indices."""
+    while index >= count:
+        index -= count
+    return index
 
 
 @rule
 def target_team(teams: int, team: int, opponent: int) -> int:
-    """Return the team that is the given opponent of `team`: opponents are counted to the left."""
+    """Return the team of an opponent of `team`; opponents are counted to the left."""
     return around(team + 1 + opponent, teams)
 
 
@@ -114,10 +114,10 @@ def action_name(action: int, teams: int = 2, team: int | None = None) -> str:
         team: the acting team, to name the attacked one; None names it by its distance to the left.
 
     Returns:
-        The name. An id outside the table's range is named as such, because error messages use this.
+        The name. The name of an id out of range says so, for error messages.
     """
     if not 0 <= action < num_actions(teams):
-        return f"action {action}, which is none of 0..{num_actions(teams) - 1}"
+        return f"action {action}, which is not in 0..{num_actions(teams) - 1}"
     if action in _NAMES_WITHOUT_CARD:
         return _NAMES_WITHOUT_CARD[action]
     card = card_of(action)

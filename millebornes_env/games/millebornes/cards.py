@@ -59,7 +59,7 @@ PUNCTURE_PROOF: Final = Card.PUNCTURE_PROOF.value
 RIGHT_OF_WAY: Final = Card.RIGHT_OF_WAY.value
 
 NO_CARD: Final = -1
-"""An empty pile, or nobody's card."""
+"""No card, such as the top of an empty pile."""
 
 NUM_CARD_TYPES: Final = 19
 NUM_DISTANCES: Final = 5
@@ -115,7 +115,7 @@ def is_safety(card: int) -> bool:
 
 @rule
 def remedy_for(hazard: int) -> int:
-    """Return the remedy that answers the hazard: hazards and remedies stand in one order."""
+    """Return the remedy that answers the hazard; hazards and remedies have the same order."""
     return hazard + NUM_HAZARDS
 
 
@@ -135,5 +135,5 @@ def safety_against(hazard: int) -> int:
 
 @rule
 def km_of(card: int) -> int:
-    """Return kilometres of a distance card."""
+    """Return the kilometres of a distance card."""
     return int(KM[card])

@@ -1,10 +1,9 @@
-"""Explicit chance: cards that have not been drawn are in no order, and the caller decides which are drawn.
+"""Explicit chance: the caller decides which cards are drawn, and cards not drawn have no order.
 
-A record has the cards to come in its streams (`deal.py`). Here the streams are held in one fixed order, and
-the cards that an action makes a seat draw are put where it draws them, before the action is carried out. So
-the rules are carried out by the rulebook, and all that is left to chance is which cards those are: a set of
-the cards not drawn, all of which are equally probable (004:5; a seat's stream is a stretch of the shuffled
-deck).
+A record has the cards to come in its streams (`deal.py`). Here the streams are kept in a fixed order, and the
+cards that a seat is to draw are put on top before the action is applied. So the rulebook applies the rules,
+and chance is only the set of cards drawn from those not drawn, uniformly (004:5; a seat's stream is a part of
+the shuffled deck).
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ OUTCOMES: Final = CARD_NAMES
 
 
 class Draw(NamedTuple):
-    """Cards that one seat draws at once, as a set.
+    """A set of cards that one seat draws together.
 
     Attributes:
-        seat: who draws them.
-        size: how many.
+        seat: the seat.
+        size: number of cards.
     """
 
     seat: int
@@ -43,14 +42,14 @@ class Draw(NamedTuple):
 
 
 def take_back(state: Any, rules: Rules) -> tuple[Draw, ...]:
-    """Put the hands of a round that was just dealt back under the cards not drawn.
+    """Return the hands of a round that was just dealt to the cards not drawn.
 
     Args:
         state: one record, changed in place: empty hands, no key, the cards in a fixed order.
-        rules: of the table.
+        rules: the table's rules.
 
     Returns:
-        What each seat has to be dealt again; who begins has drawn his first card with it.
+        The hand to deal to each seat; that of the first seat includes its first draw.
     """
     hands = tuple(Draw(seat, int(state["hand_count"][seat])) for seat in range(rules.players))
     state["hand"], state["hand_count"] = 0, 0
@@ -60,7 +59,7 @@ def take_back(state: Any, rules: Rules) -> tuple[Draw, ...]:
 
 
 def put_in_hand(state: Any, seat: int, cards: tuple[int, ...]) -> None:
-    """Give a seat the cards that it is dealt; they are taken from those not drawn."""
+    """Deal cards to a seat, from those not drawn."""
     counts = not_drawn(state)
     for card in cards:
         state["hand"][seat, card] += 1
@@ -70,15 +69,12 @@ def put_in_hand(state: Any, seat: int, cards: tuple[int, ...]) -> None:
 
 
 def put_in_order(state: Any) -> None:
-    """Hold the cards not drawn in a fixed order, so that games that are alike are equal records."""
+    """Sort the cards not drawn, so that equivalent games are equal records."""
     _fill(state, not_drawn(state))
 
 
 def not_drawn(state: Any) -> npt.NDArray[np.int64]:
-    """Count the copies of each card that nobody has drawn yet: int64[19].
-
-    They are the cards of the deck that lie neither in a hand nor face up.
-    """
+    """Count the copies of each card not drawn, neither in a hand nor face up: int64[19]."""
     counts: npt.NDArray[np.int64] = state["hidden"] - state["hand"].sum(axis=0, dtype=np.int64)
     return counts
 
@@ -90,18 +86,18 @@ def in_hand(state: Any, seat: int) -> npt.NDArray[np.int8]:
 
 
 def draw_that_follows(before: Any, after: Any) -> Draw:
-    """Return the seat that drew between two records and its number of cards; the second follows the first."""
+    """Return the draw between two consecutive records of a game."""
     has_gained = (after["hand"] > before["hand"]).any(axis=1)
     return Draw(int(has_gained.argmax()), int(before["draw_pile"]) - int(after["draw_pile"]))
 
 
 def put_on_top(state: Any, after: Any, cards: tuple[int, ...]) -> None:
-    """Let the next action in `state` draw these cards.
+    """Arrange the deck so that the next action in `state` draws these cards.
 
     Args:
         state: one record, changed in place.
-        after: the same game after the action, in which other cards were drawn.
-        cards: as many as those.
+        after: the same game after the action, with other cards drawn.
+        cards: the same number of cards.
     """
     counts = not_drawn(state)
     for card in cards:
@@ -113,16 +109,16 @@ def put_on_top(state: Any, after: Any, cards: tuple[int, ...]) -> None:
 
 
 def _fill(state: Any, counts: npt.NDArray[np.int64]) -> None:
-    """Lay the cards into the places of the streams, in the order of their ids."""
-    places = np.concatenate(
+    """Write the cards into the streams, in the order of their ids."""
+    offsets = np.concatenate(
         [np.arange(first, end) for first, end in zip(state["stream_next"], state["stream_end"], strict=True)]
     )
     state["deck"][:] = NO_CARD
-    state["deck"][places] = np.arange(NUM_CARD_TYPES).repeat(counts)[: len(places)]
+    state["deck"][offsets] = np.arange(NUM_CARD_TYPES).repeat(counts)[: len(offsets)]
 
 
 def most_points(rules: Rules) -> int:
-    """Return a bound on the points by which a team can be ahead at the end of a round."""
+    """Return an upper bound on a team's lead in points at the end of a round."""
     copies = rules.deck
     longest = max(rules.target, rules.extended_target) + (0 if rules.exact_finish else int(KM[DISTANCE_200]))
     safeties = sum(copies[DRIVING_ACE:])

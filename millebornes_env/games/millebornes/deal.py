@@ -1,8 +1,8 @@
 """The deal and the draw: the shuffled deck, the seats' streams, taking a card.
 
-The cards to come are laid out in streams, one for each seat, so that an extra turn does not shift what the
-other seats will draw: the same cards in the same seats whatever the plays, which makes comparisons of two
-players far sharper. A stream is a stretch of the shuffled deck, so the distribution is that of a common pile.
+The cards to come are in streams, one for each seat, so that an extra turn does not shift the draws of other
+seats: each seat draws the same cards whatever is played, which makes comparisons of two players far more
+precise. A stream is a part of the shuffled deck, so the distribution is that of a common pile.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def draw_first_dealer(state: State, rules: RulesRecord) -> int:
 
 @rule
 def shuffle_deck(state: State, rules: RulesRecord) -> int:
-    """Lay the shuffled cards of this table into `state.deck`; how many they are.
+    """Write the shuffled cards of this table into `state.deck`, and return their number.
 
     Rule: 004:5, the deck is shuffled; rules 0.2 for what is in it.
     """
@@ -49,8 +49,8 @@ def shuffle_deck(state: State, rules: RulesRecord) -> int:
         for _ in range(card_count(rules, card)):
             state.deck[size] = card
             size += 1
-    for place in range(size, DECK_SIZE):
-        state.deck[place] = NO_CARD
+    for index in range(size, DECK_SIZE):
+        state.deck[index] = NO_CARD
     key_0, key_1 = round_key(state)
     for last in range(size - 1, 0, -1):
         other = random_below(key_0, key_1, last, last + 1)
@@ -62,7 +62,7 @@ def shuffle_deck(state: State, rules: RulesRecord) -> int:
 
 @rule
 def clear_table(state: State, rules: RulesRecord) -> None:
-    """Take all cards from hands, piles and tableaux, and clear what was pending."""
+    """Take all cards from hands, piles and tableaux, and clear pending decisions."""
     state.phase = PLAY
     state.pending_hazard = NO_CARD
     state.pending_team = NO_TEAM
@@ -118,7 +118,7 @@ def deal_round(state: State, rules: RulesRecord) -> None:
 
 @rule
 def stream_to_draw_from(state: State, rules: RulesRecord, seat: int) -> int:
-    """Return the seat whose stream gives the next card: its own, else the nearest to the left with cards.
+    """Return the seat whose stream has the next card: the seat itself, else the nearest to the left.
 
     Precondition: the draw pile is not empty.
     """
@@ -139,14 +139,14 @@ def draw_card(state: State, rules: RulesRecord, seat: int) -> None:
         return
     owner = stream_to_draw_from(state, rules, seat)
     if owner == seat:
-        place = int(state.stream_next[owner])
-        state.stream_next[owner] = place + 1
+        index = int(state.stream_next[owner])
+        state.stream_next[owner] = index + 1
     else:
-        place = int(state.stream_end[owner]) - 1
-        state.stream_end[owner] = place
+        index = int(state.stream_end[owner]) - 1
+        state.stream_end[owner] = index
     state.draw_pile = int(state.draw_pile) - 1
-    take_into_hand(state, seat, int(state.deck[place]))
-    state.deck[place] = NO_CARD
+    take_into_hand(state, seat, int(state.deck[index]))
+    state.deck[index] = NO_CARD
 
 
 @rule
@@ -176,7 +176,7 @@ def discard(state: State, card: int) -> None:
 
 @rule
 def lay_on_tableau(state: State, team: int, card: int) -> None:
-    """Count the card among those that lie in the team's piles."""
+    """Count the card among those in the team's piles."""
     state.tableau[team, card] = int(state.tableau[team, card]) + 1
 
 

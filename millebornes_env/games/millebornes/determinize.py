@@ -1,7 +1,7 @@
-"""Redeal what a seat cannot see: a game that it could as well be in.
+"""Redealing of everything hidden from a seat.
 
-The seat sees its own hand, all piles and all counts. Hidden are the other hands and the order of the cards
-to come; those cards are shuffled and dealt again to the same places.
+The seat sees its own hand, all piles and all counts. The other hands and the order of the cards to come are
+hidden; these cards are shuffled and dealt again in the same numbers.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ def redeal_hidden_cards(
 ) -> None:
     """Deal all cards that the seat cannot see again; each consistent deal has the same probability.
 
-    While another seat is asked whether it claims a coup fourré, everybody can see that it holds the safety:
-    that card stays where it is. (What a seat might infer from how others played is not considered.)
+    While another seat may claim a coup fourré, everybody can see that it holds the safety, so that card stays
+    in its hand. (Inferences from the play of others are not considered.)
 
     Args:
         state: the game, changed in place.
         rules: the table's rules.
-        seat: the seat whose view is kept.
+        seat: the seat whose information is kept.
         key_0: first 32-bit word of the key of the shuffle.
         key_1: second word.
-        hidden: int8[DECK_SIZE], overwritten: a place to shuffle in.
+        hidden: int8[DECK_SIZE], overwritten, scratch for the shuffle.
     """
     known_seat, known_card = known_card_of_others(state, seat)
     if known_card != NO_CARD:
@@ -63,7 +63,7 @@ def known_card_of_others(state: State, seat: int) -> tuple[int, int]:
 
 @rule
 def gather_hidden_cards(state: State, rules: RulesRecord, seat: int, hidden: Int8Array) -> int:
-    """Write the cards of the other hands and of all streams into `hidden`; how many they are."""
+    """Write the cards of the other hands and of all streams into `hidden`, and return their number."""
     count = 0
     for other in range(rules.players):
         if other != seat:
@@ -71,15 +71,15 @@ def gather_hidden_cards(state: State, rules: RulesRecord, seat: int, hidden: Int
                 for _ in range(int(state.hand[other, card])):
                     hidden[count] = card
                     count += 1
-        for place in range(int(state.stream_next[other]), int(state.stream_end[other])):
-            hidden[count] = state.deck[place]
+        for offset in range(int(state.stream_next[other]), int(state.stream_end[other])):
+            hidden[count] = state.deck[offset]
             count += 1
     return count
 
 
 @rule
 def deal_hidden_cards(state: State, rules: RulesRecord, seat: int, hidden: Int8Array) -> None:
-    """Deal the cards of `hidden` to the other hands and to all streams, as many to each as it had."""
+    """Deal the cards of `hidden` to the other hands and to all streams, in the same numbers as before."""
     count = 0
     for other in range(rules.players):
         if other != seat:
@@ -89,6 +89,6 @@ def deal_hidden_cards(state: State, rules: RulesRecord, seat: int, hidden: Int8A
                 card = int(hidden[count])
                 state.hand[other, card] = int(state.hand[other, card]) + 1
                 count += 1
-        for place in range(int(state.stream_next[other]), int(state.stream_end[other])):
-            state.deck[place] = hidden[count]
+        for offset in range(int(state.stream_next[other]), int(state.stream_end[other])):
+            state.deck[offset] = hidden[count]
             count += 1

@@ -1,4 +1,4 @@
-"""Hazards: what may be laid against an opponent, and laying it."""
+"""Hazards: the conditions for laying them against an opponent, and their effects."""
 
 from __future__ import annotations
 

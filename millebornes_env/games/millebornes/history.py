@@ -1,4 +1,4 @@
-"""The events of a game's history, public ones and those that one seat alone sees.
+"""The events of a game's history, public and private.
 
 Cards are played and discarded face up (004:5), so actions are public. A drawn card is known to the seat that
 drew it. Only the seat itself knows that it could claim a coup fourré and lets the hazard stand: at a table,
@@ -27,16 +27,16 @@ from millebornes_env.games.millebornes.rules import Rules, RulesRecord
 from millebornes_env.games.millebornes.state import CLAIM, MAX_SEATS, STATE, State
 
 EVENTS: Final = (*(f"draws {name}" for name in CARD_NAMES), "may claim", "deals")
-"""Events other than actions; their seat is the one that draws, is asked or deals."""
+"""Events other than actions; their seat is the one that draws, may claim or deals."""
 
 PRIVATE_EVENTS: Final = NUM_CARD_TYPES + 1
-"""The first so many events are seen by their seat alone."""
+"""Number of events, the first of `EVENTS`, that only their seat sees."""
 
 PRIVATE_ACTIONS: Final = (PASS,)
-"""And so are these actions."""
+"""Actions that only their seat sees."""
 
 PRIVATE_SECTIONS: Final = ("hand", "unseen")
-"""The sections of an observation that show a seat what others do not see."""
+"""The sections of an observation with private information."""
 
 MAY_CLAIM: Final = NUM_CARD_TYPES
 DEALS: Final = NUM_CARD_TYPES + 1
@@ -161,7 +161,7 @@ def drawing_seat(before: Any, after: State, rules: RulesRecord) -> int:
 
 
 def questions(before: Any, after: Any) -> tuple[tuple[int, int], ...]:
-    """Return the seats that are asked something in the second of two records of a game, with the events."""
+    """Return the seats that may claim a coup fourré only in the second record of a game, with the events."""
     if int(after["phase"]) == CLAIM and int(before["phase"]) != CLAIM:
         return ((int(after["seat"]), MAY_CLAIM),)
     return ()
@@ -169,23 +169,23 @@ def questions(before: Any, after: Any) -> tuple[tuple[int, int], ...]:
 
 def holding(state: Any, seat: int) -> npt.NDArray[np.int8]:
     """Return the private information of a seat: its cards of each type, and 1 if it may claim: int8[20]."""
-    is_asked = int(state["phase"]) == CLAIM and int(state["seat"]) == seat
-    return np.append(state["hand"][seat], np.int8(is_asked))
+    may_claim = int(state["phase"]) == CLAIM and int(state["seat"]) == seat
+    return np.append(state["hand"][seat], np.int8(may_claim))
 
 
 def words_of_holding(counts: npt.NDArray[np.int8]) -> str:
-    """Return the same in words: "2 x 25 km, Roll"."""
-    *cards, is_asked = counts.tolist()
+    """Return the result of `holding` in words: "2 x 25 km, Roll"."""
+    *cards, may_claim = counts.tolist()
     held = [(copies, CARD_NAMES[card]) for card, copies in enumerate(cards) if copies]
     words = ", ".join(name if copies == 1 else f"{copies} x {name}" for copies, name in held) or "nothing"
-    return f"{words}; may claim" if is_asked else words
+    return f"{words}; may claim" if may_claim else words
 
 
 def most_events(rules: Rules) -> int:
     """Return a bound on the events that one seat can see in a round.
 
-    Each card is drawn once, by itself or by another, and leaves a hand once. A hazard is followed by a
-    question and, where it is let stand, by an answer; a claim lays a safety. One extension may be called.
+    Each card is drawn at most once, by the seat or another one, and leaves a hand once. A hazard can add a
+    decision on a claim and a pass; a claim lays a safety. One extension may be called.
     """
     size, hazards = sum(rules.deck), sum(rules.deck[ACCIDENT : SPEED_LIMIT + 1])
     of_others = (rules.players - 1) * rules.hand_limit

@@ -47,7 +47,7 @@ from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, PLAY, Int8Array, State
 
 SAFETIES: Final = ((1 << NUM_SAFETIES) - 1) << DRIVING_ACE
-"""All of them, as a set."""
+"""The set of all safeties."""
 
 
 @rule
@@ -59,9 +59,9 @@ def can_lay(state: State, rules: RulesRecord, team: int, card: int, opponent: in
     Args:
         state: the game.
         rules: the table's rules.
-        team: whose turn it is.
+        team: the acting team.
         card: the card to lay.
-        opponent: for a hazard, against which opponent; ignored otherwise.
+        opponent: the opponent to attack with a hazard; ignored for other cards.
     """
     if is_distance(card):
         return can_play_distance(state, rules, team, card)
@@ -117,7 +117,7 @@ def is_everybody_stuck(state: State, rules: RulesRecord) -> bool:
 
 @rule
 def is_legal(state: State, rules: RulesRecord, action: int) -> bool:
-    """Return True if the rules allow the action to the seat that decides now."""
+    """Return True if the action is legal for the seat to act."""
     if action < 0 or action >= num_actions(rules.teams):
         return False
     seat, phase = int(state.seat), int(state.phase)
@@ -135,14 +135,14 @@ def is_legal(state: State, rules: RulesRecord, action: int) -> bool:
 
 # Sets of actions -------------------------------------------------------------------------------------------
 #
-# A set of cards or actions is an int: bit `action` is 1 where the action is in it. These ask the same
-# questions as `can_lay`, kind by kind (a test compares the two on every action), because this is the hottest
-# code of the library: what all cards of a kind have in common is asked once, whoever holds them.
+# A set of cards or actions is an int: bit `action` is 1 if the action is in the set. These functions follow
+# the rules of `can_lay` kind by kind (a test compares the two on every action), because this is the hottest
+# code of the library: conditions shared by all cards of a kind are evaluated once.
 
 
 @rule
 def legal_actions(state: State, rules: RulesRecord, seat: int) -> int:
-    """Return all legal actions of the seat, which is to decide; none when the round is over."""
+    """Return all legal actions of the seat to act; the empty set when the round is over."""
     phase = int(state.phase)
     if phase == PLAY:
         return legal_cards(state, rules, seat)
@@ -155,7 +155,7 @@ def legal_actions(state: State, rules: RulesRecord, seat: int) -> int:
 
 @rule
 def legal_cards(state: State, rules: RulesRecord, seat: int) -> int:
-    """Return the cards that the seat may lay or discard, it being its turn."""
+    """Return the cards that the seat to play may lay or discard."""
     held = held_cards(state, seat)
     plays = held_plays(state, rules, team_of(rules, seat), held)
     if rules.discard_only_if_stuck == 1 and plays != 0:
@@ -194,7 +194,7 @@ def distances_to_lay(state: State, rules: RulesRecord, team: int) -> int:
 
 @rule
 def remedies_to_lay(state: State, rules: RulesRecord, team: int) -> int:
-    """Return the remedies that the team's piles ask for (004:14, 004:15, 004:18)."""
+    """Return the remedies that the team may lay on its piles (004:14, 004:15, 004:18)."""
     cards = only_if(is_limited(state, team), END_OF_LIMIT) | only_if(can_play_roll(state, rules, team), ROLL)
     if is_stopped_by_hazard(state, team):
         cards |= 1 << remedy_for(int(state.battle[team]))
@@ -219,12 +219,12 @@ def only_if(condition: bool, card: int) -> int:
 
 @rule
 def write_mask(state: State, rules: RulesRecord, mask: Int8Array) -> None:
-    """Write 1 at each action that the deciding seat may choose and 0 elsewhere.
+    """Write 1 for legal actions of the seat to act and 0 for others.
 
     Args:
         state: the game.
         rules: the table's rules.
-        mask: int8[num_actions], overwritten; a padded one has zeros behind.
+        mask: int8[num_actions], overwritten; padding is 0.
     """
     actions = legal_actions(state, rules, int(state.seat))
     write_set(mask, 0, actions, FIRST_FURTHER_HAZARD)

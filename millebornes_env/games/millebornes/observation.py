@@ -1,7 +1,7 @@
-"""Observations: everything that a seat can see, written as a row of small integers.
+"""Observations: everything that a seat can see, as a row of small integers.
 
-The row is laid out in sections (`sections.BySection` is their table), and each is written by the function
-`write_NAME`. Teams and seats are counted from the observer: its own first, then to the left.
+The row consists of sections (`sections.BySection`), each written by the function `write_NAME`. Teams and
+seats are counted from the observer: its own first, then to the left.
 """
 
 from __future__ import annotations
@@ -28,74 +28,78 @@ from millebornes_env.games.millebornes.sections import (
     OFFSETS,
     SCORE_UNIT,
     ObservationSpec,
-    Room,
+    RowShape,
     longest_stream,
     observation_size,
     part_of,
-    room_of,
+    row_shape_of,
     shown_seats,
     start_of,
 )
 from millebornes_env.games.millebornes.state import ROUND_OVER, Int8Array, State
 
 OBSERVATION_VERSION: Final = 2
-"""Goes up when a trained agent would see different numbers."""
+"""Increased when a trained agent would see different numbers."""
 
 
 @rule
 def write_observation(
     state: State, rules: RulesRecord, seat: int, spec: ObservationSpec, row: Int8Array
 ) -> None:
-    """Write what the seat sees.
+    """Write the observation of a seat.
 
     Args:
         state: the game.
         rules: the table's rules.
-        seat: the observer, whether it is its turn or not.
-        spec: what the observation shows.
+        seat: the observer, whether it is to act or not.
+        spec: the observation spec.
         row: int8[observation_size], overwritten.
     """
     if not IS_COMPILED:
         assert len(row) == observation_size(rules, spec), "the row is not as long as the observation"
-    room = room_of(rules, spec)
+    shape = row_shape_of(rules, spec)
     row[:] = 0
-    write_hand(state, rules, seat, row, start_of(OFFSETS.hand, room))
-    write_discard_pile(state, rules, seat, row, start_of(OFFSETS.discard_pile, room))
-    write_draw_pile(state, rules, seat, row, start_of(OFFSETS.draw_pile, room))
-    write_phase(state, rules, seat, row, start_of(OFFSETS.phase, room))
-    write_pending_hazard(state, rules, seat, row, start_of(OFFSETS.pending_hazard, room))
-    write_target(state, rules, seat, row, start_of(OFFSETS.target, room))
-    for place in range(rules.players):
-        write_seat(state, rules, around(seat + place, rules.players), room, place, row)
+    write_hand(state, rules, seat, row, start_of(OFFSETS.hand, shape))
+    write_discard_pile(state, rules, seat, row, start_of(OFFSETS.discard_pile, shape))
+    write_draw_pile(state, rules, seat, row, start_of(OFFSETS.draw_pile, shape))
+    write_phase(state, rules, seat, row, start_of(OFFSETS.phase, shape))
+    write_pending_hazard(state, rules, seat, row, start_of(OFFSETS.pending_hazard, shape))
+    write_target(state, rules, seat, row, start_of(OFFSETS.target, shape))
+    for index in range(rules.players):
+        write_seat(state, rules, around(seat + index, rules.players), shape, index, row)
     own = team_of(rules, seat)
-    for place in range(rules.teams):
-        write_team(state, rules, around(own + place, rules.teams), room, place, row)
+    for index in range(rules.teams):
+        write_team(state, rules, around(own + index, rules.teams), shape, index, row)
     if spec.unseen == 1:
-        write_unseen(state, rules, seat, row, start_of(OFFSETS.unseen, room))
+        write_unseen(state, rules, seat, row, start_of(OFFSETS.unseen, shape))
     if spec.rules == 1:
-        write_rules(state, rules, seat, row, start_of(OFFSETS.rules, room))
+        write_rules(state, rules, seat, row, start_of(OFFSETS.rules, shape))
 
 
 @rule
-def write_seat(state: State, rules: RulesRecord, seat: int, room: Room, place: int, row: Int8Array) -> None:
-    """Write what is shown of a seat, so many places to the left of the observer."""
-    write_to_act(state, rules, seat, row, part_of(OFFSETS.to_act, room, place))
-    write_hand_counts(state, rules, seat, row, part_of(OFFSETS.hand_counts, room, place))
+def write_seat(
+    state: State, rules: RulesRecord, seat: int, shape: RowShape, index: int, row: Int8Array
+) -> None:
+    """Write the sections of a seat, the `index`-th to the left from the observer."""
+    write_to_act(state, rules, seat, row, part_of(OFFSETS.to_act, shape, index))
+    write_hand_counts(state, rules, seat, row, part_of(OFFSETS.hand_counts, shape, index))
 
 
 @rule
-def write_team(state: State, rules: RulesRecord, team: int, room: Room, place: int, row: Int8Array) -> None:
-    """Write what is shown of a team, so many places to the left of the observer's."""
-    write_extension(state, rules, team, row, part_of(OFFSETS.extension, room, place))
-    write_battle(state, rules, team, row, part_of(OFFSETS.battle, room, place))
-    write_opening(state, rules, team, row, part_of(OFFSETS.opening, room, place))
-    write_moving(state, rules, team, row, part_of(OFFSETS.moving, room, place))
-    write_limited(state, rules, team, row, part_of(OFFSETS.limited, room, place))
-    write_km(state, rules, team, row, part_of(OFFSETS.km, room, place))
-    write_two_hundreds(state, rules, team, row, part_of(OFFSETS.two_hundreds, room, place))
-    write_safeties(state, rules, team, row, part_of(OFFSETS.safeties, room, place))
-    write_coups_fourres(state, rules, team, row, part_of(OFFSETS.coups_fourres, room, place))
-    write_score(state, rules, team, row, part_of(OFFSETS.score, room, place))
+def write_team(
+    state: State, rules: RulesRecord, team: int, shape: RowShape, index: int, row: Int8Array
+) -> None:
+    """Write the sections of a team, the `index`-th to the left from the observer's."""
+    write_extension(state, rules, team, row, part_of(OFFSETS.extension, shape, index))
+    write_battle(state, rules, team, row, part_of(OFFSETS.battle, shape, index))
+    write_opening(state, rules, team, row, part_of(OFFSETS.opening, shape, index))
+    write_moving(state, rules, team, row, part_of(OFFSETS.moving, shape, index))
+    write_limited(state, rules, team, row, part_of(OFFSETS.limited, shape, index))
+    write_km(state, rules, team, row, part_of(OFFSETS.km, shape, index))
+    write_two_hundreds(state, rules, team, row, part_of(OFFSETS.two_hundreds, shape, index))
+    write_safeties(state, rules, team, row, part_of(OFFSETS.safeties, shape, index))
+    write_coups_fourres(state, rules, team, row, part_of(OFFSETS.coups_fourres, shape, index))
+    write_score(state, rules, team, row, part_of(OFFSETS.score, shape, index))
 
 
 # One function for each section, all with the same arguments: the game, the rules, the observer (or the team
@@ -248,11 +252,11 @@ def write_hidden_cards(
 ) -> None:
     """Write what a full state adds to the observation, from `at` on; the row is 0 there."""
     streams_at = at + (shown_seats(rules, spec) - 1) * NUM_CARD_TYPES
-    for place in range(rules.players):
-        other = around(seat + place, rules.players)
-        if place > 0:
-            write_hand(state, rules, other, row, at + (place - 1) * NUM_CARD_TYPES)
-        write_stream(state, other, row, streams_at + place * longest_stream(rules, spec))
+    for index in range(rules.players):
+        other = around(seat + index, rules.players)
+        if index > 0:
+            write_hand(state, rules, other, row, at + (index - 1) * NUM_CARD_TYPES)
+        write_stream(state, other, row, streams_at + index * longest_stream(rules, spec))
 
 
 @rule

@@ -1,7 +1,6 @@
-"""Why an action is not legal, in words, for a person who knows the game.
+"""Reasons why an action is illegal, in words.
 
-`reason_of` finds the reason and is compiled, too: where there is no Python (a page in a browser), the same
-function gives the number of the same sentence.
+`reason_of` finds the reason and is also compiled, so that a page without Python has the same messages.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from millebornes_env.games.millebornes.rules import Rules, RulesRecord, rules_re
 from millebornes_env.games.millebornes.state import PHASE_NAMES, PLAY, State
 
 REASONS: Final = (
-    "what is to be decided is '{phase}'",
+    "the decision is '{phase}'",
     "the hand holds no {card}",
     "this table allows no discard of a safety",
     "this table allows a discard only when no card can be laid",
@@ -49,8 +48,8 @@ REASONS: Final = (
     "no Speed limit shows on team {team}'s speed pile",
     "no {hazard} stops team {team}",
 )
-"""Half a sentence for each reason. In braces stands what is asked about: the deciding seat's `team`, the
-`target` of a hazard (a team), the `card`, the `safety` against it or the `hazard` that it answers, ...
+"""Half a sentence for each reason, with names in braces: the acting seat's `team`, the `target` of a hazard
+(a team), the `card`, the `safety` against it or the `hazard` that it answers, ...
 """
 
 (
@@ -74,17 +73,17 @@ REASONS: Final = (
 ) = range(len(REASONS))
 
 
-# Which it is -----------------------------------------------------------------------------------------------
+# The reason ------------------------------------------------------------------------------------------------
 
 
 @rule
 def reason_of(state: State, rules: RulesRecord, action: int) -> int:
-    """Return the reason why an action is not legal: an index of `REASONS`.
+    """Return the reason why an action is illegal: an index of `REASONS`.
 
     Args:
-        state: the game; only what the deciding seat can see of it is asked about.
-        rules: the table's.
-        action: an id of the table that is not legal now.
+        state: the game; only information visible to the acting seat is used.
+        rules: the table's rules.
+        action: an action id of the table that is illegal now.
     """
     card, seat = card_of(action), int(state.seat)
     if int(state.phase) != PLAY or card == NO_CARD:
@@ -131,12 +130,12 @@ def reason_of_hazard(state: State, rules: RulesRecord, target: int, card: int) -
 
 
 def reason_against(state: State, rules: Rules, action: int) -> str:
-    """Say why an action is not legal, for a person who knows the game.
+    """Say why an action is illegal.
 
     Args:
-        state: the game; only what the deciding seat can see of it is asked about.
-        rules: the table's.
-        action: an id of the table that is not legal now.
+        state: the game; only information visible to the acting seat is used.
+        rules: the table's rules.
+        action: an action id of the table that is illegal now.
 
     Returns:
         Half a sentence: "team 0 is not rolling".

@@ -1,4 +1,4 @@
-"""Remedies: which the own piles ask for, and laying them."""
+"""Remedies: the conditions for laying them, and their effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A game from its plays: carried out one after the other, up to the first that the rules do not allow."""
+"""Replay of one game's actions, up to the first illegal one."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from millebornes_env.games.millebornes.winning import is_match_over
 def play_until_refused(
     states: StateArray, rules: RulesRecord, actions: npt.NDArray[np.int64], seats: npt.NDArray[np.int32]
 ) -> int:
-    """Carry out the actions of one game as long as the rules allow them.
+    """Apply the actions of one game up to the first illegal one.
 
     Args:
-        states: `STATE[1]`, the game; it stands before the refused action afterwards, or at the end.
+        states: `STATE[1]`, the game, changed in place.
         rules: the table's rules.
-        actions: int64[K], ids of actions; NEXT_ROUND deals the next round of the match.
-        seats: int32[K], overwritten as far as the game gets: who played, NO_SEAT where a round was dealt.
+        actions: int64[K], action ids; NEXT_ROUND deals the next round of the match.
+        seats: int32[K], overwritten with the seat of each action applied, NO_SEAT for a deal.
 
     Returns:
-        The place of the first action that the rules do not allow, or K.
+        The index of the first illegal action, or K.
     """
     state = states[0]
-    for place in range(len(actions)):
-        action = int(actions[place])
+    for index in range(len(actions)):
+        action = int(actions[index])
         if int(state.phase) == ROUND_OVER:
             if action != NEXT_ROUND or is_match_over(state, rules):
-                return place
-            seats[place] = NO_SEAT
+                return index
+            seats[index] = NO_SEAT
             start_next_round(state, rules)
         else:
             if not is_legal(state, rules, action):
-                return place
-            seats[place] = int(state.seat)
+                return index
+            seats[index] = int(state.seat)
             step(state, rules, action)
     return len(actions)

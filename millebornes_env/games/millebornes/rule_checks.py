@@ -1,7 +1,7 @@
 """Checks of the values of the rules.
 
-Each value is checked by itself (`limits`), then combinations of values: `problem_of` can also be compiled, so
-that a page without Python rejects the same rules with the same sentences.
+Each value is checked by itself (`limits`), then combinations of values: `problem_of` is also compiled for the
+page without Python, so that it rejects the same rules with the same messages.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ FEWEST_TEAMS: Final = 2
 MOST_TEAMS: Final = 4
 STEP_OF_KM: Final = 25
 LONGEST_TRIP: Final = 2500
-"""So that km in 25s fit the observation's int8."""
+"""Keeps km in 25s within the observation's int8."""
 MOST_POINTS: Final = 1000
 HIGHEST_GOAL: Final = 10_000
-"""So that totals fit the record's int16 with room for the last round."""
+"""Keeps totals, including the last round, within the record's int16."""
 
 _LARGEST: Final = 10**6
 _FIRST_COPIES: Final = Rules._fields.index("copies_of_25")
@@ -54,7 +54,7 @@ PROBLEMS: Final = (
     "extended_target is {extended_target} km: it must be more than target ({target} km), or 0 for no "
     "extension",
 )
-"""Problems with combinations of values that are each possible; in braces: names of rules, the `size` of the
+"""Problems with combinations of values that are each valid; in braces: names of rules, the `size` of the
 deck, the cards `dealt` and the `distance_cards`."""
 
 (
@@ -98,10 +98,10 @@ def limits(name: str) -> Limits:
 
 
 def validated(rules: Rules) -> Rules:
-    """Return the rules as given, if they make a game.
+    """Return the rules after checking that they make a game.
 
     Raises:
-        EditionError: they do not; the message names the field and what it may be.
+        EditionError: a rule is invalid; the message names the field and its possible values.
     """
     for name, value in rules._asdict().items():
         _check_value(name, value)
@@ -121,7 +121,7 @@ def validated(rules: Rules) -> Rules:
             raise EditionError(f"{name} is {rules.deck[card]}: there is at most one {CARD_NAMES[card]}")
     problem = _problem_of(rules)
     if problem != NO_PROBLEM:
-        raise EditionError(PROBLEMS[problem].format(**_told_of(rules)))
+        raise EditionError(PROBLEMS[problem].format(**_message_values(rules)))
     return rules
 
 
@@ -145,13 +145,13 @@ def _listed(choices: tuple[str, ...]) -> str:
     return " or ".join(f"{value} ({meaning})" for value, meaning in enumerate(choices))
 
 
-@lru_cache  # rules are checked wherever they come in, and this takes most of the time
+@lru_cache  # rules are checked often, and this takes most of the time
 def _problem_of(rules: Rules) -> int:
     return int(plain(problem_of)(rules))
 
 
-def _told_of(rules: Rules) -> dict[str, Any]:
-    """Return the values that the sentences of `PROBLEMS` mention."""
+def _message_values(rules: Rules) -> dict[str, Any]:
+    """Return the values in the messages of `PROBLEMS`."""
     cards = [f"{rules.deck[card]} of {KM[card]}" for card in range(NUM_DISTANCES) if rules.deck[card]]
     distance_cards = ", ".join(cards or ["there are none"])
     return rules._asdict() | {
@@ -163,12 +163,12 @@ def _told_of(rules: Rules) -> dict[str, Any]:
     }
 
 
-# What several values make together -------------------------------------------------------------------------
+# Combinations of values ------------------------------------------------------------------------------------
 
 
 @rule
 def problem_of(rules: AnyRules) -> int:
-    """Find a problem with rules whose values are each possible: an index of `PROBLEMS`, or NO_PROBLEM."""
+    """Return the first problem with values that are each valid: an index of `PROBLEMS`, or NO_PROBLEM."""
     size = deck_size(rules)
     if size > DECK_SIZE:
         return DECK_TOO_LARGE
@@ -187,7 +187,7 @@ def problem_of(rules: AnyRules) -> int:
 
 @rule
 def problem_of_trip(rules: AnyRules) -> int:
-    """Find a problem with the lengths of the trip."""
+    """Return the first problem with the lengths of the trip."""
     if rules.target == 0 or not is_trip(rules.target):
         return TARGET_IS_NO_TRIP
     if not can_be_reached(rules, rules.target):

@@ -1,7 +1,7 @@
 """Mille Bornes for the engine: the functions of `engine.rulebook.Rulebook`, implemented by the chapters.
 
-An episode is a round or a match; a round is scored when it is over, and that is when seats are paid. Here and
-in `observation.py` the rulebook speaks of learning; in the chapters it does not.
+An episode is a round or a match; a round is scored when it is over, and rewards are paid then. Only this
+module and `observation.py` use terms of reinforcement learning; the chapters do not.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ POINTS: Final = 0
 WIN: Final = 1
 
 POINTS_PER_REWARD: Final = 1000.0
-"""A lead of so many points is a reward of 1."""
+"""Lead in points for a reward of 1."""
 
 REDEAL_ROOM: Final = DECK_SIZE
 
@@ -78,13 +78,13 @@ def is_episode_over(state: State, rules: RulesRecord, episode: int) -> bool:
 
 @rule
 def break_off(state: State) -> None:
-    """End the round where it stands, without a winner or a score."""
+    """End the round in its current state, without a winner or a score."""
     drop_pending_hazard(state)
     state.phase = ROUND_OVER
 
 
 def was_broken_off(state: State, rules: Rules) -> bool:
-    """Return True if the round is over without a winner, although there are cards to play."""
+    """Return True if the round is over without a winner, although there are cards left to play."""
     cards = int(state.draw_pile)
     if plain(are_hands_played_out)(state, rules):
         cards += int(state.hand_count[: rules.players].sum())
@@ -95,10 +95,10 @@ def was_broken_off(state: State, rules: Rules) -> bool:
 def write_rewards(
     state: State, rules: RulesRecord, episode: int, reward: int, over: bool, row: npt.NDArray[np.float32]
 ) -> None:
-    """Write what a finished round gives to each seat: all members of a team get the same.
+    """Write the reward of each seat for a finished round, the same for all members of a team.
 
-    POINTS: the team's points less the mean of the other teams', in thousands.
-    WIN, and where no points are counted: at the end of the episode what the share of the win pays.
+    POINTS: the team's points minus the mean of the other teams', in thousands.
+    WIN, and where no points are counted: the reward of the share of the win, at the end of the episode.
     """
     for seat in range(rules.players):
         team = team_of(rules, seat)
@@ -152,7 +152,7 @@ def is_won_by_score(rules: Rules) -> bool:
 
 
 def action_count(rules: Rules, spec: ObservationSpec | None) -> int:
-    """Return the number of actions of a mask, which may be padded to the most teams (None: not padded)."""
+    """Return the length of a mask, which may be padded to the maximum number of teams (None: not padded)."""
     return actions.num_actions(rules.teams if spec is None else shown_teams(rules, spec))
 
 

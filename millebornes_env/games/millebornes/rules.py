@@ -1,7 +1,7 @@
-"""Every rule in which the rule sheets differ, as a tuple of ints; `rule_checks` says which make a game.
+"""Every rule in which the rule sheets differ, as a tuple of ints; `rule_checks` validates them.
 
-Each field of `Rules` says, in its annotation, the question that it answers, what its values mean and how an
-observation shows it. Nothing else in the rulebook knows which edition is played.
+The annotation of each field of `Rules` has the question that it answers, the meanings of its values and its
+unit in observations. Nothing else in the rulebook depends on the edition.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Field(NamedTuple):
     Attributes:
         question: the question that the field answers, with the ruling (E1 ... E64) if there is one.
         choices: meanings of the values 0, 1, ...; empty for a number.
-        unit: an observation shows the value in these, rounded down, so that it fits an int8.
+        unit: unit of the value in observations, rounded down, so that it fits an int8.
     """
 
     question: str
@@ -46,8 +46,8 @@ class Field(NamedTuple):
 class Rules(NamedTuple):
     """Every rule in which the sheets differ.
 
-    Compiled code gets them as a record with the same fields (`RulesRecord`): passing so many values one
-    by one from function to function was measured to cost more than the rules themselves.
+    Compiled code gets them as a record with the same fields (`RulesRecord`): passing this many values from
+    function to function was measured to cost more than the rules themselves.
     """
 
     # The table (rules 1.1)
@@ -155,12 +155,12 @@ class Rules(NamedTuple):
 
     @property
     def deck(self) -> tuple[int, ...]:
-        """Copies of each card, by card id; the record has a field of this name instead."""
+        """Copies of each card, by card id; also a field of the record."""
         return tuple(self[_FIRST_COPIES : _FIRST_COPIES + NUM_CARD_TYPES])
 
     @property
     def observed(self) -> Any:  # a tuple; in a record an array
-        """The values as observations show them: in units, rounded down, at most 127; also a field."""
+        """The values in observations: in units, rounded down, at most 127; also a field of the record."""
         return tuple(min(value // FIELDS[name].unit, _MAX_INT8) for name, value in self._asdict().items())
 
 
@@ -170,7 +170,7 @@ FIELDS: Final[Mapping[str, Field]] = {
 """The meaning of each field of `Rules`."""
 
 TABLE_FIELDS: Final = ("players", "teams")
-"""The fields that are chosen with the table, not overridden."""
+"""The fields that are chosen with the table and cannot be overridden."""
 
 _FIRST_COPIES: Final = Rules._fields.index("copies_of_25")
 
@@ -178,32 +178,32 @@ RULES: Final = np.dtype(
     [(name, np.int64) for name in Rules._fields if not name.startswith("copies_of_")]
     + [("deck", np.int64, (NUM_CARD_TYPES,)), ("observed", np.int8, (len(Rules._fields),))]
 )
-"""The structured dtype of `Rules`: its fields (with an array in place of the copies of each card), and the
-row of numbers that an observation shows of them. Every field more makes compiling slower."""
+"""The structured dtype of `Rules`: its fields (with an array in place of the copies of each card), and their
+row in observations. Every additional field makes compilation slower."""
 
 
 RulesRecord = NewType("RulesRecord", Rules)
-"""The rules of a table as compiled code reads them: one record of `RULES`; its own type for type checkers.
+"""The rules of a table for compiled code: one record of `RULES`; a separate type for type checkers.
 
-A record reads as the tuple does, with arrays for `deck` and `observed`. A kernel that is handed the tuple
-would be compiled anew for it, and one field after the other be passed to it.
+It has the same attributes as the tuple, with arrays for `deck` and `observed`. Passing the tuple to a kernel
+would compile the kernel again for it, and pass every field separately.
 """
 
 AnyRules = Rules
-"""The rules in either form, for functions about a table as such that Python also calls with the tuple."""
+"""The rules in either form, for functions that Python also calls with the tuple."""
 
 _MAX_INT8: Final = 127
 
 
 @rule
 def card_count(rules: AnyRules, card: int) -> int:
-    """Return copies of the card in the deck of this table (rules 0.2)."""
+    """Return the number of copies of the card in the deck of this table (rules 0.2)."""
     return int(rules.deck[card])
 
 
 @rule
 def deck_size(rules: AnyRules) -> int:
-    """Return cards in the deck of this table."""
+    """Return the number of cards in the deck of this table."""
     size = 0
     for card in range(NUM_CARD_TYPES):
         size += card_count(rules, card)
@@ -211,20 +211,16 @@ def deck_size(rules: AnyRules) -> int:
 
 
 def rules_array(rules: Rules) -> npt.NDArray[np.void]:
-    """Return the rules as an array of one record: what threads are handed, which take arrays only.
-
-    Returns:
-        `RULES[1]`.
-    """
+    """Return the rules as `RULES[1]`, since parallel kernels take arrays but no records."""
     row = tuple(getattr(rules, name) for name in RULES.names or ())
     return np.array([row], dtype=RULES).view(np.recarray)
 
 
 def rules_record(rules: Rules) -> RulesRecord:
-    """Return the record of the rules, with attributes that plain Python can read, too."""
+    """Return the record of the rules, with attributes for plain Python."""
     return cast("RulesRecord", rules_array(rules)[0])
 
 
 def compiled_rules(rules: Rules) -> RulesRecord:
-    """Return the record of the rules for kernels, which take it faster than one with attributes."""
+    """Return the record of the rules for kernels, which is faster to pass than one with attributes."""
     return cast("RulesRecord", for_kernels(rules_array(rules))[0])

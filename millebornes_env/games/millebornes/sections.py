@@ -1,7 +1,7 @@
 """The layout of an observation: a row of small integers in named sections.
 
-`BySection` is the table of the layout, a line for each section in the order of the row. Sizes, starts and
-bounds are worked out from it, here and nowhere else. `observation` writes the sections.
+`BySection` defines the layout, a line for each section in the order of the row. Sizes, starts and bounds are
+computed from it, only here. `observation` writes the sections.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from millebornes_env.games.millebornes.state import HAZARD_AGAIN, MAX_SEATS, MAX
 T = TypeVar("T")
 
 SCORE_UNIT: Final = 50
-"""Points of a match are shown in these."""
+"""Unit of the points of a match."""
 MAX_INT8: Final = 127
 NUM_RULES: Final = len(Rules._fields)
 MOST_BEYOND_TARGET: Final = 7
-"""25s that a 200 can go beyond the target where the finish need not be exact."""
+"""Maximum km beyond the target, in 25s, where the finish need not be exact (by a 200)."""
 
 BATTLE_TOPS: Final = (
     NO_CARD,
@@ -62,7 +62,7 @@ class ObservationSpec(NamedTuple):
 
     unseen: int = 1  # 1: with the counts of unseen cards
     rules: int = 0  # 1: with the table's rules
-    padded: int = 0  # 1: with room for MAX_SEATS and MAX_TEAMS, so that all tables have the same layout
+    padded: int = 0  # 1: padded to MAX_SEATS and MAX_TEAMS, so that all tables have the same layout
 
 
 DEFAULT_SPEC: Final = ObservationSpec()
@@ -72,15 +72,15 @@ DEFAULT_SPEC: Final = ObservationSpec()
 
 
 class BySection(NamedTuple, Generic[T]):
-    """One thing for each section, by its name, in the order of the row; for example where it starts."""
+    """A value for each section, by its name, in the order of the row; for example its start."""
 
     hand: Annotated[T, Content(NUM_CARD_TYPES, "copies", "cards in the own hand, by card type")]
     discard_pile: Annotated[T, Content(NUM_CARD_TYPES, "copies", "cards on the discard pile, by card type")]
     draw_pile: Annotated[T, Content(1, DECK_SIZE, "cards left to draw")]
     phase: Annotated[
-        T, Content(ROUND_OVER, 1, "what is to be decided: play, claim, extension (all 0: the round is over)")
+        T, Content(ROUND_OVER, 1, "the decision: play, claim, extension (all 0: the round is over)")
     ]
-    to_act: Annotated[T, Content(1, 1, "the seat that decides, from the own seat to the left", "seat")]
+    to_act: Annotated[T, Content(1, 1, "the seat to act, from the own seat to the left", "seat")]
     pending_hazard: Annotated[
         T, Content(NUM_HAZARDS, 1, "the hazard that waits for an answer: accident ... speed limit")
     ]
@@ -90,8 +90,8 @@ class BySection(NamedTuple, Generic[T]):
     opening: Annotated[
         T, Content(1, HAZARD_AGAIN, "1: a hazard began the pile; 2: another lies on its remedy", "team")
     ]
-    moving: Annotated[T, Content(1, 1, "whether the team is rolling", "team")]
-    limited: Annotated[T, Content(1, 1, "whether a speed limit shows", "team")]
+    moving: Annotated[T, Content(1, 1, "1 if the team is rolling", "team")]
+    limited: Annotated[T, Content(1, 1, "1 if a speed limit shows", "team")]
     km: Annotated[T, Content(1, "km", "km travelled, in 25s", "team")]
     two_hundreds: Annotated[T, Content(1, "two_hundreds", "200s laid", "team")]
     safeties: Annotated[T, Content(NUM_SAFETIES, 1, "safeties laid: driving ace ... right of way", "team")]
@@ -124,17 +124,17 @@ CONTENTS: Final[Mapping[str, Content]] = {
 
 
 class Offset(NamedTuple):
-    """The offset of a section at any table: the count of numbers before it.
+    """The offset of a section at any table: the count of numbers before it, as a sum of terms.
 
-    Compiled code knows these when it is compiled, so that a start costs a multiplication or two.
+    These are constants in compiled code, so that a start costs a multiplication or two.
 
     Attributes:
-        fixed: numbers before it at every table.
-        by_seat: and for each seat.
-        by_team: and for each team.
-        with_unseen: and if unseen cards are shown.
-        with_rules: and if the rules are shown.
-        size: numbers of the section itself, for each of its owners.
+        fixed: numbers at every table.
+        by_seat: numbers for each seat.
+        by_team: numbers for each team.
+        with_unseen: numbers if unseen cards are shown.
+        with_rules: numbers if the rules are shown.
+        size: size of the section itself, for each of its owners.
     """
 
     fixed: int
@@ -163,8 +163,7 @@ OFFSETS: Final[BySection[Offset]] = BySection(*_offsets()[:-1])
 END: Final = _offsets()[-1]
 """The offset of the end of the row."""
 _INDICES: Final = 1023
-"""All indices of the longest row lie in these bits: so the compiler knows that none is negative, and does not
-look at each before it writes there."""
+"""Bit mask that holds all indices of the longest row, so that the compiler omits checks for negative ones."""
 
 
 @rule
@@ -179,12 +178,12 @@ def shown_teams(rules: AnyRules, spec: ObservationSpec) -> int:
     return MAX_TEAMS if spec.padded == 1 else rules.teams
 
 
-class Room(NamedTuple):
+class RowShape(NamedTuple):
     """The parameters of a row's layout, computed once for each row: compiled code keeps them in registers.
 
     Attributes:
-        seats: for how many seats there is room.
-        teams: for how many teams there is room.
+        seats: number of seats in the layout.
+        teams: number of teams in the layout.
         unseen: 1 if unseen cards are shown.
         rules: 1 if the rules are shown.
     """
@@ -196,29 +195,29 @@ class Room(NamedTuple):
 
 
 @rule
-def room_of(rules: AnyRules, spec: ObservationSpec) -> Room:
-    """Return the room of an observation at this table."""
-    return Room(shown_seats(rules, spec), shown_teams(rules, spec), spec.unseen, spec.rules)
+def row_shape_of(rules: AnyRules, spec: ObservationSpec) -> RowShape:
+    """Return the parameters of an observation's layout at this table."""
+    return RowShape(shown_seats(rules, spec), shown_teams(rules, spec), spec.unseen, spec.rules)
 
 
 @rule
-def start_of(offset: Offset, room: Room) -> int:
+def start_of(offset: Offset, shape: RowShape) -> int:
     """Return the index of a section's first number."""
-    by_owner = offset.by_seat * room.seats + offset.by_team * room.teams
-    by_spec = offset.with_unseen * room.unseen + offset.with_rules * room.rules
+    by_owner = offset.by_seat * shape.seats + offset.by_team * shape.teams
+    by_spec = offset.with_unseen * shape.unseen + offset.with_rules * shape.rules
     return (offset.fixed + by_owner + by_spec) & _INDICES
 
 
 @rule
-def part_of(offset: Offset, room: Room, place: int) -> int:
-    """Return the index of the first number of the seat or team `place` to the left of the observer's."""
-    return (start_of(offset, room) + place * offset.size) & _INDICES
+def part_of(offset: Offset, shape: RowShape, index: int) -> int:
+    """Return the start of the part of a seat or team, the `index`-th to the left from the observer's."""
+    return (start_of(offset, shape) + index * offset.size) & _INDICES
 
 
 @rule
 def observation_size(rules: AnyRules, spec: ObservationSpec) -> int:
     """Return the length of an observation at this table."""
-    return start_of(END, room_of(rules, spec))
+    return start_of(END, row_shape_of(rules, spec))
 
 
 def sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> tuple[Section, ...]:
@@ -226,25 +225,25 @@ def sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> tuple[Sectio
 
     Args:
         rules: the table's rules.
-        spec: what the observation shows. Where it is padded, the numbers of seats and teams that the table
-            does not have are 0, and the bounds are those of all tables.
+        spec: the observation spec. If it is padded, entries of seats and teams that the table does not have
+            are 0, and the bounds are those of all tables.
 
     Returns:
         The sections in order; together they cover the observation without a gap.
     """
-    highest, room = bounds(rules, spec), room_of(rules, spec)
-    owners = {"table": 1, "team": room.teams, "seat": room.seats}
+    highest, shape = bounds(rules, spec), row_shape_of(rules, spec)
+    owners = {"table": 1, "team": shape.teams, "seat": shape.seats}
     table = []
     for (name, content), offset in zip(CONTENTS.items(), OFFSETS, strict=True):
         if not content.shown_by or getattr(spec, content.shown_by):
-            start, size = start_of(offset, room), content.size * owners[content.owner]
+            start, size = start_of(offset, shape), content.size * owners[content.owner]
             high = content.high if isinstance(content.high, int) else highest[content.high]
             table.append(Section(name, start, size, high, content.meaning, content.owner))
     return tuple(table)
 
 
 def bounds(rules: Rules, spec: ObservationSpec) -> dict[str, int]:
-    """Return the largest values that depend on the table, by the names that `Content.high` gives them."""
+    """Return the upper bounds that depend on the table, by their names in `Content.high`."""
     if spec.padded:
         return dict.fromkeys(("copies", "target", "km", "two_hundreds", "hand_counts"), MAX_INT8)
     longest = max(rules.target, rules.extended_target) // 25
@@ -258,11 +257,11 @@ def bounds(rules: Rules, spec: ObservationSpec) -> dict[str, int]:
 
 
 def full_state_sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> tuple[Section, ...]:
-    """Return the layout of the full state: the observation of the deciding seat, then all that it cannot see.
+    """Return the layout of the full state: the observation of the seat to act, then hidden information.
 
     Args:
         rules: the table's rules.
-        spec: what the observation shows.
+        spec: the observation spec.
 
     Returns:
         The sections in order, those of the observation first.

@@ -1,7 +1,7 @@
-"""The record of one game: its fields, their shapes and what they mean.
+"""The record of one game: its fields, their shapes and meanings.
 
 A game is one record of `STATE`, a batch of games an array of them. The record holds everything: cards,
-scores and the random numbers to come, so that copying it copies the game.
+scores and the key of future random numbers, so that copying it copies the game.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ MAX_SEATS: Final = 8
 MAX_TEAMS: Final = 4
 
 STATE_VERSION: Final = 2
-"""Goes up when saved states of an older version can no longer be read."""
+"""Increased when saved states of an older version can no longer be read."""
 
-# What the seat in `state.seat` has to decide.
+# The decision of `state.seat`.
 PLAY: Final = 0
 """Lay or discard one card."""
 CLAIM: Final = 1
@@ -28,16 +28,16 @@ CLAIM: Final = 1
 EXTENSION: Final = 2
 """The seat's card completed the short trip: go on to the long one, or finish."""
 ROUND_OVER: Final = 3
-"""Nothing: the round is over and the score sheet filled in."""
+"""None: the round is over and the score sheet filled in."""
 PHASE_NAMES: Final = ("play", "claim", "extension", "round over")
 
-# How a battle pile began, in `state.opening`.
+# The first card of a battle pile, in `state.opening`.
 BY_ROLL: Final = 0
-"""It is empty, or began with a Roll, or its beginning no longer matters."""
+"""The pile is empty, or began with a Roll, or its first card no longer matters."""
 BY_HAZARD: Final = 1
-"""A hazard began it, and at most its remedy lies on that."""
+"""The pile began with a hazard, and has at most its remedy on it."""
 HAZARD_AGAIN: Final = 2
-"""A hazard lies on the remedy of the hazard that began it."""
+"""The pile began with a hazard, and has another hazard on its remedy."""
 
 NO_TEAM: Final = -1
 NO_SEAT: Final = -1
@@ -78,13 +78,13 @@ Int32 = Annotated[int, np.int32]
 
 
 class State(Protocol):
-    """One record of `STATE`, as the rules see it: its fields, with the type and shape of their numbers."""
+    """The fields of a record of `STATE`, with types and shapes."""
 
-    # The widest first, so that no field needs padding and equal games are equal bytes.
+    # Widest fields first, so that there is no padding and equal games have equal bytes.
     # chance: random numbers are functions of these (chance.py)
     key: Annotated[npt.NDArray[np.int64], np.int64, 2]  # two 32-bit words: the game's own key
-    episode: Int32  # how many episodes this game has begun, minus one
-    round_number: Int32  # rounds of this match before the present one
+    episode: Int32  # index of the episode, from 0
+    round_number: Int32  # index of the round in the match, from 0
     # scores, by team
     score: Annotated[Int16Array, np.int16, MAX_TEAMS]  # total of the match's finished rounds
     # the last finished round, line by line
@@ -94,11 +94,11 @@ class State(Protocol):
     target: Int16  # km to complete, now
     extension_team: Int8  # the team that called the extension, or NO_TEAM
     winner: Int8  # the team that completed the trip, or NO_TEAM
-    # whose decision
-    seat: Int8  # the seat that decides now
+    # the decision
+    seat: Int8  # the seat to act
     phase: Int8  # PLAY, CLAIM, EXTENSION or ROUND_OVER
     dealer: Int8  # the seat left of it starts the round
-    # a hazard that waits for the attacked team's claim: it lies on no pile yet
+    # a hazard that waits for the attacked team's claim, not yet on a pile
     pending_hazard: Int8  # card, or NO_CARD
     pending_team: Int8  # the team it was laid against, or NO_TEAM
     attacker: Int8  # the seat that laid it, or NO_SEAT
@@ -116,14 +116,14 @@ class State(Protocol):
     # the other cards
     draw_pile: Int8  # cards left to draw
     discard_top: Int8  # last card discarded, or NO_CARD
-    discard_pile: Annotated[Int8Array, np.int8, NUM_CARD_TYPES]  # how many of each type
-    # how many of each type lie in hands and in the draw pile
+    discard_pile: Annotated[Int8Array, np.int8, NUM_CARD_TYPES]  # count of each type
+    # count of each type in hands and in the draw pile
     hidden: Annotated[Int8Array, np.int8, NUM_CARD_TYPES]
     hand_count: Annotated[Int8Array, np.int8, MAX_SEATS]  # cards in each hand
-    hand: Annotated[Int8Array, np.int8, MAX_SEATS, NUM_CARD_TYPES]  # how many of each type
-    stream_next: Annotated[Int8Array, np.int8, MAX_SEATS]  # where in `deck` the seat's next card lies
+    hand: Annotated[Int8Array, np.int8, MAX_SEATS, NUM_CARD_TYPES]  # count of each type
+    stream_next: Annotated[Int8Array, np.int8, MAX_SEATS]  # index in `deck` of the seat's next card
     stream_end: Annotated[Int8Array, np.int8, MAX_SEATS]  # one past the last card of the seat's stream
-    # the seats' streams one after the other; NO_CARD where drawn
+    # the seats' streams one after the other; NO_CARD for drawn cards
     deck: Annotated[Int8Array, np.int8, DECK_SIZE]
 
 
@@ -132,12 +132,5 @@ STATE: Final = record_dtype(State)
 
 
 def new_states(num_games: int) -> StateArray:
-    """Return an array of blank games, ready to be dealt.
-
-    Args:
-        num_games: how many.
-
-    Returns:
-        `STATE[num_games]`, all zero; a `numpy.recarray`, so that `states[i].km` works in plain Python too.
-    """
+    """Return `STATE[num_games]`, all zero; a `numpy.recarray`, so that plain Python reads `states[i].km`."""
     return np.zeros(num_games, dtype=STATE).view(np.recarray)

@@ -1,7 +1,7 @@
-"""The table of contents of the rulebook: how a match begins, what one action does, what follows it.
+"""The table of contents of the rulebook: the start of a match, and the effects of an action.
 
 An action is one decision: laying or discarding a card, answering a hazard, calling an extension. A turn
-may take several. Every function here says which chapter it turns to.
+may take several. The functions here call the chapters.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def start_round(state: State, rules: RulesRecord) -> None:
 
 @rule
 def step(state: State, rules: RulesRecord, action: int) -> None:
-    """Carry out one action of the seat that decides, up to the next decision or the end of the round.
+    """Apply one action of the seat to act, up to the next decision or the end of the round.
 
-    Precondition: the action is legal (`legality.is_legal`); it is not checked again here.
+    Precondition: the action is legal (`legality.is_legal`); this is not checked again.
     """
     seat, phase = int(state.seat), int(state.phase)
     if phase == CLAIM:

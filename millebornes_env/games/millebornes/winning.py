@@ -9,7 +9,7 @@ from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.scoring import round_score, safeties_laid
 from millebornes_env.games.millebornes.state import NO_TEAM, State
 
-# What teams are compared by.
+# Measures to compare teams by.
 _ROUND_POINTS: Final = 0
 _NEARNESS: Final = 1
 _MATCH_POINTS: Final = 2

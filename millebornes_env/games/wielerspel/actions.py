@@ -1,4 +1,4 @@
-"""Action id <-> what a seat does: one fixed space for all boards and all numbers of players.
+"""Action ids and their meaning: one fixed space for all boards and all numbers of players.
 
 | ids | action |
 |---|---|
@@ -55,19 +55,19 @@ _NAMES: Final = (
 
 @rule
 def bid_action(amount: int) -> int:
-    """Return the id of bidding so much energy, 1 or more."""
+    """Return the id of bidding an amount of energy, 1 or more."""
     return _BEFORE_BIDS + amount
 
 
 @rule
 def bid_of(action: int) -> int:
-    """Return the energy that the action bids, or 0 if it is no bid."""
+    """Return the energy that the action bids, or 0 if it is not a bid."""
     return action - _BEFORE_BIDS if _BEFORE_BIDS < action < FIRST_RETIRE_FROM else 0
 
 
 @rule
 def retire_action(square: int) -> int:
-    """Return the id of retiring the servant on the square; NO_SQUARE: one who is off the board."""
+    """Return the id of retiring the servant on the square, or with NO_SQUARE one off the board."""
     return RETIRE if square == NO_SQUARE else FIRST_RETIRE_FROM + square
 
 
@@ -102,10 +102,10 @@ def square_of(action: int) -> int:
 def action_name(action: int) -> str:
     """Name the action in words: "pay", "bid 7", "retire 12".
 
-    An unknown id is named as such, because error messages use this.
+    The name of an unknown id says so, for error messages.
     """
     if not 0 <= action < NUM_ACTIONS:
-        return f"action {action}, which is none of 0..{NUM_ACTIONS - 1}"
+        return f"action {action}, which is not in 0..{NUM_ACTIONS - 1}"
     if action < len(_NAMES):
         return _NAMES[action]
     if bid_of(action) > 0:

@@ -47,14 +47,14 @@ def can_retire_before_bid(state: State, rules: Rules, seat: int) -> bool:
 
 @rule
 def is_asked_to_bid(state: State, rules: Rules, seat: int) -> bool:
-    """Return True if the seat could do anything but pass (W11)."""
+    """Return True if the seat has a legal action other than to pass (W11)."""
     lowest = int(state.highest_bid) + 1
     return can_bid(state, rules, seat, lowest) or can_retire_before_bid(state, rules, seat)
 
 
 @rule
 def next_bidder(state: State, rules: Rules) -> int:
-    """Return the next seat in line that is asked, or NO_SEAT when all have had their turn.
+    """Return the next seat in the queue that has a decision, or NO_SEAT when all have had their turn.
 
     Ruling W21: once around: each seat bids once (003:184-186, bidding last is an advantage).
     """
@@ -68,13 +68,13 @@ def next_bidder(state: State, rules: Rules) -> int:
 
 @rule
 def play_pass(state: State) -> None:
-    """Bid nothing; the next seat is asked."""
+    """Bid nothing; the next seat in the queue follows."""
     state.queue_next = int(state.queue_next) + 1
 
 
 @rule
 def play_bid(state: State, seat: int, amount: int) -> None:
-    """Bid more than all before (003:121); the next seat is asked."""
+    """Bid more than all before (003:121); the next seat in the queue follows."""
     state.highest_bid = amount
     state.highest_bidder = seat
     state.queue_next = int(state.queue_next) + 1

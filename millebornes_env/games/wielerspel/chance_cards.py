@@ -1,4 +1,4 @@
-"""Chance cards: drawing one, and what those do that no square does."""
+"""Chance cards: drawing one, and the effects that no square has."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def cards_left(state: State) -> int:
 @rule
 def is_deck_empty(state: State) -> bool:
     """Return True if all cards have been drawn since the last shuffle."""
-    place = int(state.deck_next)
-    return place == len(state.deck) or int(state.deck[place]) == NO_CARD
+    index = int(state.deck_next)
+    return index == len(state.deck) or int(state.deck[index]) == NO_CARD
 
 
 @rule
@@ -34,7 +34,7 @@ def reshuffle(state: State, rules: Rules) -> None:
 
 @rule
 def draw_card(state: State, rules: Rules) -> None:
-    """Draw a card; the square is for this turn what it shows (003:138).
+    """Draw a card, which gives the kind of the square for this turn (003:138).
 
     Rule: 003:192, cards are drawn without replacement, until the forced retirement has been drawn: then the
     whole deck is shuffled. Ruling W24: an empty deck is shuffled too.
@@ -43,10 +43,10 @@ def draw_card(state: State, rules: Rules) -> None:
     """
     if is_deck_empty(state):
         reshuffle(state, rules)
-    place = int(state.deck_next)
-    card = int(state.deck[place])
-    state.deck[place] = NO_CARD
-    state.deck_next = place + 1
+    index = int(state.deck_next)
+    card = int(state.deck[index])
+    state.deck[index] = NO_CARD
+    state.deck_next = index + 1
     state.card = card
     state.kind = rules.card_kind[card]
     state.number = rules.card_number[card]

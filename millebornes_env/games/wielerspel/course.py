@@ -1,8 +1,8 @@
-"""A decision and all that follows from it, stage by stage: for those who tell what has happened.
+"""An action and its consequences stage by stage, for descriptions of events.
 
-`turn.step` goes from one decision to the next at once; dice, cards and payments of turns in which nobody had
-anything to decide cannot be seen there. The stages here are those of `turn.ride`, in plain Python;
-`tests/notation/test_game_records.py` compares the two.
+`turn.step` goes from one decision to the next, and hides dice, cards and payments of turns without a
+decision. The stages here are those of `turn.ride`, in plain Python; `tests/notation/test_game_records.py`
+compares the two.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TurnChance(NamedTuple):
     """The dice and the card shown so far in a turn; 0 or NO_CARD if not yet.
 
     Attributes:
-        turn: turns before this one.
+        turn: index of the turn, from 0.
         white: the white die.
         card: the type of the chance card.
         yellow: the yellow die.
@@ -55,12 +55,12 @@ class TurnChance(NamedTuple):
 
 
 def course(state: State, rules: Rules, action: int) -> Iterator[None]:
-    """Carry out a legal action as `turn.step` does, stopping after each stage.
+    """Apply a legal action as `turn.step` does, yielding after each stage.
 
     Args:
-        state: the race, changed in place; between two stages it may be looked at.
-        rules: of the table.
-        action: of the seat that decides.
+        state: the race, changed in place; it may be read between two stages.
+        rules: the table's rules.
+        action: the action of the seat to act.
     """
     record: Any = rules_array(rules)[0]
     answer, stages = _in_python()
@@ -72,7 +72,7 @@ def course(state: State, rules: Rules, action: int) -> Iterator[None]:
 
 
 def chance_of_turn(state: State) -> TurnChance:
-    """Return the dice and the card shown so far in the present turn."""
+    """Return the dice and the card shown so far in the current turn."""
     return TurnChance(int(state.turn), int(state.white), int(state.card), int(state.yellow))
 
 

@@ -1,8 +1,7 @@
-"""Redeal what a seat cannot see: a race that it could as well be in.
+"""Resampling of everything hidden in a race: the order of the chance cards, and the dice.
 
-All is open but the order of the chance cards to come and the dice to come. Which cards were drawn since the
-last shuffle everybody knows, so those that are left are shuffled. The dice, and later shuffles, are functions
-of the race's key, which is drawn anew.
+The cards drawn since the last shuffle are public, so the remaining ones are shuffled. The dice and later
+shuffles are functions of the race's key, which is replaced.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from millebornes_env.games.wielerspel.rules import MAX_DECK, Rules
 from millebornes_env.games.wielerspel.state import Int8Array, State
 
 _FIRST_KEY: Final = MAX_DECK
-"""The shuffle takes the counters below."""
+"""The shuffle uses the counters below this one."""
 
 
 @rule
-def redeal_hidden(state: State, rules: Rules, seat: int, key_0: int, key_1: int, room: Int8Array) -> None:
-    """Shuffle the cards to come, and let other dice come.
+def redeal_hidden(state: State, rules: Rules, seat: int, key_0: int, key_1: int, scratch: Int8Array) -> None:
+    """Shuffle the cards to come, and replace the key of the dice.
 
     Args:
         state: the race, changed in place.
         rules: the table's rules.
-        seat: whose view is kept; all seats see the same.
+        seat: ignored, as all seats see the same.
         key_0: first 32-bit word of the key of the shuffle.
         key_1: second word.
-        room: not needed; the cards are shuffled where they lie.
+        scratch: ignored; the cards are shuffled in place.
     """
     first = int(state.deck_next)
     for last in range(cards_left(state) - 1, 0, -1):

@@ -1,7 +1,7 @@
 """The dice, the lots and the shuffles: each is a function of the race's key and of its purpose.
 
-So no draw shifts another: the white die of turn 30 is the same whatever was done before, which makes
-comparisons of two players sharper.
+So no draw shifts another: the white die of turn 30 does not depend on earlier actions, which makes
+comparisons of two players more precise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from millebornes_env.games.wielerspel.state import NO_CARD, State
 
 FACES: Final = 6
 
-# What a random number is for: its key is drawn with this.
+# Purposes of random numbers, each with its own key.
 _WHITE: Final = 1
 _YELLOW: Final = 2
 _LOT: Final = 3
@@ -59,14 +59,14 @@ def draw_lots(state: State, rules: Rules) -> None:
 
 @rule
 def shuffle_deck(state: State, rules: Rules) -> None:
-    """Lay all chance cards into the deck, shuffled (003:22)."""
+    """Put all chance cards into the deck, shuffled (003:22)."""
     size = 0
     for card in range(rules.card_types):
         for _ in range(int(rules.card_copies[card])):
             state.deck[size] = card
             size += 1
-    for place in range(size, len(state.deck)):
-        state.deck[place] = NO_CARD
+    for index in range(size, len(state.deck)):
+        state.deck[index] = NO_CARD
     state.deck_next = 0
     key_0, key_1 = key_of(state, _DECK)
     shuffle_key = random_word(key_0, key_1, int(state.shuffles))

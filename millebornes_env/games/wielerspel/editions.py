@@ -19,8 +19,8 @@ from millebornes_env.games.wielerspel.rules import (
     MIN_PLAYERS,
     TABLE_FIELDS,
     Card,
-    Place,
     Rules,
+    Square,
     validated,
 )
 from millebornes_env.games.wielerspel.squares import KIND_NAMES, KINDS_OF_CARDS, KINDS_OF_SQUARES
@@ -63,7 +63,7 @@ class Edition(RuleSheet[Rules]):
         roads, board, deck = [], [], []
         for square, entry in enumerate(_list_of_tables("board", entries.get("board"))):
             where = f"board, square {square}"
-            board.append(Place(*_kind_and_number(where, entry, KINDS_OF_SQUARES, "road")))
+            board.append(Square(*_kind_and_number(where, entry, KINDS_OF_SQUARES, "road")))
             roads.append(one_line(f"{where}: road", entry.get("road", "")))
             sources[f"board {square}"] = entry["source"]
         for card, entry in enumerate(_list_of_tables("deck", entries.get("deck"))):

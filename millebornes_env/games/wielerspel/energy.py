@@ -57,7 +57,7 @@ def first_servant_on_board(state: State, rules: Rules, seat: int) -> int:
 
 @rule
 def has_servant_at(state: State, rules: Rules, seat: int, square: int) -> bool:
-    """Return True if a servant of the seat stands on the square (NO_SQUARE: if one is off the board)."""
+    """Return True if the seat has a servant on the square (NO_SQUARE: off the board)."""
     if square == NO_SQUARE:
         return int(state.off_board[seat]) > 0
     return 0 <= square < rules.length and int(state.owner[square]) == seat
@@ -65,9 +65,9 @@ def has_servant_at(state: State, rules: Rules, seat: int, square: int) -> bool:
 
 @rule
 def has_choice_of_servants(state: State, seat: int, left: int) -> bool:
-    """Return True if it matters which servant is taken; the seat has `left` of them (`servants_left`).
+    """Return True if the choice of a servant matters; the seat has `left` of them (`servants_left`).
 
-    Those who are off the board are all alike.
+    Servants off the board are equivalent.
     """
     return left > 1 and int(state.off_board[seat]) < left
 
@@ -82,7 +82,7 @@ def any_servant(state: State, rules: Rules, seat: int) -> int:
 
 @seldom
 def play_retirement(state: State, rules: Rules, seat: int, square: int) -> None:
-    """Retire a servant for good, from the board or from beside it; the seat gains 15 (003:172)."""
+    """Retire a servant from the board or from beside it; the seat gains 15 (003:172)."""
     if square == NO_SQUARE:
         state.off_board[seat] = int(state.off_board[seat]) - 1
     else:

@@ -89,7 +89,7 @@ def play_give_up(state: State, rules: Rules) -> None:
 
 @rule
 def points_of_escape(rules: Rules, highest_lead: int) -> int:
-    """Return points for combativity: 1 for a lead of more than a minute, 2 for more than two (003:202)."""
+    """Return the points for combativity: 1 for a lead above a minute, 2 for more than two (003:202)."""
     if highest_lead > rules.second_minute:
         return 2
     return 1 if highest_lead > rules.first_minute else 0

@@ -21,7 +21,7 @@ def polka_dots(state: State, seat: int) -> int:
 
 @seldom
 def gain_jersey(state: State, seat: int, kind: int) -> bool:
-    """Take a card of the set, if one is left; whether there was one.
+    """Take a card of the set, and return True; return False if the set is empty.
 
     Ruling W4: where the set is empty, the seat gets nothing.
     """
@@ -34,7 +34,7 @@ def gain_jersey(state: State, seat: int, kind: int) -> bool:
 
 @rule
 def hand_in(state: State, seat: int, kind: int, cards: int) -> None:
-    """Lay cards back on their set."""
+    """Return cards to their set."""
     state.jerseys[seat, kind] = int(state.jerseys[seat, kind]) - cards
     state.stacks[kind] = int(state.stacks[kind]) + cards
 
@@ -82,10 +82,10 @@ def play_exchange_polka_dot(state: State, rules: Rules, seat: int) -> None:
 def cards_to_hand_in(state: State, rules: Rules, seat: int) -> tuple[int, int]:
     """Return the number of polka-dot cards of two and of three that the exchange takes (W3)."""
     most_doubles, most_triples = int(state.jerseys[seat, DOUBLES]), int(state.jerseys[seat, TRIPLES])
-    least, found_doubles, found_triples = polka_dots(state, seat) + 1, 0, 0
+    least, best_doubles, best_triples = polka_dots(state, seat) + 1, 0, 0
     for doubles in range(most_doubles, -1, -1):
         for triples in range(most_triples + 1):
             dots = JERSEYS_ON_A_DOUBLE * doubles + JERSEYS_ON_A_TRIPLE * triples
             if rules.polka_for_rainbow <= dots < least:
-                least, found_doubles, found_triples = dots, doubles, triples
-    return found_doubles, found_triples
+                least, best_doubles, best_triples = dots, doubles, triples
+    return best_doubles, best_triples

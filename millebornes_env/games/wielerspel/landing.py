@@ -1,4 +1,4 @@
-"""The square that the rainbow rider has reached: what it gives, and who pays what."""
+"""The square that the rainbow rider has reached: gains and payments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from millebornes_env.games.wielerspel.state import DOUBLES, GREENS, NO_SEAT, TRI
 
 @rule
 def reach_square(state: State, rules: Rules) -> None:
-    """Read what the square is for this turn, and whose servant stands on it.
+    """Write the kind and number of the square for this turn, and the owner of its servant.
 
     Ruling W26: that servant's team holds it for the whole turn, even if he retires before it escapes.
     """
@@ -71,9 +71,9 @@ def line_up_payers(state: State, seat: int) -> None:
 
 @seldom
 def pay_in_turn(state: State, rules: Rules) -> int:
-    """Let the seats in the queue pay, until all have or one of them needs a servant's energy: that seat.
+    """Let the seats in the queue pay, and return the first that needs a servant's energy, or NO_SEAT.
 
-    Rule: 003:115; 003:178, who has too little and no servant left is out.
+    Rule: 003:115; 003:178, a seat with too little energy and no servant left is out.
     """
     while int(state.queue_next) < int(state.queue_end):
         seat, due = int(state.queue[int(state.queue_next)]), int(state.due)

@@ -42,7 +42,7 @@ from millebornes_env.games.wielerspel.state import (
 
 @rule
 def is_legal(state: State, rules: Rules, action: int) -> bool:
-    """Return True if the deciding seat may take this action (any int); not to be called after the race."""
+    """Return True if the seat to act may take this action (any int); not to be called after the race."""
     seat, phase = int(state.seat), int(state.phase)
     if is_retirement(action):
         return may_retire_now(state, rules, seat, phase) and has_servant_at(
@@ -93,7 +93,7 @@ def may_retire_now(state: State, rules: Rules, seat: int, phase: int) -> bool:
 
 @rule
 def write_mask(state: State, rules: Rules, mask: Int8Array) -> None:
-    """Write 1 at each legal action and 0 elsewhere: int8[NUM_ACTIONS]; all 0 when the race is over."""
+    """Write 1 for legal actions and 0 for others into int8[NUM_ACTIONS]; all 0 when the race is over."""
     mask[:] = 0
     seat, phase = int(state.seat), int(state.phase)
     if phase == RACE_OVER:
@@ -120,7 +120,7 @@ def write_mask(state: State, rules: Rules, mask: Int8Array) -> None:
 
 @rule
 def mark_servants(state: State, rules: Rules, seat: int, mask: Int8Array, first: int) -> None:
-    """Write 1 for each square that a servant of the seat holds; no branch: many are written at once."""
+    """Write 1 for each square that a servant of the seat holds, without a branch so that it is vectorized."""
     squares = mask[first : first + rules.length]
     for square in range(rules.length):
         squares[square] = 1 if int(state.owner[square]) == seat else 0

@@ -1,8 +1,7 @@
-"""Observations: everything that a seat can see, written as a row of small integers.
+"""Observations: everything that a seat can see, as a row of small integers.
 
-The row is laid out in sections (`sections.BySection` is their table). Everybody sees everything but the order
-of the chance cards and what the dice will show; so two seats see the same, each from its own place: seats
-are counted from the observer to the left.
+The row consists of sections (`sections.BySection`). Only the order of the chance cards and the future dice
+are hidden, so all seats see the same, except that seats are counted from the observer to the left.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ from millebornes_env.games.wielerspel.state import (
 )
 
 OBSERVATION_VERSION: Final = 1
-"""Goes up when a trained agent would see different numbers."""
+"""Increased when a trained agent would see different numbers."""
 
 
 @rule
 def write_observation(state: State, rules: Rules, seat: int, spec: ObservationSpec, row: Int8Array) -> None:
-    """Write what the seat sees.
+    """Write the observation of a seat.
 
     Args:
         state: the race.
         rules: the table's rules.
-        seat: the observer, whether it decides or not.
-        spec: what the observation shows.
+        seat: the observer, whether it is to act or not.
+        spec: the observation spec.
         row: int8[observation_size], overwritten.
     """
     if not IS_COMPILED:
@@ -57,28 +56,28 @@ def write_observation(state: State, rules: Rules, seat: int, spec: ObservationSp
     write_decision(state, rules, seats, row)
     write_tracks(state, seats, row)
     write_cards_left(state, row, start_of(OFFSETS.cards_left, seats))
-    for place in range(rules.players):
-        write_team(state, around(seat + place, rules.players), seats, place, row)
+    for index in range(rules.players):
+        write_team(state, around(seat + index, rules.players), seats, index, row)
     write_race_order(state, rules, seat, seats, row)
     write_deciders(state, rules, seat, seats, row)
     write_servants(state, rules, seat, seats, row)
 
 
 @rule
-def around(place: int, players: int) -> int:
-    """Return `place` counted around the table, for places up to twice the players."""
-    return place - players if place >= players else place
+def around(index: int, players: int) -> int:
+    """Return `index % players`, for indices below twice the players."""
+    return index - players if index >= players else index
 
 
 @rule
-def place_seen(rules: Rules, observer: int, seat: int) -> int:
-    """Return the distance of the seat to the left of the observer."""
+def offset_of(rules: Rules, observer: int, seat: int) -> int:
+    """Return the number of seats from the observer to the left."""
     return around(seat - observer + rules.players, rules.players)
 
 
 @rule
 def write_decision(state: State, rules: Rules, seats: int, row: Int8Array) -> None:
-    """Write sections `phase`, `price`, `highest_bid`: what is to be decided."""
+    """Write sections `phase`, `price`, `highest_bid`: the decision."""
     phase = int(state.phase)
     if phase != RACE_OVER:
         row[start_of(OFFSETS.phase, seats) + phase - 1] = 1
@@ -98,7 +97,7 @@ def price_of_decision(state: State, rules: Rules, phase: int) -> int:
 
 @rule
 def write_tracks(state: State, seats: int, row: Int8Array) -> None:
-    """Write sections `square` to `turn`: where the race is, on both tracks."""
+    """Write sections `square` to `turn`: the positions on both tracks."""
     row[start_of(OFFSETS.square, seats)] = state.square
     row[start_of(OFFSETS.kind, seats) + int(state.kind)] = 1
     row[start_of(OFFSETS.number, seats)] = state.number
@@ -113,7 +112,7 @@ def write_tracks(state: State, seats: int, row: Int8Array) -> None:
 
 @rule
 def write_cards_left(state: State, row: Int8Array, at: int) -> None:
-    """Write section `cards_left`: how many of each type are still in the deck; not in which order."""
+    """Write section `cards_left`: the count of each type in the deck, without their order."""
     counts = row[at : at + MAX_CARD_TYPES]
     for card in state.deck[int(state.deck_next) :]:
         if card == NO_CARD:
@@ -123,18 +122,18 @@ def write_cards_left(state: State, row: Int8Array, at: int) -> None:
 
 @rule
 def write_deciders(state: State, rules: Rules, seat: int, seats: int, row: Int8Array) -> None:
-    """Write sections `to_act`, `to_come`, `highest_bidder`: who decides, and who waits for his turn."""
+    """Write sections `to_act`, `to_come`, `highest_bidder`: the seat to act, and the seats in the queue."""
     phase = int(state.phase)
     if phase != RACE_OVER:
-        place = place_seen(rules, seat, int(state.seat))
-        row[part_of(OFFSETS.to_act, seats, place)] = 1
+        index = offset_of(rules, seat, int(state.seat))
+        row[part_of(OFFSETS.to_act, seats, index)] = 1
     if phase in (MUST_PAY, BID):
         for waiting in range(int(state.queue_next), int(state.queue_end)):
-            place = place_seen(rules, seat, int(state.queue[waiting]))
-            row[part_of(OFFSETS.to_come, seats, place)] = 1
+            index = offset_of(rules, seat, int(state.queue[waiting]))
+            row[part_of(OFFSETS.to_come, seats, index)] = 1
     if int(state.highest_bidder) != NO_SEAT:
-        place = place_seen(rules, seat, int(state.highest_bidder))
-        row[part_of(OFFSETS.highest_bidder, seats, place)] = 1
+        index = offset_of(rules, seat, int(state.highest_bidder))
+        row[part_of(OFFSETS.highest_bidder, seats, index)] = 1
 
 
 @rule
@@ -142,32 +141,32 @@ def write_race_order(state: State, rules: Rules, seat: int, seats: int, row: Int
     """Write sections `place` and `away`: 1 leads the race, 2 is next; 0 for a leader who has left it."""
     number = 1
     if int(state.escaped) != NO_SEAT:
-        place = place_seen(rules, seat, int(state.escaped))
-        row[part_of(OFFSETS.away, seats, place)] = 1
-        row[part_of(OFFSETS.place, seats, place)] = 1
+        index = offset_of(rules, seat, int(state.escaped))
+        row[part_of(OFFSETS.away, seats, index)] = 1
+        row[part_of(OFFSETS.place, seats, index)] = 1
         number = 2
     for behind in range(int(state.riders)):
-        place = place_seen(rules, seat, int(state.peloton[behind]))
-        row[part_of(OFFSETS.place, seats, place)] = number + behind
+        index = offset_of(rules, seat, int(state.peloton[behind]))
+        row[part_of(OFFSETS.place, seats, index)] = number + behind
 
 
 @rule
-def write_team(state: State, seat: int, seats: int, place: int, row: Int8Array) -> None:
+def write_team(state: State, seat: int, seats: int, index: int, row: Int8Array) -> None:
     """Write sections `energy` to `escape_points`: the seat's energy, servants beside the board, jerseys."""
-    row[part_of(OFFSETS.energy, seats, place)] = state.energy[seat]
-    row[part_of(OFFSETS.off_board, seats, place)] = state.off_board[seat]
-    row[part_of(OFFSETS.retired, seats, place)] = state.retired[seat]
+    row[part_of(OFFSETS.energy, seats, index)] = state.energy[seat]
+    row[part_of(OFFSETS.off_board, seats, index)] = state.off_board[seat]
+    row[part_of(OFFSETS.retired, seats, index)] = state.retired[seat]
     for kind in range(NUM_SETS):
-        row[part_of(OFFSETS.jerseys, seats, place) + kind] = state.jerseys[seat, kind]
-    row[part_of(OFFSETS.escape_points, seats, place)] = min(int(state.escape_points[seat]), MAX_INT8)
+        row[part_of(OFFSETS.jerseys, seats, index) + kind] = state.jerseys[seat, kind]
+    row[part_of(OFFSETS.escape_points, seats, index)] = min(int(state.escape_points[seat]), MAX_INT8)
 
 
 @rule
 def write_servants(state: State, rules: Rules, seat: int, seats: int, row: Int8Array) -> None:
-    """Write section `servants`: squares that each seat holds; no branch, so that many are written at once."""
-    for place in range(rules.players):
-        owner = around(seat + place, rules.players)
-        first = part_of(OFFSETS.servants, seats, place)
+    """Write section `servants`: squares that each seat holds, without a branch so that it is vectorized."""
+    for index in range(rules.players):
+        owner = around(seat + index, rules.players)
+        first = part_of(OFFSETS.servants, seats, index)
         squares = row[first : first + rules.length]
         for square in range(rules.length):
             squares[square] = 1 if int(state.owner[square]) == owner else 0
@@ -177,6 +176,6 @@ def write_servants(state: State, rules: Rules, seat: int, seats: int, row: Int8A
 def write_cards_to_come(
     state: State, rules: Rules, seat: int, spec: ObservationSpec, row: Int8Array, at: int
 ) -> None:
-    """Write what a full state adds to the observation, from `at` on; the row is 0 there."""
-    for place in range(int(state.deck_next), len(state.deck)):
-        row[at + place - int(state.deck_next)] = int(state.deck[place]) + 1
+    """Write the part of a full state after the observation, from `at` on; the row is 0 there."""
+    for index in range(int(state.deck_next), len(state.deck)):
+        row[at + index - int(state.deck_next)] = int(state.deck[index]) + 1

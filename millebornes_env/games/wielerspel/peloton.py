@@ -1,4 +1,4 @@
-"""The order of the race: who leads it, who goes to the front or to the back of the peloton."""
+"""The order of the race: the race leader, and moves to the front or to the back of the peloton."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def play_to_the_front(state: State, seat: int) -> None:
 
 @seldom
 def queue_in_race_order(state: State, without: int) -> None:
-    """Line up all seats that are in the race, the race leader first, but for one (or NO_SEAT).
+    """Line up all seats in the race except `without` (or NO_SEAT), the race leader first.
 
     Rule: 003:121, in the order that the players have in the race.
     """
@@ -102,7 +102,7 @@ def queue_one(state: State, seat: int) -> None:
 @rule
 def clear_queue(state: State) -> None:
     """Empty the queue."""
-    for place in range(len(state.queue)):
-        state.queue[place] = NO_SEAT
+    for index in range(len(state.queue)):
+        state.queue[index] = NO_SEAT
     state.queue_next = 0
     state.queue_end = 0

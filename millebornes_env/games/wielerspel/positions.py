@@ -17,7 +17,7 @@ from millebornes_env.games.wielerspel.state import NO_SEAT, State
 
 @seldom
 def work_out_positions(state: State, rules: Rules) -> int:
-    """Move the leaders; the seat that may escape or ride further away now, or NO_SEAT.
+    """Move the leaders, and return the seat that may escape or ride further away now, or NO_SEAT.
 
     I, nobody is away. A, an unoccupied square: the first goes last (003:83). B, another team's square: its
     leader goes to the front and may escape (003:87). C, the own square or an escape square: the first may

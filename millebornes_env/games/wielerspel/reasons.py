@@ -1,4 +1,4 @@
-"""Why an action is not legal, in words, for a person who knows the game."""
+"""Reasons why an action is illegal, in words."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _PHASES_OF = {
     actions.EXCHANGE_POLKA_DOT: EXCHANGE,
     actions.KEEP: EXCHANGE,
 }
-"""The decision to which an action belongs."""
+"""The phase in which each action is possible."""
 
 
 def reason_against(state: State, rules: Rules, action: int) -> str:
-    """Say why an action is not legal, for a person who knows the game.
+    """Say why an action is illegal.
 
     Args:
         state: the race.
-        rules: the table's.
-        action: an id that is not legal now.
+        rules: the table's rules.
+        action: an action id that is illegal now.
 
     Returns:
         Half a sentence: "seat 2 has 4 energy".
@@ -69,7 +69,7 @@ def reason_against(state: State, rules: Rules, action: int) -> str:
 
 
 def _decision(phase: int) -> str:
-    return f"what is to be decided is {PHASE_NAMES[phase]!r}"
+    return f"the decision is {PHASE_NAMES[phase]!r}"
 
 
 def _no_servant(seat: int, square: int) -> str:
@@ -84,7 +84,7 @@ def _reason_against_retirement(state: State, rules: Rules, action: int) -> str:
     if plain(may_retire_now)(state, record, seat, phase):
         raise AssertionError(f"{action_name(action)} is legal")
     if phase == BID:
-        return "servants retire before a bid only below the most energy, and not the last one"
+        return "before a bid, servants retire only below the maximum energy, and not the last one"
     return "no servant need retire now"
 
 

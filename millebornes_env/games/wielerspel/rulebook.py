@@ -1,7 +1,7 @@
 """The race for the engine: the functions of `engine.rulebook.Rulebook`, implemented by the chapters.
 
-An episode is one race, and a race is one round; seats are paid when it is over. Here and in `observation.py`
-the rulebook speaks of learning; in the chapters it does not.
+An episode is one race, and a race is one round; rewards are paid at the end. Only this module and
+`observation.py` use terms of reinforcement learning; the chapters do not.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EPISODES: Final = ("race",)
 REWARDS: Final = ("win",)
 
 REDEAL_ROOM: Final = 1
-"""The cards are shuffled where they lie; no array may be empty."""
+"""The cards are shuffled in place, but an array must not be empty."""
 
 start = start_race
 write_hidden = write_cards_to_come
@@ -49,23 +49,23 @@ def is_round_over(state: State) -> bool:
 
 @rule
 def is_episode_over(state: State, rules: Rules, episode: int) -> bool:
-    """Return a race is a whole episode."""
+    """Return True: an episode is one race."""
     return True
 
 
 @rule
 def start_next_round(state: State, rules: Rules) -> None:
-    """Do nothing, as a race is one round: never called."""
+    """Do nothing; never called, since a race is one round."""
 
 
 @rule
 def break_off(state: State) -> None:
-    """End the race where it stands, without a winner."""
+    """End the race in its current state, without a winner."""
     end_race(state, NO_SEAT, BROKEN_OFF)
 
 
 def was_broken_off(state: State, rules: Rules) -> bool:
-    """Return True if the race says that it was broken off."""
+    """Return True if the race was broken off."""
     return int(state.phase) == RACE_OVER and int(state.ending) == BROKEN_OFF
 
 
@@ -73,7 +73,7 @@ def was_broken_off(state: State, rules: Rules) -> bool:
 def write_rewards(
     state: State, rules: Rules, episode: int, reward: int, over: bool, row: npt.NDArray[np.float32]
 ) -> None:
-    """Write what the finished race gives to each seat: what its share of the win pays."""
+    """Write the reward of each seat for a finished race, by its share of the win."""
     for seat in range(rules.players):
         row[seat] = reward_of_share(win_share(state, rules, episode, seat), rules.players)
 
@@ -97,7 +97,7 @@ def winner(state: State, rules: Rules, episode: int) -> int:
 
 @rule
 def final_score(state: State, rules: Rules, episode: int, team: int) -> int:
-    """Return the rainbow jerseys of the seat; where points for combativity decide, those."""
+    """Return the seat's points for combativity if they decide the race, else its rainbow jerseys."""
     if rules.combativity == 1:
         return combativity_points(state, rules, team)
     return int(state.jerseys[team, RAINBOW])
@@ -109,7 +109,7 @@ def is_won_by_score(rules: Rules) -> bool:
 
 
 def action_count(rules: Rules, spec: ObservationSpec | None) -> int:
-    """Return the number of actions of a mask: the same at every table."""
+    """Return the length of a mask, the same at every table."""
     return actions.NUM_ACTIONS
 
 

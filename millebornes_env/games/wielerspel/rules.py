@@ -1,4 +1,4 @@
-"""The numbers, the board and the chance cards of a race, as a tuple, and which of them make a race."""
+"""The numbers, the board and the chance cards of a race, as a tuple, and their checks."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MAX_PLAYERS: Final = 6
 MIN_SQUARES: Final = 7
 MAX_CARD_TYPES: Final = 16
 MAX_DECK: Final = 59
-"""More than twice the cards of the box; the record of a race then needs no padding."""
+"""More than twice the cards of the box, and such that the record of a race needs no padding."""
 MAX_SERVANTS: Final = 10
 MAX_INNER_TRACK: Final = 100
 MAX_JERSEYS: Final = 30
 MIN_TURNS: Final = 100
-"""A race that ended before anybody had a decision would be none."""
+"""Prevents races that end before their first decision."""
 MAX_TURNS: Final = 10_000
 MAX_NUMBER: Final = MOST_ENERGY
 
@@ -42,8 +42,8 @@ class Field(NamedTuple):
 
     Attributes:
         question: the question that it answers.
-        low: the smallest value allowed.
-        high: the largest.
+        low: minimum.
+        high: maximum.
         choices: meanings of the values 0, 1, ...; empty for a number.
     """
 
@@ -53,7 +53,7 @@ class Field(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
-class Place(NamedTuple):
+class Square(NamedTuple):
     """One square of the outer track.
 
     Attributes:
@@ -80,9 +80,9 @@ class Card(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """All that a board, its deck and the rule text leave to be set.
+    """All parameters of a race: numbers, board and deck.
 
-    Compiled code gets it as a record with the same fields (`rules_array`).
+    Compiled code gets them as a record with the same fields (`rules_array`).
     """
 
     players: Annotated[int, Field("seats; each is a team of its own", MIN_PLAYERS, MAX_PLAYERS)]
@@ -117,10 +117,10 @@ class Rules(NamedTuple):
         int, Field("turns after which the race is broken off and ranked", MIN_TURNS, MAX_TURNS)
     ]
     # The board and the deck
-    board: tuple[Place, ...]
+    board: tuple[Square, ...]
     deck: tuple[Card, ...]
 
-    # The record has fields of these names instead of the board and the deck.
+    # Fields of the record in place of the board and the deck.
 
     @property
     def length(self) -> int:
@@ -130,12 +130,12 @@ class Rules(NamedTuple):
     @property
     def square_kind(self) -> tuple[int, ...]:
         """Kind of each square."""
-        return tuple(place.kind for place in self.board)
+        return tuple(square.kind for square in self.board)
 
     @property
     def square_number(self) -> tuple[int, ...]:
         """Number printed on each square, or 0."""
-        return tuple(place.number for place in self.board)
+        return tuple(square.number for square in self.board)
 
     @property
     def card_types(self) -> int:
@@ -163,10 +163,10 @@ FIELDS: Final[Mapping[str, Field]] = {
     for name, hint in get_type_hints(Rules, include_extras=True).items()
     if hasattr(hint, "__metadata__")
 }
-"""The meaning of each number of `Rules` (all but the board and the deck)."""
+"""The meaning of each number of `Rules` (all fields except the board and the deck)."""
 
 TABLE_FIELDS: Final = ("players", "teams")
-"""The fields that are chosen with the table, not stated by a sheet."""
+"""The fields that are chosen with the table, not in a sheet."""
 
 RULES: Final = np.dtype(
     [(name, np.int64) for name in FIELDS]
@@ -184,11 +184,7 @@ RULES: Final = np.dtype(
 
 
 def rules_array(rules: Rules) -> npt.NDArray[np.void]:
-    """Return the rules as an array of one record, which compiled code can read.
-
-    Returns:
-        `RULES[1]`; its element 0 has the fields of `RULES` as attributes, compiled or not.
-    """
+    """Return the rules as `RULES[1]`; element 0 has the fields as attributes, in compiled code or not."""
     record: Any = np.zeros(1, RULES)
     for name in RULES.names or ():
         value = getattr(rules, name)
@@ -201,10 +197,10 @@ def rules_array(rules: Rules) -> npt.NDArray[np.void]:
 
 
 def validated(rules: Rules) -> Rules:
-    """Return the rules as given, if they make a race.
+    """Return the rules after checking that they make a race.
 
     Raises:
-        EditionError: they do not; the message names the field and what it may be.
+        EditionError: a rule is invalid; the message names the field and its possible values.
     """
     for name, field in FIELDS.items():
         _check_value(name, getattr(rules, name), field)
@@ -227,7 +223,7 @@ def validated(rules: Rules) -> Rules:
 
 def _check_value(name: str, value: object, field: Field) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not field.low <= value <= field.high:
-        meaning = " or ".join(f"{place} ({word})" for place, word in enumerate(field.choices))
+        meaning = " or ".join(f"{choice} ({word})" for choice, word in enumerate(field.choices))
         allowed = meaning or f"a whole number from {field.low} to {field.high}"
         raise EditionError(f"the rule {name} is {shown(value)}: it must be {allowed}")
 
@@ -256,16 +252,16 @@ def _check_board(board: object) -> None:
             f"board: it has {len(board)} squares; there may be at most {MAX_SQUARES}, since 22 effort "
             "squares are the majority"
         )
-    starts = [square for square, place in enumerate(board) if place[0] == START]
+    starts = [number for number, square in enumerate(board) if square[0] == START]
     if not starts:
         raise EditionError("board: there is no start")
     if len(starts) > 1:
         raise EditionError(f"board: there are {len(starts)} starts, the squares {starts}")
     if starts != [0]:
         raise EditionError(f"board: the start is square {starts[0]}; it must be the first, square 0")
-    for square, place in enumerate(board):
-        _check_kind(f"board, square {square}", place[0], place[1], KINDS_OF_SQUARES)
-    if not any(place[0] == EFFORT for place in board):
+    for number, square in enumerate(board):
+        _check_kind(f"board, square {number}", square[0], square[1], KINDS_OF_SQUARES)
+    if not any(square[0] == EFFORT for square in board):
         raise EditionError("board: there is no effort square")
 
 
@@ -285,7 +281,7 @@ def _check_deck(deck: object) -> None:
 
 
 def _check_kind(where: str, kind: object, number: object, kinds: tuple[int, ...]) -> None:
-    """Check that the print on a square or card fits its kind."""
+    """Check the kind of a square or card, and the number on it."""
     if isinstance(kind, bool) or not isinstance(kind, int) or kind not in kinds:
         names = ", ".join(KIND_NAMES[one] for one in kinds)
         raise EditionError(f"{where}: the kind is {shown(kind)}; the kinds are {names}")

@@ -31,13 +31,13 @@ T = TypeVar("T")
 
 MAX_INT8: Final = 127
 TURN_UNIT: Final = 16
-"""Turns are shown in these."""
+"""Unit of turns."""
 
 
 class ObservationSpec(NamedTuple):
     """Options of an observation, as ints that compiled code takes by value."""
 
-    padded: int = 0  # 1: with room for MAX_PLAYERS, so that all tables have the same layout
+    padded: int = 0  # 1: padded to MAX_PLAYERS, so that all tables have the same layout
 
 
 DEFAULT_SPEC: Final = ObservationSpec()
@@ -52,19 +52,17 @@ _KINDS: Final = ", ".join(name.replace("_", " ") for name in KIND_NAMES)
 
 
 class BySection(NamedTuple, Generic[T]):
-    """One thing for each section, by its name, in the order of the row; for example where it starts."""
+    """A value for each section, by its name, in the order of the row; for example its start."""
 
-    phase: Annotated[
-        T, Content(_DECISIONS, 1, f"what is to be decided: {_DECISION_NAMES} (all 0: the race is over)")
-    ]
+    phase: Annotated[T, Content(_DECISIONS, 1, f"the decision: {_DECISION_NAMES} (all 0: the race is over)")]
     price: Annotated[T, Content(1, MAX_NUMBER, "energy that the decision costs: lead, payment or escape")]
-    square: Annotated[T, Content(1, "last_square", "where the rainbow rider is")]
-    kind: Annotated[T, Content(NUM_KINDS, 1, f"what the square is for this turn: {_KINDS}")]
-    number: Annotated[T, Content(1, MAX_NUMBER, "what is printed on the square or card")]
+    square: Annotated[T, Content(1, "last_square", "square of the rainbow rider")]
+    kind: Annotated[T, Content(NUM_KINDS, 1, f"kind of the square in this turn: {_KINDS}")]
+    number: Annotated[T, Content(1, MAX_NUMBER, "number on the square or card")]
     lead: Annotated[T, Content(1, "lead", "lead of the escaped rider, in arrows of 10 seconds")]
     highest_lead: Annotated[T, Content(1, "lead", "the highest lead of this escape")]
-    rainbow_lap: Annotated[T, Content(1, 1, "whether a rainbow jersey waits at the end of this lap")]
-    no_supply: Annotated[T, Content(1, 1, "whether the no-supply card lies at the start")]
+    rainbow_lap: Annotated[T, Content(1, 1, "1 if there is a rainbow jersey at the end of this lap")]
+    no_supply: Annotated[T, Content(1, 1, "1 if there is no supply at the end of this lap")]
     stacks: Annotated[
         T, Content(NUM_SETS, "jersey_cards", "jersey cards left: rainbow, green, doubles, triples")
     ]
@@ -73,13 +71,13 @@ class BySection(NamedTuple, Generic[T]):
     cards_left: Annotated[
         T, Content(MAX_CARD_TYPES, "copies", "chance cards not drawn since the last shuffle")
     ]
-    to_act: Annotated[T, Content(1, 1, "the seat that decides, from the own seat to the left", "seat")]
+    to_act: Annotated[T, Content(1, 1, "the seat to act, from the own seat to the left", "seat")]
     to_come: Annotated[
-        T, Content(1, 1, "seats that have yet to pay or bid, with the one that decides", "seat")
+        T, Content(1, 1, "seats that have yet to pay or bid, including the seat to act", "seat")
     ]
     highest_bidder: Annotated[T, Content(1, 1, "the seat of the highest bid", "seat")]
-    place: Annotated[T, Content(1, "players", "place in the race, 1: leads it, 0: has left it", "seat")]
-    away: Annotated[T, Content(1, 1, "whether the leader has escaped", "seat")]
+    place: Annotated[T, Content(1, "players", "place in the race from 1, the first; 0: has left it", "seat")]
+    away: Annotated[T, Content(1, 1, "1 if the leader has escaped", "seat")]
     energy: Annotated[T, Content(1, "energy", "energy", "seat")]
     off_board: Annotated[T, Content(1, "servants", "servants beside the board", "seat")]
     retired: Annotated[T, Content(1, "servants", "servants who have retired", "seat")]
@@ -105,9 +103,9 @@ class Offset(NamedTuple):
     """The offset of a section at any table: the count of numbers before it.
 
     Attributes:
-        fixed: numbers before it at every table.
-        by_seat: and for each seat.
-        size: numbers of the section itself, for each of its owners.
+        fixed: numbers at every table.
+        by_seat: numbers for each seat.
+        size: size of the section itself, for each of its owners.
     """
 
     fixed: int
@@ -142,14 +140,14 @@ def shown_seats(rules: Rules, spec: ObservationSpec) -> int:
 
 @rule
 def start_of(offset: Offset, seats: int) -> int:
-    """Return the index of a section's first number, where there is room for so many seats."""
+    """Return the index of a section's first number in a layout for `seats` seats."""
     return offset.fixed + offset.by_seat * seats
 
 
 @rule
-def part_of(offset: Offset, seats: int, place: int) -> int:
-    """Return the index of the first number of one seat, so many places to the left of the observer's."""
-    return start_of(offset, seats) + place * offset.size
+def part_of(offset: Offset, seats: int, index: int) -> int:
+    """Return the start of the part of a seat, the `index`-th to the left from the observer."""
+    return start_of(offset, seats) + index * offset.size
 
 
 @rule
@@ -163,8 +161,8 @@ def sections(rules: Rules, spec: ObservationSpec | None = DEFAULT_SPEC) -> tuple
 
     Args:
         rules: the table's rules.
-        spec: what the observation shows; None for the usual. Where it is padded, the numbers of seats that
-            the table does not have are 0, and the bounds are those of all tables.
+        spec: the observation spec; None for the default. If it is padded, entries of seats that the table
+            does not have are 0, and the bounds are those of all tables.
 
     Returns:
         The sections in order; together they cover the observation without a gap.
@@ -180,7 +178,7 @@ def sections(rules: Rules, spec: ObservationSpec | None = DEFAULT_SPEC) -> tuple
 
 
 def bounds(rules: Rules, spec: ObservationSpec) -> dict[str, int]:
-    """Return the largest values that depend on the rules, by the names that `Content.high` gives them."""
+    """Return the upper bounds that depend on the rules, by their names in `Content.high`."""
     if spec.padded:
         return {
             "last_square": MAX_SQUARES - 1,
@@ -203,7 +201,7 @@ def bounds(rules: Rules, spec: ObservationSpec) -> dict[str, int]:
 
 
 def full_state_sections(rules: Rules, spec: ObservationSpec | None = DEFAULT_SPEC) -> tuple[Section, ...]:
-    """Return the layout of a row with everything: the observation, then the order of the cards to come."""
+    """Return the layout of the full state: the observation, then the order of the cards to come."""
     table = sections(rules, spec)
     meaning = "chance cards to come, in order: card type + 1, or 0"
     return (*table, Section("deck", table[-1].stop, MAX_DECK, MAX_CARD_TYPES, meaning))

@@ -18,7 +18,7 @@ def roll_white_die(state: State) -> int:
 
 @rule
 def ride_on(state: State, rules: Rules, squares: int) -> bool:
-    """Move the rainbow rider (003:49); whether it passed the start line or landed on it."""
+    """Move the rainbow rider (003:49), and return True if it passed the start line or landed on it."""
     ahead = int(state.square) + squares
     has_passed = ahead >= rules.length
     state.square = ahead - rules.length if has_passed else ahead

@@ -1,7 +1,7 @@
-"""The record of one race: its fields, their shapes and what they mean.
+"""The record of one race: its fields, their shapes and meanings.
 
-A race is one record of `STATE`. The record holds everything, the order of the chance cards and the key of the
-dice too, so that copying it copies the race.
+A race is one record of `STATE`. The record holds everything, including the order of the chance cards and the
+key of the dice, so that copying it copies the race.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from millebornes_env.games.wielerspel.rules import MAX_DECK, MAX_PLAYERS
 from millebornes_env.games.wielerspel.squares import MAX_SQUARES
 
 STATE_VERSION: Final = 1
-"""Goes up when saved states of an older version can no longer be read."""
+"""Increased when saved states of an older version can no longer be read."""
 
 NO_SEAT: Final = -1
 NO_CARD: Final = -1
 
-# What the seat in `state.seat` has to decide.
+# The decision of `state.seat`.
 RIDING: Final = 0
-"""Nothing: the race goes on by itself. Never seen from outside."""
+"""None: the race goes on by itself. Never visible from outside."""
 AWAY: Final = 1
 """The turn of an escaped rider begins: give up, or pay for the lead."""
 EXCHANGE: Final = 2
 """Exchange jerseys for a rainbow jersey, or keep them."""
 MUST_PAY: Final = 3
-"""A payment is due that the energy does not cover: which servant retires?"""
+"""Choose a servant to retire, as the energy does not cover a payment."""
 MUST_RETIRE: Final = 4
-"""A chance card takes a servant out of the race: which?"""
+"""Choose a servant to retire because of a chance card."""
 ESCAPING: Final = 5
 """Escape, or ride further away; or stay."""
 BID: Final = 6
 """Bid for the effort square, or pass."""
 MOVE: Final = 7
-"""The auction is won and all servants are on the board: which of them moves?"""
+"""Choose a servant to move to the square won in the auction, as all are on the board."""
 RACE_OVER: Final = 8
-"""Nothing: the race is over."""
+"""None: the race is over."""
 PHASE_NAMES: Final = (
     "riding",
     "away",
@@ -53,7 +53,7 @@ PHASE_NAMES: Final = (
 )
 NUM_PHASES: Final = len(PHASE_NAMES)
 
-# How far a turn has come, in `state.stage`: the steps of `turn.py`, in their order.
+# Stages of a turn, in `state.stage`: the steps of `turn.py`, in order.
 TURN_BEGINS: Final = 0
 JERSEYS_BEFORE_THE_DIE: Final = 1
 WHITE_DIE: Final = 2
@@ -70,7 +70,7 @@ BIDS: Final = 12
 SERVANT: Final = 13
 TURN_ENDS: Final = 14
 
-# How the race ended, in `state.ending`.
+# Endings of a race, in `state.ending`.
 NOT_ENDED: Final = 0
 BY_JERSEYS: Final = 1
 BY_INNER_TRACK: Final = 2
@@ -96,22 +96,22 @@ Int32 = Annotated[int, np.int32]
 
 
 class State(Protocol):
-    """One record of `STATE`, as the rules see it: its fields, with the type and shape of their numbers."""
+    """The fields of a record of `STATE`, with types and shapes."""
 
-    # The widest first, so that no field needs padding and equal races are equal bytes.
+    # Widest fields first, so that there is no padding and equal races have equal bytes.
     # two 32-bit words: the race's own key; dice and lots are functions of it
     key: Annotated[npt.NDArray[np.int64], np.int64, 2]
-    episode: Int32  # how many races this game has begun, minus one
-    turn: Int32  # turns before the present one
-    shuffles: Int32  # how often the chance deck was shuffled again
+    episode: Int32  # index of the race, from 0
+    turn: Int32  # index of the turn, from 0
+    shuffles: Int32  # number of reshuffles of the chance deck
     # points for combativity of escapes that have ended
     escape_points: Annotated[Int16Array, np.int16, MAX_PLAYERS]
-    # whose decision
-    seat: Int8  # the seat that decides now
-    phase: Int8  # what it decides: AWAY ... RACE_OVER
-    stage: Int8  # how far the turn has come
+    # the decision
+    seat: Int8  # the seat to act
+    phase: Int8  # its decision: AWAY ... RACE_OVER
+    stage: Int8  # stage of the turn
     winner: Int8  # the seat that has won outright, or NO_SEAT
-    ending: Int8  # how the race ended
+    ending: Int8  # ending of the race
     # the inner track
     riders: Int8  # leaders in the peloton
     peloton: Annotated[Int8Array, np.int8, MAX_PLAYERS]  # their seats, first to last; NO_SEAT behind them
@@ -126,28 +126,28 @@ class State(Protocol):
     jerseys: Annotated[Int8Array, np.int8, MAX_PLAYERS, NUM_SETS]  # cards of each set
     stacks: Annotated[Int8Array, np.int8, NUM_SETS]  # cards left on the board
     # the outer track
-    square: Int8  # where the rainbow rider is
+    square: Int8  # square of the rainbow rider
     owner: Annotated[Int8Array, np.int8, MAX_SQUARES]  # the seat whose servant stands there, or NO_SEAT
-    rainbow_lap: Int8  # 1: a rainbow jersey waits at the end of this lap
-    no_supply: Int8  # 1: the no-supply card lies at the start
+    rainbow_lap: Int8  # 1: there is a rainbow jersey at the end of this lap
+    no_supply: Int8  # 1: the no-supply card is at the start
     # this turn
     roller: Int8  # the seat that led the race when the white die was rolled, or NO_SEAT before
     white: Int8  # the white die of this turn, or 0
     yellow: Int8  # the yellow die of this turn, or 0
-    kind: Int8  # what the square is for this turn
-    number: Int8  # what is printed on it
+    kind: Int8  # kind of the square in this turn
+    number: Int8  # number printed on it
     card: Int8  # the chance card drawn in this turn, or NO_CARD
-    holder: Int8  # whose servant stood on the effort square when it was reached, or NO_SEAT
+    holder: Int8  # owner of the servant on the effort square when it was reached, or NO_SEAT
     landed_on_line: Int8  # 1: the rainbow rider ended on the start square
     due: Int8  # energy that each seat of the queue pays, in PAYMENTS
     queue: Annotated[Int8Array, np.int8, MAX_PLAYERS]  # seats that pay or bid, in their order
-    queue_next: Int8  # place of the next one
+    queue_next: Int8  # index of the next seat
     queue_end: Int8  # one past the last
-    highest_bid: Int8  # 0: nobody has bid
+    highest_bid: Int8  # 0 without bids
     highest_bidder: Int8  # a seat, or NO_SEAT
     # the chance cards
-    deck_next: Int8  # where in `deck` the next card lies
-    deck: Annotated[Int8Array, np.int8, MAX_DECK]  # card types in their order; NO_CARD where drawn
+    deck_next: Int8  # index in `deck` of the next card
+    deck: Annotated[Int8Array, np.int8, MAX_DECK]  # card types in order; NO_CARD for drawn cards
 
 
 STATE: Final = record_dtype(State)

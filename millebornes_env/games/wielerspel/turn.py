@@ -1,7 +1,7 @@
 """The course of a race: the start, and a turn, step by step. This file is the table of contents of the rules.
 
-A turn goes from stage to stage (`state.stage`) until a seat has something to decide. What it answers is
-carried out, and the turn goes on from the stage where it had stopped; a stage that may ask again does.
+A turn goes from stage to stage (`state.stage`) until a seat has a decision. After the action, the turn
+continues from the stage where it had stopped; a stage may lead to several decisions.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ MOST_STARTS: Final = 1000
 def start_race(state: State, rules: Rules) -> None:
     """Begin a race and ride to its first decision.
 
-    Ruling W27: a race that is over before anybody has had a decision is none: the next begins in its place.
+    Ruling W27: a race that is over before its first decision does not count: the next begins in its place.
     Only a sheet with hardly any energy or servants has such races.
     """
     for _ in range(MOST_STARTS):
@@ -126,14 +126,14 @@ def start_race(state: State, rules: Rules) -> None:
         state.episode = int(state.episode) + 1
 
 
-# A decision is carried out ---------------------------------------------------------------------------------
+# Actions ---------------------------------------------------------------------------------------------------
 
 
 @rule
 def step(state: State, rules: Rules, action: int) -> None:
-    """Carry out one action of the seat that decides, up to the next decision or the end of the race.
+    """Apply one action of the seat to act, up to the next decision or the end of the race.
 
-    Precondition: the action is legal (`legality.is_legal`); it is not checked again here.
+    Precondition: the action is legal (`legality.is_legal`); this is not checked again.
     """
     answer(state, rules, action)
     ride(state, rules)
@@ -141,7 +141,7 @@ def step(state: State, rules: Rules, action: int) -> None:
 
 @rule
 def answer(state: State, rules: Rules, action: int) -> None:
-    """Carry out what the seat has decided; the turn can go on."""
+    """Apply the action of the seat, so that the turn can go on."""
     seat, phase = int(state.seat), int(state.phase)
     state.phase = RIDING
     if is_retirement(action):
@@ -173,7 +173,7 @@ def answer_away(state: State, rules: Rules, seat: int, action: int) -> None:
 
 @rule
 def answer_exchange(state: State, rules: Rules, seat: int, action: int) -> None:
-    """Exchange jerseys, which may win the race, and be asked again; or keep them (003:67, 003:196)."""
+    """Exchange jerseys, which may win the race or allow another exchange; or keep them (003:67, 003:196)."""
     if action == KEEP:
         state.stage = int(state.stage) + 1
         return
@@ -196,7 +196,7 @@ def answer_escape(state: State, rules: Rules, seat: int, action: int) -> None:
 
 @rule
 def answer_bid(state: State, seat: int, action: int) -> None:
-    """Bid or pass; the next seat is asked."""
+    """Bid or pass; the next seat in the queue follows."""
     if action == PASS:
         play_pass(state)
     else:
@@ -208,7 +208,7 @@ def answer_bid(state: State, seat: int, action: int) -> None:
 
 @seldom
 def ride(state: State, rules: Rules) -> None:
-    """Go on until a seat has something to decide, or the race is over."""
+    """Continue until a seat has a decision, or the race is over."""
     while int(state.phase) == RIDING:
         ride_turn(state, rules)
         if int(state.phase) == RIDING:
@@ -217,7 +217,7 @@ def ride(state: State, rules: Rules) -> None:
 
 @rule
 def ride_turn(state: State, rules: Rules) -> None:
-    """Go on from the stage that the turn has reached, to its end or until a seat is asked."""
+    """Continue from the stage of the turn to its end, or until a seat has a decision."""
     if int(state.stage) <= JERSEYS_AT_THE_LINE:
         ride_to_the_square(state, rules)
     if int(state.stage) <= RETIREMENT:
@@ -227,7 +227,7 @@ def ride_turn(state: State, rules: Rules) -> None:
 
 @rule
 def is_at(state: State, stage: int) -> bool:
-    """Return True if the turn has come to the stage, and nobody has to decide first."""
+    """Return True if the turn is at the stage, without a pending decision."""
     return int(state.stage) == stage and int(state.phase) == RIDING
 
 
@@ -286,7 +286,8 @@ def ask(state: State, phase: int, seat: int) -> None:
 def ask_escaped_rider(state: State, rules: Rules) -> None:
     """Give up, or pay 1, 2 or 3 energy for the lead (003:55-57, 003:63).
 
-    Ruling W1: servants may retire here while the price cannot be paid. W11: who can only give up does.
+    Ruling W1: servants may retire here while the price cannot be paid. W11: if giving up is the only action,
+    there is no decision.
     """
     if not is_anybody_away(state):
         state.stage = JERSEYS_BEFORE_THE_DIE
@@ -367,7 +368,7 @@ def force_retirement(state: State, rules: Rules) -> None:
 
 @rule
 def retire_one(state: State, rules: Rules, seat: int, phase: int) -> None:
-    """Retire a servant of the seat, which is asked if it has a choice."""
+    """Retire a servant of the seat, which decides if it has a choice."""
     if has_choice_of_servants(state, seat, servants_left(state, rules, seat)):
         ask(state, phase, seat)
     else:
@@ -376,7 +377,7 @@ def retire_one(state: State, rules: Rules, seat: int, phase: int) -> None:
 
 @rule
 def settle_positions(state: State, rules: Rules) -> None:
-    """Work out the positions (003:79-103); somebody may have a chance to escape."""
+    """Work out the positions (003:79-103); a seat may have a chance to escape."""
     seat = work_out_positions(state, rules)
     state.stage = AUCTION
     if seat != NO_SEAT:
@@ -386,7 +387,7 @@ def settle_positions(state: State, rules: Rules) -> None:
 
 @rule
 def ask_about_escape(state: State, rules: Rules) -> None:
-    """Escape, or stay (003:87, 003:90, 003:103). W11: who can only stay is not asked."""
+    """Escape, or stay (003:87, 003:90, 003:103). W11: if staying is the only action, there is no decision."""
     seat = int(state.seat)
     if can_escape(state, seat) or servants_left(state, rules, seat) > 0:
         ask(state, ESCAPING, seat)
@@ -406,7 +407,7 @@ def begin_auction(state: State, rules: Rules) -> None:
 
 @rule
 def ask_for_bid(state: State, rules: Rules) -> None:
-    """Ask the next seat to bid more or pass; after the last the highest bidder pays (003:121)."""
+    """Ask the next seat to bid more or pass; after the last seat, the highest bidder pays (003:121)."""
     seat = next_bidder(state, rules)
     if seat != NO_SEAT:
         ask(state, BID, seat)

@@ -40,7 +40,7 @@ def has_enough_jerseys(state: State, rules: Rules, seat: int) -> bool:
 
 @seldom
 def end_race(state: State, winner: int, ending: int) -> None:
-    """End the race; `winner` has won outright, or NO_SEAT: the ranking decides."""
+    """End the race; `winner` has won outright, or is NO_SEAT if the ranking decides."""
     state.winner = winner
     state.ending = ending
     state.phase = RACE_OVER
@@ -48,7 +48,7 @@ def end_race(state: State, winner: int, ending: int) -> None:
 
 @seldom
 def end_race_if_won(state: State, rules: Rules, seat: int) -> bool:
-    """End the race if the seat has the jerseys that win it (003:67); whether it has.
+    """End the race and return True if the seat has the jerseys that win it (003:67), else return False.
 
     Option: 003:202, points for combativity decide then.
     """

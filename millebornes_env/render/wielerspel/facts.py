@@ -13,7 +13,7 @@ from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.games.wielerspel.chance_cards import cards_left
 from millebornes_env.games.wielerspel.editions import edition, editions
 from millebornes_env.games.wielerspel.observation import price_of_decision
-from millebornes_env.games.wielerspel.rules import Place, Rules
+from millebornes_env.games.wielerspel.rules import Rules, Square
 from millebornes_env.games.wielerspel.squares import EFFORT, KIND_NAMES
 from millebornes_env.games.wielerspel.state import BID, MUST_PAY, NO_SEAT, NUM_SETS, RACE_OVER, State
 
@@ -202,7 +202,7 @@ def names_of_squares(rules: Rules) -> list[str]:
     ]
 
 
-def _roads(board: tuple[Place, ...]) -> Sequence[str]:
+def _roads(board: tuple[Square, ...]) -> Sequence[str]:
     """Return the roads of a shipped sheet with this board, since rules have no roads; else empty names."""
     for name in editions():
         result = edition(name)

@@ -190,7 +190,7 @@ def with_older_rows(rows: list[Row]) -> list[Row]:
     """Return the rows with those of other libraries on disk, in the order of `LIBRARIES`."""
     known = json.loads(FIGURES.read_text(encoding="utf-8"))["rows"] if FIGURES.exists() else []
     by_name = {row.library: row for row in (*(Row(**old) for old in known), *rows)}
-    order = {name: place for place, name in enumerate(LIBRARIES)}
+    order = {name: index for index, name in enumerate(LIBRARIES)}
     return sorted(by_name.values(), key=lambda row: order.get(row.library, len(order)))
 
 

@@ -124,7 +124,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modules
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setattr(cache._config, "CACHE_DIR", str(made.cache))
-    monkeypatch.setattr(cache, "_said", set())
+    monkeypatch.setattr(cache, "_printed", set())
     monkeypatch.setenv("MILLEBORNES_COMPILE_MESSAGES", "1")
     yield made
     made.forget()
@@ -224,7 +224,7 @@ def test_what_is_compiled_is_said_once_before_it_begins(
     told = capsys.readouterr().err
     assert told.count("millebornes_env: compiling kernels_of_test, up to 5 s") == lines
     assert told.count("\n") == lines
-    monkeypatch.setattr(cache, "_said", set())
+    monkeypatch.setattr(cache, "_printed", set())
     assert modules.played() == (4 * 2, True)
     assert capsys.readouterr().err == "", "the second time it is on disk"
 

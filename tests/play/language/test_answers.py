@@ -80,7 +80,7 @@ TOLD = [
     ('{"move": "25 km or roll"}', "There is no move '25 km or roll' in this game"),
     ('{"move": "75 km"}', "'75 km' is not legal now: you hold no 75 km."),
     ('{"move": "Spare tyre"}', "'Spare tire' is not legal now: no Flat tire stops you."),
-    ('{"move": "claim"}', "'claim' is not legal now: what is to be decided is 'play'."),
+    ('{"move": "claim"}', "'claim' is not legal now: the decision is 'play'."),
     ('{"move": "discard Roll", "card": "Stop"}', "The 'card' of your answer, 'Stop', contradicts its move"),
     ('{"move": "25 km" // or "move": "100 km"\n}', "its last JSON object cannot be read as JSON"),
     ('{"move": "25 km" // best}', "its last JSON object is cut off"),

@@ -180,9 +180,9 @@ def test_where_no_name_has_a_number_the_place_in_the_list_is_one() -> None:
     ("answer", "said"),
     [
         ("bid 21", "Not possible now: bid 21: player_0 has 20 energy"),
-        ("escape", "Not possible now: escape: what is to be decided is 'bid'"),
+        ("escape", "Not possible now: escape: the decision is 'bid'"),
         ("retire 4", "Not possible now: retire 4: player_0 has no servant on square 4"),
-        ("give", "Not possible now: give up: what is to be decided is 'bid'"),
+        ("give", "Not possible now: give up: the decision is 'bid'"),
         ("2", "'2' may mean 'bid 2' or 'retire 2': type more of the name"),
         ("", "'' is not an action: type a name, or its number alone, ? for help or q to stop."),
         ("nonsense", "'nonsense' is not an action"),

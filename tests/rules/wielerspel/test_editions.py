@@ -12,7 +12,7 @@ import pytest
 from millebornes_env import vector_env
 from millebornes_env.errors import EditionError, OptionError
 from millebornes_env.games.wielerspel.editions import Edition, edition, editions
-from millebornes_env.games.wielerspel.rules import FIELDS, TABLE_FIELDS, Card, Place, rules_array, validated
+from millebornes_env.games.wielerspel.rules import FIELDS, TABLE_FIELDS, Card, Square, rules_array, validated
 from millebornes_env.games.wielerspel.squares import KIND_NAMES
 from tests.each import each
 
@@ -267,11 +267,11 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     ("board", "message"),
     [
         ((), "board: it needs 7 squares"),
-        ((Place(0, 0), *[Place(2, 0)] * 9), "board: there is no effort square"),
-        ((Place(0, 0), *[Place(8, 2)] * 9), "board, square 1: the kind is 8"),
+        ((Square(0, 0), *[Square(2, 0)] * 9), "board: there is no effort square"),
+        ((Square(0, 0), *[Square(8, 2)] * 9), "board, square 1: the kind is 8"),
     ],
 )
-def test_boards_in_python_are_checked_too(board: tuple[Place, ...], message: str) -> None:
+def test_boards_in_python_are_checked_too(board: tuple[Square, ...], message: str) -> None:
     with pytest.raises(EditionError, match=message):
         validated(edition("arc_en_ciel").table(3)._replace(board=board))
 

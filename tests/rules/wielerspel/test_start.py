@@ -14,7 +14,7 @@ from millebornes_env.errors import EditionError
 from millebornes_env.games.wielerspel import dice, rulebook, set_up, turn
 from millebornes_env.games.wielerspel.audit import check_laws
 from millebornes_env.games.wielerspel.editions import edition
-from millebornes_env.games.wielerspel.rules import Place, rules_array
+from millebornes_env.games.wielerspel.rules import Square, rules_array
 from millebornes_env.games.wielerspel.squares import EFFORT
 from millebornes_env.games.wielerspel.state import RACE_OVER, STATE
 from tests.race_support import BOARD, Race
@@ -100,9 +100,11 @@ def test_an_environment_goes_on_after_a_race_without_a_decision() -> None:
 def test_rules_that_never_come_to_a_decision_are_refused() -> None:
     """W27: each square costs all that everybody has, and more."""
     rules = edition("arc_en_ciel").replace(**STARVING).table(3)
-    board = (rules.board[0], *[Place(EFFORT, 60)] * 9)
+    board = (rules.board[0], *[Square(EFFORT, 60)] * 9)
     hopeless = dataclasses.replace(edition("arc_en_ciel"), rules=rules._replace(board=board), name="hopeless")
-    with pytest.raises(EditionError, match="with these rules of wielerspel, game 0 ended before its first"):
+    with pytest.raises(
+        EditionError, match="with these rules of wielerspel, game 0 ended before its first decision"
+    ):
         vector_env(1, hopeless, players=3, seed=1).reset()
 
 
