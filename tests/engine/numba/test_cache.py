@@ -246,6 +246,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pa
 
 def chosen() -> Path | None:
     cache._cache_folder.cache_clear()
+    cache.cache_folder_of.cache_clear()
     folder = cache._cache_folder(frozenset())
     return None if folder is None else folder.parent
 
