@@ -16,7 +16,7 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 
-# Tests compare what a command writes to stderr; `test_compile_cache` asks for the messages of the compiler.
+# Tests compare what a command writes to stderr; `test_cache` asks for the messages of the compiler.
 os.environ.setdefault("MILLEBORNES_COMPILE_MESSAGES", "0")
 
 

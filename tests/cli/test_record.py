@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from millebornes_env.arena.recording import check, open_data
-from millebornes_env.cli import record as command
+from millebornes_env.cli import record
 from millebornes_env.cli.record import main
 from tests.each import each
 from tests.patience import SECONDS_OF_A_HANG
@@ -80,7 +80,7 @@ def test_ctrl_c_says_how_to_go_on(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "record", interrupted)
+    monkeypatch.setattr(record, "record", interrupted)
     assert main(["greedy", "--out", "data"]) == 130
     assert capsys.readouterr().err == "error: stopped; there is no recording in data\n"
     Path("data").mkdir()

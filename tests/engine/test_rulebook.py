@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from millebornes_env.engine import batch as games_module
-from millebornes_env.engine import kernels
+from millebornes_env.engine import batch, kernels
 from millebornes_env.engine.batch import NO_GAME, Batch, Settings
 from millebornes_env.engine.kernels import DISABLED, SAME_STEP, SKIP, kernels_of
 from millebornes_env.engine.numba import machine_code
@@ -82,7 +81,7 @@ def test_a_race_is_the_same_as_without_the_engine() -> None:
 
 
 def test_threads_run_the_same_races(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(games_module, "GAMES_WORTH_A_THREAD", 1)
+    monkeypatch.setattr(batch, "GAMES_WORTH_A_THREAD", 1)
     one, two = race(), race(threads=2)
     assert two.num_threads == 2
     for number in range(ROUNDS_OF_STEPS):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -327,25 +326,6 @@ def test_pictures_of_game_0() -> None:
 # What is refused.
 
 
-def test_after_an_opponent_failed_a_reset_is_needed() -> None:
-    def fails(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        raise RuntimeError("out of memory")
-
-    env, same = begun(), begun()
-    env.set_opponent(fails)
-    actions = env.action_masks().argmax(axis=1)
-    with pytest.raises(AgentError, match="out of memory"):
-        play(env, 100)
-    env.set_opponent(lowest)
-    for use in (env.action_masks, lambda: env.step(actions)):
-        refused(CallError, ["opponent", "failed", "reset()"], use)
-    env.seed(1)
-    env.reset()
-    for ours, theirs in zip(play(env, 60), play(same, 60), strict=True):
-        assert np.array_equal(ours[0], theirs[0])
-        assert np.array_equal(ours[1], theirs[1])
-
-
 @pytest.mark.parametrize(
     ("actions", "error"),
     [
@@ -370,15 +350,6 @@ def test_a_refused_action_changes_nothing_and_is_not_counted(actions: Any, error
     assert ended > 0
 
 
-def test_a_copy_goes_on_as_the_original_does() -> None:
-    env = begun(Model())
-    play(env, 5)
-    copied = copy.deepcopy(env)
-    for ours, theirs in zip(play(env, 30), play(copied, 30), strict=True):
-        assert np.array_equal(ours[0], theirs[0])
-        assert np.array_equal(ours[1], theirs[1])
-
-
 @each(
     "call, error, words",
     [
@@ -392,11 +363,3 @@ def test_a_copy_goes_on_as_the_original_does() -> None:
 def test_wrong_arguments(call: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
-
-
-def test_after_close() -> None:
-    env = begun()
-    actions = env.action_masks().argmax(axis=1)
-    env.close()
-    for use in (env.reset, env.action_masks, lambda: env.step(actions)):
-        refused(CallError, ["closed"], use)

@@ -49,7 +49,7 @@ ACTIVATIONS: Final[dict[str, Callable[[Float32Array], Float32Array]]] = {
 
 
 def observation_scale(table: Table) -> Float32Array:
-    """Return factors that scale observations to 0..1, float32[D]: one over the largest value of each number."""
+    """Return factors that scale observations to 0..1, float32[D]: 1 / largest value of each number."""
     highs = np.concatenate([np.full(section.size, max(section.high, 1)) for section in table.sections])
     return (1.0 / highs).astype(np.float32)
 

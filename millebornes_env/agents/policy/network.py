@@ -168,7 +168,7 @@ def network_options(
 
 # Choosing --------------------------------------------------------------------------------------------------
 #
-# Rules that read a game take its rulebook, its features (`features_of`) and its class `ObservationSpec` first.
+# Rules that read a game take its rulebook, its features (`features_of`) and its `ObservationSpec` first.
 # Kernels and functions for a rulebook capture these as variables (`engine.kernels.named_for`).
 
 
@@ -255,7 +255,7 @@ def greedy_action(
 def sample_action(
     actions: Int16Array, count: int, options: Int64Array, last_layer: int, units: Float32Array, draw: int
 ) -> int:
-    """Sample a legal action from the softmax of the legal logits, by inversion of `draw`; see `greedy_action`."""
+    """Sample a legal action from the softmax of the legal logits by inversion of `draw`."""
     logits = stack_array(np.float32, MAX_ACTIONS)
     best = 0
     for index in range(count):

@@ -13,7 +13,7 @@ from millebornes_env import VectorEnv, agents, vector_env
 from millebornes_env.agents.protocol import Agent
 from millebornes_env.games.millebornes.actions import PASS
 from millebornes_env.play.command import main
-from millebornes_env.play.terminal import session as command
+from millebornes_env.play.terminal import session
 from millebornes_env.play.terminal.cards import CardSession, HumanAgent
 
 AT_THE_END = "(y/n; undo: back to your last decision)"
@@ -67,7 +67,7 @@ def test_it_says_who_won_and_by_how_much() -> None:
 def test_a_passed_coup_fourre_is_not_given_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """That somebody was asked for one tells which card is in that hand."""
     passes = 0
-    real = command.ask_in
+    real = session.ask_in
 
     def passing(env: VectorEnv, agent: Agent, observations: dict[str, Any]) -> Any:
         nonlocal passes
@@ -78,7 +78,7 @@ def test_a_passed_coup_fourre_is_not_given_away(monkeypatch: pytest.MonkeyPatch)
         actions[0] = PASS
         return actions
 
-    monkeypatch.setattr(command, "ask_in", passing)
+    monkeypatch.setattr(session, "ask_in", passing)
     shown = StringIO()
     keys = Typist(shown, *["y"] * 5)
     assert main(["--against", "greedy", "--seed", "3", "--players", "6"], keys, shown) == 0
@@ -136,10 +136,10 @@ def test_who_plays_against_you_forgets_what_was_taken_back() -> None:
     opponent = agents.load("greedy", env)
     forgotten: list[int] = []
     opponent.forget = lambda: forgotten.append(1)
-    session = CardSession(env, opponent)
-    session.person.sink, session.person.source = StringIO(), StringIO("1\n1\nundo\nundo\n")
+    card_session = CardSession(env, opponent)
+    card_session.person.sink, card_session.person.source = StringIO(), StringIO("1\n1\nundo\nundo\n")
     with pytest.raises(KeyboardInterrupt):
-        session.play()
+        card_session.play()
     assert len(forgotten) == 2
 
 

@@ -22,7 +22,7 @@ from numba.core.caching import NullCache
 
 import millebornes_env
 from millebornes_env import vector_env
-from millebornes_env.engine.numba import cache as compile_cache
+from millebornes_env.engine.numba import cache
 from millebornes_env.engine.numba.cache import cache_folder_of, source_digest
 from millebornes_env.engine.numba.compiling import IS_COMPILED, kernel, rule
 from tests.each import each
@@ -102,8 +102,8 @@ class Modules:
     def forget(self) -> None:
         for name in ("kernels_of_test", "rules_of_test", "scores_of_test"):
             sys.modules.pop(name, None)
-        compile_cache._cache_folder.cache_clear()
-        compile_cache.cache_folder_of.cache_clear()
+        cache._cache_folder.cache_clear()
+        cache.cache_folder_of.cache_clear()
 
     def imported(self, name: str = "kernels_of_test") -> Any:
         self.forget()
@@ -124,8 +124,8 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modules
     made = Modules(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(compile_cache._config, "CACHE_DIR", str(made.cache))
-    monkeypatch.setattr(compile_cache, "_printed", set())
+    monkeypatch.setattr(cache._config, "CACHE_DIR", str(made.cache))
+    monkeypatch.setattr(cache, "_printed", set())
     monkeypatch.setenv("MILLEBORNES_COMPILE_MESSAGES", "1")
     yield made
     made.forget()
@@ -192,7 +192,7 @@ def test_a_full_disk_keeps_nothing(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(compile_cache._Index, "_open_for_write", full)
+        patch.setattr(cache._Index, "_open_for_write", full)
         assert [modules.played(), modules.played()] == [(8, False), (8, False)]
     assert capsys.readouterr().err.count("No space left on device") == 1
     assert [modules.played(), modules.played()] == [(8, False), (8, True)]
@@ -225,7 +225,7 @@ def test_what_is_compiled_is_said_once_before_it_begins(
     told = capsys.readouterr().err
     assert told.count("millebornes_env: compiling kernels_of_test, up to 5 s") == lines
     assert told.count("\n") == lines
-    monkeypatch.setattr(compile_cache, "_printed", set())
+    monkeypatch.setattr(cache, "_printed", set())
     assert modules.played() == (4 * 2, True)
     assert capsys.readouterr().err == "", "the second time it is on disk"
 
@@ -236,21 +236,22 @@ def test_what_is_compiled_is_said_once_before_it_begins(
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
     """Paths of the user's cache and of the cache in the temporary folder."""
-    monkeypatch.setattr(compile_cache._config, "CACHE_DIR", "")
+    monkeypatch.setattr(cache._config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir(mode=0o777)
-    kept = (compile_cache._cache_folder, compile_cache.cache_folder_of, compile_cache._forget_old_caches)
+    kept = (cache._cache_folder, cache.cache_folder_of, cache._forget_old_caches)
     for function in kept:
         function.cache_clear()
-    yield compile_cache._user_base(), compile_cache._temporary_base()
+    yield cache._user_base(), cache._temporary_base()
     for function in kept:
         function.cache_clear()
 
 
 def chosen() -> Path | None:
-    compile_cache._cache_folder.cache_clear()
-    folder = compile_cache._cache_folder(frozenset())
+    cache._cache_folder.cache_clear()
+    cache.cache_folder_of.cache_clear()
+    folder = cache._cache_folder(frozenset())
     return None if folder is None else folder.parent
 
 
@@ -317,7 +318,7 @@ def test_machine_code_is_not_loaded_from_where_others_could_have_put_it(
     close_home(monkeypatch, tmp_path)
     make(places[1], tmp_path / "elsewhere")
     assert chosen() is None
-    assert isinstance(compile_cache.cache_for(halved.py_func), NullCache)  # type: ignore[attr-defined]
+    assert isinstance(cache.cache_for(halved.py_func), NullCache)  # type: ignore[attr-defined]
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="is about the owners of files")
@@ -351,7 +352,7 @@ def test_without_sources_there_is_a_digest_and_no_cache(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = source_digest()
-    monkeypatch.setattr(compile_cache, "_PACKAGE", PACKAGE / "__init__.py" / "millebornes_env")
+    monkeypatch.setattr(cache, "_PACKAGE", PACKAGE / "__init__.py" / "millebornes_env")
     assert chosen() is None
     assert len(source_digest()) == 16
     assert source_digest() != result
@@ -363,7 +364,7 @@ def test_functions_of_byte_code_are_not_kept(
 ) -> None:
     """Nothing says when what they call has changed; `None`: the file lies in a zip file."""
     module = modules.imported()
-    compile_cache.cache_folder_of.cache_clear()
+    cache.cache_folder_of.cache_clear()
     file = modules.folder / ("module.pyc" if content else "kernels_of_test.py/kernels_of_test.py")
     if content:
         file.write_bytes(content)
