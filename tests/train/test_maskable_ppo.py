@@ -130,7 +130,7 @@ def test_a_checkpoint_of_another_observation_version_is_refused(run: Path, tmp_p
         (folder / name).write_bytes((run / name).read_bytes())
     description = json.loads((run / "policy.json").read_text())
     (folder / "policy.json").write_text(json.dumps({**description, "observation_version": 0}))
-    with pytest.raises(ValueError, match="observation_version 0, but 2"):
+    with pytest.raises(ValueError, match="observation_version 0, but this table needs 2"):
         train(short(folder, resume=True, minutes=1.0))
 
 
