@@ -61,7 +61,7 @@ BEFORE: Final = np.dtype(
         )
     ]
 )
-"""What `write_events` needs of a game before an action: fields of `STATE`."""
+"""Fields of `STATE` before an action that `write_events` needs."""
 
 
 @rule
