@@ -80,7 +80,7 @@ class GameHistory(Protocol):
 
     @property
     def BEFORE(self) -> np.dtype[np.void]:  # noqa: N802
-        """What `write_events` needs of a game before a step: a dtype with `episode`, `seat` and others."""
+        """Dtype of the fields before a step that `write_events` needs; `episode` and `seat` among them."""
 
     def remember(self, state: Any, before: Any, /) -> None:
         """Copy that from a record of a game."""
