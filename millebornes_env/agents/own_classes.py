@@ -21,7 +21,7 @@ from millebornes_env.agents.specs import ClassName, is_file
 from millebornes_env.errors import AgentError, MilleBornesError, shown
 
 HOW_TO_NAME: Final = "a class of your own (my_file.py:Class or module:Class)"
-"""How messages refer to such a spec."""
+"""Noun for such a spec in messages."""
 
 _MUST_TAKE: Final = "an agent's class is called with a table and a seed: def __init__(self, table, seed=0)"
 

@@ -49,7 +49,7 @@ FEWEST_DEALS: Final = 2
 """Fewest deals with an interval."""
 
 _POWER_QUANTILE: Final = 0.84
-"""With so many standard errors beyond the interval's end, four runs of five find a difference."""
+"""Standard errors beyond the interval's end at which four of five runs find a difference."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Result:
 
     @property
     def sign(self) -> int:
-        """1 if the agent is surely better, -1 if worse, else 0: by points, or by wins if there are none."""
+        """1 if the agent is surely better, -1 if worse, else 0; by points, or by wins without points."""
         return self.wins_sign if self.points_per_round is None else _sign(self.points_per_round)
 
     def verdict(self) -> str:

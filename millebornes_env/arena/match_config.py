@@ -98,7 +98,7 @@ class MatchConfig(TableSpec):
             raise ArenaError(f"aivat subtracts luck from points, but {self.edition} has no points")
 
     def table(self) -> Table:
-        """Return the table as agents are told of it.
+        """Return the table as agents receive it.
 
         Raises:
             ValueError: there is no such table; the message lists the tables.

@@ -91,7 +91,7 @@ class Until:
 
 
 def check_until(text: str | None, match: MatchConfig) -> Until | None:
-    """Parse a condition; None if there is none.
+    """Parse a condition; return None for an empty one.
 
     Raises:
         ArenaError: the text is invalid, or about points in an edition without points.

@@ -18,7 +18,7 @@ _INT64: Final = np.dtype(np.int64)
 
 
 def array_of(name: str, given: object, error: type[MilleBornesError]) -> npt.NDArray[Any]:
-    """Return what was given as an array; NumPy refuses lists of different lengths, for example."""
+    """Convert to an array; raise `error` if NumPy cannot, for example for lists of different lengths."""
     try:
         return np.asarray(given)
     except (
@@ -192,8 +192,8 @@ def _check_ended(states: StateArray, rulebook: Rulebook, rules: Any, settings: S
             continue
         if settings.autoreset == SAME_STEP:
             raise StateError(
-                f"states[{number}] is a game that has ended; with autoreset_mode SAME_STEP the next one has "
-                "begun by then: take states from such an environment, or make this one with DISABLED"
+                f"states[{number}] has ended, but with autoreset_mode SAME_STEP the next episode starts in "
+                "the same step: take states from such an environment, or make this one with DISABLED"
             )
         if settings.punish_illegal == 0 and broken_off is not None and broken_off(state, rules):
             raise StateError(

@@ -360,7 +360,7 @@ class History:
         """Clear the events of the chosen games and start again.
 
         Args:
-            games: the games that have begun.
+            games: the games, whose episodes have just started.
             chosen: bool[N], True for the games to clear.
             is_dealt: True if they begin with a deal; else the keys begin with the current observations.
         """

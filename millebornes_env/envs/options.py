@@ -59,7 +59,7 @@ def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings:
 
 def too_many_games(num_envs: int, why: str) -> OptionError:
     """Return the error for games that do not fit into memory."""
-    return OptionError(f"num_envs is {num_envs}: so many games {why}; make fewer")
+    return OptionError(f"num_envs is {num_envs}: they {why}; make fewer")
 
 
 def checked_num_threads(num_threads: object) -> int:
@@ -140,7 +140,7 @@ class Reset(NamedTuple):
     positions: list[Any]
 
     def set_up(self, states: StateArray) -> None:
-        """Write the positions into the chosen games, which have begun their next episode.
+        """Write the positions into the chosen games, whose next episode has started.
 
         A game whose position has no key keeps its own, and its count of episodes with it.
         """
@@ -186,7 +186,7 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, table: Table
     if given is None or len(given) != games:
         what = shown(asked) if given is None else f"{len(given)} of them"
         raise OptionError(
-            f"positions are {what}; there must be {games} in a list, one for each game that begins anew, or "
+            f"positions are {what}; there must be {games} in a list, one for each game that is reset, or "
             "one alone for all of them"
         )
     return Reset(

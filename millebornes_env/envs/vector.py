@@ -110,7 +110,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             edition: name of a rule sheet (`editions()` lists Mille Bornes'), the path of one of your own,
                 or an `Edition`. The sheet says which game is played.
             players: seats at the table.
-            teams: teams at the table; None for the sheet's usual way to play with so many.
+            teams: teams at the table; None for the sheet's default with this number of players.
             episode: "round", one deal to its scoring, or "match", rounds until a team has 5,000 points;
                 "usual" is the game's usual one, here "round". Other games have other episodes and rewards.
             reward: "points", at the end of each round the team's points less the mean of the other teams', in
@@ -244,27 +244,29 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             CallError: after `close`.
         """
         self._check_open()
-        begun = check.reset_options(options, self.num_envs, check.Table(self.game, self.edition, self.rules))
+        request = check.reset_options(
+            options, self.num_envs, check.Table(self.game, self.edition, self.rules)
+        )
         if seed is not None:
             seed = checked_seed(seed)
-            if not begun.chosen.all():
-                raise OptionError("a seed begins all games anew: give either seed or reset_mask, not both")
+            if not request.chosen.all():
+                raise OptionError("a seed restarts all games: give either seed or reset_mask, not both")
         elif not self._was_reset:
             seed = self._next_seed
             if seed is None:
                 seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-        if not self._was_reset and not begun.chosen.all():
+        if not self._was_reset and not request.chosen.all():
             raise CallError("the first reset begins all games: call reset() without a reset_mask")
         if seed is not None:
             self.games.seed(seed)
             self._sampling_key = key_of_seed(seed)
             self._samples_drawn = 0
-        self.games.start(begun.chosen)
-        if begun.positions:
-            begun.set_up(self.games.states)
+        self.games.start(request.chosen)
+        if request.positions:
+            request.set_up(self.games.states)
             self.games.write_decisions()
         if self.history is not None:
-            self.history.begin(self.games, begun.chosen, is_dealt=not begun.positions)
+            self.history.begin(self.games, request.chosen, is_dealt=not request.positions)
         self._was_reset = True
         return self._observations, self._infos
 

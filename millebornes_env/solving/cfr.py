@@ -92,9 +92,9 @@ class Cfr(ABC):
             on_iteration: called after each; True ends the run.
         """
         for _ in range(iterations):
-            begun = time.perf_counter()
+            start = time.perf_counter()
             self._iterate()
-            self.seconds += time.perf_counter() - begun
+            self.seconds += time.perf_counter() - start
             if on_iteration is not None and on_iteration(self):
                 return
 
@@ -182,7 +182,7 @@ class Cfr(ABC):
         Raises:
             SolvingError: it is damaged, or of another game, or of the other algorithm; what was learned
                 before is lost, and the solver is reset.
-            OSError: it could not be read; likewise.
+            OSError: it could not be read.
         """
         own = identity_of(self.game, self.counts, self._sequences())
         arrays = self._arrays()

@@ -91,7 +91,7 @@ def _checked(path: Path, name: str, found: Float64Array) -> Float64Array:
 
 def _check(path: Path, about: Any, own: dict[str, Any], predictive: bool) -> None:
     if not isinstance(about, dict) or about.get("format") != CHECKPOINT_FORMAT:
-        raise SolvingError(f"{path} is no checkpoint that this version can read; begin anew elsewhere")
+        raise SolvingError(f"{path} is not a checkpoint that this version can read; start in another folder")
     if about.get("game") != own:
         raise SolvingError(
             f"{path} is a checkpoint of {shown(name_of_game(about))}, and not of {own['name']!r} with "

@@ -260,7 +260,7 @@ def _ray() -> Any:
     Raises:
         ArenaError: it is not installed.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told what is played here
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage statistics are sent
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else Ray warns that it will change
     try:
         import ray  # noqa: PLC0415 - of the extra `ray`

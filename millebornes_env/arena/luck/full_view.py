@@ -109,7 +109,7 @@ def list_ones(state: State, rules: RulesRecord, undrawn: Int8Array, to_come: int
         rules: rules of the table.
         undrawn: int8[NUM_CARD_TYPES], cards in the acting seat's hand that count as not drawn yet.
         to_come: number of these cards that count as in the pile for the sizes of hand and pile: all but the
-            one drawn, or 0 if there are none.
+            one drawn, or 0 without such cards.
         ones: int32[MOST_ONES], overwritten.
     """
     seat = int(state.seat)

@@ -121,7 +121,7 @@ class _Table:
             forget(agent)
 
     def ask(self, number: int, live: npt.NDArray[np.bool_]) -> _Rows | None:
-        """Return the decisions of an agent in all games where it is to act; None if there are none."""
+        """Return the decisions of an agent in all games where it is to act; None without such games."""
         env, agent = self._env, self._agents[number]
         seats = env.agent_selection
         own = self.agent_of_team[np.arange(env.num_envs), seats % env.teams] == number

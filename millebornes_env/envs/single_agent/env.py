@@ -90,7 +90,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step;
                 "svg": `render` returns a picture, "rgb_array" its pixels (which takes the extra `pictures`:
                 Stable-Baselines3 asks for this mode always, so it is `render` that misses the extra).
-            **unknown: options that do not exist; they are refused.
+            **unknown: options that do not exist; they raise an `OptionError`.
 
         Raises:
             AgentError: there is no such opponent, or it does not play this game.
@@ -128,7 +128,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         self.observation_space = self.games.observation_space
         self.action_space = gymnasium.spaces.Discrete(int(vector.single_action_space.n))
         self._actions = np.zeros(1, np.int64)
-        self._guard = Guard(reentrant=False)  # an opponent that steps this environment is refused
+        self._guard = Guard(reentrant=False)  # an opponent that steps this environment raises
 
     @alone
     def reset(

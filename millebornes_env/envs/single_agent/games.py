@@ -238,9 +238,9 @@ class LearnerGames:
             self.opponents.begin(begins)
         self._why_reset = _CUT_SHORT
         self.learners.each["idle"][:] = 0
-        begun = np.broadcast_to(chosen, self.vector.num_envs)
-        self.learners.each["terminated"][begun] = False
-        self._play(np.where(begun, BEGIN, SKIP), EPISODES)
+        starts = np.broadcast_to(chosen, self.vector.num_envs)
+        self.learners.each["terminated"][starts] = False
+        self._play(np.where(starts, BEGIN, SKIP), EPISODES)
 
     def step(self, actions: npt.NDArray[np.int64]) -> None:
         """Apply the learners' actions, then the opponents' until the learners decide again.
@@ -385,8 +385,8 @@ class LearnerGames:
                 "never to decide cannot learn; give another seat"
             )
         agent = self.opponents.agents[int(self.learners.each["asks"][game])]
-        told = illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
-        raise AgentError(f"the opponent {shown(agent.name)} chose what it may not. {told}. Call reset()")
+        reason = illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
+        raise AgentError(f"the opponent {shown(agent.name)} chose an illegal action. {reason}. Call reset()")
 
     def observation(self, copies: bool = True) -> Observation:
         """Return the learners' observations, [N, D] or a dictionary; copies if `copies` is True."""

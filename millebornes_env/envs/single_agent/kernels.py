@@ -45,7 +45,7 @@ LEARNERS_STEP: Final = 0
 ANSWERS: Final = 1
 """The actions are those of agents that were asked, and SKIP in all other games."""
 EPISODES: Final = 2
-"""Episodes have just begun, and nobody has acted: BEGIN there, and SKIP in all other games."""
+"""Episodes have just started: the actions are BEGIN there, and SKIP in all other games."""
 
 CHECK: Final = 3
 """See whether the learners' actions can be carried out; nothing else."""
@@ -60,7 +60,7 @@ PENALTY: Final = -1.0
 """The penalty for an illegal action, as in `engine.kernels.apply_action`."""
 
 FEWEST_CHOICES: Final = 8
-"""Kernels take so many functions or more, so that they are compiled once for nearly all line-ups."""
+"""Smallest number of functions that kernels take, so that one compilation serves nearly all line-ups."""
 
 NOBODY: Final = -1
 
@@ -86,7 +86,7 @@ class Others(NamedTuple):
     choose: tuple[int, ...]  # [K] addresses of the compiled ones
     options: Int64Array  # [K, MAX_OPTIONS]
     is_compiled: BoolArray  # [K]
-    agent_at: npt.NDArray[np.int32]  # [S] the agent's number, so many seats to the learner's left
+    agent_at: npt.NDArray[np.int32]  # [S] number of the agent by seats to the learner's left
     fixed_seat: int  # the learner's, or NOBODY: another one in each episode
     restarts: int  # 1: an episode that ends is followed by the next one at once
 
@@ -95,7 +95,7 @@ LEARNER: Final = np.dtype(
     [
         ("choices", np.int64),  # taken by compiled agents in this episode
         ("draw_key", np.int64),  # of their random numbers in this episode
-        ("earned", np.float64),  # by the learner, not told yet
+        ("earned", np.float64),  # by the learner since its last decision
         ("reward", np.float64),  # of this step
         ("won", np.float64),  # the learner's share of the win; valid where its episode ended in this step
         ("idle", np.int32),  # episodes that went by since the learner was last to decide
@@ -118,7 +118,7 @@ class Learners(NamedTuple):
     memories: Int16Array  # [N, S, MEMORY] of the compiled agents
     fault: Int64Array  # [2] what stopped the call, and the action
     final_observation: npt.NDArray[np.int8]  # [N, D] what the learner saw at the end; valid where it ended
-    final_score: npt.NDArray[np.int16]  # [N, T] points of all teams; likewise
+    final_score: npt.NDArray[np.int16]  # [N, T] points of all teams; valid where it ended
 
 
 def new_learners(num_envs: int, rules: TableRules, numbers: int) -> Learners:
@@ -210,7 +210,7 @@ def check_actions(  # noqa: PLR0913, PLR0917 - those of `play_on`
 def begin_step(
     rulebook: Rulebook, state: State, rules: TableRules, settings: Settings, learner: Any, action: int
 ) -> int:
-    """Forget what the last step told of a game; what its learner does in this one, an action or PUNISHED."""
+    """Clear the results of the last step of a game; return the learner's action in this one, or PUNISHED."""
     learner.reward = 0.0
     learner.terminated = False
     learner.has_begun = False

@@ -101,7 +101,7 @@ def specs_by_place(opponent: object, partner: object, rules: TableRules, view: V
 
     Args:
         opponent: as in `SingleAgentEnv`.
-        partner: likewise.
+        partner: an agent for the learner's partners, in the same forms.
         rules: of the table.
         view: for models.
 
@@ -159,12 +159,12 @@ class Opponents:
 
         Args:
             by_place: from `specs_by_place`.
-            table: what they are told of it.
+            table: the table that they play at.
             others: `fixed_seat` and `restarts` of `Others`.
 
         Raises:
             AgentError: there is no such agent, or it does not play this game.
-            MilleBornesError: whatever else `agents.make` refuses.
+            MilleBornesError: any other error of `agents.make`.
         """
         self._table = table
         self._specs: list[Spec] = []
@@ -230,9 +230,9 @@ class Opponents:
         try:
             return ask(agent, observations, action_masks, slot_ids, get_states)
         except Exception as error:
-            told = " ".join(str(error).split())
+            reason = " ".join(str(error).split())
             raise AgentError(
-                f"the opponent {shown(agent.name)} raised {type(error).__name__}: {told} (asked about "
+                f"the opponent {shown(agent.name)} raised {type(error).__name__}: {reason} (asked about "
                 f"{len(slot_ids)} decisions). Its games wait for it: call reset()"
             ) from error
 

@@ -124,7 +124,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             illegal_action: as there.
             render_mode: "ansi": `render` returns a text for each game; "svg": a picture; "rgb_array" (with
                 the extra `pictures`): its pixels. Pictures are drawn when they are asked for: `render()[0]`.
-            **unknown: options that do not exist; they are refused.
+            **unknown: options that do not exist; they raise an `OptionError`.
 
         Raises:
             AgentError: there is no such opponent, or it does not play this game.
@@ -168,7 +168,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._copies = flag("copy", copy)
         self._everywhere, self._nowhere = np.ones(self.num_envs, np.bool_), np.zeros(self.num_envs, np.bool_)
-        self._guard = Guard(reentrant=False)  # an opponent that steps this environment is refused
+        self._guard = Guard(reentrant=False)  # an opponent that steps this environment raises
 
     @alone
     def reset(
@@ -242,21 +242,21 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _ends(self, over: npt.NDArray[np.bool_]) -> dict[str, Any]:
         """Return the infos about episodes that ended in this step."""
         learners, ended = self.games.learners, over.copy()
-        told: dict[str, Any] = {
+        finals: dict[str, Any] = {
             "won": np.where(ended, learners.each["won"], np.nan),
             "final_score": learners.final_score * ended[:, np.newaxis],
             "illegal_action": learners.each["illegal"] & ended,
         }
         if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
-            told["seat"] = learners.each["final_seat"] * ended
+            finals["seat"] = learners.each["final_seat"] * ended
             final = np.empty(self.num_envs, object)  # of None
             which = np.flatnonzero(ended)
             if which.size:
                 for game, seen in zip(which.tolist(), self.games.final_observations(which), strict=True):
                     final[game] = seen
-            told = {**told, **{f"_{name}": ended for name in told}}
-            return {"final_obs": final, "_final_obs": ended, "final_info": told, "_final_info": ended}
-        return {**told, **{f"_{name}": ended for name in told}}
+            finals = {**finals, **{f"_{name}": ended for name in finals}}
+            return {"final_obs": final, "_final_obs": ended, "final_info": finals, "_final_info": ended}
+        return {**finals, **{f"_{name}": ended for name in finals}}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """bool[N, A]: what each learner may do."""

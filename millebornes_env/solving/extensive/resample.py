@@ -52,7 +52,7 @@ def resample(node: Node, generator: np.random.Generator, most_tries: int = MOST_
 
     Raises:
         OptionError: no seat is to act there.
-        StateError: none of so many histories agrees with what the seat knows.
+        StateError: no sampled history agrees with the seat's information.
     """
     seat = node.player
     if seat < 0:

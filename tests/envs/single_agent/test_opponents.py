@@ -123,9 +123,9 @@ def test_agents_are_asked_about_all_their_games_at_once() -> None:
         (lambda lowest: lowest[1:], "AgentError"),
         (
             lambda lowest: lowest * 0 + 41,
-            "the opponent 'lowest' chose what it may not. game 0, player_1: .*not legal",
+            "the opponent 'lowest' chose an illegal action. game 0, player_1: .*not legal",
         ),
-        (lambda lowest: lowest * 0 - 1, "chose what it may not. game 0, player_1: there is no action"),
+        (lambda lowest: lowest * 0 - 1, "chose an illegal action. game 0, player_1: there is no action"),
     ],
 )
 def test_an_opponent_that_fails(answer: Any, told: str) -> None:
