@@ -42,7 +42,7 @@ export function byKey(lines, names, table) {
     if (count === undefined ? line.place !== null : line.place === null || line.place >= count) {
       throw refused(line, counted ? `it must name a ${counted} of the table, such as '${line.name} 0'` : "no number stands after its name");
     }
-    if (!line.words) throw refused(line, "nothing stands after the colon");
+    if (!line.words) throw refused(line, "nothing follows the colon");
     const key = line.place === null ? line.name : `${line.name} ${line.place}`;
     if (found[key]) throw refused(line, `'${key}' is there already, in line ${found[key].number}`);
     found[key] = line;
@@ -90,6 +90,6 @@ export function cardsNamed(line, words, notation) {
     for (let copy = 0; copy < (count || 1); copy++) found.push(card);
     count = 0;
   }
-  if (count) throw refused(line, `${count}x of which card? It must stand after it`);
+  if (count) throw refused(line, `a card must follow ${count}x`);
   return found;
 }

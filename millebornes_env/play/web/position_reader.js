@@ -80,7 +80,7 @@ export class PositionReader {
   lay(state, line, words, team, allowed, pile) {
     const found = this.cards(line, words);
     for (const card of found) {
-      if (!allowed(card)) throw refused(line, `${this.notation.cards[card]} never lies ${pile}`);
+      if (!allowed(card)) throw refused(line, `${this.notation.cards[card]} cannot be ${pile}`);
       const place = team * this.notation.cards.length + card;
       state.set("tableau", place, state.get("tableau", place) + 1);
     }
@@ -101,19 +101,19 @@ export class PositionReader {
     if (line("covered")) this.lay(state, line("covered"), line("covered").words, team, covered, "under another card");
     if (line("speed")) {
       const laid = this.lay(state, line("speed"), line("speed").words, team, atSpeed, "on a speed pile");
-      if (laid.length > 1) throw refused(line("speed"), `name the card on top; those under it stand in 'covered ${team}'`);
+      if (laid.length > 1) throw refused(line("speed"), `name the card on top only; those under it belong in 'covered ${team}'`);
       state.set("speed", team, laid.length ? laid[0] : NONE);
     }
     const battle = line("battle");
     if (!battle) return;
     const [words, remark] = withoutRemark(battle);
     const opening = this.notation.words.openings.indexOf(remark);
-    if (remark && opening < 0) throw refused(battle, `(${remark}) is nothing to say of a battle pile`);
+    if (remark && opening < 0) throw refused(battle, `(${remark}) is not a remark for a battle pile`);
     const [top, under = ""] = ` ${words} `.split(" on ");
     const tops = this.lay(state, battle, top, team, inBattle, "on a battle pile");
     const below = this.lay(state, battle, under, team, inBattle, "on a battle pile");
     if (tops.length > 1 || below.length > 1 || (below.length && !(tops[0] < firstRemedy))) {
-      throw refused(battle, `a battle pile reads 'roll' or 'stop on roll'; the cards under those in 'covered ${team}'`);
+      throw refused(battle, `write a battle pile as 'roll' or 'stop on roll', and cards under these in 'covered ${team}'`);
     }
     state.set("battle", team, tops.length ? tops[0] : NONE);
     state.set("battle_below", team, below.length ? below[0] : NONE);
@@ -139,7 +139,7 @@ export class PositionReader {
     const line = this.lines.pending;
     if (!line) return;
     const found = line.words.toLowerCase().match(/^(\S+) by seat (\S+) against team (\S+)$/);
-    if (!found) throw refused(line, "a hazard that waits reads 'stop by seat 0 against team 1'");
+    if (!found) throw refused(line, "write a pending hazard as 'stop by seat 0 against team 1'");
     const [hazard] = this.cards(line, found[1]);
     state.set("pending_hazard", 0, hazard);
     state.set("attacker", 0, this.seat(line, found[2]));
@@ -191,8 +191,8 @@ export class PositionReader {
       else if (found) {
         seat = this.seat(line, found[1]);
         if (found[2]) phase = phases.indexOf(found[2]);
-        if (phase < 0 || phase === over) throw refused(line, "a seat is to play, claim or extension");
-      } else throw refused(line, "it reads 'seat 0, play' (or claim, or extension), or 'round over, last seat 0'");
+        if (phase < 0 || phase === over) throw refused(line, "the decision is play, claim or extension");
+      } else throw refused(line, "expected 'seat 0, play' (or claim, or extension), or 'round over, last seat 0'");
     }
     state.set("seat", 0, seat);
     state.set("phase", 0, phase);
@@ -284,7 +284,7 @@ export class PositionReader {
       for (const item of line.words.toLowerCase().split(",")) {
         const [name, points, ...more] = item.trim().split(" ");
         const place = items.indexOf(name);
-        if (place < 0 || more.length) throw refused(line, `'${item.trim()}' is no item; they read 'distance 700, safeties 100'`);
+        if (place < 0 || more.length) throw refused(line, `'${item.trim()}' is not an item; expected 'distance 700, safeties 100'`);
         state.set("score_sheet", team * items.length + place, number(line, points ?? "", name, 0, 32767));
       }
     }

@@ -102,7 +102,7 @@ export class WasmEngine {
       room.states.bytes.fill(0);
       room.notation.read(lines, room.state);
       const problem = room.problem();
-      if (problem) throw new EngineError(`The lines of this position do not go together: ${problem}.`);
+      if (problem) throw new EngineError(`The lines of this position are inconsistent: ${problem}.`);
       room.look();
       const old = this.game;
       this._begun(room, episode, 0);

@@ -196,7 +196,7 @@ def test_a_damaged_text_is_refused_and_the_game_goes_on() -> None:
         ("edition: monopoly", "There is no edition 'monopoly'"),
         ("table: 5 players in 5 teams", "has no table for 5 players in 5 teams"),
         ("hand 0: 20x200", "too many of a card"),
-        ("hand 0: 25 ...\ndistance 0: 3x200 75", "The lines of this position do not go together"),
+        ("hand 0: 25 ...\ndistance 0: 3x200 75", "The lines of this position are inconsistent"),
         ("hand 0: 25 ...\nplays:\nseat 0: 25", "Line 3, 'seat 0: 25': team 0 is not rolling"),
         ("hand 0: 25 ...\nplays:\nseat 1: 25", "seat 0 is to act"),
         ("hand 0: 25 ...\nplays:\nfly", "there is no colon"),
