@@ -327,17 +327,26 @@ def test_all_sides_are_seen_above_the_hand(opened: Opened, pictured: Pictured) -
     ):
         page.set_viewport_size({"width": width, "height": height})
         deal(page, edition=edition, table=table)
-        page.wait_for_selector(f".sides.of-{table[-1]}")
+        until(
+            page,
+            f"!document.querySelector('dialog[open]') && document.querySelector('.sides.of-{table[-1]}')",
+        )
         settled(page)
         pictured(page, f"{width}x{height}_{edition}_{table[0]}")
-        hand = page.locator("#mine").bounding_box()
-        for side in page.locator("[data-target] svg.side").all():
-            place = side.bounding_box()
-            assert place["y"] + place["height"] <= hand["y"] + 1, (width, height)
+        # At one moment: the page may draw itself again between two questions.
+        hand, sides, card = (
+            page.evaluate("""() => [["#mine"], ["[data-target] svg.side", true], ["#hand .card"]].map(
+            ([what, all]) => {
+                const found = [...document.querySelectorAll(what)];
+                const boxes = found.map((one) => one.getBoundingClientRect().toJSON());
+                return all ? boxes : boxes[0];
+            })""")
+        )
+        for side in sides:
+            assert side["bottom"] <= hand["top"] + 1, (width, height)
         if width >= 1366:  # the hand fills what would be empty
-            card = page.locator("#hand .card").first.bounding_box()
             assert card["width"] > 110, width
-            assert height - 60 < hand["y"] + hand["height"] <= height, (width, height)
+            assert height - 60 < hand["bottom"] <= height, (width, height)
 
 
 def test_a_card_of_another_seat_moves_to_where_it_is_laid(opened: Opened) -> None:
