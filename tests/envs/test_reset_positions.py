@@ -83,5 +83,5 @@ def test_positions_that_an_environment_refuses(
 def test_a_position_whose_record_was_spoiled() -> None:
     result = read_position(FEW_LINES)
     result.state["hand_count"] = 100
-    with pytest.raises(OptionError, match="positions is no game of this table: hand_count"):
+    with pytest.raises(OptionError, match="positions is not a valid state for this table: hand_count"):
         vector_env(1).reset(options={"positions": result})
