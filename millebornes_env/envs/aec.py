@@ -1,7 +1,7 @@
 """One game as a PettingZoo AEC environment.
 
-It wraps a vector environment of one game (a test compares the two step by step) and adds the bookkeeping of
-PettingZoo's API. An agent can act twice in a row (a safety gives another play) or out of turn (a coup fourré).
+It wraps a vector environment of one game (a test compares the two step by step) and adds PettingZoo's
+bookkeeping. An agent can act twice in a row (a safety gives another play) or out of turn (a coup fourré).
 """
 
 from __future__ import annotations

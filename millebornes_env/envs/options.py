@@ -197,6 +197,7 @@ def checked_mapping(options: object) -> Mapping[str, Any]:
 
     Raises:
         OptionError: the options are neither a mapping nor None.
+    """
     if options is None:
         return {}
     if not isinstance(options, Mapping):

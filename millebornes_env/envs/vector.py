@@ -54,8 +54,8 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     """N games of Mille Bornes, or of another game, in one object.
 
     Each game waits for one seat's decision. `step` applies one action per game and returns the observations
-    and action masks of the seats that act next. `step` allocates nothing: **the returned arrays are overwritten by
-    the next call**, so copy what you keep.
+    and action masks of the seats that act next. `step` allocates nothing: **the returned arrays are
+    overwritten by the next call**, so copy what you keep.
 
     Use an environment from one Python thread at a time: overlapping calls raise `CallError`. With
     `num_threads`, the environment splits its games among its own threads. A process forked later falls back
