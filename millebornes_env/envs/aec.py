@@ -1,8 +1,7 @@
 """One game as a PettingZoo AEC environment.
 
-It is one game of the vector engine (a test compares the two step by step); everything below is bookkeeping in
-PettingZoo's words. The agent to act can be the same one again (a safety gives another play), and can be one
-out of turn (a coup fourré).
+It wraps a vector environment of one game (a test compares the two step by step) and adds PettingZoo's
+bookkeeping. An agent can act twice in a row (a safety gives another play) or out of turn (a coup fourré).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from millebornes_env.engine.batch import NO_GAME
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.engine.rulebook import NO_TEAM
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.envs.options import MOST_ENVS, USUAL, checked_mapping
+from millebornes_env.envs.options import MAX_NUM_ENVS, USUAL, checked_mapping
 from millebornes_env.envs.rendering import HUMAN, RGB_ARRAY, SVG, checked_mode, modes_here, modes_of, rendered
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionError, CallError, OptionError, shown
@@ -35,14 +34,14 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
     """One game of Mille Bornes, or of another game, for PettingZoo.
 
     Observations are dictionaries of `observation` int8[D] (layout: `observation_sections`) and `action_mask`
-    int8[A], all zero for an agent that is not to act, also once its episode is over. `infos` always have
-    `final_score` and `final_winner`: zeros and -1 before the end. Illegal actions raise an error that names
-    the play; no wrapper is needed. `state()` has everything, hidden cards included. One environment serves
-    one Python thread at a time (`CallError`).
+    int8[A]. The mask is all zero for an agent that is not to act, also after the end of its episode. `infos`
+    always have `final_score` and `final_winner`, which are zeros and -1 before the end. Illegal actions raise
+    an error that names the action, so no wrapper is needed. `state()` includes hidden cards. Use an
+    environment from one Python thread at a time (else `CallError`).
 
     Attributes:
-        vector: the vector environment of one game that this is.
-        observation_sections: the layout of an observation.
+        vector: underlying vector environment of one game.
+        observation_sections: layout of an observation.
     """
 
     metadata: dict[str, Any] = {
@@ -68,30 +67,30 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         history: bool = False,
         max_cycles: int | None = None,
     ) -> None:
-        """Make the environment.
+        """Create the environment.
 
         Args:
-            edition: name of a rule sheet, or an `Edition`; the sheet says which game is played.
+            edition: name of a rule sheet, or an `Edition`; the sheet determines the game.
             players: seats at the table.
             teams: teams at the table; None for the sheet's usual way.
             episode: "round" or "match"; "usual" is the game's usual one, as with `reward`.
             reward: "points" or "win" (see `vector_env`).
             observe_unseen: append the counts of unseen cards to the observation.
-            observe_rules: append the table's rules to it.
-            padded: give observations and masks the layout of the largest table.
-            illegal_action: "error", or "terminate" with a reward of -1 to the offender.
-            render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step;
-                "svg": `render` returns a picture, "rgb_array" (with the extra `pictures`) its pixels.
-            history: keep the events of the game, for `information_state` (docs/hidden_information.md).
-            max_cycles: number of steps after which all agents are truncated; None: episodes end by the rules.
+            observe_rules: append the table's rules to the observation.
+            padded: use the layout of the largest table for observations and masks.
+            illegal_action: "error", or "terminate" to end the game with a reward of -1 to the agent.
+            render_mode: "ansi": `render` returns text; "human": the table is printed after every step; "svg":
+                `render` returns SVG text; "rgb_array": pixels (needs the extra `pictures`).
+            history: record the events of the game, for `information_state` (docs/hidden_information.md).
+            max_cycles: number of steps after which all agents are truncated; None for no limit.
 
         Raises:
-            TypeError: an option that does not exist.
-            MilleBornesError: one of its subclasses says what is wrong with which argument.
+            TypeError: unknown option.
+            MilleBornesError: an argument is invalid; the subclass and the message say which one and why.
         """
         super().__init__()
         if max_cycles is not None:
-            max_cycles = at_least_one("max_cycles", max_cycles, MOST_ENVS, OptionError)
+            max_cycles = at_least_one("max_cycles", max_cycles, MAX_NUM_ENVS, OptionError)
         self._max_cycles = max_cycles
         self.vector = VectorEnv(
             1,
@@ -109,9 +108,9 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         )
         if render_mode is not None:
             checked_mode(render_mode, self.vector.game, self.metadata["render_modes"])
-        own = {"name": self.vector.metadata["name"], "render_modes": modes_of(self.vector.game)}
-        if own != {name: self.metadata[name] for name in own}:
-            self.metadata = {**self.metadata, **own}
+        metadata = {"name": self.vector.metadata["name"], "render_modes": modes_of(self.vector.game)}
+        if metadata != {name: self.metadata[name] for name in metadata}:
+            self.metadata = {**self.metadata, **metadata}
         self.render_mode = render_mode
         self.possible_agents = list(self.vector.possible_agents)
         self.agents: list[str] = []
@@ -151,15 +150,15 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             CallError: before the first `reset`.
         """
         if self._agent_selection is None:
-            raise CallError("nobody is to act yet: call reset() first")
+            raise CallError("no agent is to act yet: call reset() first")
         return self._agent_selection
 
     @agent_selection.setter
     def agent_selection(self, agent: str) -> None:
-        self._agent_selection = self._known(agent)
+        self._agent_selection = self._checked_agent(agent)
 
-    def _known(self, agent: object) -> str:
-        """Return the agent if the table has it; raise otherwise."""
+    def _checked_agent(self, agent: object) -> str:
+        """Return the agent's name; raise `OptionError` if the table has no such agent."""
         if not isinstance(agent, str) or agent not in self.possible_agents:
             raise OptionError(f"there is no agent {shown(agent)}; the agents are {self.possible_agents}")
         return agent
@@ -168,34 +167,33 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         """Return a dictionary space of `observation` int8[D] and `action_mask` int8[A].
 
         Raises:
-            OptionError: an agent that the table does not have.
+            OptionError: no such agent.
         """
-        return self.observation_spaces[self._known(agent)]
+        return self.observation_spaces[self._checked_agent(agent)]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
-        """`Discrete(A)`.
+        """Return `Discrete(A)`.
 
         Raises:
-            OptionError: an agent that the table does not have.
+            OptionError: no such agent.
         """
-        return self.action_spaces[self._known(agent)]
+        return self.action_spaces[self._checked_agent(agent)]
 
     @alone
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin a new episode.
 
         Args:
-            seed: 0 to 2**64 - 1; None goes on with the next episode (the first time: one drawn by chance).
-            options: `{"positions": ...}` begins with a position, not a deal (`VectorEnv.reset`); others are
-                not used.
+            seed: 0 to 2**64 - 1; None continues with the next episode (at first, of a random seed).
+            options: `{"positions": ...}` begins at a position instead of a deal (`VectorEnv.reset`); other
+                options are ignored.
 
         Raises:
-            OptionError: the seed is not one; or the options are no dictionary, or the position is of another
-                table.
+            OptionError: invalid seed, options that are not a dictionary, or a position of another table.
             NotationError: the text is not a valid position.
             CallError: after `close`.
         """
-        # PettingZoo's own tests pass options that mean nothing.
+        # PettingZoo's own tests pass meaningless options.
         positions = {name: value for name, value in checked_mapping(options).items() if name == "positions"}
         self.vector.reset(seed=seed, options=positions)
         self.agents = self.possible_agents[:]
@@ -203,7 +201,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._tell_all([0] * self.vector.teams, NO_TEAM)
+        self._set_infos([0] * self.vector.teams, NO_TEAM)
         self._steps = 0
         self._skip_agent_selection = None
         self._was_reset = True
@@ -226,10 +224,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._check_reset()
         self._check_agents()
         agent = self.agent_selection
-        # Tianshou's PettingZooEnv hands itself over here.
-        is_shown = observe is True or isinstance(observe, AECEnv) or flag("observe", observe)
+        # Tianshou's PettingZooEnv passes itself here.
+        is_observed = observe is True or isinstance(observe, AECEnv) or flag("observe", observe)
         return (
-            self._observe(agent) if is_shown else None,
+            self._observe(agent) if is_observed else None,
             self._cumulative_rewards[agent],
             self.terminations[agent],
             self.truncations[agent],
@@ -242,10 +240,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
         Raises:
             CallError: before the first `reset`, or after `close`.
-            OptionError: an agent that the table does not have.
+            OptionError: no such agent.
         """
         self._check_reset()
-        return self._observe(self._known(agent))
+        return self._observe(self._checked_agent(agent))
 
     def _observe(self, agent: str) -> Observation:
         buffers = self._buffers
@@ -265,11 +263,11 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         """Apply the action of the agent to act.
 
         Args:
-            action: an action id; None for an agent whose episode is over.
+            action: action id; None for an agent whose episode is over.
 
         Raises:
-            IllegalActionError: the rules do not allow it; nothing has changed.
-            ActionError: no play has that id; or it is not a whole number.
+            IllegalActionError: the rules forbid the action; nothing has changed.
+            ActionError: the id is out of range or not a whole number.
             CallError: before the first `reset`, after the last agent's episode, or after `close`.
         """
         self._check_reset()
@@ -302,10 +300,10 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         number = action_number(action)
         if number is None:
             raise ActionError(
-                f"{self.agent_selection}: the action is {shown(action)}; it must be a whole number, an "
-                "action id (None is for agents whose episode is over)"
+                f"{self.agent_selection}: the action is {shown(action)}; it must be a whole number, the id "
+                "of an action (or None for an agent whose episode is over)"
             )
-        # An id that names no play becomes one that the engine knows to be none: it must not skip the game.
+        # Negative ids would skip the game, so ids out of range become one that the engine rejects.
         self._actions[0] = number if 0 <= number < self._num_actions else self._num_actions
         if self.vector.games.step(self._actions) != NO_GAME:
             games, names = self.vector.games, self.possible_agents
@@ -313,9 +311,9 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     def _end(self) -> None:
         self.terminations = dict.fromkeys(self.agents, True)
-        self._tell_all(self._buffers.final_score[0].tolist(), int(self._buffers.final_winner[0]))
+        self._set_infos(self._buffers.final_score[0].tolist(), int(self._buffers.final_winner[0]))
 
-    def _tell_all(self, points: list[int], winner: int) -> None:
+    def _set_infos(self, points: list[int], winner: int) -> None:
         self.infos: dict[str, dict[str, Any]] = {
             agent: {"final_score": points.copy(), "final_winner": winner} for agent in self.agents
         }
@@ -337,16 +335,16 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
     def state(self) -> npt.NDArray[np.int8]:
         """Return the full state, including hidden cards and the draw pile (`vector.state_sections`)."""
         self._check_reset()
-        everything: npt.NDArray[np.int8] = self.vector.state()[0]
-        return everything
+        state: npt.NDArray[np.int8] = self.vector.state()[0]
+        return state
 
     @alone
     def render(self) -> Any:
         """Render the table with all hands shown, and the score sheet when the round is over.
 
         Returns:
-            The text, or the picture as a text in SVG or as uint8[H, W, 3]; None in the mode "human", which
-            prints the text.
+            Text, SVG text, or pixels uint8[H, W, 3]; None in the mode "human", which prints the text, and
+            without a render mode.
 
         Raises:
             CallError: before the first `reset`, or after `close`.
@@ -370,7 +368,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         return picture
 
     def _repr_html_(self) -> str | None:
-        """Return the table as a picture for notebooks; None before the first `reset`."""
+        """Return the table as SVG for notebooks; None before the first `reset`."""
         return self.vector._repr_html_()
 
     @alone
@@ -381,11 +379,11 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             agent: its name, or its seat.
 
         Raises:
-            OptionError: an agent that the table does not have.
+            OptionError: no such agent.
             CallError: before the first `reset`, or after `close`.
         """
         self._check_reset()
-        seat = self.possible_agents.index(self._known(agent)) if isinstance(agent, str) else agent
+        seat = self.possible_agents.index(self._checked_agent(agent)) if isinstance(agent, str) else agent
         return self.vector.describe(seat)
 
     @alone
@@ -395,14 +393,14 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         Args:
             agent: its name.
             form: "bytes", "text" or "tensor" (int8[K]).
-            compact: the public events and what the agent holds now (`VectorEnv.information_states`).
+            compact: encode only public events and the agent's current cards (`VectorEnv.information_states`).
 
         Raises:
-            OptionError: the environment was made without `history=True`; no such agent or form.
+            OptionError: the environment has no history (`history=True`), or no such agent or form.
             CallError: before the first `reset`, or after `close`.
         """
         self._check_reset()
-        seat = self.possible_agents.index(self._known(agent))
+        seat = self.possible_agents.index(self._checked_agent(agent))
         return self.vector.information_states(seat, form=form, compact=compact)[0]
 
     @property
@@ -416,7 +414,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     @alone
     def legal_actions(self) -> dict[int, str]:
-        """Return the ids of what the agent to act may do, with their names; none once the episode is over.
+        """Return the ids and names of the acting agent's legal actions; empty once the episode is over.
 
         Raises:
             CallError: before the first `reset`, or after `close`.
@@ -432,6 +430,6 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 env = raw_env
 """One game for PettingZoo.
 
-The checks that PettingZoo's wrappers make (illegal actions, order of calls) are made by the environment
-itself, with better messages; so there is nothing to wrap and nothing to slow it down.
+The environment itself checks for illegal actions and the order of calls, with better messages than
+PettingZoo's wrappers, so it needs none of them.
 """

@@ -1,4 +1,4 @@
-"""Validation of the options that callers pass, with error messages that say what to do."""
+"""Validation of options, with error messages that say how to correct them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ AUTORESET_MODES = {
     AutoresetMode.NEXT_STEP: kernels.NEXT_STEP,
     AutoresetMode.DISABLED: kernels.DISABLED,
 }
-MOST_THREADS = 1024
-"""Maximum number of threads; a larger number is taken for a mistake."""
-MOST_ENVS = 2**31 - 1
+MAX_THREADS = 1024
+"""Maximum number of threads; a larger number is probably a mistake."""
+MAX_NUM_ENVS = 2**31 - 1
 
 
 def checked_num_envs(num_envs: object) -> int:
-    """A whole number of at least 1.
+    """Return the number of environments as an int from 1 to `MAX_NUM_ENVS`.
 
     Raises:
-        OptionError: it is not.
+        OptionError: the value is something else.
     """
-    return at_least_one("num_envs", num_envs, MOST_ENVS, OptionError)
+    return at_least_one("num_envs", num_envs, MAX_NUM_ENVS, OptionError)
 
 
 def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings: Settings) -> None:
@@ -50,32 +50,32 @@ def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings:
     buffers = new_buffers(rulebook, 1, rules, settings)
     needed = num_envs * (rulebook.STATE.itemsize + sum(array.nbytes for array in buffers))
     try:
-        there_is = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf
         return
-    if 0 < there_is < needed:
-        raise too_many_games(num_envs, f"need {needed / 2**30:,.0f} GiB of {there_is / 2**30:,.0f}")
+    if 0 < available < needed:
+        raise too_many_games(num_envs, f"need {needed / 2**30:,.0f} GiB of {available / 2**30:,.0f}")
 
 
 def too_many_games(num_envs: int, why: str) -> OptionError:
-    """Return the error for games that do not fit into memory."""
-    return OptionError(f"num_envs is {num_envs}: they {why}; make fewer")
+    """Return the error for games that do not fit into memory; `why` follows "that many games"."""
+    return OptionError(f"num_envs is {num_envs}: that many games {why}; make fewer")
 
 
 def checked_num_threads(num_threads: object) -> int:
-    """A whole number from 1 to `MOST_THREADS`.
+    """Return the number of threads as an int from 1 to `MAX_THREADS`.
 
     Raises:
-        OptionError: it is not.
+        OptionError: the value is something else.
     """
-    return at_least_one("num_threads", num_threads, MOST_THREADS, OptionError)
+    return at_least_one("num_threads", num_threads, MAX_THREADS, OptionError)
 
 
 def autoreset_mode(mode: object) -> AutoresetMode:
-    """Return the mode, given as Gymnasium's `AutoresetMode` or as its name, in any case.
+    """Return the mode from Gymnasium's `AutoresetMode` or its name in upper or lower case.
 
     Raises:
-        OptionError: there is no such mode.
+        OptionError: no such mode.
     """
     if isinstance(mode, AutoresetMode):
         return mode
@@ -87,8 +87,8 @@ USUAL = "usual"
 """The name of a game's default episode or reward."""
 
 
-def _place_of(option: str, value: object, known: Sequence[str]) -> int:
-    """Return the index of the value among the known ones; the first is the default."""
+def _index_of(option: str, value: object, known: Sequence[str]) -> int:
+    """Return the index of a value among the known ones; the first is the default."""
     return 0 if isinstance(value, str) and value == USUAL else known.index(one_of(option, value, known))
 
 
@@ -101,22 +101,22 @@ def settings(
     observation_spec: Any,
     illegal_action: str,
 ) -> Settings:
-    """Return the environment's options in the form that the engine takes.
+    """Convert the environment's options to engine settings.
 
     Args:
-        rulebook: of the game.
+        rulebook: rulebook of the game.
         episode: one of its `EPISODES`, or `USUAL`.
         reward: one of its `REWARDS`, or `USUAL`.
-        mode: when the next episode begins.
-        observation_spec: what an observation shows.
-        illegal_action: what becomes of one, one of `ILLEGAL_ACTIONS`.
+        mode: autoreset mode.
+        observation_spec: options of the observation.
+        illegal_action: one of `ILLEGAL_ACTIONS`.
 
     Raises:
         OptionError: an option has an invalid value.
     """
     return Settings(
-        episode=_place_of("episode", episode, rulebook.EPISODES),
-        reward=_place_of("reward", reward, rulebook.REWARDS),
+        episode=_index_of("episode", episode, rulebook.EPISODES),
+        reward=_index_of("reward", reward, rulebook.REWARDS),
         autoreset=AUTORESET_MODES[mode],
         observation_spec=observation_spec,
         punish_illegal=ILLEGAL_ACTIONS[one_of("illegal_action", illegal_action, ILLEGAL_ACTIONS)],
@@ -139,10 +139,10 @@ class Reset(NamedTuple):
     chosen: npt.NDArray[np.bool_]
     positions: list[Any]
 
-    def set_up(self, states: StateArray) -> None:
-        """Write the positions into the chosen games, whose next episode has started.
+    def write_positions(self, states: StateArray) -> None:
+        """Write the positions into the chosen games, which have already been reset.
 
-        A game whose position has no key keeps its own, and its count of episodes with it.
+        If a position has no key, the game keeps its own key and episode number.
         """
         for game, position in zip(np.flatnonzero(self.chosen).tolist(), self.positions, strict=True):
             key, episode = states["key"][game].copy(), int(states["episode"][game])
@@ -163,8 +163,8 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, table: Table
     """Return the validated options of `reset`.
 
     Raises:
-        OptionError: positions were given, but the game has no text notation; or an unknown one, a mask of the
-            wrong shape, or positions that are not those of the table.
+        OptionError: unknown option, mask of the wrong shape, positions of another table, or positions for a
+            game without a text notation.
         NotationError: a text is not a valid position.
     """
     options = checked_mapping(options)
@@ -177,29 +177,26 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, table: Table
         chosen = _reset_mask(options["reset_mask"], num_envs)
     if "positions" not in options:
         return Reset(chosen, [])
-    asked, games = options["positions"], int(chosen.sum())
+    positions, games = options["positions"], int(chosen.sum())
     notation = table.game.hook("notation.positions", "reset's option 'positions'")
     checked = _PositionCheck(table, notation)
-    if isinstance(asked, (str, notation.Position)):
-        return Reset(chosen, [checked(asked, "positions")] * games)
-    given = items_of(asked, num_envs) if isinstance(asked, Sequence) else None
-    if given is None or len(given) != games:
-        what = shown(asked) if given is None else f"{len(given)} of them"
+    if isinstance(positions, (str, notation.Position)):
+        return Reset(chosen, [checked(positions, "positions")] * games)
+    listed = items_of(positions, num_envs) if isinstance(positions, Sequence) else None
+    if listed is None or len(listed) != games:
+        got = shown(positions) if listed is None else f"a list of {len(listed)}"
         raise OptionError(
-            f"positions are {what}; there must be {games} in a list, one for each game that is reset, or "
-            "one alone for all of them"
+            f"positions are {got}; they must be a list of {games}, one for each game to reset, or a single "
+            "position for all games"
         )
-    return Reset(
-        chosen,
-        [checked(one, f"positions[{place}]") for place, one in enumerate(given)],
-    )
+    return Reset(chosen, [checked(one, f"positions[{index}]") for index, one in enumerate(listed)])
 
 
 def checked_mapping(options: object) -> Mapping[str, Any]:
-    """Return the options of `reset` as a mapping; an empty one for None.
+    """Return the options of `reset` as a mapping, which is empty for None.
 
     Raises:
-        OptionError: they are neither.
+        OptionError: the options are neither a mapping nor None.
     """
     if options is None:
         return {}
@@ -215,17 +212,17 @@ def _reset_mask(mask: object, num_envs: int) -> npt.NDArray[np.bool_]:
     if result.shape != (num_envs,) or result.dtype != np.bool_:
         raise OptionError(
             f"reset_mask is {result.dtype}{list(result.shape)}; it must be bool[{num_envs}], "
-            "True where a new episode begins"
+            "True for the games to reset"
         )
     return np.array(result, order="C", subok=False)
 
 
-def _table_words(rules: TableRules) -> str:
+def _describe_table(rules: TableRules) -> str:
     return f"{rules.players} players in {rules.teams} teams"
 
 
 class _PositionCheck:
-    """Converter of given values into positions of this table at which a seat is to act."""
+    """Converter of user input to positions of this table in which a seat is to act."""
 
     def __init__(self, table: Table, notation: Any) -> None:
         self._table = table
@@ -235,21 +232,16 @@ class _PositionCheck:
         self._record = rulebook.STATE
         self._is_round_over = plain(rulebook.is_round_over)
 
-    def __call__(self, given: object, name: str) -> Any:
-        """Return the position.
-
-        Args:
-            given: a text, or a position.
-            name: what the caller calls it.
-        """
+    def __call__(self, value: object, name: str) -> Any:
+        """Return the position that is given as a text or as a position; messages call it `name`."""
         edition, rules = self._table.edition, self._table.rules
-        position: Any = self._read(given, name) if isinstance(given, str) else given
+        position: Any = self._read(value, name) if isinstance(value, str) else value
         if not isinstance(position, self._notation.Position):
-            raise OptionError(f"{name} is {shown(given)}; it must be a text or a notation.Position")
+            raise OptionError(f"{name} is {shown(value)}; it must be a text or a notation.Position")
         if position.rules != rules:
             raise OptionError(
-                f"{name} is of the edition {position.edition.label!r}, {_table_words(position.rules)}; this "
-                f"environment plays {edition.label!r}, {_table_words(rules)}"
+                f"{name} is of the edition {position.edition.label!r}, {_describe_table(position.rules)}; "
+                f"this environment plays {edition.label!r}, {_describe_table(rules)}"
             )
         try:
             copied = copied_records(position.state, 1, self._record, name)
@@ -257,9 +249,9 @@ class _PositionCheck:
             raise OptionError(str(error)) from None
         problem = self._audit(copied, rules)
         if problem is not None:
-            raise OptionError(f"{name} is no game of this table: {problem[1]}")
+            raise OptionError(f"{name} is not a valid state for this table: {problem[1]}")
         if self._is_round_over(copied.view(np.recarray)[0]):
-            raise OptionError(f"{name}: the round is over there, and nobody is to act")
+            raise OptionError(f"{name}: the round is over, and no seat is to act")
         return position
 
     def _read(self, text: str, name: str) -> Any:

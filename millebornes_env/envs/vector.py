@@ -1,7 +1,7 @@
-"""`vector_env`: N games at once, an array for everything.
+"""`vector_env`: N games stepped together, with arrays for all inputs and outputs.
 
-Gymnasium's words (`num_envs`, `single_observation_space`, autoreset modes) with PettingZoo's meaning: the
-games are turn-based, and each row of a batch is the decision of the seat named in `agent_selection`.
+Names follow Gymnasium (`num_envs`, `single_observation_space`, autoreset modes), semantics follow PettingZoo:
+games are turn-based, and each row of a batch is a decision of the seat in `agent_selection`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Observations = dict[str, npt.NDArray[Any]]
 """`observation` int8[N, D], `action_mask` int8[N, A] and `agent_selection` int32[N]."""
 
 Infos = dict[str, Any]
-"""Arrays by name, with a boolean `_name` beside each that says in which games it is valid."""
+"""Arrays by name, each with a mask `_name`, bool[N]: True for the games in which it is valid."""
 
 
 class Step(NamedTuple):
@@ -53,35 +53,34 @@ class Step(NamedTuple):
 class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     """N games of Mille Bornes, or of another game, in one object.
 
-    Each game waits for one seat's decision. `step` takes an action for every game, carries it out and returns
-    what the seat that decides next sees and may do. Nothing is allocated in `step`: **the arrays that it
-    returns are overwritten by the next call**, so copy what you keep.
+    Each game waits for one seat's decision. `step` applies one action per game and returns the observations
+    and action masks of the seats that act next. `step` allocates nothing: **the returned arrays are
+    overwritten by the next call**, so copy what you keep.
 
-    One environment serves one Python thread at a time: a call that comes while another is under way raises
-    `CallError`. `num_threads` shares the games of one environment among threads of its own; in a
-    process that was forked after that, it is taken as 1, with a warning: start processes with "spawn"
-    (docs/threads.md).
+    Use an environment from one Python thread at a time: overlapping calls raise `CallError`. With
+    `num_threads`, the environment splits its games among its own threads. A process forked later falls back
+    to one thread, with a warning; start processes with "spawn" (docs/threads.md).
 
     Attributes:
         num_envs: number of games, N.
-        edition: the rule sheet that is played.
-        game: its game's entry in the table of games.
-        rules: its rules at this table.
+        edition: rule sheet.
+        game: registry entry of the game.
+        rules: rules of this table.
         players: seats at the table, S.
         teams: teams at the table, T; the team of a seat is `seat % teams`.
-        possible_agents: the seats' names, `player_0` ...
-        observation_spec: what an observation shows.
+        possible_agents: names of the seats, `player_0` ...
+        observation_spec: options of the observation.
         observation_sections: the layout of an observation (name, start, size, high, meaning, owner).
-        columns: a name for each number of an observation.
+        columns: name of each number in an observation.
         state_sections: the layout of `state()`.
-        single_observation_space: of one game: `observation` int8[D], `action_mask` int8[A] and
+        single_observation_space: space of one game: `observation` int8[D], `action_mask` int8[A] and
             `agent_selection`.
         single_action_space: `Discrete(A)`.
-        observation_space: of the batch.
-        action_space: of the batch.
+        observation_space: batched observation space.
+        action_space: batched action space.
         metadata: `autoreset_mode` and `render_modes`.
-        games: the engine.
-        history: the events of the games (`envs.history.History`); None without `history=True`.
+        games: engine that holds the games.
+        history: events of the games (`envs.history.History`); None without `history=True`.
     """
 
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
@@ -103,36 +102,37 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         buffers: Buffers | None = None,
         history: bool = False,
     ) -> None:
-        """Make N games that are stepped together.
+        """Create N games that are stepped together.
 
         Args:
             num_envs: number of games, N.
-            edition: name of a rule sheet (`editions()` lists Mille Bornes'), the path of one of your own,
-                or an `Edition`. The sheet says which game is played.
+            edition: name of a rule sheet (`editions()` lists those of Mille Bornes), path of your own sheet,
+                or an `Edition`. The sheet determines the game.
             players: seats at the table.
-            teams: teams at the table; None for the sheet's default with this number of players.
-            episode: "round", one deal to its scoring, or "match", rounds until a team has 5,000 points;
-                "usual" is the game's usual one, here "round". Other games have other episodes and rewards.
-            reward: "points", at the end of each round the team's points less the mean of the other teams', in
-                thousands; or "win", at the end of the episode 1 to the winner and -1 shared by the others
-                (a shared win: docs/training.md). "usual" is the game's usual one, "points".
-            seed: what `reset()` without a seed starts from; None draws one by chance.
-            autoreset_mode: as in Gymnasium: SAME_STEP begins the next episode in the step that ends one,
-                NEXT_STEP in the step after it, DISABLED leaves it to `reset(options={"reset_mask": ...})`.
-            observe_unseen: append the counts of the cards not in sight to the observation.
-            observe_rules: append the table's rules to it, so that one network can learn several editions.
-            padded: give observations, masks and `state()` the layout of the largest table (8 seats, 4 teams),
-                with zeros where this one has no seat or team, so that one network fits all tables.
-            illegal_action: "error" raises one that names the game, the seat and the play; "terminate" ends
-                the game with a reward of -1 to the offender.
-            num_threads: CPU threads to share the games among, up to 1,024; results do not depend on it.
-            buffers: arrays of your own that steps write to (`engine.batch.new_buffers` shows the shapes);
-                no two may share memory.
-            history: keep the events of each game, for `information_states` (docs/hidden_information.md).
+            teams: teams at the table; None for the sheet's default at this number of players.
+            episode: "round", one deal to its scoring; "match", rounds until a team has 5,000 points; or
+                "usual", the game's default, here "round". Other games have other episodes and rewards.
+            reward: "points", at the end of each round the team's points minus the other teams' mean, in
+                thousands; "win", at the end of the episode 1 to the winner and -1 shared by the others
+                (shared wins: docs/training.md); or "usual", the game's default, here "points".
+            seed: seed of a `reset()` without one; None for a random seed.
+            autoreset_mode: as in Gymnasium. SAME_STEP begins the next episode in the step that ends one,
+                NEXT_STEP in the step after it; with DISABLED, call `reset(options={"reset_mask": ...})`.
+            observe_unseen: append the counts of unseen cards to the observation.
+            observe_rules: append the table's rules to the observation, so that one network can learn several
+                editions.
+            padded: use the layout of the largest table (8 seats, 4 teams) for observations, masks and
+                `state()`, with zeros for missing seats and teams, so that one network fits all tables.
+            illegal_action: "error" raises an error that names the game, seat and action; "terminate" ends
+                the game with a reward of -1 to the seat that acted.
+            num_threads: number of CPU threads that share the games, up to 1,024; results do not depend on it.
+            buffers: your own arrays for steps to write to (shapes: `engine.batch.new_buffers`); no two may
+                share memory.
+            history: record the events of each game, for `information_states` (docs/hidden_information.md).
 
         Raises:
-            TypeError: an option that does not exist.
-            MilleBornesError: one of its subclasses says what is wrong with which argument.
+            TypeError: unknown option.
+            MilleBornesError: an argument is invalid; the subclass and the message say which one and why.
         """
         self.num_envs = check.checked_num_envs(num_envs)
         self.edition: Any = find_edition(edition)  # Any: each game has classes of its own
@@ -157,7 +157,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         self.metadata: dict[str, Any] = {"name": f"{game.name}_v0", "autoreset_mode": mode}
         self.metadata["render_modes"] = [mode for mode in modes_of(game) if mode != HUMAN]
         self.observation_version = game.version()
-        spec, sections = self.observation_spec, cast("Any", rulebook)  # sections of any class do
+        spec, sections = self.observation_spec, cast("Any", rulebook)  # accepts sections of any class
         self.observation_sections: tuple[Section, ...] = tuple(sections.sections(self.rules, spec))
         self.state_sections: tuple[Section, ...] = tuple(sections.full_state_sections(self.rules, spec))
         self._next_seed = None if seed is None else checked_seed(seed)
@@ -165,14 +165,14 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         check.check_memory(rulebook, self.num_envs, self.rules, self.settings)
         try:
             self._make_spaces(rulebook.action_count(self.rules, self.observation_spec))
-            ours = new_buffers(rulebook, self.num_envs, self.rules, self.settings)
+            own = new_buffers(rulebook, self.num_envs, self.rules, self.settings)
             if buffers is not None:
-                ours = arrays.checked_buffers(buffers, ours)
-                # NumPy resizes no array, whose memory kernels write to, that is weakly referenced.
+                own = arrays.checked_buffers(buffers, own)
+                # NumPy refuses to resize an array that is weakly referenced; kernels write to its memory.
                 self._pins = [weakref.ref(array) for array in buffers]
-            self.games = Batch(rulebook, self.num_envs, self.rules, self.settings, ours, threads)
-            is_kept = flag("history", history)
-            self.history = History(game, self.rules, self.num_envs) if is_kept else None
+            self.games = Batch(rulebook, self.num_envs, self.rules, self.settings, own, threads)
+            has_history = flag("history", history)
+            self.history = History(game, self.rules, self.num_envs) if has_history else None
         except MemoryError:
             raise check.too_many_games(self.num_envs, "need more memory than there is") from None
         self._actions_like = np.broadcast_to(np.int64(0), self.num_envs)
@@ -189,7 +189,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         self.observation_space, self.action_space = batched(spaces, self.num_envs)
 
     def _bind_buffers(self) -> None:
-        # Views: who gives an array that a step returned another shape does not change what kernels write to.
+        # Views: reshaping an array that a step returned must not change the array that kernels write to.
         buffers = Buffers._make(array.view() for array in self.games.buffers)
         self._observations: Observations = {
             "observation": buffers.observation,
@@ -211,37 +211,37 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @property
     def game(self) -> Game:
-        """The game's entry in the table of games."""
+        """Registry entry of the game."""
         return find_game(self.edition.game)
 
     @property
     def agent_selection(self) -> npt.NDArray[np.int32]:
-        """The seat that decides in each game, int32[N]."""
+        """Seat to act in each game, int32[N]."""
         return self._observations["agent_selection"]
 
     @alone
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Observations, Infos]:
-        """Begin a new episode in every game, or in those chosen.
+        """Begin a new episode in all games, or in selected ones.
 
         Args:
-            seed: 0 to 2**64 - 1: the games and all that follows are a function of it and of the plays.
-                None: the first time the constructor's seed, or one drawn by chance; later the next episodes
-                of the same games.
-            options: `{"reset_mask": bool[N]}` begins new episodes in those games only.
-                `{"positions": [...]}`: where they begin instead of with a deal, one position for each of
-                them or one alone for all, as text (docs/notation.md) or `notation.Position`. A position
-                without a key keeps the game's own, so that the episodes that follow are the game's.
+            seed: 0 to 2**64 - 1; it and the actions determine all later results. With None, the first call
+                uses the constructor's seed or a random one; later calls continue with each game's next
+                episode.
+            options: `{"reset_mask": bool[N]}` begins new episodes only where it is True.
+                `{"positions": [...]}` begins at positions instead of a deal: one for each game to reset, or a
+                single one for all, as text (docs/notation.md) or `notation.Position`. If a position has no
+                key, the game keeps its own, so its later episodes do not change.
 
         Returns:
             Observations and infos, as from `step`.
 
         Raises:
-            OptionError: the seed is not one; an unknown option, a mask of the wrong shape, or positions that
-                are not the table's; or positions were given, but the game has no text notation.
+            OptionError: invalid seed or mask, unknown option, positions of another table, or positions for a
+                game without a text notation.
             NotationError: a text is not a valid position.
-            CallError: after `close`.
+            CallError: after `close`, or if the first reset has a mask.
         """
         self._check_open()
         request = check.reset_options(
@@ -250,20 +250,20 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         if seed is not None:
             seed = checked_seed(seed)
             if not request.chosen.all():
-                raise OptionError("a seed restarts all games: give either seed or reset_mask, not both")
+                raise OptionError("a seed resets all games: give either seed or reset_mask, not both")
         elif not self._was_reset:
             seed = self._next_seed
             if seed is None:
                 seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         if not self._was_reset and not request.chosen.all():
-            raise CallError("the first reset begins all games: call reset() without a reset_mask")
+            raise CallError("the first reset must reset all games: call reset() without a reset_mask")
         if seed is not None:
             self.games.seed(seed)
             self._sampling_key = key_of_seed(seed)
             self._samples_drawn = 0
         self.games.start(request.chosen)
         if request.positions:
-            request.set_up(self.games.states)
+            request.write_positions(self.games.states)
             self.games.write_decisions()
         if self.history is not None:
             self.history.begin(self.games, request.chosen, is_dealt=not request.positions)
@@ -278,17 +278,16 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             actions: integers [N]; -1 leaves a game as it is, with no reward.
 
         Returns:
-            Observations of the seats that decide next; rewards float32[N, S] of this step to every seat;
-            terminations bool[N], whether the episode ended in this step; truncations bool[N], never;
-            infos: `final_score` int16[N, T], `final_winner` int8[N] (team, -1: shared:
-            `Batch.win_shares`) and `final_obs` int8[N, S, D], valid where `terminations`.
+            Observations of the seats that act next; rewards float32[N, S] of all seats in this step;
+            terminations bool[N], True where the episode ended in this step; truncations bool[N], always
+            False; infos: `final_score` int16[N, T], `final_winner` int8[N] (the team, or -1 if shared; see
+            `Batch.win_shares`) and `final_obs` int8[N, S, D], valid where `terminations` is True.
 
         Raises:
-            ActionError: the actions are not N integers.
-            IllegalActionError: an action that the rules do not allow (or `ActionError`, one that names
-                no play); no game has been stepped.
+            ActionError: the actions are not N integers, or an id is out of range.
+            IllegalActionError: the rules forbid an action. After either error, no game has been stepped.
             CallError: before the first `reset`, after `close`, in a game that has ended (autoreset disabled),
-                or during another call of this environment (as all methods that read or change the games).
+                or during another call of this environment (as in all methods that read or change the games).
         """
         self._check_ready("step")
         checked = arrays.checked_actions(actions, self.num_envs)
@@ -303,15 +302,15 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @alone
     def sample_actions(self, out: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
-        """Sample a legal action for each game, uniformly; -1 (no step) where a game has ended.
+        """Sample a uniformly random legal action for each game; -1 (no step) where a game has ended.
 
-        They are a function of the seed and of the number of calls.
+        The result depends only on the seed, the number of calls and the states.
 
         Args:
-            out: int64[N] to write to, C-contiguous; None makes a new array.
+            out: C-contiguous int64[N] to write to; None for a new array.
 
         Raises:
-            OptionError: `out` is no such array.
+            OptionError: `out` is not such an array.
             CallError: before the first `reset`.
         """
         self._check_ready("sample_actions")
@@ -322,7 +321,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     @alone
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
-        """Return the observations of the given seats, whether it is their turn or not.
+        """Return the observations of the given seats, in or out of turn.
 
         Args:
             seats: one seat for all games, or integers [N].
@@ -331,7 +330,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             int8[N, D].
 
         Raises:
-            OptionError: a seat that the table does not have.
+            OptionError: no such seat.
             CallError: before the first `reset`.
         """
         self._check_ready("observe")
@@ -344,18 +343,18 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     def determinize(self, seats: npt.ArrayLike, seed: int = 0) -> StateArray:
         """Resample everything that is hidden from one seat of each game.
 
-        The cards that the seat cannot see, other hands and the draw pile, are dealt again; every consistent
-        deal is equally probable. What the seat might infer from how others played is not considered.
+        Other hands and the draw pile are dealt again from the cards that the seat cannot see. All consistent
+        deals are equally probable; inferences from the other seats' play are ignored.
 
         Args:
-            seats: one seat for all games, or integers [N]; `env.agent_selection` for those that decide.
-            seed: of the deals, 0 to 2**64 - 1.
+            seats: one seat for all games, or integers [N]; `env.agent_selection` for the seats to act.
+            seed: seed of the deals, 0 to 2**64 - 1.
 
         Returns:
-            `STATE[N]`, for `set_states` of an environment of the same table; this one is not changed.
+            `STATE[N]`, for `set_states` of an environment of the same table. This environment is unchanged.
 
         Raises:
-            OptionError: a seat that the table does not have; or the seed is not one.
+            OptionError: no such seat, or an invalid seed.
             CallError: before the first `reset`.
         """
         self._check_ready("determinize")
@@ -367,7 +366,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         """Return the full state, including hidden cards and the draw pile, for privileged critics.
 
         Returns:
-            int8[N, K], seen from the seat that decides; `state_sections` is the layout.
+            int8[N, K] from the viewpoint of the seat to act; `state_sections` is the layout.
 
         Raises:
             CallError: before the first `reset`.
@@ -386,25 +385,26 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         """Continue from records that `get_states` of an environment of the same table returned.
 
         Args:
-            states: `STATE[N]`; games that have ended only where they wait (not with autoreset SAME_STEP).
-            history: what `env.history.copy()` was there; None: with `history=True`, keys begin here.
+            states: `STATE[N]`; with autoreset SAME_STEP, no game in it may have ended.
+            history: `env.history.copy()`, taken with the states; None: with `history=True`, information
+                states begin here.
 
         Returns:
-            The observations there.
+            Observations of the new states.
 
         Raises:
-            StateError: not such an array, or a record that no game of this table can be in.
-            OptionError: the game has no audit to check them with; or a history of other games, or where the
-                environment keeps none.
+            StateError: not such an array, or a record is not a valid state of this table.
+            OptionError: the game has no audit to check the records with; or the history is of other games, or
+                this environment has none.
             CallError: after `close`.
         """
         self._check_open()
         checked = arrays.checked_states(states, self.num_envs, self.game, self.rules, self.settings)
-        kept = None if history is None else self._checked_history(history)
+        restored = None if history is None else self._checked_history(history)
         self.games.states[:] = checked
         self.games.write_decisions()
-        if kept is not None:
-            self.history = kept.copy_for(self.games)
+        if restored is not None:
+            self.history = restored.copy_for(self.games)
         elif self.history is not None:
             self.history.begin(self.games, np.ones(self.num_envs, np.bool_), is_dealt=False)
         self._was_reset = True
@@ -449,10 +449,10 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     def _check_open(self) -> None:
         if self.closed:
-            raise CallError("the environment was closed: make a new one")
+            raise CallError("the environment is closed: make a new one")
 
 
 vector_env = VectorEnv
-"""Make N games that are stepped together; the arguments are those of `VectorEnv`."""
+"""Create N games that are stepped together; the arguments are those of `VectorEnv`."""
 
 __all__ = ["SKIP", "Infos", "Observations", "Step", "VectorEnv", "vector_env"]

@@ -63,7 +63,7 @@ def test_a_game_of_one_agent_at_a_time_begins_with_a_position() -> None:
         ),
         (OptionError, [FEW_LINES, "edition: dutch\nhand 0: roll"], ["positions[1]", "'dutch'", "'parker'"]),
         (OptionError, [FEW_LINES, "to act: round over"], ["positions[1]", "round is over"]),
-        (OptionError, [FEW_LINES], ["1 of them", "2 in a list"]),
+        (OptionError, [FEW_LINES], ["a list of 1", "a list of 2"]),
         (OptionError, 3, ["positions are 3"]),
         (OptionError, [FEW_LINES, 3], ["positions[1] is 3", "a text or a notation.Position"]),
     ],
@@ -83,5 +83,5 @@ def test_positions_that_an_environment_refuses(
 def test_a_position_whose_record_was_spoiled() -> None:
     result = read_position(FEW_LINES)
     result.state["hand_count"] = 100
-    with pytest.raises(OptionError, match="positions is no game of this table: hand_count"):
+    with pytest.raises(OptionError, match="positions is not a valid state for this table: hand_count"):
         vector_env(1).reset(options={"positions": result})

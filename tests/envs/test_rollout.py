@@ -145,7 +145,7 @@ def test_it_is_what_train_selfplay_learns_from() -> None:
         ({"seats": np.zeros((2, 3), np.float64)}, OptionError, "seats are float64[2, 3]; they must be whole"),
         ({"seats": np.full((2, 3), 2)}, OptionError, "no seat 2; the rewards have a column for seats 0 to 1"),
         ({"seats": np.full((2, 3), -1)}, OptionError, "no seat -1"),
-        ({"seats": [[0], [0, 1]]}, OptionError, "of which no array can be made"),
+        ({"seats": [[0], [0, 1]]}, OptionError, "cannot be converted to an array"),
         ({"rewards": np.zeros((2, 3))}, OptionError, "must be floats [T, N, S]"),
         ({"rewards": np.zeros((0, 3, 2))}, OptionError, "must be floats [T, N, S]"),
         ({"terminations": np.zeros((3, 2), bool)}, OptionError, "terminations are bool[3, 2]"),

@@ -167,7 +167,7 @@ def test_wrong_calls() -> None:
     env = make()
     with pytest.raises(CallError, match=r"reset\(\) has not been called: call reset\(\) first"):
         env.step(np.zeros(GAMES, np.int64))
-    with pytest.raises(CallError, match="the first reset begins all games"):
+    with pytest.raises(CallError, match="the first reset must reset all games"):
         env.reset(options={"reset_mask": np.arange(GAMES) == 1})
     env.reset()
     for actions in (np.zeros(3, np.int64), np.zeros(GAMES)):
