@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import importlib
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -973,4 +974,5 @@ def main() -> int:
 __all__ = ["CHECKPOINT_KIND", "PARTS", "Args", "Trainer", "check", "follow", "main", "train"]
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # Under its own name: machine code of a module called __main__ would be compiled in every process.
+    sys.exit(importlib.import_module("train.selfplay").main())
