@@ -1,8 +1,10 @@
-"""The card game Mille Bornes, and a cycling race, as fast, vectorised environments for machine learning.
+"""The card game Mille Bornes and a cycling race as fast, vectorised environments for machine learning.
 
-`vector_env` makes N games that are stepped together; `millebornes_v0.env` one game as a PettingZoo AEC
-environment, which `pettingzoo.make("aec", "millebornes/millebornes-v0")` finds after this import;
-`gymnasium.make("millebornes_env:millebornes/MilleBornes-v0", opponent="greedy")` one learner against agents.
+* `vector_env` creates N games that are stepped together.
+* `millebornes_v0.env` is one game as a PettingZoo AEC environment, after this import also
+  `pettingzoo.make("aec", "millebornes/millebornes-v0")`.
+* `gymnasium.make("millebornes_env:millebornes/MilleBornes-v0", opponent="greedy")` is one learner against
+  agents.
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.games.millebornes.rules import Rules
 from millebornes_env.games.registry import edition, editions, mini_decks, register_game
 
-# The agents of higher rooms, which `millebornes_env.agents` registers by importing these modules.
+# Modules of higher layers that `millebornes_env.agents` imports to register their agents.
 AGENT_MODULES.extend(["millebornes_env.solving.equilibrium.agent", "millebornes_env.play.terminal.cards"])
 
 for _id, _module in (("millebornes-v0", "millebornes_v0"), ("wielerspel-v0", "wielerspel_v0")):
-    if f"millebornes/{_id}" not in pettingzoo.aec_registry:  # a module that is loaded again would warn
+    if f"millebornes/{_id}" not in pettingzoo.aec_registry:  # reloading this module would warn
         pettingzoo.register("aec", f"millebornes/{_id}", entry_point=f"millebornes_env.{_module}:env")
 
 _options: dict[str, object]

@@ -1,6 +1,6 @@
-"""PettingZoo's way to name an environment and its version.
+"""Mille Bornes as a versioned PettingZoo environment: `millebornes_v0.env(players=4)`.
 
-The number goes up when trained agents would notice: other observations, actions, rewards or rules.
+The version changes with observations, actions, rewards or rules, because trained agents depend on them.
 """
 
 from millebornes_env.envs.aec import env, raw_env

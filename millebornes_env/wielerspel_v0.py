@@ -1,6 +1,6 @@
-"""PettingZoo's way to name the cycling race and its version: `wielerspel_v0.env(players=4)`.
+"""The cycling race as a versioned PettingZoo environment: `wielerspel_v0.env(players=4)`.
 
-The number goes up when trained agents would notice: other observations, actions, rewards or rules.
+The version changes with observations, actions, rewards or rules, because trained agents depend on them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ EDITION = "arc_en_ciel"
 
 
 class raw_env(aec.raw_env):  # noqa: N801 - PettingZoo's name
-    """The race as `envs.aec.raw_env` plays it: by the board `arc_en_ciel`, with four riders."""
+    """`envs.aec.raw_env` for the race, by default on the board `arc_en_ciel` with four riders."""
 
     def __init__(self, edition: Any = EDITION, *, players: int = 4, **options: Any) -> None:
-        """As `aec.raw_env`, with other defaults."""
+        """Create the environment; the options are those of `aec.raw_env`."""
         super().__init__(edition, players=players, **options)
 
 

@@ -1,1 +1,1 @@
-"""The faces of the engine: one for each ecosystem, one file each."""
+"""Environments: one file for each ecosystem's interface."""

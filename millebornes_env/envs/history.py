@@ -1,14 +1,13 @@
-"""Perfect recall: the events of each game, and keys of what a seat can know of it.
+"""Perfect recall: the events of each game, and keys of information states.
 
-A seat's *information state* is all that it has seen since the deal. There are two keys of it, each as bytes,
-as text and as a tensor (docs/hidden_information.md):
+A seat's *information state* is everything that it has seen since the deal. It has two keys, each available as
+bytes, text or tensor (docs/hidden_information.md):
 
-* the **full** key: every public event and what the seat itself has drawn, in the order in which it happened
-  (the action-observation history);
-* the **compact** key: the public events in their order, and what the seat holds now. When a card came to a
-  hand is of no consequence for what is to come, so nothing is lost that a player could use.
+* the **full** key: all public events and the seat's own draws, in order (the action-observation history);
+* the **compact** key: the public events in order, and the cards that the seat holds now. The time at which a
+  card was drawn does not affect the rest of the game, so the compact key loses nothing that a player can use.
 
-No key depends on what is hidden from the seat.
+No key depends on information that is hidden from the seat.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ Codes = npt.NDArray[np.uint16]
 """Events as numbers: `event * players + seat`, where events are the actions, then the game's `EVENTS`."""
 
 _CODE: Final = np.dtype("<u2")
-_ROOM_AT_FIRST: Final = 64
+_INITIAL_CAPACITY: Final = 64
 
 BEGIN: Final = -2
-"""In place of an action: the game begins with a deal."""
+"""Marker in place of an action: the game begins with a deal."""
 
 # The first byte of a key.
 _COMPACT: Final = 1
@@ -51,16 +50,16 @@ _FROM_POSITION: Final = 2
 
 
 class GameHistory(Protocol):
-    """The histories of a game, a module; `games.millebornes.history` is one.
+    """Interface of a game's module `games.history`, such as `games.millebornes.history`.
 
-    Its functions `remember`, `write_deal` and `write_events` are rules (`engine.numba.compiling.rule`):
-    compiled, and called for one game. The last two write codes of events into a row from the index `at` on,
-    and return the index after the last one.
+    The functions `remember`, `write_deal` and `write_events` are compiled rules for one game
+    (`engine.numba.compiling.rule`). The last two write codes of events into a row from index `at` on, and
+    return the index after the last one.
     """
 
     @property
     def EVENTS(self) -> tuple[str, ...]:  # noqa: N802 - a constant of a module
-        """The names of events that are not actions, worded to follow the seat."""
+        """Names of events other than actions, as predicates of a seat ("draws Roll")."""
 
     @property
     def PRIVATE_EVENTS(self) -> int:  # noqa: N802
@@ -68,25 +67,25 @@ class GameHistory(Protocol):
 
     @property
     def PRIVATE_ACTIONS(self) -> tuple[int, ...]:  # noqa: N802
-        """The actions that only their own seat sees; if one is legal, any other action reveals it."""
+        """Actions that only their own seat sees; if one is legal, any other action reveals it."""
 
     @property
     def PRIVATE_SECTIONS(self) -> tuple[str, ...]:  # noqa: N802
-        """The sections of an observation that are hidden from other seats."""
+        """Sections of an observation that are hidden from other seats."""
 
     @property
     def DEALS(self) -> int:  # noqa: N802
-        """The event that begins a round."""
+        """Index of the event that begins a round."""
 
     @property
     def BEFORE(self) -> np.dtype[np.void]:  # noqa: N802
-        """Dtype of the fields before a step that `write_events` needs; `episode` and `seat` among them."""
+        """Dtype of the fields that `write_events` needs from before a step: `episode`, `seat` and others."""
 
     def remember(self, state: Any, before: Any, /) -> None:
-        """Copy that from a record of a game."""
+        """Copy the fields of `BEFORE` from a record."""
 
     def write_deal(self, state: Any, rules: Any, num_actions: int, row: Codes, at: int, /) -> int:
-        """Write the events of a game in which nobody has acted yet."""
+        """Write the events of a game in which no seat has acted yet."""
 
     def write_events(
         self, before: Any, after: Any, rules: Any, num_actions: int, row: Codes, at: int, /
@@ -96,14 +95,14 @@ class GameHistory(Protocol):
     def most_events_of_step(self, rules: Any, /) -> int:
         """Return an upper bound on the number of events of one step, including the action."""
 
-    def questions(self, before: Any, after: Any, /) -> Sequence[tuple[int, int]]:
+    def decision_events(self, before: Any, after: Any, /) -> Sequence[tuple[int, int]]:
         """Return (seat, event) pairs of one step within a round, apart from the action and draws."""
 
     def holding(self, state: Any, seat: int, /) -> npt.NDArray[np.int8]:
-        """Return the cards that the seat holds hidden from others, as counts."""
+        """Return the counts of the seat's hidden cards."""
 
-    def words_of_holding(self, counts: npt.NDArray[np.int8], /) -> str:
-        """Describe such counts in words."""
+    def describe_holding(self, counts: npt.NDArray[np.int8], /) -> str:
+        """Describe the counts from `holding` in words."""
 
     def most_events(self, rules: Any, /) -> int:
         """Return an upper bound on the number of events that a seat can see in a round."""
@@ -113,32 +112,32 @@ class Keys:
     """Encoder that builds the keys of a table from events.
 
     Attributes:
-        actions: number of actions; the game's own events come after them.
+        actions: number of actions, which come before the game's own events.
         players: seats at the table.
         events: number of events, including actions.
         most_events: maximum number of events that fit into a tensor.
     """
 
     def __init__(self, game: Game, rules: Any) -> None:
-        """Read the events of a table.
+        """Create the encoder of a table.
 
         Raises:
-            OptionError: the game does not support histories; or it has more events than a key can encode.
+            OptionError: the game does not support histories, or has more events than a key can encode.
         """
-        self._part = history_of(game)
+        self._module = history_of(game)
         self._rules, self._rulebook = rules, game.module()
         self.actions = int(self._rulebook.action_count(rules, None))
         self.players = int(rules.players)
-        self.events = self.actions + len(self._part.EVENTS)
-        self.most_events = int(self._part.most_events(rules))
+        self.events = self.actions + len(self._module.EVENTS)
+        self.most_events = int(self._module.most_events(rules))
         if self.events * self.players > np.iinfo(_CODE).max:
             raise OptionError(
-                f"the game {game.name!r} has {self.events} kinds of events, which are too many for histories"
+                f"the game {game.name!r} has {self.events} kinds of events, too many for histories"
             )
         self._words: dict[int, str] = {}
         self._is_private = np.zeros(self.events, np.bool_)
-        self._is_private[self.actions : self.actions + self._part.PRIVATE_EVENTS] = True
-        self._is_private[list(self._part.PRIVATE_ACTIONS)] = True
+        self._is_private[self.actions : self.actions + self._module.PRIVATE_EVENTS] = True
+        self._is_private[list(self._module.PRIVATE_ACTIONS)] = True
 
     def code(self, seat: int, event: int) -> int:
         """Return the code of an event of a seat."""
@@ -149,7 +148,7 @@ class Keys:
         return self._is_private[codes // self.players]
 
     def is_event_private(self, event: int) -> bool:
-        """Return True if only its own seat sees the event."""
+        """Return True if only the event's own seat sees it."""
         return bool(self._is_private[event])
 
     def seen_by(self, seat: int | None, codes: Codes) -> Codes:
@@ -159,7 +158,7 @@ class Keys:
 
     def of_round(self, codes: Codes) -> Codes:
         """Return the events of the current round."""
-        begins = np.flatnonzero(codes // self.players == self.actions + self._part.DEALS)
+        begins = np.flatnonzero(codes // self.players == self.actions + self._module.DEALS)
         return codes[begins[-1] :] if len(begins) else codes
 
     def words(self, code: int) -> str:
@@ -169,7 +168,7 @@ class Keys:
             what = (
                 self._rulebook.action_name(event, self._rules, seat)
                 if event < self.actions
-                else self._part.EVENTS[event - self.actions]
+                else self._module.EVENTS[event - self.actions]
             )
             self._words[code] = f"{seat} {what}"
         return self._words[code]
@@ -186,52 +185,52 @@ class Keys:
         """Return a key as text.
 
         Args:
-            seat: whose key it is.
-            seen: the events.
-            holding: for a compact key: what the seat holds.
+            seat: seat of the key.
+            seen: encoded events.
+            holding: for a compact key, the counts of the seat's cards as bytes.
         """
         words = "; ".join(map(self.words, np.frombuffer(seen, _CODE).tolist()))
         if holding is None:
             return f"player_{seat}: {words}"
-        held = self._part.words_of_holding(np.frombuffer(holding, np.int8))
+        held = self._module.describe_holding(np.frombuffer(holding, np.int8))
         return f"player_{seat}: {words}; holds {held}"
 
     def tensor_size(self, holding: int) -> int:
-        """Return the size of a tensor; `holding` is the number of counts of a hand."""
+        """Return the size of a tensor, where `holding` is the number of counts of a hand."""
         return self.players + holding + self.most_events * (self.players + self.events)
 
     def write_tensor(self, seat: int, seen: Codes, holding: npt.NDArray[np.int8], row: Any) -> None:
         """Write a key as a tensor: the seat, the cards it holds, and each event as two one-hot vectors.
 
         Args:
-            seat: whose key it is.
-            seen: the events of the round, at most `most_events`.
-            holding: what the seat holds.
-            row: of `tensor_size` numbers, overwritten.
+            seat: seat of the key.
+            seen: events of the round, at most `most_events`.
+            holding: counts of the seat's cards.
+            row: `tensor_size` numbers, overwritten.
         """
         row[:] = 0
         row[seat] = 1
         first, width = self.players + len(holding), self.players + self.events
         row[self.players : first] = holding
         events, seats = np.divmod(seen.astype(np.int64), self.players)
-        places = first + np.arange(len(seen)) * width
-        row[places + seats] = 1
-        row[places + self.players + events] = 1
+        offsets = first + np.arange(len(seen)) * width
+        row[offsets + seats] = 1
+        row[offsets + self.players + events] = 1
 
 
 def history_of(game: Game) -> GameHistory:
-    """Return the histories of a game.
+    """Return the history module of a game.
 
     Raises:
-        OptionError: it has none.
+        OptionError: the game does not support histories.
     """
-    part: GameHistory = game.hook("games.history", "a history (`history=True`)")
-    return part
+    module: GameHistory = game.hook("games.history", "a history (`history=True`)")
+    return module
 
 
 @functools.cache
-def record_range_of(rulebook: Any, part: Any) -> Callable[..., int]:
-    """Return the compiled loop that records a step of the games of a rulebook."""
+def record_range_of(rulebook: Any, module: Any) -> Callable[..., int]:
+    """Return the compiled loop that records a step of all games."""
 
     def record_range(
         before: StateArray,
@@ -245,41 +244,41 @@ def record_range_of(rulebook: Any, part: Any) -> Callable[..., int]:
         """Write the events of a step.
 
         Args:
-            before: BEFORE[N], of the games before the step; overwritten with that after it.
-            after: STATE[N], after it.
-            rules: of the table.
-            actions: int64[N]; BEGIN where a game begins with a deal, another negative number where it was not
-                stepped.
+            before: BEFORE[N] from before the step; updated to the states after it.
+            after: STATE[N] after the step.
+            rules: rules of the table.
+            actions: int64[N]; BEGIN for a game that begins with a deal, other negative numbers for games that
+                were not stepped.
             codes: uint16[N, L], overwritten from `lengths` on.
-            lengths: int64[N], overwritten.
+            lengths: int64[N], updated.
             num_actions: number of actions.
 
         Returns:
-            The largest of the lengths.
+            The largest length.
         """
         longest = 0
         for game in range(len(after)):
             row, at, action = codes[game], int(lengths[game]), int(actions[game])
             if action == BEGIN or int(after[game].episode) != int(before[game].episode):
-                at = part.write_deal(after[game], rules, num_actions, row, 0)
-                part.remember(after[game], before[game])
+                at = module.write_deal(after[game], rules, num_actions, row, 0)
+                module.remember(after[game], before[game])
             elif 0 <= action < num_actions:
                 row[at] = action * rules.players + int(before[game].seat)
-                at = part.write_events(before[game], after[game], rules, num_actions, row, at + 1)
-                part.remember(after[game], before[game])
+                at = module.write_events(before[game], after[game], rules, num_actions, row, at + 1)
+                module.remember(after[game], before[game])
             lengths[game] = at
             longest = max(longest, at)
         return longest
 
-    return kernel(named_for(rulebook, record_range, part))
+    return kernel(named_for(rulebook, record_range, module))
 
 
 class History:
-    """The events of N games since the deal, beside their records: what `history=True` keeps.
+    """Events of N games since the deal, recorded with `history=True`.
 
     Attributes:
-        keys: of the table.
-        codes: uint16[N, L]: event `k` of game `n`, where `k` is below `lengths[n]`.
+        keys: encoder of the table's keys.
+        codes: uint16[N, L]: event `k` of game `n` for `k < lengths[n]`.
         lengths: int64[N]: number of events of each game.
         starts: first observation by game and seat, as bytes, for games that did not begin with a deal.
     """
@@ -291,39 +290,31 @@ class History:
             OptionError: the game does not support histories.
         """
         self._game, self._rules = game.name, rules
-        self.codes: Codes = np.zeros((num_games, _ROOM_AT_FIRST), _CODE)
+        self.codes: Codes = np.zeros((num_games, _INITIAL_CAPACITY), _CODE)
         self.lengths = np.zeros(num_games, np.int64)
         self.starts: dict[int, list[bytes]] = {}
-        self._find()
+        self._bind()
 
-    def _find(self) -> None:
+    def _bind(self) -> None:
+        """Set up the attributes that are not pickled: the game's module, the kernel and its buffers."""
         game = find_game(self._game)
         self.keys = Keys(game, self._rules)
-        self._part = history_of(game)
+        self._module = history_of(game)
         rulebook: Any = game.module()
-        self._record_range = record_range_of(rulebook, vars(self)["_part"])
-        self._most_of_step = int(self._part.most_events_of_step(self._rules))
-        self._before = np.zeros(len(self), self._part.BEFORE).view(np.recarray)
+        self._record_range = record_range_of(rulebook, vars(self)["_module"])
+        self._most_of_step = int(self._module.most_events_of_step(self._rules))
+        self._before = np.zeros(len(self), self._module.BEFORE).view(np.recarray)
         self._actions = np.zeros(len(self), np.int64)
-        self._record: Callable[[], int] | None = None  # prepared for the arrays of now
+        self._record: Callable[[], int] | None = None  # prepared for the current arrays
         self._longest = int(self.lengths.max(initial=0))
 
     def __getstate__(self) -> dict[str, Any]:
-        made = {
-            "keys",
-            "_part",
-            "_record_range",
-            "_most_of_step",
-            "_before",
-            "_actions",
-            "_record",
-            "_longest",
-        }
-        return {name: value for name, value in vars(self).items() if name not in made}
+        kept = ("_game", "_rules", "codes", "lengths", "starts")
+        return {name: vars(self)[name] for name in kept}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         vars(self).update(values)
-        self._find()
+        self._bind()
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -333,57 +324,55 @@ class History:
         return copy.deepcopy(self)
 
     def copy_for(self, games: Batch) -> History:
-        """Return a copy that goes on from games as they are now."""
+        """Return a copy that continues from the current states of `games`."""
         copied = self.copy()
         copied.remember(games)
         return copied
 
-    def checked(self, given: object) -> History:
-        """Return a history that will replace this one.
+    def checked(self, history: object) -> History:
+        """Return a history that can replace this one.
 
         Raises:
-            OptionError: it is not a history, or it belongs to other games.
+            OptionError: the value is not a history, or belongs to other games.
         """
-        if not isinstance(given, History):
+        if not isinstance(history, History):
             raise OptionError(
-                f"history is {shown(given)}; it must be what env.history was when the states were taken "
-                "(env.history.copy())"
+                f"history is {shown(history)}; it must be env.history.copy(), taken with the states"
             )
-        if (given._game, given._rules, len(given)) != (self._game, self._rules, len(self)):
+        if (history._game, history._rules, len(history)) != (self._game, self._rules, len(self)):
             raise OptionError(
-                f"the history is of {len(given)} games of {given._game!r}, or of other rules; this "
+                f"the history is of {len(history)} games of {history._game!r}, or of other rules; this "
                 f"environment has {len(self)} games of {self._game!r}"
             )
-        return given
+        return history
 
     def begin(self, games: Batch, chosen: npt.NDArray[np.bool_], *, is_dealt: bool) -> None:
         """Clear the events of the chosen games and start again.
 
         Args:
-            games: the games, whose episodes have just started.
+            games: the games, already reset.
             chosen: bool[N], True for the games to clear.
-            is_dealt: True if they begin with a deal; else the keys begin with the current observations.
+            is_dealt: True if they begin with a deal; otherwise the keys begin with the current observations.
         """
-        places = np.flatnonzero(chosen).tolist()
-        for game in places if self.starts else ():
+        indices = np.flatnonzero(chosen).tolist()
+        for game in indices if self.starts else ():
             self.starts.pop(game, None)
+        self.lengths[chosen] = 0
         if is_dealt:
-            self.lengths[chosen] = 0
             self._write(games, np.where(chosen, BEGIN, SKIP))
             return
-        self.lengths[chosen] = 0
         self.remember(games)
         observation = np.zeros_like(games.buffers.observation)
         rows = []
         for seat in range(self.keys.players):
             games.observe(np.full(len(games), seat, np.int32), observation)
             rows.append(observation.copy())
-        for game in places:
+        for game in indices:
             self.starts[game] = [row[game].tobytes() for row in rows]
 
     def remember(self, games: Batch) -> None:
-        """Note the games as they are now, if not a step has led there, for the next `record`."""
-        for name in self._part.BEFORE.names or ():
+        """Copy the current states for the next `record`; needed after any change other than a step."""
+        for name in self._module.BEFORE.names or ():
             self._before[name] = games.states[name]
 
     def record(self, games: Batch, actions: npt.NDArray[np.int64]) -> None:
@@ -416,7 +405,7 @@ class History:
     def plays(self, game: int) -> list[tuple[int, int]]:
         """Return all actions of a game in order as (seat, action id), with (-1, -1) for each later deal."""
         result: list[tuple[int, int]] = []
-        deal = self.keys.actions + self._part.DEALS
+        deal = self.keys.actions + self._module.DEALS
         for code in self.codes[game, : self.lengths[game]].tolist():
             event, seat = divmod(code, self.keys.players)
             if event < self.keys.actions:
@@ -426,33 +415,33 @@ class History:
         return result
 
     def key(self, states: StateArray, game: int, seat: int, *, is_compact: bool) -> bytes:
-        """Return the key of a seat of a game, as bytes."""
+        """Return a seat's key as bytes."""
         start = self.starts[game][seat] if game in self.starts else b""
         seen = self.seen(game, None if is_compact else seat).tobytes()
         if not is_compact:
             return self.keys.full(seat, seen, start)
-        return self.keys.compact(seat, seen, self._part.holding(states[game], seat).tobytes(), start)
+        return self.keys.compact(seat, seen, self._module.holding(states[game], seat).tobytes(), start)
 
     def text(self, states: StateArray, game: int, seat: int, *, is_compact: bool) -> str:
-        """Return the key of a seat of a game as text, without the position that the game began at."""
-        holding = self._part.holding(states[game], seat).tobytes() if is_compact else None
+        """Return a seat's key as text, with the first observation if the game began at a position."""
+        holding = self._module.holding(states[game], seat).tobytes() if is_compact else None
         words = self.keys.text(seat, self.seen(game, None if is_compact else seat).tobytes(), holding)
         if game not in self.starts:
             return words
         return f"{words} (from a position, {self.starts[game][seat].hex()})"
 
     def tensor(self, states: StateArray, seats: npt.NDArray[np.int32], *, is_compact: bool) -> Any:
-        """Return the keys of a seat of each game as int8[N, K]; only the current round of a match.
+        """Return the keys of one seat of each game as int8[N, K], limited to the current round of a match.
 
         Raises:
             OptionError: a game did not begin with a deal.
         """
         if self.starts:
             raise OptionError(
-                f"game {min(self.starts)} began at a position, for which a tensor has no room: ask for its "
-                'information state as "bytes" or "text"'
+                f"game {min(self.starts)} began at a position, which a tensor cannot encode: use the "
+                'form "bytes" or "text"'
             )
-        holdings = [self._part.holding(states[game], int(seat)) for game, seat in enumerate(seats)]
+        holdings = [self._module.holding(states[game], int(seat)) for game, seat in enumerate(seats)]
         rows = np.zeros((len(self), self.keys.tensor_size(len(holdings[0]))), np.int8)
         for game, (seat, holding) in enumerate(zip(seats.tolist(), holdings, strict=True)):
             seen = self.seen(game, None if is_compact else seat)
@@ -461,10 +450,10 @@ class History:
 
 
 class HistoryMixin:
-    """Mixin with the methods of an environment that keeps a history, such as `VectorEnv`.
+    """Mixin of `VectorEnv` with the methods that need a history.
 
     Attributes:
-        history: the events of the games (`History`); None unless created with `history=True`.
+        history: events of the games (`History`); None unless created with `history=True`.
     """
 
     num_envs: int
@@ -476,59 +465,60 @@ class HistoryMixin:
     def _check_ready(self, method: str) -> None:
         raise NotImplementedError
 
-    def _kept(self, method: str) -> History:
+    def _require_history(self, method: str) -> History:
+        """Return the history; raise if there is none or the environment is not ready."""
         self._check_ready(method)
         if self.history is None:
-            raise OptionError(f"{method}() needs the history of the games: make them with history=True")
+            raise OptionError(f"{method}() needs a history: make the environment with history=True")
         return self.history
 
-    def _checked_history(self, given: object) -> History:
-        """Return the history that was passed to `set_states`, checked."""
+    def _checked_history(self, history: object) -> History:
+        """Return the history passed to `set_states` after validation."""
         if self.history is None:
-            raise OptionError("this environment keeps no history: make it with history=True")
-        return self.history.checked(given)
+            raise OptionError("this environment has no history: make it with history=True")
+        return self.history.checked(history)
 
     @alone
     def information_states(
         self, seats: npt.ArrayLike | None = None, *, form: str = "bytes", compact: bool = False
     ) -> Any:
-        """Return a key of the information state of a seat of each game, with perfect recall.
+        """Return a key of the information state of one seat of each game, with perfect recall.
 
         Args:
-            seats: one seat for all games, or integers [N]; None: those that decide.
+            seats: one seat for all games, or integers [N]; None for the seats to act.
             form: "bytes", "text" or "tensor".
-            compact: the public events and what the seat holds now, instead of all that it has seen in the
-                order in which it saw it (docs/hidden_information.md).
+            compact: encode only the public events and the seat's current cards, instead of everything that
+                the seat has seen, in order (docs/hidden_information.md).
 
         Returns:
-            A list of N bytes, of N texts, or int8[N, K]. Equal keys are equal in all three forms, but a
-            tensor has only the present round of a match.
+            A list of N bytes objects or N strings, or int8[N, K]. Equal keys are equal in all three forms,
+            but a tensor has only the current round of a match.
 
         Raises:
-            OptionError: the environment keeps no history; a seat that the table does not have; another form;
-                a tensor of a game that began at a position.
+            OptionError: the environment has no history; no such seat or form; or a tensor of a game that
+                began at a position.
             CallError: before the first `reset`.
         """
-        history = self._kept("information_states")
+        history = self._require_history("information_states")
         one_of("form", form, FORMS)
         is_compact = flag("compact", compact)
-        asked = self.games.buffers.agent_selection if seats is None else seats
-        checked = checked_seats(asked, self.num_envs, self.players)
+        seats = self.games.buffers.agent_selection if seats is None else seats
+        checked = checked_seats(seats, self.num_envs, self.players)
         states = self.games.states
         if form == "tensor":
             return history.tensor(states, checked, is_compact=is_compact)
-        ask: Any = history.key if form == "bytes" else history.text
-        return [ask(states, game, seat, is_compact=is_compact) for game, seat in enumerate(checked.tolist())]
+        key: Any = history.key if form == "bytes" else history.text
+        return [key(states, game, seat, is_compact=is_compact) for game, seat in enumerate(checked.tolist())]
 
     @alone
     def public_events(self, game: int = 0) -> list[str]:
-        """Return the public events of a game, as text and in order: `["1 deals", "0 play Roll", ...]`.
+        """Return the public events of a game as text, in order: `["1 deals", "0 play Roll", ...]`.
 
         Raises:
-            OptionError: the environment keeps no history, or there is no such game.
+            OptionError: the environment has no history, or no such game.
             CallError: before the first `reset`.
         """
-        history = self._kept("public_events")
+        history = self._require_history("public_events")
         seen = history.seen(checked_index("game", game, self.num_envs), None)
         return [history.keys.words(code) for code in seen.tolist()]
 

@@ -1,4 +1,4 @@
-"""Error messages for illegal actions: game, seat, play, reason, and legal alternatives."""
+"""Error messages for illegal actions: game, seat, action, reason, and legal alternatives."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ def illegal_action_error(
     """Return the exception for an action that a game could not apply.
 
     Args:
-        rulebook: of the game.
-        state: the game, as it was and is.
-        rules: the table's.
-        names: of the seats.
-        action: the action that was tried.
-        game: index of the game; None: there is only one, and the message does not name it.
+        rulebook: rulebook of the game.
+        state: record of the game, which the action did not change.
+        rules: rules of the table.
+        names: names of the seats.
+        action: the illegal action.
+        game: index of the game for the message; None if there is only one.
 
     Returns:
-        `CallError` if the game is over, `ActionError` for an id that names no play, else
-        `IllegalActionError`.
+        `CallError` if the game is over, `ActionError` if the id is out of range, else `IllegalActionError`.
     """
     if plain(rulebook.is_round_over)(state):
         return CallError(
             f"game {game or 0} has ended: begin its next episode with "
-            'reset(options={"reset_mask": ...}), or leave it with action -1'
+            'reset(options={"reset_mask": ...}), or skip it with action -1'
         )
     seat = int(state.seat)
     who = names[seat] if game is None else f"game {game}, {names[seat]}"

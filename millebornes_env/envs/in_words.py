@@ -28,7 +28,7 @@ class DescribeMixin:
 
     @property
     def game(self) -> Game:
-        """The game's entry in the table of games."""
+        """Registry entry of the game."""
         raise NotImplementedError
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
@@ -43,7 +43,7 @@ class DescribeMixin:
         """Describe the observation of a seat of one game in words; hidden cards are not shown.
 
         Raises:
-            OptionError: there is no such seat or game; or this game does not support descriptions.
+            OptionError: no such seat or game, or the game does not support descriptions.
             CallError: before the first `reset`.
         """
         self._check_ready("describe")
@@ -53,10 +53,10 @@ class DescribeMixin:
 
     @alone
     def legal_actions(self, game: int = 0) -> dict[int, str]:
-        """Return the ids of the legal actions of a game, with their names; none once the game has ended.
+        """Return the ids and names of a game's legal actions; empty once the game has ended.
 
         Raises:
-            OptionError: there is no such game.
+            OptionError: no such game.
             CallError: before the first `reset`.
         """
         self._check_ready("legal_actions")
@@ -72,14 +72,14 @@ class DescribeMixin:
         """Return the columns of a section: `observation[:, env.section("hand")]`.
 
         Raises:
-            OptionError: there is no section of that name; the message lists the sections.
+            OptionError: no section has that name; the message lists the sections.
         """
         wanted: object = name  # an array would be compared element by element
-        for one in self.observation_sections:
-            if isinstance(wanted, str) and one.name == wanted:
-                return slice(one.start, one.stop)
-        known = ", ".join(one.name for one in self.observation_sections)
-        raise OptionError(f"an observation has no section {shown(name)}; it has {known}")
+        for section in self.observation_sections:
+            if isinstance(wanted, str) and section.name == wanted:
+                return slice(section.start, section.stop)
+        known = ", ".join(section.name for section in self.observation_sections)
+        raise OptionError(f"an observation has no section {shown(name)}; its sections are {known}")
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""A picture in SVG as an array of pixels, where a rasteriser is installed (the extra `pictures`).
+"""Conversion of SVG pictures to pixels; needs the extra `pictures`.
 
-The rasteriser is resvg: its wheel holds all that it needs, while CairoSVG needs a library of the system.
+The rasteriser is resvg, whose wheel is self-contained; CairoSVG needs a system library.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from millebornes_env.errors import MissingExtraError
 
 
 def png(svg: str, width: int | None = None) -> bytes:
-    """The picture as a PNG file.
+    """Return a picture as the bytes of a PNG file.
 
     Args:
-        svg: a document without colours by name: the theme "light" or "dark".
-        width: in pixels; None: as the document says.
+        svg: SVG document with literal colours: the theme "light" or "dark".
+        width: width in pixels; None for the document's own.
 
     Raises:
         MissingExtraError: no rasteriser is installed.
@@ -33,11 +33,11 @@ def png(svg: str, width: int | None = None) -> bytes:
 
 
 def rgb_array(svg: str, width: int | None = None) -> npt.NDArray[np.uint8]:
-    """The picture as pixels.
+    """Return a picture as pixels.
 
     Args:
-        svg: as for `png`.
-        width: as for `png`.
+        svg: as in `png`.
+        width: as in `png`.
 
     Returns:
         uint8[H, W, 3].
@@ -55,11 +55,11 @@ def rgb_array(svg: str, width: int | None = None) -> npt.NDArray[np.uint8]:
 
 
 def _fonts() -> list[str]:
-    """Letters for machines that have none, such as containers: those that Matplotlib brings."""
-    result = importlib.util.find_spec("matplotlib")
-    if result is None or result.origin is None:
+    """Return the folder of Matplotlib's fonts, for machines without fonts, such as containers."""
+    spec = importlib.util.find_spec("matplotlib")
+    if spec is None or spec.origin is None:
         return []
-    folder = Path(result.origin).parent / "mpl-data" / "fonts" / "ttf"
+    folder = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
     return [str(folder)] if folder.is_dir() else []
 
 

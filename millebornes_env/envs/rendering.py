@@ -1,4 +1,4 @@
-"""Rendering of a table as text, as a picture (SVG), as pixels, and in notebooks."""
+"""Rendering of a table as text, SVG or pixels, and in notebooks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HOOKS: Final = {
 
 
 def modes_here() -> list[str]:
-    """Return the render modes of an environment of one game; pixels need a rasteriser."""
+    """Return the render modes that this installation supports; pixels need a rasteriser."""
     has_pixels = importlib.util.find_spec(_RASTERISER) is not None
     return [mode for mode in ALL_MODES if mode != RGB_ARRAY or has_pixels]
 
@@ -42,12 +42,12 @@ def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
     """Return a render mode if the game supports it.
 
     Args:
-        value: as a user gave it.
-        entry: of the game.
-        modes: that the environment has.
+        value: value from the user.
+        entry: registry entry of the game.
+        modes: render modes of the environment.
 
     Raises:
-        OptionError: there is no such mode; or of games of this kind there are no drawings, or no pictures.
+        OptionError: no such mode, or the game does not support it.
         MissingExtraError: pixels, and no rasteriser is installed.
     """
     is_pixels = isinstance(value, str) and value == RGB_ARRAY
@@ -60,13 +60,13 @@ def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
 
 
 def rendered(entry: Game, state: Any, rules: Any, mode: str) -> Any:
-    """Render the table of one game as text, as SVG text in light colours, or as uint8[H, W, 3]."""
+    """Render the table of one game as text, as SVG text in the light theme, or as uint8[H, W, 3]."""
     if mode in (ANSI, HUMAN):
         return str(entry.hook("render.draw", "render")(state, rules))
     picture = str(entry.hook("render.picture", "render")(state, rules, theme="light"))
     if mode == SVG:
         return picture
-    from millebornes_env.envs.pixels import rgb_array  # noqa: PLC0415 - only who asks for pixels
+    from millebornes_env.envs.pixels import rgb_array  # noqa: PLC0415 - only pixels need it
 
     return rgb_array(picture)
 
@@ -83,7 +83,7 @@ class RenderMixin:
 
     @property
     def game(self) -> Game:
-        """The game's entry in the table of games."""
+        """Registry entry of the game."""
         raise NotImplementedError
 
     def _check_ready(self, method: str) -> None:
@@ -94,12 +94,12 @@ class RenderMixin:
         """Render the table of one game with all hands shown.
 
         Args:
-            game: which.
-            mode: "ansi": as text; "svg": as a picture, a text in SVG; "rgb_array": as uint8[H, W, 3], which
-                takes the extra `pictures`.
+            game: index of the game.
+            mode: "ansi" for text; "svg" for SVG text; "rgb_array" for pixels uint8[H, W, 3] (needs the extra
+                `pictures`).
 
         Raises:
-            OptionError: there is no such game or mode; or of games of this kind there are no drawings.
+            OptionError: no such game or mode, or the game does not support the mode.
             MissingExtraError: pixels, and no rasteriser is installed.
             CallError: before the first `reset`.
         """
@@ -109,7 +109,7 @@ class RenderMixin:
         return rendered(self.game, self.games.states[game], self.rules, checked_mode(mode, self.game, modes))
 
     def _repr_html_(self) -> str | None:
-        """Return the first game's table as a picture for notebooks; None if there is nothing to show."""
+        """Return the first game's table as SVG for notebooks; None if the table cannot be rendered."""
         picture = self.game.find_hook("render.picture")
         if self.closed or not self._was_reset or picture is None:
             return None

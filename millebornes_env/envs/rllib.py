@@ -1,13 +1,12 @@
-"""A game as RLlib's `MultiAgentEnv`, for Ray's new API stack.
+"""One game as RLlib's `MultiAgentEnv`, for Ray's new API stack.
 
     from ray.rllib.algorithms.ppo import PPOConfig
     from millebornes_env.envs.rllib import RLlibEnv
 
     config = PPOConfig().environment(RLlibEnv, env_config={"edition": "parker", "players": 2})
 
-Only keys and number types are RLlib's; the rules and the numbers are those of `vector_env`. This module
-imports ray (`pip install 'millebornes-env[ray]'`), which the rest of the package does not need. docs/rllib.md
-shows it at work.
+Keys and dtypes follow RLlib; rules and values are those of `vector_env`. This module needs ray
+(`pip install 'millebornes-env[ray]'`); the rest of the package does not. docs/rllib.md has examples.
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ except ModuleNotFoundError as _missing:
 OBSERVATIONS: Final = "observations"
 ACTION_MASK: Final = "action_mask"
 Observation = dict[str, npt.NDArray[np.float32]]
-"""`observations` float32[D] and `action_mask` float32[A], as RLlib's modules with action masks take them."""
+"""`observations` float32[D] and `action_mask` float32[A], as RLlib's action-masking modules expect."""
 
-USUAL_OPTIONS: Final[Mapping[str, Any]] = {
+DEFAULT_OPTIONS: Final[Mapping[str, Any]] = {
     "edition": "parker",
     "players": 2,
     "teams": None,
@@ -53,44 +52,44 @@ USUAL_OPTIONS: Final[Mapping[str, Any]] = {
     "padded": False,
     "illegal_action": "terminate",
 }
-"""The options with what they are if they are left out."""
+"""Options and their defaults."""
 
 
 class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no types
     """One game of Mille Bornes, or of another game, with an agent for each seat.
 
-    Only the seat that is to move is shown an observation, and only its action is carried out. It can be the
-    same one again, or one out of turn. Each step returns what every seat has earned in it; RLlib adds up what
-    a seat earns until its next move. When the episode is over, each seat gets a last observation, whose mask
-    is all 1, for no action follows.
+    Only the seat to act gets an observation, and only its action is applied. The same seat can act twice in a
+    row, and a seat can act out of turn. Each step returns the rewards of all seats; RLlib sums a seat's
+    rewards until its next action. When the episode ends, each seat gets a last observation, whose mask is all
+    1 because no action follows.
 
-    The mask is part of the observation; a module that does not look at it plays illegal actions, which end
-    the episode with a reward of -1 for the offender (`illegal_action`).
+    The mask is part of the observation. A module that ignores it plays illegal actions, which end the episode
+    with a reward of -1 to the seat that acted (`illegal_action`).
 
     Attributes:
-        vector: the vector environment of one game that this is; `vector.observation_sections` is the layout
-            of the observations.
+        vector: underlying vector environment of one game; `vector.observation_sections` is the layout of the
+            observations.
         possible_agents: "player_0", "player_1" and so on.
-        agents: the same, from the first `reset` on.
-        observation_spaces: by agent, a dictionary space of `observations` and `action_mask`.
-        action_spaces: by agent, `Discrete(A)`.
+        agents: the same after the first `reset`; empty before.
+        observation_spaces: dictionary space of `observations` and `action_mask`, by agent.
+        action_spaces: `Discrete(A)`, by agent.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"]}
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
-        """Make the environment.
+        """Create the environment.
 
         Args:
-            config: RLlib's `env_config`, with some of these options:
+            config: RLlib's `env_config`, with any of these options:
                 `edition`, `players`, `teams`, `episode`, `reward`, `observe_unseen`, `observe_rules` and
-                `padded`: as in `vector_env`; with `padded`, one policy plays tables of all sizes.
-                `scaled`: whether each number is divided by its largest value; True if left out.
-                `illegal_action`: "terminate" (if left out), or "error", which names the play.
+                `padded`: as in `vector_env`; with `padded`, one policy can play tables of all sizes.
+                `scaled`: divide each number of an observation by its maximum; True by default.
+                `illegal_action`: "terminate" (default), or "error" to raise an error that names the action.
 
         Raises:
-            OptionError: an option that there is not, or with a value that it cannot have.
-            MilleBornesError: one of its other subclasses says what is wrong with which option.
+            OptionError: unknown option, or an invalid value.
+            MilleBornesError: an option is invalid; the subclass and the message say which one and why.
         """
         super().__init__()
         options = _options_of(config)
@@ -103,13 +102,13 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         highs = np.concatenate([np.full(one.size, max(one.high, 1)) for one in sections]).astype(np.float32)
         self._scale = 1 / highs if scaled else np.ones_like(highs)
         self._num_actions = int(self.vector.single_action_space.n)
-        shown_to_a_seat = gymnasium.spaces.Dict(
+        seat_space = gymnasium.spaces.Dict(
             {
                 OBSERVATIONS: gymnasium.spaces.Box(0.0, 1.0 if scaled else highs, highs.shape, np.float32),
                 ACTION_MASK: gymnasium.spaces.Box(0.0, 1.0, (self._num_actions,), np.float32),
             }
         )
-        self.observation_spaces = dict.fromkeys(self.possible_agents, shown_to_a_seat)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, seat_space)
         self.action_spaces = {
             agent: gymnasium.spaces.Discrete(self._num_actions) for agent in self.possible_agents
         }
@@ -123,23 +122,23 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         """Begin an episode.
 
         Args:
-            seed: 0 to 2**64 - 1; None goes on with the next episode (the first time: one drawn by chance).
-            options: `{"positions": text}`: where the episode begins, as in `vector_env`.
+            seed: 0 to 2**64 - 1; None continues with the next episode (at first, of a random seed).
+            options: `{"positions": text}` begins at a position, as in `vector_env`.
 
         Returns:
-            The observation and the info of the seat that is to move, by its name.
+            Observation and info of the agent to act, by its name.
 
         Raises:
-            OptionError: the seed is not one; or an unknown option, or a position of another table.
+            OptionError: invalid seed, unknown option, or a position of another table.
             CallError: after `close`.
         """
         self.vector.reset(seed=seed, options=checked_mapping(options))
         self.agents = self.possible_agents[:]
-        agent = self._agent_to_move()
+        agent = self._agent_to_act()
         return {agent: self._observation()}, {agent: self._no_result()}
 
     def _no_result(self) -> dict[str, Any]:
-        """Return the info of an episode that goes on."""
+        """Return the info before the end of an episode."""
         return {"final_score": [0] * self.vector.teams, "final_winner": NO_TEAM}
 
     @alone
@@ -152,21 +151,21 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        """Carry out the action of the seat that is to move.
+        """Apply the action of the agent to act.
 
         Args:
-            action_dict: its action by its name, and nothing else.
+            action_dict: the action by the agent's name, and nothing else.
 
         Returns:
-            Observations, rewards, terminateds, truncateds and infos by agent. terminateds and truncateds have
-            the key "__all__" as well; truncateds are always False. Each info has `final_score` (the points
-            of each team) and `final_winner` (the winning team, or -1): zeros and -1 before the last step.
+            Observations, rewards, terminateds, truncateds and infos by agent. terminateds and truncateds also
+            have the key "__all__"; truncateds are always False. Each info has `final_score` (the points of
+            each team) and `final_winner` (the winning team, or -1): zeros and -1 before the last step.
 
         Raises:
-            OptionError: `action_dict` does not have exactly the action of the seat that is to move.
-            ActionError: the action is no whole number.
-            IllegalActionError: (or `ActionError`) with `illegal_action="error"`, an illegal one;
-                nothing has happened.
+            OptionError: `action_dict` does not have exactly the action of the agent to act.
+            ActionError: the action is not a whole number.
+            IllegalActionError: (or `ActionError`) an illegal action with `illegal_action="error"`; nothing
+                has changed.
             CallError: before the first `reset`, after the end of an episode, or after `close`.
         """
         self.vector._check_ready("step")
@@ -175,10 +174,10 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         earned = dict(zip(self.possible_agents, rewards[0].tolist(), strict=True))
         over = bool(terminations[0])
         if not over:
-            agent = self._agent_to_move()
-            nobody = {"__all__": False}
-            return {agent: self._observation()}, earned, nobody, nobody.copy(), {agent: self._no_result()}
-        every = [*self.possible_agents, "__all__"]
+            agent = self._agent_to_act()
+            ended = {"__all__": False}
+            return {agent: self._observation()}, earned, ended, ended.copy(), {agent: self._no_result()}
+        keys = [*self.possible_agents, "__all__"]
         result = {
             "final_score": infos["final_score"][0].tolist(),
             "final_winner": int(infos["final_winner"][0]),
@@ -186,18 +185,18 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         return (
             {agent: self._last_observation(seat) for seat, agent in enumerate(self.possible_agents)},
             earned,
-            dict.fromkeys(every, True),
-            dict.fromkeys(every, False),
+            dict.fromkeys(keys, True),
+            dict.fromkeys(keys, False),
             {agent: dict(result) for agent in self.possible_agents},
         )
 
     def _action_in(self, action_dict: object) -> int:
-        """The action that is to be carried out; one that names no play becomes one that is not legal."""
-        agent = self._agent_to_move()
+        """Return the action to apply; ids out of range become one that is illegal but not negative."""
+        agent = self._agent_to_act()
         if not isinstance(action_dict, Mapping) or list(action_dict) != [agent]:
-            given = sorted(action_dict) if isinstance(action_dict, Mapping) else action_dict
+            got = sorted(action_dict) if isinstance(action_dict, Mapping) else action_dict
             raise OptionError(
-                f"action_dict has {shown(given)}; {agent} is to move, so it must be {{{agent!r}: action}} "
+                f"action_dict has {shown(got)}; {agent} is to act, so it must be {{{agent!r}: action}} "
                 "and nothing else"
             )
         number = action_number(action_dict[agent])
@@ -205,15 +204,15 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
             raise ActionError(
                 f"{agent}: the action is {shown(action_dict[agent])}; it must be a whole number, such as 0"
             )
-        # The engine would leave a game with a negative action as it is.
+        # The engine skips games with negative actions.
         return number if 0 <= number < self._num_actions else self._num_actions
 
-    def _agent_to_move(self) -> str:
+    def _agent_to_act(self) -> str:
         agent: str = self.possible_agents[int(self.vector.agent_selection[0])]
         return agent
 
     def _observation(self) -> Observation:
-        """Of the seat that is to move."""
+        """Return the observation of the agent to act."""
         buffers = self.vector.games.buffers
         return {
             OBSERVATIONS: buffers.observation[0] * self._scale,
@@ -227,21 +226,21 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         }
 
     def render(self) -> str:
-        """The table as text, all hands shown.
+        """Return the table as text, with all hands shown.
 
         Raises:
-            OptionError: the game has no drawing of its table.
+            OptionError: the game does not support rendering.
             CallError: before the first `reset`.
         """
         self.vector.game.hook("render.draw", "render")
         return str(self.vector.render())
 
     def close(self) -> None:
-        """Free the game; `reset` and `step` raise `CallError` from now on."""
+        """Close the environment; later calls of `reset` and `step` raise `CallError`."""
         self.vector.close()
 
     def legal_actions(self) -> dict[int, str]:
-        """The ids of what the seat that is to move may do, with what a person calls them.
+        """Return the ids and names of the acting agent's legal actions.
 
         Raises:
             CallError: before the first `reset`, or after `close`.
@@ -250,20 +249,19 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
 
 
 def _options_of(config: object) -> dict[str, Any]:
-    """All options, those that were left out with their usual values.
+    """Return all options, with defaults for those that are missing from the config.
 
     Raises:
-        OptionError: there is no such option, or the config is no dictionary.
+        OptionError: unknown option, or the config is not a dictionary.
     """
     if config is not None and not isinstance(config, Mapping):
         raise OptionError(f"env_config is {shown(config)}; it must be a dictionary of options")
-    given = dict(config or {})
-    for name in given:
-        if name not in USUAL_OPTIONS:
-            known = list(USUAL_OPTIONS)
+    options = dict(config or {})
+    for name in options:
+        if name not in DEFAULT_OPTIONS:
+            known = list(DEFAULT_OPTIONS)
             raise OptionError(
                 f"env_config got an unexpected keyword argument {shown(name)}; the options are "
-                f"{', '.join(known)}."
-                f"{closest(name, known)}"
+                f"{', '.join(known)}.{closest(name, known)}"
             )
-    return {**USUAL_OPTIONS, **given}
+    return {**DEFAULT_OPTIONS, **options}

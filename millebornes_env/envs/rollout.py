@@ -1,19 +1,19 @@
 """Credit assignment: the rewards of each seat's own decisions in a rollout over `vector_env`.
 
-In a turn-based game, each step of the environment is the decision of one seat, and that seat decides again
-several steps later. So a learner's transition begins at a seat's decision and ends at the same seat's next
-one, or with the episode; its reward is the sum of all rewards of the seat in between, including those that
-other seats cause. Pairing the mover's reward with the next player's observation, as in single-player games,
-credits decisions with the actions of others (PettingZoo issue 1147).
+In a turn-based game, each step of the environment is a decision of one seat, which decides again several
+steps later. A transition therefore leads from a seat's decision to its next one or to the end of the episode,
+and its reward is the sum of all rewards of the seat in between, including those that other seats cause.
+Pairing the acting seat's reward with the next seat's observation, as in single-player games, credits
+decisions with the actions of others (PettingZoo issue 1147).
 
-Collect a rollout as in any loop, T steps of N games:
+Collect T steps of N games as in any training loop:
 
-* `seats[t]`: `observations["agent_selection"]`, the deciding seats;
+* `seats[t]`: the acting seats, `observations["agent_selection"]` before the step;
 * `rewards[t]`: the rewards of all seats, from `step`;
-* `terminations[t]`: the terminations from `step`.
+* `terminations[t]`: the terminations, from `step`.
 
-`transitions_of` then returns the transitions, and `advantages_of` estimates advantages. All is NumPy;
-train/cleanrl_ppo.py uses it with PyTorch.
+Then `transitions_of` computes the transitions and `advantages_of` the advantages, both in NumPy.
+train/cleanrl_ppo.py uses them with PyTorch.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from millebornes_env.errors import OptionError, shown
 
 
 class Transitions(NamedTuple):
-    """The transitions of the decisions of a rollout; T steps, N games.
+    """Transitions of the decisions in a rollout of T steps and N games.
 
     Attributes:
-        rewards: float32[T, N] (float64 if the rewards were), the sum of what the deciding seat got from its
-            decision to its next one or to the end of the episode.
-        next_step: int64[T, N], the step of the same seat's next decision in the episode; T where there is
-            none in the rollout.
-        ended: bool[T, N], True if the episode ended before the seat decided again; the value of the next
-            state is then 0.
-        is_complete: bool[T, N], True if the whole transition lies in the rollout. The last decision of a
-            seat in an episode that goes on has no successor: its value is what the decision before it is
-            bootstrapped by, and the loss must leave it out.
+        rewards: float32[T, N] (float64 for float64 input), the acting seat's total reward from its decision
+            to its next one or to the end of the episode.
+        next_step: int64[T, N], step of the same seat's next decision in the episode; T if it is not in the
+            rollout.
+        ended: bool[T, N], True if the episode ended before the seat decided again, so that the value of the
+            next state is 0.
+        is_complete: bool[T, N], True if the whole transition lies in the rollout. A seat's last decision in
+            an unfinished episode has no successor: its value bootstraps the seat's previous decision, and the
+            loss must exclude it.
     """
 
     rewards: npt.NDArray[Any]
@@ -54,32 +54,34 @@ def transitions_of(
     terminations: npt.ArrayLike,
     decided: npt.ArrayLike | None = None,
 ) -> Transitions:
-    """Return the transition of each decision of a rollout, for the seat that made it.
+    """Return the transition of each decision in a rollout, for the seat that decided.
 
     Args:
-        seats: integers [T, N], the deciding seats.
-        rewards: floats [T, N, S], the rewards of each seat for the step.
+        seats: integers [T, N], the acting seats.
+        rewards: floats [T, N, S], rewards of all seats in the step.
         terminations: bool[T, N], True if the step ended the episode; the next step starts another one.
-        decided: bool[T, N], False where nobody decided: where a game was not stepped (SKIP), and in the
-            step in which `NEXT_STEP` begins an episode. None: True everywhere.
+        decided: bool[T, N], False where no seat decided: games that were not stepped (SKIP), and steps in
+            which `NEXT_STEP` begins an episode. None for True everywhere.
 
     Returns:
-        The transitions; where nobody decided they are not complete.
+        The transitions, incomplete where no seat decided.
 
     Raises:
-        OptionError: arrays whose shapes or kinds do not fit; or a seat that the rewards have no column for.
+        OptionError: array shapes or dtypes do not match, or a seat has no column in the rewards.
     """
-    who, paid, over = _checked_rollout(seats, rewards, terminations)
-    steps, games = who.shape
+    acting, step_rewards, over = _checked_rollout(seats, rewards, terminations)
+    steps, games = acting.shape
     acted = np.ones((steps, games), np.bool_)
     if decided is not None:
         acted = _checked("decided", decided, (steps, games), "b")
-    earned = np.zeros((games, paid.shape[2]), paid.dtype)  # from here to the seat's next decision, or the end
-    following = np.full((games, paid.shape[2]), steps, np.int64)  # the step of that decision
-    is_known = np.zeros((games, paid.shape[2]), np.bool_)  # whether there is one in the rollout, or the end
+    # For each seat, looking back from the end: rewards until its next decision or the end of the episode, the
+    # step of that decision, and True if one of the two is in the rollout.
+    earned = np.zeros((games, step_rewards.shape[2]), step_rewards.dtype)
+    following = np.full(earned.shape, steps, np.int64)
+    is_known = np.zeros(earned.shape, np.bool_)
     rows = np.arange(games)
     result = Transitions(
-        np.zeros((steps, games), paid.dtype),
+        np.zeros((steps, games), step_rewards.dtype),
         np.full((steps, games), steps, np.int64),
         np.zeros((steps, games), np.bool_),
         np.zeros((steps, games), np.bool_),
@@ -87,8 +89,8 @@ def transitions_of(
     for step in range(steps - 1, -1, -1):
         ends = over[step]
         earned[ends], following[ends], is_known[ends] = 0.0, steps, True
-        earned += paid[step]
-        seat = who[step]
+        earned += step_rewards[step]
+        seat = acting[step]
         result.rewards[step] = earned[rows, seat]
         result.next_step[step] = following[rows, seat]
         result.is_complete[step] = is_known[rows, seat] & acted[step]
@@ -101,29 +103,29 @@ def transitions_of(
 def advantages_of(
     transitions: Transitions, values: npt.ArrayLike, *, gamma: float = 1.0, gae_lambda: float = 0.95
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Estimate generalised advantages (Schulman et al. 2016) over each seat's own decisions.
+    """Estimate generalised advantages (GAE, Schulman et al. 2016) over each seat's own decisions.
 
     Args:
-        transitions: of the rollout.
-        values: floats [T, N], the critic's value of each decision, for the seat that made it.
+        transitions: transitions of the rollout.
+        values: floats [T, N], critic values of the decisions, for the seats that decide.
         gamma: discount from a seat's decision to its next one.
-        gae_lambda: of the estimator; 1 takes the sum of rewards as it was, 0 the next value alone.
+        gae_lambda: lambda of GAE, from 1 (sum of observed rewards) to 0 (value of the next decision only).
 
     Returns:
-        Advantages and returns (advantages plus values), of the dtype of the rewards, [T, N]; 0 and the value
-        where a transition is not complete.
+        Advantages and returns (advantages plus values), [T, N], in the dtype of the rewards; 0 and the value
+        where a transition is incomplete.
 
     Raises:
-        OptionError: values of another shape; or a discount or a lambda that is not from 0 to 1.
+        OptionError: values of another shape, or `gamma` or `gae_lambda` outside 0 to 1.
     """
     coefficients: dict[str, object] = {"gamma": gamma, "gae_lambda": gae_lambda}
-    for name, given in coefficients.items():
-        if not isinstance(given, (int, float)) or not 0.0 <= given <= 1.0:
-            raise OptionError(f"{name} is {shown(given)}; it must be a number from 0 to 1")
+    for name, value in coefficients.items():
+        if not isinstance(value, (int, float)) or not 0.0 <= value <= 1.0:
+            raise OptionError(f"{name} is {shown(value)}; it must be a number from 0 to 1")
     steps, games = transitions.rewards.shape
     dtype = transitions.rewards.dtype
     known = _checked("values", values, (steps, games), "f").astype(dtype)
-    # A row more, of zeros: what follows the end.
+    # An extra row of zeros: the value after the end.
     later_values = np.concatenate([known, np.zeros((1, games), dtype)])
     advantages = np.zeros((steps + 1, games), dtype)
     rows = np.arange(games)
@@ -138,27 +140,25 @@ def advantages_of(
 def _checked_rollout(
     seats: npt.ArrayLike, rewards: npt.ArrayLike, terminations: npt.ArrayLike
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Return the arrays of a rollout if their shapes match; raise otherwise."""
-    paid = array_of("rewards", rewards, OptionError)
-    if paid.ndim != 3 or paid.dtype.kind != "f" or 0 in paid.shape:
+    """Return the arrays of a rollout; raise if their shapes or dtypes do not match."""
+    floats = array_of("rewards", rewards, OptionError)
+    if floats.ndim != 3 or floats.dtype.kind != "f" or 0 in floats.shape:
         raise OptionError(
-            f"rewards are {paid.dtype}{list(paid.shape)}; they must be floats [T, N, S]: T steps of N games, "
-            "a column for each seat, as step returns them"
+            f"rewards are {floats.dtype}{list(floats.shape)}; they must be floats [T, N, S]: T steps of N "
+            "games, a column for each seat, as step returns them"
         )
-    shape = (paid.shape[0], paid.shape[1])
-    who = _checked("seats", seats, shape, "iu").astype(np.int64)
-    if who.min() < 0 or who.max() >= paid.shape[2]:
-        wrong = int(who[(who < 0) | (who >= paid.shape[2])][0])
-        raise OptionError(
-            f"there is no seat {wrong}; the rewards have a column for seats 0 to {paid.shape[2] - 1}"
-        )
-    return who, paid, _checked("terminations", terminations, shape, "b")
+    shape, players = floats.shape[:2], floats.shape[2]
+    acting = _checked("seats", seats, shape, "iu").astype(np.int64)
+    if acting.min() < 0 or acting.max() >= players:
+        wrong = int(acting[(acting < 0) | (acting >= players)][0])
+        raise OptionError(f"there is no seat {wrong}; the rewards have a column for seats 0 to {players - 1}")
+    return acting, floats, _checked("terminations", terminations, shape, "b")
 
 
-def _checked(name: str, given: npt.ArrayLike, shape: tuple[int, int], kinds: str) -> npt.NDArray[Any]:
-    """Return one of the arrays [T, N], checked."""
+def _checked(name: str, values: npt.ArrayLike, shape: tuple[int, ...], kinds: str) -> npt.NDArray[Any]:
+    """Convert to an array [T, N] of the given kinds of dtypes."""
     words = {"iu": "whole numbers", "b": "bool", "f": "floats"}[kinds]
-    result = array_of(name, given, OptionError)
+    result = array_of(name, values, OptionError)
     if result.shape != shape or result.dtype.kind not in kinds:
         raise OptionError(
             f"{name} are {result.dtype}{list(result.shape)}; they must be {words} {list(shape)}: a row for "

@@ -1,11 +1,10 @@
 """Stable-Baselines3's `VecEnv` over `SingleAgentVectorEnv`: one learning seat in each game.
 
-A learner stores transitions of *its own seat*: from its decision to its own next decision, with all rewards
-in between added up. The widely copied recipe, which steps a turn-based environment and gives the mover's
-reward to the learner together with the next player's observation, mixes the seats' trajectories and does not
-learn (PettingZoo issue 1147).
+A learner's transitions lead from a decision of *its own seat* to that seat's next decision, with the sum of
+all rewards in between. The widely copied recipe, which pairs the acting seat's reward with the next seat's
+observation, mixes the seats' trajectories and does not learn (PettingZoo issue 1147).
 
-This module imports stable_baselines3, which the rest of the package does not need.
+This module needs stable_baselines3 (the extra `train`); the rest of the package does not.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.envs.single_agent.opponents import Given
+from millebornes_env.envs.single_agent.opponents import OpponentSpec
 from millebornes_env.envs.single_agent.vector import SingleAgentVectorEnv
 from millebornes_env.errors import MissingExtraError
 
@@ -31,31 +30,31 @@ _FINAL_INFOS = ("won", "final_score", "seat", "illegal_action")
 
 
 class SB3VecEnv(VecEnv):
-    """N games, one learner in each; agents, functions or models play all other seats.
+    """N games with one learner each; agents, functions or models play all other seats.
 
     MaskablePPO calls `action_masks` by itself. When an episode ends, `infos[i]` has `terminal_observation`,
-    the learner's last observation; `episode`, its return and length as SB3's `Monitor` writes them; and
-    `won`, `final_score`, `seat` and `illegal_action`, as in `SingleAgentEnv`. All other infos are empty.
+    the learner's last observation; `episode`, its return and length as from SB3's `Monitor`; and `won`,
+    `final_score`, `seat` and `illegal_action` as in `SingleAgentEnv`. All other infos are empty.
 
     Attributes:
-        envs: the Gymnasium vector environment.
+        envs: underlying Gymnasium vector environment.
     """
 
     def __init__(
-        self, num_envs: int = 1, opponent: Given = "random", *, seed: int | None = None, **options: Any
+        self, num_envs: int = 1, opponent: OpponentSpec = "random", *, seed: int | None = None, **options: Any
     ) -> None:
-        """Make N games that are stepped together.
+        """Create N games that are stepped together.
 
         Args:
-            num_envs: N.
+            num_envs: number of games, N.
             opponent: as in `SingleAgentEnv`.
-            seed: of the first reset, 0 to 2**64 - 1; None: random.
-            **options: those of `SingleAgentVectorEnv`, except `autoreset_mode` and `copy`. By default,
-                observations are scaled and illegal actions raise. `VecVideoRecorder` needs
+            seed: seed of the first reset, 0 to 2**64 - 1; None for a random one.
+            **options: options of `SingleAgentVectorEnv`, except `autoreset_mode` and `copy`. By default,
+                observations are scaled and illegal actions raise errors. `VecVideoRecorder` needs
                 `render_mode="rgb_array"` and records game 0.
 
         Raises:
-            MilleBornesError: as `SingleAgentVectorEnv`.
+            MilleBornesError: as in `SingleAgentVectorEnv`.
         """
         options = {"scaled": True, "illegal_action": "error", **options}
         self.envs = SingleAgentVectorEnv(num_envs, opponent, autoreset_mode="same_step", copy=True, **options)
@@ -70,14 +69,14 @@ class SB3VecEnv(VecEnv):
         self._started = time.time()
         self.seed(seed)
 
-    def set_opponent(self, opponent: Given) -> None:
-        """Replace the opponents; for self-play, give the model that learns.
+    def set_opponent(self, opponent: OpponentSpec) -> None:
+        """Replace the opponents; for self-play, pass the model that is being trained.
 
         Args:
             opponent: as in `SingleAgentEnv`.
 
         Raises:
-            MilleBornesError: as the constructor.
+            MilleBornesError: as in the constructor.
         """
         self.envs.set_opponent(opponent)
 
@@ -104,7 +103,7 @@ class SB3VecEnv(VecEnv):
         return self.envs.action_masks()
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
-        """Keep the learners' actions for `step_wait`."""
+        """Store the learners' actions for `step_wait`."""
         self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
@@ -114,7 +113,7 @@ class SB3VecEnv(VecEnv):
             Observations float32[N, D]; rewards float32[N] since the last decision; dones bool[N]; infos.
 
         Raises:
-            MilleBornesError: as `SingleAgentVectorEnv.step`; after illegal actions, no game has been stepped.
+            MilleBornesError: as in `SingleAgentVectorEnv.step`; illegal actions leave all games unchanged.
         """
         actions, self._actions = self._actions, None
         observations, rewards, dones, _, infos = self.envs.step(actions)  # type: ignore[arg-type] # checked there
@@ -131,7 +130,7 @@ class SB3VecEnv(VecEnv):
         return observations, rewards.astype(np.float32), dones, listed
 
     def render(self, mode: str | None = None) -> Any:
-        """Return game 0, all hands shown, in the render mode of the environment."""
+        """Render game 0 with all hands shown, in the render mode of the environment."""
         frames = self.envs.render()
         return None if frames is None else frames[0]
 
@@ -140,7 +139,7 @@ class SB3VecEnv(VecEnv):
         self.envs.close()
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """Return the attribute once for each game; the games share one object."""
+        """Return the attribute once per game; all games share one object."""
         return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
@@ -150,13 +149,13 @@ class SB3VecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> Any:
-        """Call a method; return the rows of `action_masks` as one array, other results once for each game."""
+        """Call a method; return the rows of `action_masks` as an array, any other result once per game."""
         result = getattr(self, method_name)(*method_args, **method_kwargs)
         rows = list(self._get_indices(indices))
         return result[rows] if method_name == "action_masks" else [result] * len(rows)
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return False for each game: none is wrapped."""
+        """Return False for each game: games are never wrapped."""
         return [False] * len(list(self._get_indices(indices)))
 
 

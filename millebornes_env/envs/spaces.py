@@ -1,4 +1,4 @@
-"""The spaces of a table: what a seat is shown and may do, of one game and of a batch."""
+"""Observation and action spaces of one game and of a batch."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from gymnasium.vector.utils import batch_space
 from millebornes_env.engine.layout import Section
 
 Spaces = tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]
-"""Of observations, and of actions."""
+"""Observation space and action space."""
 
 
 def spaces_of_one(sections: Sequence[Section], actions: int, players: int) -> Spaces:
-    """The spaces of one game.
+    """Return the spaces of one game.
 
     Args:
-        sections: the layout of an observation.
-        actions: A, how many there are.
+        sections: layout of an observation.
+        actions: number of actions, A.
         players: seats at the table.
 
     Returns:
-        A dictionary of `observation` int8[D], `action_mask` int8[A] and `agent_selection`; and `Discrete(A)`.
+        A dictionary space of `observation` int8[D], `action_mask` int8[A] and `agent_selection`; and
+        `Discrete(A)`.
     """
-    # At least 1: a number that is always 0 (a card that a mini deck lacks) has a range as well.
+    # At least 1: numbers that are always 0 (cards that a mini deck lacks) need a range, too.
     high = np.concatenate([np.full(one.size, max(one.high, 1), np.int8) for one in sections])
     observations = gymnasium.spaces.Dict(
         {
@@ -39,5 +40,5 @@ def spaces_of_one(sections: Sequence[Section], actions: int, players: int) -> Sp
 
 
 def batched(spaces: Spaces, num_envs: int) -> tuple[gymnasium.Space[Any], gymnasium.Space[Any]]:
-    """The same for N games."""
+    """Return the spaces of N games."""
     return batch_space(spaces[0], num_envs), batch_space(spaces[1], num_envs)

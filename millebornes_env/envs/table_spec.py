@@ -1,4 +1,4 @@
-"""`TableSpec`: the edition, seats, teams, kind of episode and seed of some games."""
+"""`TableSpec`: edition, seats, teams, kind of episode and seed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from millebornes_env.envs.vector import VectorEnv
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A table and the games that are played there.
+    """Description of a table and its games.
 
     Attributes:
-        edition: name of the rule sheet, with overrides ("parker+max_200=4"), or the path of one of your own.
+        edition: name of the rule sheet, with overrides ("parker+max_200=4"), or the path of your own sheet.
         players: seats at the table.
-        teams: teams at the table; None: the sheet's default.
-        episode: one of the game's kinds of episodes, in Mille Bornes "match" or "round", or "usual".
+        teams: teams at the table; None for the sheet's default.
+        episode: kind of episode, in Mille Bornes "match" or "round"; or "usual", the game's default.
         seed: seed of the deals and of the agents, 0 to 2**64 - 1.
     """
 
@@ -28,14 +28,14 @@ class TableSpec:
     seed: int = 1
 
     def env(self, num_envs: int = 1, **options: Any) -> VectorEnv:
-        """Return games at the table, unseeded and with autoreset disabled.
+        """Create an environment of the table, unseeded and with autoreset disabled.
 
         Args:
             num_envs: number of games.
             options: further options of `vector_env`.
 
         Raises:
-            MilleBornesError: there is no such table; the message lists the tables.
+            MilleBornesError: no such table; the message lists the tables.
         """
         return VectorEnv(
             num_envs,

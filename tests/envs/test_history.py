@@ -97,7 +97,7 @@ def test_a_key_says_in_words_what_a_seat_has_seen() -> None:
     assert env.information_states(1, form="text")[0].startswith(
         "player_1: 0 discard 25 km; 1 draws 100 km; 1 play Right of way; 1 draws 200 km (from"
     )
-    with pytest.raises(OptionError, match="game 0 began at a position, for which a tensor has no room"):
+    with pytest.raises(OptionError, match="game 0 began at a position, which a tensor cannot encode"):
         env.information_states(form="tensor")
 
 
@@ -226,12 +226,12 @@ def test_what_cannot_be_told_is_refused() -> None:
     plain.reset()
     assert plain.history is None
     for ask in (plain.information_states, plain.public_events):
-        with pytest.raises(OptionError, match=r"needs the history of the games: make them with history=True"):
+        with pytest.raises(OptionError, match=r"needs a history: make the environment with history=True"):
             ask()
     env = mini(2)
-    with pytest.raises(OptionError, match="this environment keeps no history"):
+    with pytest.raises(OptionError, match="this environment has no history"):
         plain.set_states(env.get_states(), env.history)
-    with pytest.raises(OptionError, match=r"it must be what env\.history was"):
+    with pytest.raises(OptionError, match=r"it must be env\.history\.copy"):
         env.set_states(env.get_states(), [])  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="the history is of 3 games of 'millebornes'"):
         env.set_states(env.get_states(), mini(3).history)

@@ -90,7 +90,7 @@ def test_other_actions_than_the_one_asked_for_are_refused() -> None:
     ((agent, row),) = env.reset(seed=1)[0].items()
     other = next(name for name in env.possible_agents if name != agent)
     for wrong in ({other: 0}, {agent: first_legal(row), other: 0}, {}, None):
-        with pytest.raises(OptionError, match=f"{agent} is to move"):
+        with pytest.raises(OptionError, match=f"{agent} is to act"):
             env.step(wrong)  # type: ignore[arg-type]
     with pytest.raises(ActionError, match="whole number"):
         env.step({agent: 0.5})

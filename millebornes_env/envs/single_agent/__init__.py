@@ -1,1 +1,1 @@
-"""Gymnasium's view of a game: one learner, agents in all other seats; docs/gymnasium.md shows it in use."""
+"""Gymnasium environments: one learner, agents in all other seats (examples: docs/gymnasium.md)."""

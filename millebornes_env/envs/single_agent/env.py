@@ -16,37 +16,43 @@ from millebornes_env._util.guard import Guard, alone
 from millebornes_env._util.texts import print_text
 from millebornes_env.envs.options import USUAL
 from millebornes_env.envs.rendering import ALL_MODES, HUMAN, checked_mode, modes_of
-from millebornes_env.envs.single_agent.games import MASK, Choices, LearnerGames, Observation, refuse_unknown
-from millebornes_env.envs.single_agent.opponents import Given
+from millebornes_env.envs.single_agent.games import (
+    MASK,
+    LearnerGames,
+    LearnerOptions,
+    Observation,
+    reject_unknown,
+)
+from millebornes_env.envs.single_agent.opponents import OpponentSpec
 from millebornes_env.errors import ActionError, shown
 from millebornes_env.games.registry import Sheet
 
-_FAR = 2**31  # no action has so large an id, and every int64 array takes it
+_FAR = 2**31  # larger than any action id, and fits into int64
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
     """One game of Mille Bornes, or of another game, in which one seat learns; for `gymnasium.make`.
 
-    A step leads from a decision of the learner to its next one, or to the end: the other seats are played by
-    agents inside of `step`. The reward is the sum of all that the learner got in between. Observations are
-    those of `vector_env`, seen from the learner's seat. `info` has
+    A step leads from a decision of the learner to its next one or to the end of the episode; agents play the
+    other seats inside `step`. The reward is the sum of the learner's rewards in between. Observations are
+    those of `vector_env` for the learner's seat. `info` has
 
-    * `action_mask`: int8[A], 1 where an action is legal; all 1 when the episode is over, for an action does
-      not count there (wrappers that reset one step later ask for one all the same);
-    * `seat`: the learner's;
-    * `won`: 1, 0, or 1 / k where k teams share the win; nan until the episode is over;
-    * `final_score`: int16[T], the points of all teams; 0 until then;
+    * `action_mask`: int8[A], 1 for legal actions; all 1 after the end of the episode, where the action is
+      ignored (wrappers that reset one step later still sample one);
+    * `seat`: seat of the learner;
+    * `won`: 1, 0, or 1 / k if k teams share the win; nan before the end of the episode;
+    * `final_score`: int16[T], points of all teams; 0 before the end of the episode;
     * `illegal_action`: True if an illegal action of the learner ended the episode.
 
     Attributes:
-        games: the game, with its opponents.
+        games: the game and its opponents.
     """
 
     metadata: dict[str, Any] = {"render_modes": ALL_MODES, "render_fps": 1}
 
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
-        opponent: Given = "random",
+        opponent: OpponentSpec = "random",
         *,
         partner: Any = None,
         seat: int | None = None,
@@ -64,44 +70,44 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
         **unknown: Any,
     ) -> None:
-        """Make the environment.
+        """Create the environment.
 
         Args:
-            opponent: who plays the other seats: an agent, or what `agents.load` makes one of, such as
-                "strategist" or the path of a run folder; or a function of observations int8[N, D] and masks
-                int8[N, A] that returns actions [N]; or a model whose `predict` takes `action_masks`, such as
-                MaskablePPO, which sees what the learner sees; or a list with one for each other seat, from
-                the learner's left on, or with one for each other team.
-            partner: who plays the other seats of the learner's team; None: as the opponents (the first).
-            seat: the learner's, 0 to `players` - 1; None: another one in each episode, one after the other,
-                so that every seat is learned and none has an advantage in the mean.
-            edition: name or path of a rule sheet, or an `Edition`; the sheet says which game is played.
+            opponent: player of the other seats: an agent; a spec for `agents.load`, such as "strategist" or
+                the path of a run folder; a function from observations int8[N, D] and masks int8[N, A] to
+                actions [N]; a model with `predict(observation, action_masks=...)`, such as MaskablePPO, which
+                gets observations in the learner's format; or a list with one of these for each other seat,
+                from the learner's left on, or for each other team.
+            partner: player of the other seats in the learner's team; None for the (first) opponent.
+            seat: learner's seat, 0 to `players` - 1; None cycles through the seats from episode to episode,
+                so that the learner learns all of them and no seat's advantage biases the results.
+            edition: name or path of a rule sheet, or an `Edition`; the sheet determines the game.
             players: seats at the table.
-            teams: teams at the table; None for the sheet's usual way.
+            teams: teams at the table; None for the sheet's default.
             episode: as in `vector_env`.
             reward: as in `vector_env`.
-            observe_mask: observations are dictionaries of `observation` and `action_mask`.
-            scaled: observations are float32, each number divided by its largest value.
-            observe_unseen: as in `vector_env`, as the next two.
-            observe_rules: as there.
-            padded: as there.
-            illegal_action: "terminate": it ends the episode with a reward of -1, for every action of the
-                action space may be tried in Gymnasium; "error" raises one that names the play.
-            render_mode: "ansi": `render` returns the table as text; "human": it is printed after every step;
-                "svg": `render` returns a picture, "rgb_array" its pixels (which takes the extra `pictures`:
-                Stable-Baselines3 asks for this mode always, so it is `render` that misses the extra).
-            **unknown: options that do not exist; they raise an `OptionError`.
+            observe_mask: return observations as dictionaries of `observation` and `action_mask`.
+            scaled: return observations as float32, each number divided by its maximum.
+            observe_unseen: as in `vector_env`.
+            observe_rules: as in `vector_env`.
+            padded: as in `vector_env`.
+            illegal_action: "terminate" ends the episode with a reward of -1, because Gymnasium allows any
+                action of the action space; "error" raises an error that names the action.
+            render_mode: "ansi": `render` returns text; "human": the table is printed after every step; "svg":
+                `render` returns SVG text; "rgb_array": pixels. Without the extra `pictures`, only `render`
+                raises, not the constructor, because Stable-Baselines3 always sets "rgb_array".
+            **unknown: unknown options, which raise an error.
 
         Raises:
-            AgentError: there is no such opponent, or it does not play this game.
-            OptionError: (a `TypeError`, too) an option that does not exist, or has a value it cannot have.
-            MilleBornesError: one of its other subclasses says what is wrong with which argument.
+            AgentError: no such opponent, or it does not play this game.
+            OptionError: (also a `TypeError`) unknown option, or an invalid value.
+            MilleBornesError: an argument is invalid; the subclass and the message say which one and why.
         """
-        refuse_unknown(unknown, type(self))
+        reject_unknown(unknown, type(self))
         self.games = LearnerGames(
             1,
             AutoresetMode.DISABLED,
-            Choices(
+            LearnerOptions(
                 opponent=opponent,
                 partner=partner,
                 seat=seat,
@@ -121,31 +127,31 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         vector = self.games.vector
         if render_mode is not None:
             checked_mode(render_mode, vector.game, ALL_MODES)
-        # With the mode that it was made with: Gymnasium's checker wants to find it there.
+        # Includes the chosen mode even if it is unsupported: Gymnasium's checker looks for it.
         modes = [mode for mode in ALL_MODES if mode == render_mode or mode in modes_of(vector.game)]
         self.metadata = {**self.metadata, "render_modes": modes}
         self.render_mode = render_mode
         self.observation_space = self.games.observation_space
         self.action_space = gymnasium.spaces.Discrete(int(vector.single_action_space.n))
         self._actions = np.zeros(1, np.int64)
-        self._guard = Guard(reentrant=False)  # an opponent that steps this environment raises
+        self._guard = Guard(reentrant=False)  # an opponent must not step this environment
 
     @alone
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode, up to the learner's first decision.
+        """Begin an episode and play until the learner's first decision.
 
         Args:
-            seed: 0 to 2**64 - 1: the episodes and the opponents' random numbers are a function of it and of
-                the plays. None: the next episode; the first time, that of a seed drawn by chance.
-            options: `{"positions": text}`: where the episode begins, as in `vector_env`.
+            seed: 0 to 2**64 - 1; it and the actions determine the episodes and the opponents' random numbers.
+                None continues with the next episode (at first, of a random seed).
+            options: `{"positions": text}` begins at a position, as in `vector_env`.
 
         Returns:
             The observation and the info.
 
         Raises:
-            OptionError: the seed is not one; or an unknown option.
+            OptionError: invalid seed, or unknown option.
             AgentError: an opponent failed.
             CallError: after `close`.
         """
@@ -160,15 +166,15 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         """Apply the learner's action, then the opponents' until the learner decides again.
 
         Args:
-            action: its id, or an array of one element that has it.
+            action: action id, also as an array of one element.
 
         Returns:
-            Observation, reward, whether the episode has ended, False (none is cut short), info.
+            Observation, reward, terminated, truncated (always False), info.
 
         Raises:
-            ActionError: the action is no whole number.
-            IllegalActionError: (or `ActionError`) with `illegal_action="error"`, an illegal one; nothing
-                has happened.
+            ActionError: the action is not a whole number.
+            IllegalActionError: (or `ActionError`) an illegal action with `illegal_action="error"`; nothing
+                has changed.
             AgentError: an opponent failed; call `reset`.
             CallError: before the first `reset`, after the end of an episode, or after `close`.
         """
@@ -206,7 +212,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return masks
 
     def legal_actions(self) -> dict[int, str]:
-        """Return the ids of what the learner may do, with their names; none once the episode is over."""
+        """Return the ids and names of the learner's legal actions; empty once the episode is over."""
         return self.games.vector.legal_actions()
 
     @property
@@ -227,10 +233,10 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self.games.vector.describe(int(self.games.learners.each["seat"][0]))
 
     def render(self) -> Any:
-        """Return the table, all hands shown, as text, picture or pixels; None if printed, or without a mode.
+        """Return the table, all hands shown, as text, SVG or pixels; None for "human" or without a mode.
 
         Raises:
-            MissingExtraError: pixels, without the extra `pictures`.
+            MissingExtraError: pixels without the extra `pictures`.
             CallError: before the first `reset`.
         """
         if self.render_mode in (None, HUMAN):
@@ -238,7 +244,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         return self.games.vector.render(mode=self.render_mode)
 
     def _repr_html_(self) -> str | None:
-        """Return the table as a picture for notebooks."""
+        """Return the table as SVG for notebooks."""
         return self.games.vector._repr_html_()
 
     def _print(self) -> None:

@@ -1,4 +1,4 @@
-"""N games in which one seat learns: the common part of both single-agent environments."""
+"""N games with one learning seat each: the common part of both single-agent environments."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ from millebornes_env.engine.numba.machine_code import prepare
 from millebornes_env.envs import options as check
 from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.single_agent.kernels import (
-    ANSWERS,
     BEGIN,
     CHECK,
     CHECKED_STEP,
-    EPISODES,
     ILLEGAL_ACTION,
     LEARNERS_STEP,
-    MOST_EPISODES_WITHOUT_A_TURN,
+    MAX_EPISODES_WITHOUT_A_TURN,
     NO_TURN,
     NOBODY,
+    OPPONENTS_STEP,
+    RESET,
     Learners,
     new_learners,
     play_on_of,
 )
-from millebornes_env.envs.single_agent.opponents import Given, Opponents, specs_by_place
+from millebornes_env.envs.single_agent.opponents import Opponents, OpponentSpec, specs_by_offset
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionError, AgentError, CallError, OptionError, shown
 from millebornes_env.games.registry import Sheet
 
 MASK = "action_mask"
-_CUT_SHORT = "the last call was cut short"
-_FAILED = "an opponent failed, and its games wait for it"
+_INTERRUPTED = "the last call was interrupted"
+_FAILED = "an opponent failed, so its games cannot continue"
 Observation = Any
 """int8[..., D] or float32[..., D]; or a dictionary of `observation` and `action_mask`."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
-    """The options that both environments have; `SingleAgentEnv` explains them."""
+class LearnerOptions:
+    """Options of both environments; see `SingleAgentEnv`."""
 
-    opponent: Given
+    opponent: OpponentSpec
     partner: Any
     seat: int | None
     edition: str | Sheet
@@ -71,20 +71,17 @@ class Choices:
     illegal_action: str
 
 
-def refuse_unknown(unknown: Mapping[str, Any], maker: type) -> None:
+def reject_unknown(unknown: Mapping[str, Any], cls: type) -> None:
     """Raise if there are unknown options.
 
     Raises:
         OptionError: an option is unknown; the message lists the known ones.
     """
     for name in unknown:
-        known = [
-            one
-            for one, parameter in inspect.signature(maker).parameters.items()
-            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
+        parameters = inspect.signature(cls).parameters.values()
+        known = [one.name for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
         raise OptionError(
-            f"{maker.__name__}() got an unexpected keyword argument {shown(name)}; the options are "
+            f"{cls.__name__}() got an unexpected keyword argument {shown(name)}; the options are "
             f"{', '.join(known)}.{closest(name, known)}"
         )
 
@@ -96,46 +93,47 @@ def _pool(process: int, threads: int) -> ThreadPoolExecutor:
 
 
 class LearnerGames:
-    """N games, each with one learning seat; agents in the other seats play until it is to decide.
+    """N games with one learning seat each; agents play the other seats up to the learner's decisions.
 
     Attributes:
         vector: the games, for inspection only; stepping them corrupts the learner's rewards.
-        opponents: the agents.
+        opponents: agents in the other seats.
         learners: arrays that every step overwrites (`kernels.Learners`).
-        observation_space: of one game.
+        observation_space: observation space of one game.
     """
 
-    def __init__(self, num_envs: int, mode: AutoresetMode, choices: Choices, num_threads: int = 1) -> None:
-        """Make the games and the agents.
+    def __init__(
+        self, num_envs: int, mode: AutoresetMode, options: LearnerOptions, num_threads: int = 1
+    ) -> None:
+        """Create the games and the agents.
 
         Args:
-            num_envs: N.
-            mode: when the next episode begins.
-            choices: the options.
-            num_threads: that share the games; results do not depend on it.
+            num_envs: number of games, N.
+            mode: autoreset mode.
+            options: options of the environment.
+            num_threads: number of threads that share the games; results do not depend on it.
 
         Raises:
-            MilleBornesError: one of its subclasses says what is wrong with which option.
+            MilleBornesError: an option is invalid; the subclass and the message say which one and why.
         """
-        one = choices
         self.vector = VectorEnv(
             num_envs,
-            one.edition,
-            players=one.players,
-            teams=one.teams,
-            episode=one.episode,
-            reward=one.reward,
-            # The loop here begins the next episode itself, after it has noted who has won.
+            options.edition,
+            players=options.players,
+            teams=options.teams,
+            episode=options.episode,
+            reward=options.reward,
+            # The compiled loop begins the next episode itself, after it has recorded the winner.
             autoreset_mode="next_step" if mode is AutoresetMode.NEXT_STEP else "disabled",
-            observe_unseen=one.observe_unseen,
-            observe_rules=one.observe_rules,
-            padded=one.padded,
-            illegal_action=one.illegal_action,
+            observe_unseen=options.observe_unseen,
+            observe_rules=options.observe_rules,
+            padded=options.padded,
+            illegal_action=options.illegal_action,
         )
         vector = self.vector
-        seat = NOBODY if one.seat is None else checked_index("seat", one.seat, vector.players)
-        self._observes_mask = flag("observe_mask", one.observe_mask)
-        self._is_scaled = flag("scaled", one.scaled)
+        seat = NOBODY if options.seat is None else checked_index("seat", options.seat, vector.players)
+        self._observes_mask = flag("observe_mask", options.observe_mask)
+        self._is_scaled = flag("scaled", options.scaled)
         numbers = vector.observation_sections[-1].stop
         try:
             self.learners: Learners = new_learners(vector.num_envs, vector.rules, numbers)
@@ -144,30 +142,30 @@ class LearnerGames:
         highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in vector.observation_sections])
         self._scale = (1.0 / highs).astype(np.float32)
         self.observation_space = self._space()
-        self._partner = one.partner
+        self._partner = options.partner
         self._seating = seat, int(mode is AutoresetMode.SAME_STEP)
-        self.set_opponent(one.opponent)
+        self.set_opponent(options.opponent)
         threads = check.checked_num_threads(num_threads)
         self._threads = max(1, min(threads, vector.num_envs // GAMES_WORTH_A_THREAD))
         self._why_reset = "reset() has not been called"
         self._bind()
 
-    def set_opponent(self, opponent: Given) -> None:
-        """Let other agents play from now on; the partner stays, if one was given.
+    def set_opponent(self, opponent: OpponentSpec) -> None:
+        """Replace the opponents; a partner that was given stays.
 
         Args:
             opponent: as in `SingleAgentEnv`.
 
         Raises:
-            MilleBornesError: one of its subclasses says what is wrong with the opponent.
+            MilleBornesError: the opponent is invalid; the message says why.
         """
-        by_place = specs_by_place(opponent, self._partner, self.vector.rules, self._view)
-        self.opponents = Opponents(by_place, Table.of(self.vector), self._seating)
+        specs = specs_by_offset(opponent, self._partner, self.vector.rules, self._view)
+        self.opponents = Opponents(specs, Table.of(self.vector), self._seating)
         self.learners.memories[:] = 0
-        vars(self).pop("_run_task", None)  # which was prepared for the agents before
+        vars(self).pop("_run_task", None)  # prepared for the previous agents
 
     def _view(self, rows: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> Observation:
-        """Return observations as the learner sees them."""
+        """Return observations in the learner's format."""
         numbers: npt.NDArray[Any] = rows * self._scale if self._is_scaled else rows
         return {"observation": numbers, MASK: masks} if self._observes_mask else numbers
 
@@ -188,7 +186,7 @@ class LearnerGames:
         self._states = for_kernels(games.states)
         self._rules = for_kernels(games.rulebook.rules_array(self.vector.rules))[0]
         self._settings = self.vector.settings
-        self._settings_of_answers = self._settings._replace(punish_illegal=0)
+        self._opponent_settings = self._settings._replace(punish_illegal=0)
         self._actions = np.zeros(self.vector.num_envs, np.int64)
 
     @functools.cached_property
@@ -215,38 +213,39 @@ class LearnerGames:
         self._bind()
 
     def reset(self, seed: int | None, options: Mapping[str, Any] | None, random: Any) -> None:
-        """Begin new episodes, up to the learners' first decisions.
+        """Begin new episodes and play until the learners' first decisions.
 
         Args:
-            seed: of all that follows; None: the next episodes, or the first time those of a seed drawn.
-            options: as `VectorEnv.reset`.
-            random: draws that seed.
+            seed: seed of the games and opponents; None continues with the next episodes (at first, of a
+                random seed).
+            options: as in `VectorEnv.reset`.
+            random: function that returns the generator for the random seed.
 
         Raises:
             AgentError: an agent failed.
-            MilleBornesError: as `VectorEnv.reset`.
+            MilleBornesError: as in `VectorEnv.reset`.
         """
         options = check.checked_mapping(options)
-        begins = seed
+        opponents_seed = seed
         chosen = np.asarray(options.get("reset_mask", True))
         if self.vector._was_reset and self._why_reset and chosen.dtype == np.bool_ and not chosen.all():
             raise CallError(f"{self._why_reset}: call reset() without a reset_mask first")
         if seed is None and not self.vector._was_reset:
-            begins = self.vector._next_seed = int(random().integers(2**63))
+            opponents_seed = self.vector._next_seed = int(random().integers(2**63))
         self.vector.reset(seed=seed, options=options)
         if chosen.all():
-            self.opponents.begin(begins)
-        self._why_reset = _CUT_SHORT
+            self.opponents.begin(opponents_seed)
+        self._why_reset = _INTERRUPTED
         self.learners.each["idle"][:] = 0
-        starts = np.broadcast_to(chosen, self.vector.num_envs)
-        self.learners.each["terminated"][starts] = False
-        self._play(np.where(starts, BEGIN, SKIP), EPISODES)
+        reset_mask = np.broadcast_to(chosen, self.vector.num_envs)
+        self.learners.each["terminated"][reset_mask] = False
+        self._play(np.where(reset_mask, BEGIN, SKIP), RESET)
 
     def step(self, actions: npt.NDArray[np.int64]) -> None:
         """Apply the learners' actions, then the opponents' until the learners decide again.
 
         Args:
-            actions: int64[N], none of them negative.
+            actions: int64[N], not negative.
 
         Raises:
             IllegalActionError: (or `ActionError`) an illegal action; no game has been stepped.
@@ -267,10 +266,10 @@ class LearnerGames:
             raise CallError(f"{self._why_reset}: call reset() first")
 
     def without_negative(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the actions without negative ones: every learner that is asked must act.
+        """Replace negative actions, which would skip games, by an illegal one.
 
         Raises:
-            ActionError: there is a negative one, and illegal actions are errors.
+            ActionError: an action is negative, and illegal actions are errors.
         """
         if actions.min() >= 0:
             return actions
@@ -283,28 +282,28 @@ class LearnerGames:
         return np.where(actions < 0, count, actions)
 
     def _play(self, actions: npt.NDArray[np.int64], task: int) -> None:
-        """Play until every game waits for its learner, or is over."""
-        self._why_reset = _CUT_SHORT
+        """Play until every game waits for its learner or is over."""
+        self._why_reset = _INTERRUPTED
         stopped = self._run(actions, self._settings, task)
         if stopped != NO_GAME:
             self._fail(stopped)
         if not self.opponents.all_compiled:
             try:
-                self._ask_others()
+                self._play_uncompiled()
             except AgentError:
                 self._why_reset = _FAILED
                 raise
         self._why_reset = ""
 
     def _run(self, actions: npt.NDArray[np.int64], settings: Settings, task: int) -> int:
-        """Run the compiled loop over all games; return the first stopped game, or NO_GAME."""
+        """Run the compiled loop over all games; return the first game that failed, or NO_GAME."""
         games = self.vector.num_envs
         if self._threads == 1 and settings is self._settings:
             self._actions[...] = actions
             return self._run_task(task)
         if self._threads == 1:
             return self._loop(self.learners, settings, actions, 0, games, task)
-        if task == LEARNERS_STEP:  # no game is stepped before all actions are found legal
+        if task == LEARNERS_STEP:  # check all actions before stepping any game
             illegal = self._loop(self.learners, settings, actions, 0, games, CHECK)
             if illegal != NO_GAME:
                 return illegal
@@ -335,21 +334,21 @@ class LearnerGames:
             self._states, self._rules, settings, others, learners, self.buffers, actions, first, last, task
         )
 
-    def _ask_others(self) -> None:
-        """Ask the agents that are not compiled functions, each about all its games at once."""
-        asks = self.learners.each["asks"]
-        while (waiting := np.flatnonzero(asks != NOBODY)).size:
-            answers = np.full(len(asks), SKIP, np.int64)
+    def _play_uncompiled(self) -> None:
+        """Play the agents that are not compiled functions, each with one call for all its games."""
+        waits_for = self.learners.each["waits_for"]
+        while (waiting := np.flatnonzero(waits_for != NOBODY)).size:
+            actions = np.full(len(waits_for), SKIP, np.int64)
             for number in range(len(self.opponents.agents)):
-                games = waiting[asks[waiting] == number]
+                games = waiting[waits_for[waiting] == number]
                 if games.size:
-                    answers[games] = self._choices(number, games)
-            stopped = self._run(answers, self._settings_of_answers, ANSWERS)
+                    actions[games] = self._choose(number, games)
+            stopped = self._run(actions, self._opponent_settings, OPPONENTS_STEP)
             if stopped != NO_GAME:
                 self._fail(stopped)
 
-    def _choices(self, number: int, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the actions that an agent chooses in some games."""
+    def _choose(self, number: int, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return an agent's actions in some games."""
         slot_ids = games * self.vector.players + self.buffers.agent_selection[games]
         chosen = self.opponents.choose(
             number,
@@ -358,7 +357,7 @@ class LearnerGames:
             slot_ids,
             lambda: self.vector.games.states[games],
         )
-        # An agent that chooses nothing would be asked for ever.
+        # A negative action would skip the game, and the loop would never end.
         return np.where(chosen < 0, np.iinfo(np.int64).max, chosen)
 
     def _who(self, game: int) -> str:
@@ -366,30 +365,32 @@ class LearnerGames:
         return seat if self.vector.num_envs == 1 else f"game {game}, {seat}"
 
     def _fail(self, game: int) -> NoReturn:
-        """Raise the error for what stopped the loop in a game."""
+        """Raise the error for the fault in a game."""
         vector = self.vector
         kind, action = self.learners.fault.tolist()
         state, rulebook = vector.games.states[game], vector.games.rulebook
         number = game if vector.num_envs > 1 else None
         if kind == ILLEGAL_ACTION:
-            self._why_reset = ""  # nothing has happened
+            self._why_reset = ""  # nothing has changed
             if plain(rulebook.is_round_over)(state):
-                which = "the episode has ended" if number is None else f"the episode of game {game} has ended"
-                how = "reset()" if number is None else 'reset(options={"reset_mask": ...})'
-                raise CallError(f"{which}: call {how} first")
+                if number is None:
+                    raise CallError("the episode has ended: call reset() first")
+                raise CallError(
+                    f'the episode of game {game} has ended: call reset(options={{"reset_mask": ...}}) first'
+                )
             raise illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
         self._why_reset = _FAILED
         if kind == NO_TURN:
             raise OptionError(
-                f"{self._who(game)} had no turn in {MOST_EPISODES_WITHOUT_A_TURN:,} episodes: a seat that is "
-                "never to decide cannot learn; give another seat"
+                f"{self._who(game)} had no turn in {MAX_EPISODES_WITHOUT_A_TURN:,} episodes: a seat without "
+                "decisions cannot learn; choose another seat"
             )
-        agent = self.opponents.agents[int(self.learners.each["asks"][game])]
-        reason = illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
-        raise AgentError(f"the opponent {shown(agent.name)} chose an illegal action. {reason}. Call reset()")
+        agent = self.opponents.agents[int(self.learners.each["waits_for"][game])]
+        error = illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
+        raise AgentError(f"the opponent {shown(agent.name)} chose an illegal action. {error}. Call reset()")
 
     def observation(self, copies: bool = True) -> Observation:
-        """Return the learners' observations, [N, D] or a dictionary; copies if `copies` is True."""
+        """Return the learners' observations, [N, D] or a dictionary, copied if `copies` is True."""
         numbers: npt.NDArray[Any] = self.buffers.observation
         if self._is_scaled:
             numbers = numbers * self._scale
@@ -401,7 +402,7 @@ class LearnerGames:
         return {"observation": numbers, MASK: mask.copy() if copies else mask}
 
     def final_observations(self, which: npt.NDArray[np.int64]) -> list[Observation]:
-        """Return the learners' last observations of episodes that just ended: [D] each, or dictionaries."""
+        """Return the learners' last observations in episodes that just ended: [D] each, or dictionaries."""
         rows: npt.NDArray[Any] = self.learners.final_observation[which]
         if self._is_scaled:
             rows = rows * self._scale

@@ -1,7 +1,6 @@
-"""The compiled loop of the single-agent environments: the others play until the learner is to decide again.
+"""The compiled loop of the single-agent environments: opponents play until the learner decides again.
 
-What is played is the rulebook's business, as in `engine.kernels`; how a compiled agent is asked, that of
-`agents.compiled`.
+As in `engine.kernels`, a rulebook defines the game; `agents.compiled` calls the compiled agents.
 """
 
 from __future__ import annotations
@@ -39,98 +38,98 @@ from millebornes_env.engine.rulebook import NO_TEAM, Rulebook, State, StateArray
 
 BoolArray = npt.NDArray[np.bool_]
 
-# What `play_on` is to do.
+# Tasks of `play_on`.
 LEARNERS_STEP: Final = 0
-"""The actions are the learners'; if one of them is illegal, nothing happens."""
-ANSWERS: Final = 1
-"""The actions are those of agents that were asked, and SKIP in all other games."""
-EPISODES: Final = 2
-"""Episodes have just started: the actions are BEGIN there, and SKIP in all other games."""
+"""The actions are the learners'; if one is illegal, no game is stepped."""
+OPPONENTS_STEP: Final = 1
+"""The actions are those of agents that are not compiled, and SKIP in all other games."""
+RESET: Final = 2
+"""Episodes have just begun: BEGIN in these games, SKIP in all others."""
 
 CHECK: Final = 3
-"""See whether the learners' actions can be carried out; nothing else."""
+"""Only check that the learners' actions are legal."""
 CHECKED_STEP: Final = 4
-"""As LEARNERS_STEP, after a CHECK."""
+"""LEARNERS_STEP after a CHECK."""
 
-# In place of an action.
+# Markers in place of an action.
 BEGIN: Final = -2
 PUNISHED: Final = -3
 
 PENALTY: Final = -1.0
 """The penalty for an illegal action, as in `engine.kernels.apply_action`."""
 
-FEWEST_CHOICES: Final = 8
-"""Smallest number of functions that kernels take, so that one compilation serves nearly all line-ups."""
+MIN_FUNCTIONS: Final = 8
+"""Minimum length of `Others.choose`; a fixed length avoids compiling again for other numbers of agents."""
 
 NOBODY: Final = -1
 
-# What stopped `play_on` in a game, in `Learners.fault`.
+# Faults that stop `play_on`, in `Learners.fault`.
 NO_FAULT: Final = 0
 ILLEGAL_ACTION: Final = 1
 ILLEGAL_CHOICE: Final = 2
 NO_TURN: Final = 3
 
-# How it went on after an action; or NO_TURN.
+# Results of `apply_or_punish`, besides NO_TURN.
 TURN: Final = 0
 OVER: Final = 1
 
-MOST_EPISODES_WITHOUT_A_TURN: Final = 1000
-"""One after the other in a game; then the learner's seat has no part in it, and waiting would never end."""
+MAX_EPISODES_WITHOUT_A_TURN: Final = 1000
+"""After this many in a row, the loop stops: the learner's seat probably never gets a turn."""
 
-_DRAW_TAG: Final = 0x67796D31  # sets the opponents' random numbers apart from those of the game
+_DRAW_TAG: Final = 0x67796D31  # separates the opponents' random numbers from those of the game
 
 
 class Others(NamedTuple):
-    """The agents in the other seats: K agents, of which only some are compiled functions."""
+    """K agents in the other seats, compiled functions or not."""
 
-    choose: tuple[int, ...]  # [K] addresses of the compiled ones
+    choose: tuple[int, ...]  # [K] addresses of the compiled agents, else 0
     options: Int64Array  # [K, MAX_OPTIONS]
     is_compiled: BoolArray  # [K]
-    agent_at: npt.NDArray[np.int32]  # [S] number of the agent by seats to the learner's left
-    fixed_seat: int  # the learner's, or NOBODY: another one in each episode
-    restarts: int  # 1: an episode that ends is followed by the next one at once
+    agent_at: npt.NDArray[np.int32]  # [S] number of the agent, by the offset to the learner's left
+    fixed_seat: int  # learner's seat, or NOBODY for a different seat in each episode
+    restarts: int  # 1: the next episode begins in the step that ends one
 
 
 LEARNER: Final = np.dtype(
     [
-        ("choices", np.int64),  # taken by compiled agents in this episode
-        ("draw_key", np.int64),  # of their random numbers in this episode
-        ("earned", np.float64),  # by the learner since its last decision
-        ("reward", np.float64),  # of this step
-        ("won", np.float64),  # the learner's share of the win; valid where its episode ended in this step
-        ("idle", np.int32),  # episodes that went by since the learner was last to decide
-        ("asks", np.int32),  # the number of the agent that is to be asked, or NOBODY
-        ("seat", np.int32),  # the learner's
-        ("final_seat", np.int32),  # the learner's in the episode that ended
-        ("has_begun", np.bool_),  # whether an episode began in this step
-        ("terminated", np.bool_),  # whether the learner's episode ended in this step
-        ("illegal", np.bool_),  # whether an illegal action of the learner ended it
+        ("choices", np.int64),  # decisions of compiled agents in this episode
+        ("draw_key", np.int64),  # key of their random numbers in this episode
+        ("earned", np.float64),  # learner's rewards that were not returned yet
+        ("reward", np.float64),  # learner's reward in this step
+        ("won", np.float64),  # learner's share of the win; valid if its episode ended in this step
+        ("idle", np.int32),  # episodes since the learner's last decision
+        ("waits_for", np.int32),  # number of the uncompiled agent to act, or NOBODY
+        ("seat", np.int32),  # learner's seat
+        ("final_seat", np.int32),  # learner's seat in the episode that ended
+        ("has_begun", np.bool_),  # True if an episode began in this step
+        ("terminated", np.bool_),  # True if the learner's episode ended in this step
+        ("illegal", np.bool_),  # True if an illegal action of the learner ended it
     ],
     align=True,
 )
-"""The data kept for each game, and the results of a step."""
+"""Record of a game: data between steps, and results of a step."""
 
 
 class Learners(NamedTuple):
-    """N games as their learners see them; S seats, T teams, D numbers in an observation."""
+    """Arrays of N games; S seats, T teams, D numbers in an observation."""
 
     each: StateArray  # LEARNER[N]
     memories: Int16Array  # [N, S, MEMORY] of the compiled agents
-    fault: Int64Array  # [2] what stopped the call, and the action
-    final_observation: npt.NDArray[np.int8]  # [N, D] what the learner saw at the end; valid where it ended
-    final_score: npt.NDArray[np.int16]  # [N, T] points of all teams; valid where it ended
+    fault: Int64Array  # [2] kind of fault, and the action
+    final_observation: npt.NDArray[np.int8]  # [N, D] learner's last observation; valid where `terminated`
+    final_score: npt.NDArray[np.int16]  # [N, T] points of all teams; valid where `terminated`
 
 
 def new_learners(num_envs: int, rules: TableRules, numbers: int) -> Learners:
     """Allocate zeroed arrays for `num_envs` games.
 
     Args:
-        num_envs: N.
-        rules: of the table.
-        numbers: D, in an observation.
+        num_envs: number of games, N.
+        rules: rules of the table.
+        numbers: size of an observation, D.
     """
     each = np.zeros(num_envs, LEARNER)
-    each["asks"] = NOBODY
+    each["waits_for"] = NOBODY
     return Learners(
         each=for_kernels(each),
         memories=np.zeros((num_envs, rules.players, MEMORY), np.int16),
@@ -142,7 +141,7 @@ def new_learners(num_envs: int, rules: TableRules, numbers: int) -> Learners:
 
 @rule
 def take_seat(state: State, players: int, others: Others, learners: Learners, game: int) -> None:
-    """Seat the learner in an episode that begins; the others forget the last one."""
+    """Choose the learner's seat in a new episode, and reset the opponents' memories and random numbers."""
     learner = learners.each[game]
     learner.seat = others.fixed_seat
     if others.fixed_seat == NOBODY:
@@ -195,13 +194,13 @@ def check_actions(  # noqa: PLR0913, PLR0917 - those of `play_on`
     last: int,
     task: int,
 ) -> int:
-    """Check the actions; the first illegal game, or NO_GAME."""
+    """Return the first game whose action is illegal, or NO_GAME."""
     learners.fault[0] = NO_FAULT
-    if task in (EPISODES, CHECKED_STEP):
+    if task in (RESET, CHECKED_STEP):
         return NO_GAME
     illegal = first_illegal(rulebook, states, rules, settings, actions, first, last)
     if illegal != NO_GAME:
-        learners.fault[0] = ILLEGAL_CHOICE if task == ANSWERS else ILLEGAL_ACTION
+        learners.fault[0] = ILLEGAL_CHOICE if task == OPPONENTS_STEP else ILLEGAL_ACTION
         learners.fault[1] = actions[illegal]
     return illegal
 
@@ -210,7 +209,7 @@ def check_actions(  # noqa: PLR0913, PLR0917 - those of `play_on`
 def begin_step(
     rulebook: Rulebook, state: State, rules: TableRules, settings: Settings, learner: Any, action: int
 ) -> int:
-    """Clear the results of the last step of a game; return the learner's action in this one, or PUNISHED."""
+    """Clear the results of the last step; return the learner's action, or PUNISHED if it is illegal."""
     learner.reward = 0.0
     learner.terminated = False
     learner.has_begun = False
@@ -229,14 +228,14 @@ def punish(
     buffers: Buffers,
     game: int,
 ) -> None:
-    """End the episode at once: the learner has tried what is not legal."""
+    """End the episode after an illegal action of the learner."""
     buffers.rewards[game, int(state.seat)] = PENALTY
     rulebook.break_off(state)
     end_episode(rulebook, state, rules, settings, NO_TEAM, buffers, game)
 
 
 @rule_of_rules
-def carry_on(  # noqa: PLR0913, PLR0917 - those of `play_on`, and whose game it is
+def apply_or_punish(  # noqa: PLR0913, PLR0917 - those of `play_on`, and the game
     rulebook: Rulebook,
     state: State,
     rules: TableRules,
@@ -247,28 +246,28 @@ def carry_on(  # noqa: PLR0913, PLR0917 - those of `play_on`, and whose game it 
     game: int,
     action: int,
 ) -> int:
-    """Carry out a legal action, or PUNISHED; after an episode's last, begin the next where that is wanted.
+    """Apply a legal action or PUNISHED; start the next episode with `restarts` or without a learner turn.
 
     Returns:
-        TURN, if the game waits for a seat; OVER, if it is over; NO_TURN.
+        TURN if the game waits for a seat, OVER if it is over, NO_TURN if the learner's seat gets no turns.
     """
     buffers.rewards[game, :] = 0.0
     buffers.terminations[game] = False
     learner = learners.each[game]
     if action == PUNISHED:
         punish(rulebook, state, rules, settings, buffers, game)
-    else:  # whether it is legal has been asked
-        unasked = Settings(
+    else:  # the action is known to be legal
+        unchecked = Settings(
             settings.episode, settings.reward, settings.autoreset, settings.observation_spec, 0
         )
-        apply_action(rulebook, state, rules, unasked, action, buffers, game)
+        apply_action(rulebook, state, rules, unchecked, action, buffers, game)
     learner.earned += float(buffers.rewards[game, int(learner.seat)])
     if not buffers.terminations[game]:
         return TURN
     close_episode(rulebook, state, rules, settings, buffers, learners, game)
     if others.restarts == 0 and learner.terminated:
         return OVER
-    if learner.idle > MOST_EPISODES_WITHOUT_A_TURN:
+    if learner.idle > MAX_EPISODES_WITHOUT_A_TURN:
         return NO_TURN
     start_episode(rulebook, state, rules)
     take_seat(state, rules.players, others, learners, game)
@@ -276,7 +275,7 @@ def carry_on(  # noqa: PLR0913, PLR0917 - those of `play_on`, and whose game it 
 
 
 @rule_of_rules
-def write_view(
+def write_outputs(
     rulebook: Rulebook,
     state: State,
     rules: TableRules,
@@ -285,20 +284,20 @@ def write_view(
     buffers: Buffers,
     game: int,
 ) -> None:
-    """Write the observation and mask of the deciding seat, or of the learner if the game is over."""
+    """Write the observation and mask of the seat to act, or of the learner if the game is over."""
     over = rulebook.is_round_over(state)
     learner = learners.each[game]
     viewer = int(learner.seat) if over else int(state.seat)
     rulebook.write_observation(state, rules, viewer, settings.observation_spec, buffers.observation[game])
     rulebook.write_mask(state, rules, buffers.action_mask[game])
     buffers.agent_selection[game] = viewer
-    if over:  # an action does not count there, so none is excluded
+    if over:  # the next action is ignored, so all are allowed
         buffers.action_mask[game, :] = 1
 
 
 @rule_of_rules
 def choose_for(
-    seen: ObservationDecoder,
+    decoder: ObservationDecoder,
     state: State,
     rules: TableRules,
     others: Others,
@@ -306,23 +305,23 @@ def choose_for(
     game: int,
     number: int,
 ) -> int:
-    """Return a compiled agent's action for the deciding seat; `seen` is the game's, by `decoder_of`."""
+    """Return a compiled agent's action for the seat to act, with the game's decoder (`decoder_of`)."""
     learner = learners.each[game]
     seat = int(state.seat)
     draw = random_word(int(learner.draw_key), _DRAW_TAG, int(learner.choices))
     learner.choices += 1
     memory, options = learners.memories[game, seat], others.options[number]
-    return int(decide(seen, others.choose[number], state, rules, seat, memory, options, draw))
+    return int(decide(decoder, others.choose[number], state, rules, seat, memory, options, draw))
 
 
 PlayOn = Callable[[StateArray, Any, Settings, Others, Learners, Buffers, Int64Array, int, int, int], int]
 
 
 def play_on_of(rulebook: Rulebook) -> PlayOn:
-    """The loop for the games of a rulebook, made once for each; it is compiled when it is called.
+    """Return the loop for the games of a rulebook, which is cached and compiled when it is called.
 
     Raises:
-        GameError: the module lacks something that the engine asks for.
+        GameError: the module does not implement `Rulebook`.
     """
     return _play_on_of_module(checked_module(rulebook))
 
@@ -330,9 +329,9 @@ def play_on_of(rulebook: Rulebook) -> PlayOn:
 @functools.cache
 def _play_on_of_module(module: ModuleType) -> PlayOn:
     rulebook: Any = module
-    seen = decoder_of(rulebook)
+    decoder = decoder_of(rulebook)
 
-    def play_on(  # noqa: PLR0913, PLR0917 - as a tuple they would take Numba longer to look at
+    def play_on(  # noqa: PLR0913, PLR0917 - Numba would take longer to type a tuple
         states: StateArray,
         rules: TableRules,
         settings: Settings,
@@ -344,26 +343,26 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
         last: int,
         task: int,
     ) -> int:
-        """Carry out an action in each game, and let the compiled agents play until another is to decide.
+        """Apply an action in each game, then play the compiled agents until another seat is to act.
 
-        Where it stops, `asks` says whether that is an agent that must be asked, and the buffers have
-        what the one who decides sees and may do; where the episode has ended, what the learner sees.
+        Afterwards, `waits_for` names the uncompiled agent that is to act, or NOBODY for the learner. The
+        buffers have the observation and mask of the seat to act, or of the learner if the episode has ended.
 
         Args:
-            states: the games.
-            rules: the table's rules.
-            settings: of the environment; with autoreset DISABLED or NEXT_STEP.
-            others: who plays the other seats.
-            learners: what is kept of the games; overwritten.
-            buffers: overwritten.
-            actions: int64[N], what `task` says of each game.
+            states: records of the games.
+            rules: rules of the table.
+            settings: settings of the environment, with autoreset DISABLED or NEXT_STEP.
+            others: agents in the other seats.
+            learners: data of the games; overwritten.
+            buffers: buffers of the environment; overwritten.
+            actions: int64[N], with the meaning that `task` gives them.
             first: first game.
             last: one past the last game.
-            task: LEARNERS_STEP, ANSWERS (which `settings` must not punish), EPISODES; or CHECK and
-                CHECKED_STEP, in place of the first, where games are shared among threads.
+            task: LEARNERS_STEP, OPPONENTS_STEP (with `punish_illegal` 0) or RESET; with several threads,
+                CHECK and CHECKED_STEP instead of LEARNERS_STEP.
 
         Returns:
-            The first game that was stopped, as `learners.fault` says, or NO_GAME.
+            The first game with a fault (`learners.fault`), or NO_GAME.
         """
         illegal = check_actions(rulebook, states, rules, settings, learners, actions, first, last, task)
         if illegal != NO_GAME or task == CHECK:
@@ -379,35 +378,37 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
                 action = BEGIN
             if action == BEGIN:
                 take_seat(state, rules.players, others, learners, game)
-            learner.asks = NOBODY
+            learner.waits_for = NOBODY
             while True:
                 if action != BEGIN:
-                    went = carry_on(rulebook, state, rules, settings, others, learners, buffers, game, action)
-                    if went == NO_TURN:
+                    result = apply_or_punish(
+                        rulebook, state, rules, settings, others, learners, buffers, game, action
+                    )
+                    if result == NO_TURN:
                         learners.fault[0] = NO_TURN
                         return game
-                    if went == OVER:
+                    if result == OVER:
                         break
-                to_the_left = int(state.seat) - int(learner.seat)
-                if to_the_left == 0:
+                offset = int(state.seat) - int(learner.seat)
+                if offset == 0:
                     learner.idle = 0
                     break
-                number = int(others.agent_at[to_the_left % rules.players])
+                number = int(others.agent_at[offset % rules.players])
                 if not others.is_compiled[number]:
-                    learner.asks = number
+                    learner.waits_for = number
                     break
-                action = choose_for(seen, state, rules, others, learners, game, number)
+                action = choose_for(decoder, state, rules, others, learners, game, number)
                 if not rulebook.is_legal(state, rules, action):
-                    learner.asks = number
+                    learner.waits_for = number
                     learners.fault[0], learners.fault[1] = ILLEGAL_CHOICE, action
                     return game
-            write_view(rulebook, state, rules, settings, learners, buffers, game)
-            if learner.asks == NOBODY and not learner.has_begun:
+            write_outputs(rulebook, state, rules, settings, learners, buffers, game)
+            if learner.waits_for == NOBODY and not learner.has_begun:
                 learner.reward = learner.earned
                 learner.earned = 0.0
         return NO_GAME
 
-    return kernel(named_for(rulebook, play_on, seen))
+    return kernel(named_for(rulebook, play_on, decoder))
 
 
 __all__ = ["Learners", "Others", "new_learners", "play_on_of"]

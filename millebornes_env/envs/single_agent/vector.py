@@ -1,4 +1,4 @@
-"""N games as a `gymnasium.vector.VectorEnv`: one learner in each, agents in all other seats."""
+"""N games as a `gymnasium.vector.VectorEnv`: one learner each, agents in all other seats."""
 
 from __future__ import annotations
 
@@ -18,18 +18,24 @@ from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.arrays import checked_actions
 from millebornes_env.envs.options import USUAL, autoreset_mode
 from millebornes_env.envs.rendering import ALL_MODES, ANSI, HUMAN, RGB_ARRAY, checked_mode, rendered
-from millebornes_env.envs.single_agent.games import MASK, Choices, LearnerGames, Observation, refuse_unknown
-from millebornes_env.envs.single_agent.opponents import Given
+from millebornes_env.envs.single_agent.games import (
+    MASK,
+    LearnerGames,
+    LearnerOptions,
+    Observation,
+    reject_unknown,
+)
+from millebornes_env.envs.single_agent.opponents import OpponentSpec
 from millebornes_env.games.registry import Sheet
 
 
 class Pictures(Sequence[Any]):
-    """The pictures of N games, each drawn when it is asked for, as the games were when this was made."""
+    """Pictures of N games, rendered on first access from the given states."""
 
-    def __init__(self, draw: Callable[[Any], Any], states: StateArray) -> None:
-        """Keep the games, of which none is drawn yet."""
-        self._draw, self._states = draw, states
-        self._drawn: dict[int, Any] = {}
+    def __init__(self, render: Callable[[Any], Any], states: StateArray) -> None:
+        """Store the states and the function that renders one of them."""
+        self._render, self._states = render, states
+        self._rendered: dict[int, Any] = {}
 
     def __len__(self) -> int:
         return len(self._states)
@@ -38,9 +44,9 @@ class Pictures(Sequence[Any]):
         if isinstance(index, slice):
             return [self[game] for game in range(len(self))[index]]
         game = range(len(self))[index]
-        if game not in self._drawn:
-            self._drawn[game] = self._draw(self._states[game])
-        return self._drawn[game]
+        if game not in self._rendered:
+            self._rendered[game] = self._render(self._states[game])
+        return self._rendered[game]
 
 
 Step = tuple[
@@ -49,26 +55,26 @@ Step = tuple[
 
 
 class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
-    """N games of Mille Bornes, or of another game, one learner in each; for `gymnasium.make_vec`.
+    """N games of Mille Bornes, or of another game, with one learner each; for `gymnasium.make_vec`.
 
-    All games are stepped in one compiled loop, the compiled agents in the other seats, too; agents of other
-    kinds are asked about all their decisions at once. Steps, rewards and infos are those of `SingleAgentEnv`,
-    in arrays with a row for each game. What comes with the end of an episode depends on `autoreset_mode`, in
-    Gymnasium's words:
+    One compiled loop steps all games, including compiled agents in the other seats. Other agents are called
+    with batches of all their decisions. Steps, rewards and infos are those of `SingleAgentEnv`, in arrays
+    with a row per game. The end of an episode depends on Gymnasium's `autoreset_mode`:
 
-    * SAME_STEP: the next episode begins in the step that ends one. `infos["final_obs"][i]` is what learner i
-      saw at the end, `infos["final_info"]` has `won`, `final_score`, `seat` and `illegal_action`, each with
-      its mask (`_won` ...).
-    * NEXT_STEP: the next step begins it, whatever the action (the mask is all 1 there), with a reward of 0.
-    * DISABLED: `reset(options={"reset_mask": bool[N]})` begins it.
+    * SAME_STEP: the next episode begins in the step that ends one. `infos["final_obs"][i]` is the last
+      observation of learner i; `infos["final_info"]` has `won`, `final_score`, `seat` and `illegal_action`,
+      each with its mask (`_won` ...).
+    * NEXT_STEP: the next step begins the next episode with a reward of 0, whatever the action (the mask is
+      all 1).
+    * DISABLED: `reset(options={"reset_mask": bool[N]})` begins the next episode.
 
-    In the last two, `won`, `final_score` and `illegal_action` stand in `infos` itself. Infos have the same
-    keys after every call; where no episode has ended, `won` is nan, the others are 0.
+    With the last two, `won`, `final_score` and `illegal_action` are in `infos` itself. Infos have the same
+    keys after every call; where no episode has ended, `won` is nan and the others are 0.
 
     Attributes:
-        games: the games, with the opponents.
-        autoreset_mode: as `metadata` says it; Gymnasium's own vector environments have it here too, and
-            TorchRL looks for it.
+        games: the games and their opponents.
+        autoreset_mode: same as in `metadata`; Gymnasium's own vector environments have this attribute, and
+            TorchRL reads it.
     """
 
     metadata: dict[str, Any] = {
@@ -79,7 +85,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
         num_envs: int = 1,
-        opponent: Given = "random",
+        opponent: OpponentSpec = "random",
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         num_threads: int = 1,
@@ -100,43 +106,43 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         render_mode: str | None = None,
         **unknown: Any,
     ) -> None:
-        """Make N games that are stepped together.
+        """Create N games that are stepped together.
 
         Args:
-            num_envs: N.
-            opponent: as in `SingleAgentEnv`, as all that are not explained here.
+            num_envs: number of games, N.
+            opponent: as in `SingleAgentEnv`.
             autoreset_mode: Gymnasium's `AutoresetMode`, or its name.
-            num_threads: CPU threads to share the games among, as in `vector_env`.
-            copy: whether each step returns arrays of its own; False saves a few microseconds, and what a step
-                returned is overwritten by the next.
-            partner: as there.
-            seat: the learner's in all games; None: game i has seat `(i + episode) % players`.
-            edition: as there.
-            players: as there.
-            teams: as there.
-            episode: as there.
-            reward: as there.
-            observe_mask: as there.
-            scaled: as there.
-            observe_unseen: as there.
-            observe_rules: as there.
-            padded: as there.
-            illegal_action: as there.
-            render_mode: "ansi": `render` returns a text for each game; "svg": a picture; "rgb_array" (with
-                the extra `pictures`): its pixels. Pictures are drawn when they are asked for: `render()[0]`.
-            **unknown: options that do not exist; they raise an `OptionError`.
+            num_threads: number of CPU threads that share the games, as in `vector_env`.
+            copy: return new arrays from each step; with False, each step overwrites the arrays of the last
+                one, which saves a few microseconds.
+            partner: as in `SingleAgentEnv`.
+            seat: learner's seat in all games; None: seat `(i + episode) % players` in game i.
+            edition: as in `SingleAgentEnv`.
+            players: as in `SingleAgentEnv`.
+            teams: as in `SingleAgentEnv`.
+            episode: as in `SingleAgentEnv`.
+            reward: as in `SingleAgentEnv`.
+            observe_mask: as in `SingleAgentEnv`.
+            scaled: as in `SingleAgentEnv`.
+            observe_unseen: as in `SingleAgentEnv`.
+            observe_rules: as in `SingleAgentEnv`.
+            padded: as in `SingleAgentEnv`.
+            illegal_action: as in `SingleAgentEnv`.
+            render_mode: "ansi": `render` returns a text for each game; "svg": SVG texts; "rgb_array": pixels
+                (needs the extra `pictures`). Pictures are rendered on access: `render()[0]`.
+            **unknown: unknown options, which raise an error.
 
         Raises:
-            AgentError: there is no such opponent, or it does not play this game.
-            OptionError: (a `TypeError`, too) an option that does not exist, or has a value it cannot have.
-            MilleBornesError: one of its other subclasses says what is wrong with which argument.
+            AgentError: no such opponent, or it does not play this game.
+            OptionError: (also a `TypeError`) unknown option, or an invalid value.
+            MilleBornesError: an argument is invalid; the subclass and the message say which one and why.
         """
-        refuse_unknown(unknown, type(self))
+        reject_unknown(unknown, type(self))
         mode = _mode(autoreset_mode)
         self.games = LearnerGames(
             num_envs,
             mode,
-            Choices(
+            LearnerOptions(
                 opponent=opponent,
                 partner=partner,
                 seat=seat,
@@ -168,24 +174,24 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._copies = flag("copy", copy)
         self._everywhere, self._nowhere = np.ones(self.num_envs, np.bool_), np.zeros(self.num_envs, np.bool_)
-        self._guard = Guard(reentrant=False)  # an opponent that steps this environment raises
+        self._guard = Guard(reentrant=False)  # an opponent must not step this environment
 
     @alone
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin episodes, up to the learners' first decisions.
+        """Begin episodes and play until the learners' first decisions.
 
         Args:
-            seed: 0 to 2**64 - 1: the games, the opponents' random numbers and all that follows are a function
-                of it and of the plays. None: the next episodes; the first time, those of a seed drawn.
+            seed: 0 to 2**64 - 1; it and the actions determine the games and the opponents' random numbers.
+                None continues with the next episodes (at first, of a random seed).
             options: `{"reset_mask": bool[N]}` and `{"positions": [...]}`, as in `vector_env`.
 
         Returns:
             Observations and infos.
 
         Raises:
-            OptionError: the seed is not one; or an unknown option, or a mask of the wrong shape.
+            OptionError: invalid seed, unknown option, or a mask of the wrong shape.
             AgentError: an opponent failed.
             CallError: after `close`.
         """
@@ -194,32 +200,32 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return self.games.observation(self._copies), self._infos(self._nowhere)
 
     @alone
-    def set_opponent(self, opponent: Given) -> None:
-        """Let other agents play from now on, for self-play; the partner stays, if one was given.
+    def set_opponent(self, opponent: OpponentSpec) -> None:
+        """Replace the opponents, for example in self-play; a partner that was given stays.
 
         Args:
             opponent: as in `SingleAgentEnv`.
 
         Raises:
-            AgentError: there is no such opponent, or it does not play this game.
-            MilleBornesError: one of its other subclasses says what is wrong with the opponent.
+            AgentError: no such opponent, or it does not play this game.
+            MilleBornesError: the opponent is invalid; the message says why.
         """
         self.games.set_opponent(opponent)
 
     @alone
     def step(self, actions: npt.ArrayLike) -> Step:
-        """Carry out the learners' actions, and the others' until every learner decides again.
+        """Apply the learners' actions, then the opponents' until every learner decides again.
 
         Args:
             actions: integers [N].
 
         Returns:
             Observations; rewards float64[N] since the last decision; terminations bool[N]; truncations
-            bool[N], never; infos.
+            bool[N], always False; infos.
 
         Raises:
             ActionError: the actions are not N integers.
-            IllegalActionError: (or `ActionError`) with `illegal_action="error"`, an illegal one; no game
+            IllegalActionError: (or `ActionError`) an illegal action with `illegal_action="error"`; no game
                 has been stepped.
             AgentError: an opponent failed; call `reset`.
             CallError: before the first `reset`, after `close`, or in a game that is over (no autoreset).
@@ -242,32 +248,32 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _ends(self, over: npt.NDArray[np.bool_]) -> dict[str, Any]:
         """Return the infos about episodes that ended in this step."""
         learners, ended = self.games.learners, over.copy()
-        finals: dict[str, Any] = {
+        final: dict[str, Any] = {
             "won": np.where(ended, learners.each["won"], np.nan),
             "final_score": learners.final_score * ended[:, np.newaxis],
             "illegal_action": learners.each["illegal"] & ended,
         }
         if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
-            finals["seat"] = learners.each["final_seat"] * ended
-            final = np.empty(self.num_envs, object)  # of None
+            final["seat"] = learners.each["final_seat"] * ended
+            final |= {f"_{name}": ended for name in final}
+            observations = np.empty(self.num_envs, object)  # of None
             which = np.flatnonzero(ended)
             if which.size:
                 for game, seen in zip(which.tolist(), self.games.final_observations(which), strict=True):
-                    final[game] = seen
-            finals = {**finals, **{f"_{name}": ended for name in finals}}
-            return {"final_obs": final, "_final_obs": ended, "final_info": finals, "_final_info": ended}
-        return {**finals, **{f"_{name}": ended for name in finals}}
+                    observations[game] = seen
+            return {"final_obs": observations, "_final_obs": ended, "final_info": final, "_final_info": ended}
+        return {**final, **{f"_{name}": ended for name in final}}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """bool[N, A]: what each learner may do."""
+        """Return the learners' action masks, bool[N, A]."""
         masks: npt.NDArray[np.bool_] = self.games.buffers.action_mask.astype(np.bool_)
         return masks
 
     def legal_actions(self, game: int = 0) -> dict[int, str]:
-        """Return the ids of what a game's learner may do, with their names; none once the game has ended.
+        """Return the ids and names of the legal actions of a game's learner; empty once the game has ended.
 
         Raises:
-            OptionError: there is no such game.
+            OptionError: no such game.
             CallError: before the first `reset`.
         """
         return self.games.vector.legal_actions(game)
@@ -282,9 +288,9 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return self.games.vector.section(name)
 
     def render(self) -> Any:
-        """Return each table, all hands shown: texts, or pictures that are drawn when they are asked for.
+        """Return each table, all hands shown, as a tuple of texts or as `Pictures`; None without a mode.
 
-        Gymnasium's `RecordVideo` asks for the picture of game 0 only, which takes about 30 ms.
+        `Pictures` renders on access: Gymnasium's `RecordVideo` only reads game 0, which takes about 30 ms.
         """
         vector = self.games.vector
         if self.render_mode is None:
@@ -292,14 +298,14 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         vector._check_ready("render")
         if self.render_mode == RGB_ARRAY:
             checked_mode(RGB_ARRAY, vector.game, vector.metadata["render_modes"])
-        draw = functools.partial(rendered, vector.game, rules=vector.rules, mode=self.render_mode)
+        render = functools.partial(rendered, vector.game, rules=vector.rules, mode=self.render_mode)
         if self.render_mode == ANSI:
-            return tuple(draw(state=state) for state in vector.games.states)
-        return Pictures(lambda state: draw(state=state), vector.get_states().view(np.recarray))
+            return tuple(render(state=state) for state in vector.games.states)
+        return Pictures(lambda state: render(state=state), vector.get_states().view(np.recarray))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Refuse all further use."""
-        if "games" in vars(self):  # Gymnasium before 1.4 closes what could not be made, too
+        """Close the games; later calls raise `CallError`."""
+        if "games" in vars(self):  # Gymnasium before 1.4 also calls this after a failed constructor
             self.games.vector.close()
 
 

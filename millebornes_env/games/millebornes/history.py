@@ -160,7 +160,7 @@ def drawing_seat(before: Any, after: State, rules: RulesRecord) -> int:
     return int(before.seat)
 
 
-def questions(before: Any, after: Any) -> tuple[tuple[int, int], ...]:
+def decision_events(before: Any, after: Any) -> tuple[tuple[int, int], ...]:
     """Return the seats that may claim a coup fourré only in the second record of a game, with the events."""
     if int(after["phase"]) == CLAIM and int(before["phase"]) != CLAIM:
         return ((int(after["seat"]), MAY_CLAIM),)
@@ -173,7 +173,7 @@ def holding(state: Any, seat: int) -> npt.NDArray[np.int8]:
     return np.append(state["hand"][seat], np.int8(may_claim))
 
 
-def words_of_holding(counts: npt.NDArray[np.int8]) -> str:
+def describe_holding(counts: npt.NDArray[np.int8]) -> str:
     """Return the result of `holding` in words: "2 x 25 km, Roll"."""
     *cards, may_claim = counts.tolist()
     held = [(copies, CARD_NAMES[card]) for card, copies in enumerate(cards) if copies]

@@ -414,7 +414,7 @@ class Tree:
 
     def _questions(self, before: StateArray, after: StateArray) -> list[Seen]:
         """Return the events of a step other than the action and the cards."""
-        events = self._history.questions(before[0], after[0])
+        events = self._history.decision_events(before[0], after[0])
         return [self._seen(seat, self.keys.actions + event) for seat, event in events]
 
     def observe(self, spot: Spot, seat: int) -> npt.NDArray[np.int8]:

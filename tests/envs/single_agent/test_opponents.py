@@ -15,7 +15,7 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents import registry
-from millebornes_env.envs.single_agent.opponents import specs_by_place
+from millebornes_env.envs.single_agent.opponents import specs_by_offset
 from millebornes_env.errors import AgentError, CallError, OptionError
 from millebornes_env.games.registry import GAMES
 from tests.each import each
@@ -49,7 +49,7 @@ def test_who_sits_where(players: int, teams: int, opponent: Any, partner: Any, s
         rules = vector_env(1, edition, players=players, teams=teams).rules
     except ValueError:
         rules = vector_env(1, "dujardin", players=players, teams=teams).rules
-    assert "".join(map(str, specs_by_place(opponent, partner, rules, lambda rows, masks: rows))) == seats
+    assert "".join(map(str, specs_by_offset(opponent, partner, rules, lambda rows, masks: rows))) == seats
 
 
 WRONG_OPTIONS: list[tuple[str, dict[str, Any], type[Exception], str]] = [
@@ -138,7 +138,7 @@ def test_an_opponent_that_fails(answer: Any, told: str) -> None:
     opponent.answer = answer
     with pytest.raises(AgentError, match=told):
         env.step(actions)
-    with pytest.raises(CallError, match=re.escape("its games wait for it: call reset() first")):
+    with pytest.raises(CallError, match=re.escape("its games cannot continue: call reset() first")):
         env.step(actions)
     opponent.answer = None
     with pytest.raises(CallError, match="without a reset_mask"):
@@ -155,7 +155,7 @@ def test_a_call_that_is_interrupted_is_not_gone_on_from() -> None:
     env = make_vec(opponent=Interrupted(), seat=1)
     with pytest.raises(KeyboardInterrupt):
         env.reset(seed=1)
-    with pytest.raises(CallError, match="the last call was cut short"):
+    with pytest.raises(CallError, match="the last call was interrupted"):
         env.step(np.zeros(6, np.int64))
 
 
@@ -250,7 +250,7 @@ def test_a_game_of_ones_own() -> None:
         gymnasium.make(PARKER, edition="solo", render_mode="ansi")
 
     idle = gymnasium.make(PARKER, edition="solo", seat=1).unwrapped
-    with pytest.raises(OptionError, match=r"player_1 had no turn in 1,000 episodes: .* give another seat"):
+    with pytest.raises(OptionError, match=r"player_1 had no turn in 1,000 episodes: .* choose another seat"):
         idle.reset(seed=1)
     with pytest.raises(CallError):
         idle.step(0)
