@@ -280,7 +280,7 @@ def test_a_position_of_another_table_is_refused() -> None:
         env.reset(options={"positions": AN_AUCTION})
     with pytest.raises(NotationError, match=r"positions: line 1, 'rider: 50'"):
         env.reset(options={"positions": "rider: 50"})
-    with pytest.raises(OptionError, match="the round is over there"):
+    with pytest.raises(OptionError, match="the round is over, and no seat is to act"):
         env.reset(options={"positions": "to act: race over\nending: broken off"})
     with pytest.raises(OptionError, match=r"it must be a text or a notation\.Position"):
         env.reset(options={"positions": [7]})
