@@ -81,6 +81,26 @@ def until(page: Any, condition: str) -> None:
     page.evaluate(f"() => new Promise((done) => {{ {look} }})")
 
 
+def boxes(page: Any, *selectors: str) -> list[list[dict[str, float]]]:
+    """Return where elements are, for each selector, once there are any and no dialog is open.
+
+    All are measured at one moment: between two questions the page may draw itself again.
+    """
+    measured: list[list[dict[str, float]]] = page.evaluate(
+        """(selectors) => new Promise((done) => {
+            const look = () => {
+                const found = selectors.map((one) => [...document.querySelectorAll(one)]);
+                const isReady = !document.querySelector("dialog[open]") && found.every((all) => all.length);
+                if (!isReady) requestAnimationFrame(look);
+                else done(found.map((all) => all.map((one) => one.getBoundingClientRect().toJSON())));
+            };
+            look();
+        })""",
+        selectors,
+    )
+    return measured
+
+
 def load(page: Any, text: str) -> None:
     """Paste a text."""
     if page.locator("dialog[open]").count():
@@ -309,8 +329,8 @@ def test_a_phone(opened: Opened, pictured: Pictured) -> None:
     settled(page)
     pictured(page, "phone")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    hand, rival = page.locator("#mine").bounding_box(), page.locator("[data-target='1']").bounding_box()
-    assert rival["y"] + rival["height"] <= hand["y"] + 1  # both sides and the hand are seen at once
+    [hand], [rival] = boxes(page, "#mine", "[data-target='1']")
+    assert rival["bottom"] <= hand["top"] + 1  # both sides and the hand are seen at once
     page.locator("#hand .card").first.tap()
     page.locator("#choices [data-kind]").first.tap()
 
@@ -327,21 +347,10 @@ def test_all_sides_are_seen_above_the_hand(opened: Opened, pictured: Pictured) -
     ):
         page.set_viewport_size({"width": width, "height": height})
         deal(page, edition=edition, table=table)
-        until(
-            page,
-            f"!document.querySelector('dialog[open]') && document.querySelector('.sides.of-{table[-1]}')",
-        )
+        page.wait_for_selector(f".sides.of-{table[-1]}")
         settled(page)
         pictured(page, f"{width}x{height}_{edition}_{table[0]}")
-        # At one moment: the page may draw itself again between two questions.
-        hand, sides, card = (
-            page.evaluate("""() => [["#mine"], ["[data-target] svg.side", true], ["#hand .card"]].map(
-            ([what, all]) => {
-                const found = [...document.querySelectorAll(what)];
-                const boxes = found.map((one) => one.getBoundingClientRect().toJSON());
-                return all ? boxes : boxes[0];
-            })""")
-        )
+        [hand], sides, [card, *_] = boxes(page, "#mine", "[data-target] svg.side", "#hand .card")
         for side in sides:
             assert side["bottom"] <= hand["top"] + 1, (width, height)
         if width >= 1366:  # the hand fills what would be empty
