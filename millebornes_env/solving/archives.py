@@ -20,7 +20,7 @@ def read_about(archive: Any) -> dict[str, Any]:
     """Return the JSON object in a file's array `about`, which describes the file.
 
     Args:
-        archive: from `opened_archive`.
+        archive: from `open_archive`.
 
     Raises:
         ValueError: it has none.
@@ -41,7 +41,7 @@ def read_array(archive: Any, name: str, shape: tuple[int, ...], dtype: npt.DType
     """Read one array, if its header says that it has the size and the type.
 
     Args:
-        archive: from `opened_archive`.
+        archive: from `open_archive`.
         name: of the array.
         shape: that it must have.
         dtype: that it must have.
@@ -74,7 +74,7 @@ def _head(archive: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 @contextlib.contextmanager
-def opened_archive(path: Path) -> Iterator[Any]:
+def open_archive(path: Path) -> Iterator[Any]:
     """An `.npz` file, whose arrays are read as they are asked for.
 
     Raises:
@@ -102,4 +102,4 @@ def name_of_game(about: dict[str, Any]) -> object:
 
 _LONGEST_REASON: Final = 200
 
-__all__ = ["name_of_game", "opened_archive", "read_about", "read_array"]
+__all__ = ["name_of_game", "open_archive", "read_about", "read_array"]

@@ -18,7 +18,7 @@ from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.solving.deck import Solvable
-from millebornes_env.solving.policies import AskedPolicy
+from millebornes_env.solving.policies import FunctionPolicy
 from millebornes_env.solving.values import Policy, Uniform
 
 SAMPLE: Final = "sample"
@@ -50,10 +50,10 @@ def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
         return result
     if agent.name == "random":
         return Uniform()
-    return AskedPolicy(agent.name, _Asking(agent, game, env.observation_sections[-1].stop))
+    return FunctionPolicy(agent.name, _AgentFunction(agent, game, env.observation_sections[-1].stop))
 
 
-class _Asking:
+class _AgentFunction:
     """Wrapper that asks an agent, one thread at a time, because it may keep internal state."""
 
     def __init__(self, agent: Agent, game: Solvable, width: int) -> None:

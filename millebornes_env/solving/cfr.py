@@ -92,9 +92,9 @@ class Cfr(ABC):
             on_iteration: called after each; True ends the run.
         """
         for _ in range(iterations):
-            begun = time.perf_counter()
+            start = time.perf_counter()
             self._iterate()
-            self.seconds += time.perf_counter() - begun
+            self.seconds += time.perf_counter() - start
             if on_iteration is not None and on_iteration(self):
                 return
 
@@ -111,7 +111,7 @@ class Cfr(ABC):
 
     def judge(self) -> Judgement:
         """Return the distance of the average policy from an equilibrium."""
-        return self._judged(f"CFR+, {self.iteration} iterations", self._averaged)
+        return self._judge_weights(f"CFR+, {self.iteration} iterations", self._average_policy)
 
     def polish(self, nash_conv: float) -> Polished:
         """Continue with the choices that are taken or nearly as good, without changing the learned arrays.
@@ -121,9 +121,9 @@ class Cfr(ABC):
         Args:
             nash_conv: the target NashConv, in points.
         """
-        pruned = PrunedGame(self._pieces(), self._averaged)
+        pruned = PrunedGame(self._pieces(), self._average_policy)
         small = Solver.of_tree(pruned.tree, predictive=self.predictive)
-        small.take(pruned, self._learned)
+        small.load_regrets(pruned, self._learned)
         share = sum(seat.size for seat in pruned.tree.seats) / sum(self._sequences())
         next_check = _FIRST_CHECK
 
@@ -137,7 +137,7 @@ class Cfr(ABC):
         small.run(min(_MOST_POLISHING, int(_WORK * self.iteration / share)), is_enough)
         result = small.weights()
         name = f"CFR+, {self.iteration} iterations and {small.iteration} on what is left of the game"
-        judged = self._judged(name, lambda at: pruned.load_state(at, self._averaged(at), result))
+        judged = self._judge_weights(name, lambda at: pruned.restore(at, self._average_policy(at), result))
         return Polished(judged, small.iteration, pruned, result)
 
     @abstractmethod
@@ -149,7 +149,7 @@ class Cfr(ABC):
         """Return the whole tree, or the trunk and all branches."""
 
     @abstractmethod
-    def _averaged(self, at: int) -> Weights:
+    def _average_policy(self, at: int) -> Weights:
         """Return the average policy on the piece of this number."""
 
     @abstractmethod
@@ -157,7 +157,7 @@ class Cfr(ABC):
         """Return the arrays of a seat for each piece; `name` is one of `LEARNED`."""
 
     @abstractmethod
-    def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
+    def _judge_weights(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
         """Evaluate a policy, given its weights on each piece."""
 
     # Checkpoints --------------------------------------------------------------------------------------------
@@ -192,10 +192,10 @@ class Cfr(ABC):
             self.iteration, self.seconds = 0, 0.0
             for array in arrays.values():
                 array[:] = 0.0
-            self._match_again()
+            self._update_policies()
             raise
         self.iteration, self.seconds = int(about["iteration"]), float(about["seconds"])
-        self._match_again()
+        self._update_policies()
 
     @abstractmethod
     def _arrays(self) -> dict[str, Float64Array]:
@@ -206,7 +206,7 @@ class Cfr(ABC):
         """Return the number of sequences of each seat, which determines the size of the arrays."""
 
     @abstractmethod
-    def _match_again(self) -> None:
+    def _update_policies(self) -> None:
         """Recompute the policies from the learned regrets."""
 
 
@@ -242,9 +242,9 @@ class Solver(Cfr):
     def _begin(self, tree: Tree) -> None:
         self.game, self.tree, self.counts = tree.game, tree, tree.counts
         self._seats = [Learner(seat) for seat in tree.seats]
-        self._match_again()
+        self._update_policies()
 
-    def take(self, pruned: PrunedGame, learned: Callable[[int, str], list[Float64Array]]) -> None:
+    def load_regrets(self, pruned: PrunedGame, learned: Callable[[int, str], list[Float64Array]]) -> None:
         """Begin with the regrets of the whole game.
 
         Args:
@@ -252,9 +252,9 @@ class Solver(Cfr):
             learned: regrets and last regrets of a seat on each piece of the whole game.
         """
         for number, learner in enumerate(self._seats):
-            learner.regrets[:] = pruned.taken(number, learned(number, "regrets"))
-            learner.last[:] = pruned.taken(number, learned(number, "last"))
-        self._match_again()
+            learner.regrets[:] = pruned.select(number, learned(number, "regrets"))
+            learner.last[:] = pruned.select(number, learned(number, "last"))
+        self._update_policies()
 
     def _learn(self, number: int) -> None:
         learner, other = self._seats[number], self._seats[1 - number]
@@ -267,24 +267,24 @@ class Solver(Cfr):
 
     def weights(self) -> Weights:
         """Return the average policy: float64[size] for each seat, as `values.Policy.weights` returns them."""
-        first, second = (learner.averaged() for learner in self._seats)
+        first, second = (learner.average_policy() for learner in self._seats)
         return first, second
 
     def polished_weights(self, polished: Polished) -> Weights:
         """Return the policy found by polishing, in the format of `weights`."""
-        return polished.pruned.load_state(0, self.weights(), polished.found)
+        return polished.pruned.restore(0, self.weights(), polished.found)
 
     def _pieces(self) -> Sequence[Piece]:
         nothing = np.zeros(0, np.int64)
         return [Piece(self.tree, (nothing, nothing))]
 
-    def _averaged(self, at: int) -> Weights:
+    def _average_policy(self, at: int) -> Weights:
         return self.weights()
 
     def _learned(self, seat: int, name: str) -> list[Float64Array]:
         return [getattr(self._seats[seat], name)]
 
-    def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
+    def _judge_weights(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
         return judge_tree(self.tree, weights(0), name)
 
     def _arrays(self) -> dict[str, Float64Array]:
@@ -297,7 +297,7 @@ class Solver(Cfr):
     def _sequences(self) -> list[int]:
         return [seat.size for seat in self.tree.seats]
 
-    def _match_again(self) -> None:
+    def _update_policies(self) -> None:
         for learner in self._seats:
             learner.match(0.0)
 
@@ -332,7 +332,7 @@ class Learner:
         if not predictive:
             self.last[:] = 0.0
 
-    def averaged(self) -> Float64Array:
+    def average_policy(self) -> Float64Array:
         """Return the average policy."""
         weights = np.ones(self._seat.size)
         weights_of_reach(self._seat.operations, self.average, weights)

@@ -33,9 +33,9 @@ from millebornes_env.solving.tree import Grower, Node, Tree
 from millebornes_env.solving.values import (
     TRUNK,
     WHOLE,
+    BranchResult,
     Judgement,
     OnProgress,
-    Part,
     Weights,
     judge_branch,
     judge_parts,
@@ -124,7 +124,7 @@ class SolverInParts(Cfr):
         self._workers = threads or os.cpu_count() or 1
         self._trunk = Grower(game).trunk(TRUNK)
         check_memory(game.name, _MARGIN * bytes_of_branches(game, self._trunk))
-        trees = self._grown(on_progress)
+        trees = self._grow_branches(on_progress)
         self.counts = reduce(add, (tree.counts for tree in trees), self._trunk.counts)
         self._stored = [
             {name: np.zeros(sum(tree.seats[seat].size for tree in trees)) for name in LEARNED}
@@ -134,9 +134,9 @@ class SolverInParts(Cfr):
         sizes = [seat.size for tree in trees for seat in tree.seats]
         self._scratch = _Scratch(max(sizes, default=0))
         self._seats = [Learner(seat) for seat in self._trunk.seats]
-        self._match_again()
+        self._update_policies()
 
-    def _grown(self, on_progress: OnProgress | None) -> list[Tree]:
+    def _grow_branches(self, on_progress: OnProgress | None) -> list[Tree]:
         own = local()
 
         def grow(node: Node) -> Tree:
@@ -220,12 +220,12 @@ class SolverInParts(Cfr):
 
     # The average policy -------------------------------------------------------------------------------------
 
-    def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
+    def _judge_weights(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
         first, second = (
             reach_of(seat, policy) for seat, policy in zip(self._trunk.seats, weights(0), strict=True)
         )
 
-        def part(at: int) -> Part:
+        def part(at: int) -> BranchResult:
             branch = self._branches[at]
             roots = first[branch.node.sequences[0]], second[branch.node.sequences[1]]
             return judge_branch(branch.tree, weights(1 + at), roots)
@@ -243,14 +243,14 @@ class SolverInParts(Cfr):
         of_branches = (getattr(branch.seats[seat], name) for branch in self._branches)
         return [getattr(self._seats[seat], name), *of_branches]
 
-    def _averaged(self, at: int) -> Weights:
+    def _average_policy(self, at: int) -> Weights:
         if at == 0:
-            first, second = (learner.averaged() for learner in self._seats)
+            first, second = (learner.average_policy() for learner in self._seats)
         else:
-            first, second = self._averaged_in_branch(self._branches[at - 1])
+            first, second = self._average_policy_in_branch(self._branches[at - 1])
         return first, second
 
-    def _averaged_in_branch(self, branch: _Branch) -> Weights:
+    def _average_policy_in_branch(self, branch: _Branch) -> Weights:
         """Return the average policy, including the second seat's policy that is not yet added."""
         sums = branch.seats[0].average, self._scratch.values[: branch.tree.seats[1].size]
         sums[1][:] = branch.seats[1].average
@@ -277,7 +277,7 @@ class SolverInParts(Cfr):
     def _sequences(self) -> list[int]:
         return [len(learned["regrets"]) for learned in self._stored]
 
-    def _match_again(self) -> None:
+    def _update_policies(self) -> None:
         for learner in self._seats:
             learner.match(0.0)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from millebornes_env._util.files import replacing
 from millebornes_env.errors import SolvingError, shown
-from millebornes_env.solving.archives import name_of_game, opened_archive, read_about, read_array
+from millebornes_env.solving.archives import name_of_game, open_archive, read_about, read_array
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.tree import Counts, Tree
 
@@ -73,7 +73,7 @@ def read_checkpoint(
         OSError: it could not be read.
     """
     try:
-        with opened_archive(path) as result:
+        with open_archive(path) as result:
             about = read_about(result)
             _check(path, about, game, predictive)
             for name, array in arrays.items():

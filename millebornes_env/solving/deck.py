@@ -55,7 +55,7 @@ class Solvable:
         record: the same for compiled code.
         deck: the cards, as the walk needs them.
         root: `STATE[1]`, a dealt round in which seat 0 begins; the dealt cards do not matter.
-        widest: maximum number of different hands of a seat at one node.
+        max_hands: maximum number of different hands of a seat at one node.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Solvable:
     record: RulesRecord
     deck: Deck
     root: StateArray
-    widest: int
+    max_hands: int
 
     @property
     def cards(self) -> int:
@@ -71,7 +71,7 @@ class Solvable:
         return sum(self.rules.deck)
 
     @property
-    def deepest(self) -> int:
+    def max_depth(self) -> int:
         """An upper bound on the number of decisions of a round."""
         return 2 * self.cards + 8
 
@@ -100,7 +100,7 @@ def solvable(game: str | Path | Edition | Solvable, *, largest: int = LARGEST) -
         record=compiled_rules(rules),
         deck=_deck(rules),
         root=for_kernels(_root(rules)),
-        widest=_widest(rules),
+        max_hands=_widest(rules),
     )
 
 

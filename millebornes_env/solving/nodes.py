@@ -19,7 +19,7 @@ Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 
 PLAYERS: Final = 2
-MASK_ROOM: Final = num_actions(PLAYERS)
+MASK_SIZE: Final = num_actions(PLAYERS)
 """Size of a mask: `write_mask` fills the hazards of all opponents."""
 FIRST_CHAIN: Final = 1
 """The hash of seat 0's public history at the beginning; that of seat 1 is one more."""
@@ -61,7 +61,7 @@ class Frames(NamedTuple):
     choices: Int64Array  # [D, H] what the deciding seat may do with each hand: a set of bits
     firsts: Int64Array  # [D, H] the sequence of the first choice, those of the others follow
     next_choice: Int64Array  # [D] what is walked next
-    mask: Int8Array  # [MASK_ROOM]
+    mask: Int8Array  # [MASK_SIZE]
     chains: Int64Array  # [D, 2] what each seat was asked so far, publicly: a hash
     drawn: Int64Array  # [3, H] scratch: hands after a draw, their sequences, from how many they come
     limit: int  # depth at which the walk stops, or -1
@@ -82,13 +82,13 @@ class TreeBuffers(NamedTuple):
     frontier_codes: Int64Array  # [..., 2, H]
     frontier_sequences: Int64Array  # [..., 2, H]
     frontier_counts: Int64Array  # [..., 2]
-    asked: StateArray  # [...] the game as the deciding seat knows it, for each decision; or none
-    asked_seat: Int32Array  # [...]
-    asked_index: Int32Array  # [...] which operation of the seat it is
+    decision_states: StateArray  # [...] the game as the deciding seat knows it, for each decision; or empty
+    decision_seats: Int32Array  # [...]
+    decision_operations: Int32Array  # [...] which operation of the seat it is
     sizes: Int64Array  # [NUM_SIZES + 1], the last one of `asked`
 
 
-ASKED: Final = NUM_SIZES
+DECISIONS: Final = NUM_SIZES
 
 
 # Hands ------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def fits(code: int, hidden: int) -> bool:
 
 
 @rule
-def number_of(choices: int) -> int:
+def num_choices(choices: int) -> int:
     """Count the choices in the set."""
     count = 0
     while choices != 0:
@@ -126,7 +126,7 @@ def code_of(cards: Int8Array, deck: Deck) -> int:
 
 
 @rule
-def hold(state: State, deck: Deck, seat: int, code: int) -> None:
+def write_hand(state: State, deck: Deck, seat: int, code: int) -> None:
     """Write a hand into the record; it has no cards that are not in the deck."""
     for kind in range(len(deck.cards)):
         state.hand[seat, deck.cards[kind]] = copies_in(code, kind)
@@ -144,7 +144,7 @@ def chance_of(deck: Deck, left: int) -> float:
 
 
 @rule
-def pairs(frames: Frames, depth: int, hidden: int) -> int:
+def count_pairs(frames: Frames, depth: int, hidden: int) -> int:
     """Count the possible pairs of hands at a node."""
     count = 0
     for one in range(frames.counts[depth, 0]):
@@ -159,7 +159,7 @@ def pairs(frames: Frames, depth: int, hidden: int) -> int:
 
 
 @rule
-def mixed(key: int, number: int) -> int:
+def mix(key: int, number: int) -> int:
     """Mix a nonnegative number into a 62-bit hash."""
     high = ((key >> _LANE) * _FACTORS[0] + number % _PRIMES[0]) % _PRIMES[0]
     low = ((key & ((1 << _LANE) - 1)) * _FACTORS[1] + number % _PRIMES[1]) % _PRIMES[1]
@@ -167,7 +167,7 @@ def mixed(key: int, number: int) -> int:
 
 
 @rule
-def side(state: State, team: int) -> int:
+def pack_team(state: State, team: int) -> int:
     """Return the public state of a team, packed into an integer."""
     result = int(state.km[team]) // 25
     result = (result << 5) | battle_top_code(int(state.battle[team]))
@@ -180,21 +180,21 @@ def side(state: State, team: int) -> int:
 
 
 @rule
-def after_public(chain: int, state: State, deck: Deck, seat: int) -> int:
+def hash_history(chain: int, state: State, deck: Deck, seat: int) -> int:
     """Extend the hash of a seat's public history by the public state; hidden data is not read."""
     team = seat
     caller = int(state.extension_team)
     said = (0 if caller == NO_TEAM else 1 if caller == team else 2) << 2 | int(state.phase)
     said = (said << 5 | (int(state.pending_hazard) + 1)) << 7 | int(state.draw_pile)
-    chain = mixed(chain, code_of(state.hidden, deck))
-    chain = mixed(chain, code_of(state.discard_pile, deck))
-    chain = mixed(chain, side(state, team))
-    chain = mixed(chain, side(state, 1 - team))
-    return mixed(chain, said)
+    chain = mix(chain, code_of(state.hidden, deck))
+    chain = mix(chain, code_of(state.discard_pile, deck))
+    chain = mix(chain, pack_team(state, team))
+    chain = mix(chain, pack_team(state, 1 - team))
+    return mix(chain, said)
 
 
 @rule
-def place_of(keys: Int64Array, key: int) -> int:
+def index_of_key(keys: Int64Array, key: int) -> int:
     """Return the index of a key in sorted keys, or -1."""
     low, high = 0, len(keys)
     while low < high:

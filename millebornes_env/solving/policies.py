@@ -20,7 +20,7 @@ from millebornes_env.games.millebornes.cards import CARD_NAMES
 from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import PHASE_NAMES, StateArray
-from millebornes_env.solving.archives import name_of_game, opened_archive, read_about, read_array
+from millebornes_env.solving.archives import name_of_game, open_archive, read_about, read_array
 from millebornes_env.solving.checkpoints import identity
 from millebornes_env.solving.deck import Deck
 from millebornes_env.solving.passes import weights_of_reach
@@ -43,14 +43,14 @@ _STEPS: Final = np.iinfo(np.uint16).max
 """Number of steps of probability in a file: weights are stored as multiples of 1 / `_STEPS`."""
 
 
-class AskedPolicy:
+class FunctionPolicy:
     """A policy defined by a function that is called at each information set.
 
     Attributes:
         name: what tables call it.
     """
 
-    asks = True
+    needs_states = True
     in_parts = True
 
     def __init__(self, name: str, ask: Ask) -> None:
@@ -65,17 +65,17 @@ class AskedPolicy:
             SolvingError: an answer is not a distribution over legal actions; the message names the place.
         """
         first, second = (np.ones(seat.size) for seat in tree.seats)
-        for start in range(0, len(tree.asked), _BATCH):
+        for start in range(0, len(tree.decision_states), _BATCH):
             part = slice(start, start + _BATCH)
-            states = tree.asked[part]
+            states = tree.decision_states[part]
             masks = np.zeros((len(states), num_actions(tree.game.rules.teams)), np.int8)
             write_masks(states, tree.game.record, masks)
             answer = self._checked(self._ask(states, masks), masks)
-            self._refuse(answer, masks, states, tree)
+            self._check_probabilities(answer, masks, states, tree)
             answer /= answer.sum(axis=1, keepdims=True)  # of float32, as networks answer
             for number, weights in enumerate((first, second)):
-                seat, rows = tree.seats[number], np.flatnonzero(tree.asked_seat[part] == number)
-                at = tree.asked_index[part][rows]
+                seat, rows = tree.seats[number], np.flatnonzero(tree.decision_seats[part] == number)
+                at = tree.decision_operations[part][rows]
                 sets, sequences = seat.choices[at], seat.operations.firsts[at]
                 write_weights(tree.game.deck, states["phase"][rows], sets, sequences, answer[rows], weights)
         return first, second
@@ -92,7 +92,9 @@ class AskedPolicy:
             )
         return array
 
-    def _refuse(self, answer: Float64Array, masks: Masks, states: StateArray, tree: Tree) -> None:
+    def _check_probabilities(
+        self, answer: Float64Array, masks: Masks, states: StateArray, tree: Tree
+    ) -> None:
         illegal = (answer != 0) & (masks == 0)
         wrong = (
             illegal.any(axis=1) | ~(np.abs(answer.sum(axis=1) - 1) < _TOLERANCE) | (answer < 0).any(axis=1)
@@ -100,7 +102,7 @@ class AskedPolicy:
         if not wrong.any():
             return
         row = int(wrong.argmax())
-        where = f"{tree.game.name}, {_place(states[row])}"
+        where = f"{tree.game.name}, {_describe_decision(states[row])}"
         if illegal[row].any():
             action = int(illegal[row].argmax())
             raise SolvingError(
@@ -113,7 +115,7 @@ class AskedPolicy:
         )
 
 
-def _place(state: Any) -> str:
+def _describe_decision(state: Any) -> str:
     """Describe a decision in words, without hidden cards."""
     seat = int(state["seat"])
     counts = state["hand"][seat].tolist()
@@ -165,7 +167,7 @@ class TablePolicy:
     table: Weights
     about: dict[str, Any]
 
-    asks = False
+    needs_states = False
     in_parts = False
 
     def weights(self, tree: Tree) -> Weights:
@@ -230,10 +232,10 @@ def write_policy(path: Path, tree: Tree, weights: Weights, about: dict[str, Any]
         OSError: it could not be written.
     """
     steps = [_rounded(tree, seat, weights[seat]) for seat in (0, 1)]
-    said = {"format": POLICY_FORMAT, **about, "game": identity(tree)}
+    metadata = {"format": POLICY_FORMAT, **about, "game": identity(tree)}
     with replacing(path) as draft, draft.open("wb") as file:
-        _write_arrays(file, {"about": np.array(json.dumps(said)), "seat_0": steps[0], "seat_1": steps[1]})
-    return TablePolicy(path.stem, _weights_of(tree, steps), said)
+        _write_arrays(file, {"about": np.array(json.dumps(metadata)), "seat_0": steps[0], "seat_1": steps[1]})
+    return TablePolicy(path.stem, _weights_of(tree, steps), metadata)
 
 
 def _write_arrays(file: BinaryIO, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -252,7 +254,7 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
         OSError: it could not be read.
     """
     try:
-        with opened_archive(path) as result:
+        with open_archive(path) as result:
             about = read_about(result)
             _check_about(path, about, tree)
             steps = [

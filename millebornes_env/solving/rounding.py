@@ -63,25 +63,25 @@ def roundings_of_reach(operations: Operations, reached: Int64Array) -> None:
 
 @kernel
 def roundings_at_ends(
-    own: Int32Array, others: Int32Array, reached: Int64Array, found: Int64Array, terms: Int64Array
+    own: Int32Array, others: Int32Array, reached: Int64Array, roundings: Int64Array, terms: Int64Array
 ) -> None:
     """Count the roundings of the gains at a sequence's ends: those of a term, and the terms."""
     for end in range(len(own)):
-        found[own[end]] = max(found[own[end]], reached[others[end]] + 1)
+        roundings[own[end]] = max(roundings[own[end]], reached[others[end]] + 1)
         terms[own[end]] += 1
 
 
 @kernel
-def roundings_of_gains(operations: Operations, found: Int64Array, terms: Int64Array) -> None:
+def roundings_of_gains(operations: Operations, roundings: Int64Array, terms: Int64Array) -> None:
     """Propagate the counts back to the root, taking the best choice at each decision."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
             for choice in range(first, first + count):
-                found[head] = max(found[head], found[choice] + terms[choice])
+                roundings[head] = max(roundings[head], roundings[choice] + terms[choice])
             terms[head] += 1
         else:
             for source in range(first, first - count):
-                found[sources[source]] = max(found[sources[source]], found[head] + terms[head])
+                roundings[sources[source]] = max(roundings[sources[source]], roundings[head] + terms[head])
                 terms[sources[source]] += 1

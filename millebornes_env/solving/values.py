@@ -46,12 +46,12 @@ class Policy(Protocol):
 
     Attributes:
         name: its name in tables.
-        asks: True if it needs `Tree.asked`.
+        needs_states: True if it needs `Tree.decision_states`.
         in_parts: True if it can weigh a trunk and its branches; else it is a table of the whole tree.
     """
 
     name: str
-    asks: bool
+    needs_states: bool
     in_parts: bool
 
     def weights(self, tree: Tree) -> Weights:
@@ -99,7 +99,7 @@ class Uniform:
     """The uniform policy: every legal choice has the same probability."""
 
     name = "uniform"
-    asks = False
+    needs_states = False
     in_parts = True
 
     def weights(self, tree: Tree) -> Weights:
@@ -220,7 +220,7 @@ def check_chances(chance: float) -> None:
 
 
 @dataclass(frozen=True)
-class Part:
+class BranchResult:
     """The contribution of a branch to the trunk.
 
     Attributes:
@@ -236,7 +236,7 @@ class Part:
     counts: Counts
 
 
-def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Float64Array]) -> Part:
+def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Float64Array]) -> BranchResult:
     """Evaluate a policy on a branch.
 
     Args:
@@ -251,7 +251,7 @@ def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Floa
     nothing = np.zeros(0)
     for seat, gain in zip(branch.seats, gains, strict=True):
         best_backward(seat.operations, gain, nothing)
-    return Part(
+    return BranchResult(
         total(branch.end_values, together),
         total(branch.end_chances, together),
         (gains[0][: branch.seats[0].roots].copy(), gains[1][: branch.seats[1].roots].copy()),
@@ -277,7 +277,7 @@ def judge(
         SolvingError: the policy is not one of this game; or it is a table of a game whose tree does not fit
             in memory.
     """
-    if not policy.in_parts or (game.cards <= SMALL and not policy.asks):
+    if not policy.in_parts or (game.cards <= SMALL and not policy.needs_states):
         if game.cards > WHOLE:
             raise SolvingError(
                 f"the policy {policy.name!r} is a table of the whole tree, and that of {game.name} does not "
@@ -285,15 +285,18 @@ def judge(
             )
         tree = Grower(game).whole()
         return judge_tree(tree, policy.weights(tree), policy.name)
-    trunk = Grower(game).trunk(TRUNK, asks=policy.asks)
+    trunk = Grower(game).trunk(TRUNK, states=policy.needs_states)
     weights = policy.weights(trunk)
     reach = [reach_of(seat, weight) for seat, weight in zip(trunk.seats, weights, strict=True)]
-    parts = _parts(game, trunk, policy, (reach[0], reach[1]), threads, on_progress)
+    parts = _branch_results(game, trunk, policy, (reach[0], reach[1]), threads, on_progress)
     return judge_parts(policy.name, trunk, (reach[0], reach[1]), parts)
 
 
 def judge_parts(
-    name: str, trunk: Tree, reach: tuple[Float64Array, Float64Array], parts: Iterable[tuple[Node, Part]]
+    name: str,
+    trunk: Tree,
+    reach: tuple[Float64Array, Float64Array],
+    parts: Iterable[tuple[Node, BranchResult]],
 ) -> Judgement:
     """Evaluate a policy on a trunk, given the results of its branches.
 
@@ -322,28 +325,28 @@ def judge_parts(
     return Judgement(name, value, (float(gains[0][0]), float(gains[1][0])), counts)
 
 
-def _parts(
+def _branch_results(
     game: Solvable,
     trunk: Tree,
     policy: Policy,
     reach: tuple[Float64Array, Float64Array],
     threads: int | None,
     on_progress: OnProgress | None,
-) -> Iterator[tuple[Node, Part]]:
+) -> Iterator[tuple[Node, BranchResult]]:
     """Yield the contribution of each branch, in the order of the frontier."""
     own = local()
 
-    def part(node: Node) -> Part:
+    def part(node: Node) -> BranchResult:
         if not hasattr(own, "grower"):
             own.grower = Grower(game)
-        branch = own.grower.branch(node, asks=policy.asks)
+        branch = own.grower.branch(node, states=policy.needs_states)
         roots = reach[0][node.sequences[0]], reach[1][node.sequences[1]]
         return judge_branch(branch, policy.weights(branch), roots)
 
     workers = threads or os.cpu_count() or 1
     nodes = iter(trunk.frontier)
     with ThreadPoolExecutor(workers) as pool:
-        waiting: list[tuple[Node, Future[Part]]] = [
+        waiting: list[tuple[Node, Future[BranchResult]]] = [
             (node, pool.submit(part, node)) for node in islice(nodes, _AHEAD * workers)
         ]
         done = 0
@@ -360,7 +363,9 @@ def _parts(
                 future.cancel()
 
 
-def counted(game: Solvable, *, threads: int | None = None, on_progress: OnProgress | None = None) -> Counts:
+def count_nodes(
+    game: Solvable, *, threads: int | None = None, on_progress: OnProgress | None = None
+) -> Counts:
     """Count the nodes, information sets, most actions and payoffs of the game."""
     return judge(game, Uniform(), threads=threads, on_progress=on_progress).counts
 
@@ -371,7 +376,7 @@ __all__ = [
     "Uniform",
     "Weights",
     "best_response",
-    "counted",
+    "count_nodes",
     "gains_at_ends",
     "judge",
     "judge_tree",
