@@ -1,9 +1,9 @@
-"""External-sampling Monte Carlo CFR (Lanctot et al. 2009): regrets from sampled rounds, not from all of them.
+"""External-sampling Monte Carlo CFR (Lanctot et al. 2009): regrets from sampled rounds.
 
 In a traversal one seat tries all its choices; the cards and the choices of the other seat are sampled. A
-traversal costs microseconds and an iteration of CFR+ a walk through the game, so this method is the sooner
-better, and the other one comes further. It plays rounds of the rulebook; where its information sets are in
-the tree, it finds by their keys (`nodes.mix`).
+traversal takes microseconds, an iteration of CFR+ a walk through the whole game: MCCFR improves faster at
+first, CFR+ converges further. Traversals play rounds with the rulebook and find information sets in the tree
+by their keys (`nodes.mix`).
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class SeatData(NamedTuple):
     choices: Int64Array  # [I] sets of bits
     firsts: Int64Array  # [I] the sequence of the first choice
     regrets: Float64Array  # [size]
-    average: Float64Array  # [size] the sum of the policies that were sampled from
-    weights: Float64Array  # [size] the policy; or empty: it is matched to the regrets
-    visits: Int64Array  # [I] traversals in which the seat tried all its choices there
+    average: Float64Array  # [size] sum of the sampled policies
+    weights: Float64Array  # [size] a fixed policy; if empty, the policy follows from the regrets
+    visits: Int64Array  # [I] number of traversals in which the seat tried all its choices there
 
 
 class Trail(NamedTuple):
@@ -62,11 +62,11 @@ class Trail(NamedTuple):
 
     states: StateArray  # [D]
     chains: Int64Array  # [D, 2] the hash of each seat's public history
-    infosets: Int64Array  # [D] of the information set
+    infosets: Int64Array  # [D] index of the information set
     next_choice: Int64Array  # [D] number of the next choice to try
     policy: Float64Array  # [D, C]
-    values: Float64Array  # [D, C] what the choices won
-    counters: Int64Array  # [2] random numbers used in this traversal; decisions that were looked at
+    values: Float64Array  # [D, C] payoffs of the choices
+    counters: Int64Array  # [2] random numbers used in this traversal; decisions visited
     mask: npt.NDArray[np.int8]  # [MASK_SIZE]
 
 
@@ -89,7 +89,7 @@ def match_regrets(side: SeatData, infoset: int, trail: Trail, depth: int) -> int
 
 @seldom
 def deal(state: State, rules: RulesRecord, key_0: int, key_1: int) -> None:
-    """Deal the cards again; seat 0 begins."""
+    """Deal a new round; seat 0 begins."""
     state.key[0] = key_0
     state.key[1] = key_1
     deal_round(state, rules)
@@ -124,7 +124,7 @@ def sample_choice(trail: Trail, depth: int, count: int, key_0: int, key_1: int) 
 def play(state: State, deck: Deck, rules: RulesRecord, trail: Trail, depth: int, choice: int) -> None:
     """Apply a choice, and add it to the seat's history."""
     seat = int(state.seat)
-    if int(state.phase) != CLAIM:  # that a hazard was let stand is no part of the public history
+    if int(state.phase) != CLAIM:  # letting a hazard stand is not public
         trail.chains[depth, seat] = mix(trail.chains[depth, seat], choice)
     apply_action(state, rules, action_of(deck, int(state.phase), choice))
 
@@ -140,7 +140,7 @@ def play_to_decision(
     key_0: int,
     key_1: int,
 ) -> int:
-    """Play until the seat decides again, the other one by its policy; return the set, or the end."""
+    """Play until the seat has a choice, sampling the other seat; return the information set or `_AT_END`."""
     state = trail.states[depth]
     while int(state.phase) != ROUND_OVER:
         mover = int(state.seat)
@@ -182,7 +182,7 @@ def traverse(
         sides: the data of both seats; regrets and averages are updated.
         deck: of the table.
         rules: of the table.
-        root: a dealt round; its cards are dealt again.
+        root: a dealt round; its cards are redealt.
         trail: scratch arrays.
         first: number of the first traversal; it determines the random numbers.
         count: number of traversals.
@@ -236,7 +236,7 @@ def traverse(
 
 @rule
 def update_regrets(side: SeatData, infoset: int, trail: Trail, depth: int, count: int) -> float:
-    """Add each choice's gain over the policy to the regrets; return the value of the policy."""
+    """Add each choice's advantage to the regrets; return the value of the policy."""
     value = 0.0
     for choice in range(count):
         value += trail.policy[depth, choice] * trail.values[depth, choice]
@@ -258,16 +258,15 @@ class Sampler:
     """
 
     def __init__(self, game: Solvable, seed: int = 0, tree: Tree | None = None) -> None:
-        """Walk the game, unless its tree is given.
+        """Create a solver, and walk the game unless its tree is given.
 
         Args:
             game: from `solvable`.
-            seed: of the cards and the draws.
+            seed: seed of the deals and the sampled choices.
             tree: `Grower(game).whole(keys=True)`.
 
         Raises:
-            SolvingError: its tree does not fit in memory; or the one that was given has no keys, or is one of
-                another game.
+            SolvingError: the tree does not fit in memory, has no keys, or is of another game.
         """
         if game.cards > WHOLE:
             raise SolvingError(
@@ -276,7 +275,7 @@ class Sampler:
             )
         self.tree = tree or Grower(game).whole(keys=True)
         if self.tree.game.rules != game.rules:
-            raise SolvingError(f"the tree is one of {self.tree.game.name}, and not of {game.name}")
+            raise SolvingError(f"the tree is of {self.tree.game.name}, not of {game.name}")
         if len(self.tree.seats[0].keys) == 0:
             raise SolvingError("the tree has no keys: grow it by whole(keys=True)")
         self.sides = _seat_data(self.tree.seats[0]), _seat_data(self.tree.seats[1])

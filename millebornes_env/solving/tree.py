@@ -1,7 +1,7 @@
 """The game as flat arrays: the whole tree, or a trunk and the branches that grow from its frontier.
 
-Ten cards fit in memory as a whole. Of twelve, the trunk is kept, and one branch after the other is grown,
-judged and dropped; branches do not depend on each other, so that threads can share them.
+The tree of ten cards fits in memory as a whole. For twelve cards the trunk is kept, and branches are grown,
+evaluated and dropped one by one; they are independent, so threads can share them.
 """
 
 from __future__ import annotations
@@ -107,13 +107,13 @@ class Tree:
     """A tree, a trunk or a branch.
 
     Attributes:
-        game: of which game.
+        game: the game.
         seats: the trees of the two seats.
-        end_sequences: int32[2, E], where a round ends: a sequence of each seat.
-        end_values: float64[E], what seat 0 wins there, times the probability of the cards.
+        end_sequences: int32[2, E], a sequence of each seat at each end of the round.
+        end_values: float64[E], payoff of seat 0 at the end, times the probability of the cards.
         end_chances: float64[E], that probability.
-        counts: how large it is.
-        frontier: of a trunk, the nodes from which branches grow.
+        counts: the size of the tree.
+        frontier: the nodes from which branches grow; empty unless this is a trunk.
         decision_states: `STATE[Q]`, the game at each decision as its seat knows it; empty unless grown with
             `states=True`.
         decision_seats: int32[Q], the seat of each decision.
@@ -134,7 +134,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the frontier: its record, and for each seat the hands and the sequences that lead to them."""
+    """A node of the frontier: its record, and each seat's hands with the sequences that lead to them."""
 
     state: StateArray
     codes: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
@@ -142,10 +142,10 @@ class Node:
 
 
 class Grower:
-    """Builder of trees of one game, which reuses its arrays; each thread needs its own."""
+    """Builder of trees of one game. It reuses its arrays, so each thread needs its own."""
 
     def __init__(self, game: Solvable) -> None:
-        """Take a game; nothing is allocated yet."""
+        """Create a builder; arrays are allocated when the first tree is grown."""
         self._game = game
         self._capacity = _FIRST_CAPACITY
         self._frontier_capacity = 1
@@ -157,8 +157,8 @@ class Grower:
         """Grow the whole tree; up to 10 cards, it takes seconds and some hundred MB.
 
         Args:
-            keys: whether to hash the information sets, so that a policy can be played from it.
-            states: whether to keep the game at each decision (`Tree.asked`), half a KB for each.
+            keys: compute `SeatTree.keys`, by which an agent finds its information sets.
+            states: store `Tree.decision_states`, half a KB each.
         """
         self._has_keys, self._arrays = keys, None
         return self._grow(None, -1, states=states)
@@ -167,8 +167,8 @@ class Grower:
         """Grow the tree down to a number of decisions.
 
         Args:
-            depth: of the frontier.
-            states: whether to keep the game at each decision (`Tree.asked`).
+            depth: depth of the frontier, in decisions.
+            states: store `Tree.decision_states`.
         """
         return self._grow(None, depth, states=states)
 
@@ -241,7 +241,7 @@ def _margin(game: Solvable) -> int:
 
 
 def _begin(frames: Frames, buffers: TreeBuffers, game: Solvable, node: Node | None, roots: list[int]) -> None:
-    """Write the node from which the walk starts."""
+    """Write the start node of the walk."""
     buffers.sizes[:] = 0
     buffers.sizes[LOWEST], buffers.sizes[HIGHEST] = _FAR, -_FAR
     frames.states[0] = game.root[0] if node is None else node.state[0]

@@ -1,16 +1,16 @@
 """The compiled walk over public histories, with all hands that either seat may hold there.
 
-The walk visits a tree of public nodes, by what both seats have seen. A node holds, for each seat, the hands
-that it may have, and with each hand the *sequence* that leads to it: what this seat has done and drawn so
-far. The result is the two seats' own trees, as flat arrays of *operations* in the order of the walk, and the
-*ends*, where a sequence of one seat meets one of the other:
+The walk visits a tree of public histories. A node holds, for each seat, its possible hands, and with each
+hand the *sequence* that leads to it: the seat's own actions and draws so far. The result is the tree of each
+seat, as flat arrays of *operations* in the order of the walk, and the *ends*, where a sequence of one seat
+meets a sequence of the other:
 
-* a decision (an information set): a sequence, and the sequences that its actions lead to;
+* a decision (an information set): a sequence, and the sequences after each of its actions;
 * a merge: draws that lead to the same hand from different hands;
 * an end: a sequence of each seat, the payoff of seat 0, and the probability of the cards.
 
-The record of a node is that of the public part: hands are written into it only to ask the rulebook what they
-allow. A hazard that stands tells nobody whether the attacked seat could have parried it.
+The record of a node holds the public state; hands are written into it only to compute legal actions. A hazard
+that stands does not reveal whether the attacked seat could have parried it.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ from millebornes_env.solving.nodes import (
 @rule
 def index_of_drawn(frames: Frames, count: int, code: int) -> int:
     """Return the index of a hand among those drawn so far, or `count`."""
-    place = 0
-    while place < count and frames.drawn[0, place] != code:
-        place += 1
-    return place
+    index = 0
+    while index < count and frames.drawn[0, index] != code:
+        index += 1
+    return index
 
 
 @seldom
@@ -88,31 +88,31 @@ def draw_card(frames: Frames, buffers: TreeBuffers, deck: Deck, depth: int, seat
         for kind in range(len(deck.cards)):
             if copies_in(hidden - code, kind) > 0:
                 after = code + (1 << (BITS * kind))
-                place = index_of_drawn(frames, count, after)
-                if place == count:
-                    frames.drawn[0, place] = after
-                    frames.drawn[1, place] = frames.sequences[depth, seat, hand]
-                    frames.drawn[2, place] = 0
+                index = index_of_drawn(frames, count, after)
+                if index == count:
+                    frames.drawn[0, index] = after
+                    frames.drawn[1, index] = frames.sequences[depth, seat, hand]
+                    frames.drawn[2, index] = 0
                     count += 1
-                frames.drawn[2, place] += 1
+                frames.drawn[2, index] += 1
     merge(frames, buffers, deck, depth, seat, count)
-    for place in range(count):
-        frames.codes[depth, seat, place] = frames.drawn[0, place]
-        frames.sequences[depth, seat, place] = frames.drawn[1, place]
+    for index in range(count):
+        frames.codes[depth, seat, index] = frames.drawn[0, index]
+        frames.sequences[depth, seat, index] = frames.drawn[1, index]
     frames.counts[depth, seat] = count
 
 
 @rule
 def merge(frames: Frames, buffers: TreeBuffers, deck: Deck, depth: int, seat: int, count: int) -> None:
-    """Give a sequence of its own to each drawn hand that comes from several."""
-    for place in range(count):
-        if frames.drawn[2, place] == 1:
+    """Add a new sequence for each drawn hand that comes from several hands."""
+    for index in range(count):
+        if frames.drawn[2, index] == 1:
             continue
         at = buffers.sizes[OPERATIONS + seat]
         first = buffers.sizes[SOURCES + seat]
         merged = buffers.sizes[SEQUENCES + seat]
         for hand in range(frames.counts[depth, seat]):
-            taken = frames.drawn[0, place] - frames.codes[depth, seat, hand]
+            taken = frames.drawn[0, index] - frames.codes[depth, seat, hand]
             if is_one_card(taken, len(deck.cards)):
                 buffers.sources[seat, buffers.sizes[SOURCES + seat]] = frames.sequences[depth, seat, hand]
                 buffers.sizes[SOURCES + seat] += 1
@@ -121,7 +121,7 @@ def merge(frames: Frames, buffers: TreeBuffers, deck: Deck, depth: int, seat: in
         buffers.kinds[seat, at] = first - buffers.sizes[SOURCES + seat]
         buffers.sizes[OPERATIONS + seat] += 1
         buffers.sizes[SEQUENCES + seat] += 1
-        frames.drawn[1, place] = merged
+        frames.drawn[1, index] = merged
 
 
 @rule
@@ -213,10 +213,7 @@ def choices_of(state: State, deck: Deck, rules: RulesRecord, mask: Int8Array) ->
 
 @rule
 def write_decision(buffers: TreeBuffers, seat: int, sequence: int, choices: int) -> int:
-    """Write an information set; return the sequence of its first choice.
-
-    Where there is no choice, the sequence goes on as it is.
-    """
+    """Write an information set; return the sequence of its first choice, or its own if it has only one."""
     count = num_choices(choices)
     buffers.sizes[INFOSETS + seat] += 1
     buffers.sizes[MOST_ACTIONS] = max(buffers.sizes[MOST_ACTIONS], count)
@@ -235,7 +232,7 @@ def write_decision(buffers: TreeBuffers, seat: int, sequence: int, choices: int)
 def write_decision_state(
     frames: Frames, buffers: TreeBuffers, deck: Deck, depth: int, code: int, hidden: int
 ) -> None:
-    """Store the game as the deciding seat knows it, to ask an agent; hidden cards have any order."""
+    """Store the game as the deciding seat knows it, with the hidden cards in an arbitrary order."""
     at = buffers.sizes[DECISIONS]
     buffers.decision_states[at] = frames.states[depth]
     state = buffers.decision_states[at]
@@ -243,7 +240,7 @@ def write_decision_state(
     write_hand(state, deck, seat, code)
     write_hand(state, deck, 1 - seat, 0)
     missing = int(state.hand_count[1 - seat])
-    place = 0
+    index = 0
     left = hidden - code
     for kind in range(len(deck.cards)):
         card = deck.cards[kind]
@@ -252,10 +249,10 @@ def write_decision_state(
                 state.hand[1 - seat, card] = int(state.hand[1 - seat, card]) + 1
                 missing -= 1
                 continue
-            while int(state.deck[place]) == NO_CARD:
-                place += 1
-            state.deck[place] = card
-            place += 1
+            while int(state.deck[index]) == NO_CARD:
+                index += 1
+            state.deck[index] = card
+            index += 1
     buffers.decision_seats[at] = seat
     buffers.decision_operations[at] = buffers.sizes[OPERATIONS + seat]
     buffers.sizes[DECISIONS] = at + 1
@@ -293,7 +290,7 @@ def open_node(frames: Frames, buffers: TreeBuffers, deck: Deck, rules: RulesReco
             for other in range(frames.counts[depth, 1 - seat]):
                 if fits(frames.codes[depth, 1 - seat, other], left):
                     buffers.sizes[PLAY_NODES] += 1
-    if int(state.phase) != CLAIM:  # which only a seat is asked that holds the safety
+    if int(state.phase) != CLAIM:  # a claim decision is private: it reveals that the seat holds the safety
         frames.chains[depth, seat] = chain
     frames.next_choice[depth] = 0
     return True
@@ -304,7 +301,7 @@ def open_node(frames: Frames, buffers: TreeBuffers, deck: Deck, rules: RulesReco
 
 @rule
 def some_hand_has(frames: Frames, depth: int, choice: int) -> bool:
-    """Return True if the deciding seat may choose this with at least one of its hands."""
+    """Return True if the choice is legal with at least one hand of the deciding seat."""
     seat = int(frames.states[depth].seat)
     for hand in range(frames.counts[depth, seat]):
         if (frames.choices[depth, hand] >> choice) & 1:
@@ -328,7 +325,7 @@ def some_hand_parries(frames: Frames, deck: Deck, depth: int, seat: int, card: i
 
 @rule
 def record_choice(frames: Frames, depth: int, choice: int) -> None:
-    """Note a choice in the seat's history; letting a hazard stand is not part of its public history."""
+    """Add a choice to the seat's public history, unless it is about a claim."""
     here = frames.states[depth]
     if int(here.phase) != CLAIM:
         seat = int(here.seat)
@@ -372,7 +369,7 @@ def card_shown(state: State, deck: Deck, choice: int) -> int:
 
 @seldom
 def apply_action(state: State, rules: RulesRecord, action: int) -> None:
-    """Apply an action by the rulebook; compiled once, and called."""
+    """Apply an action; a separate function so that the rulebook's `step` is compiled only once."""
     step(state, rules, action)
 
 
@@ -380,7 +377,7 @@ def apply_action(state: State, rules: RulesRecord, action: int) -> None:
 def enter(
     frames: Frames, buffers: TreeBuffers, deck: Deck, rules: RulesRecord, depth: int, choice: int
 ) -> None:
-    """Make the node that a choice leads to, one deeper."""
+    """Write the child node of a choice at the next depth."""
     frames.states[depth + 1] = frames.states[depth]
     frames.chains[depth + 1, 0] = frames.chains[depth, 0]
     frames.chains[depth + 1, 1] = frames.chains[depth, 1]
@@ -414,7 +411,7 @@ def enter(
 
 @rule
 def follow_own(frames: Frames, depth: int, seat: int, choice: int, code: int, is_pass: bool) -> None:
-    """Keep the hands that allow this choice; a hazard also stands if it could not be parried."""
+    """Keep the hands that allow this choice; after a pass, also those without the safety."""
     count = 0
     for hand in range(frames.counts[depth, seat]):
         choices = frames.choices[depth, hand]
@@ -432,7 +429,7 @@ def follow_own(frames: Frames, depth: int, seat: int, choice: int, code: int, is
 
 @rule
 def follow_other(frames: Frames, depth: int, seat: int, hidden: int) -> None:
-    """Keep the hands that the other seat may still have after a card was shown."""
+    """Keep the hands of the other seat that are still possible after a card was shown."""
     count = 0
     for hand in range(frames.counts[depth, seat]):
         code = frames.codes[depth, seat, hand]
@@ -445,7 +442,7 @@ def follow_other(frames: Frames, depth: int, seat: int, hidden: int) -> None:
 
 @rule
 def has_capacity(buffers: TreeBuffers, margin: int) -> bool:
-    """Return True if the arrays have room for one more node."""
+    """Return True if the arrays can hold one more node."""
     for seat in range(PLAYERS):
         if buffers.sizes[OPERATIONS + seat] + margin > buffers.heads.shape[1]:
             return False
@@ -465,12 +462,12 @@ def grow(
     """Walk from the node in `frames` at depth 0 to all ends.
 
     Args:
-        frames: the node's record and hands at depth 0.
-        buffers: empty arrays, `sizes` with the sequences that there are.
+        frames: the start node's record and hands at depth 0.
+        buffers: empty arrays; `sizes` counts the initial sequences.
         deck: of the table.
         rules: of the table.
-        is_root: nothing was dealt yet: the hands are empty, the record is that of a dealt round.
-        margin: what one node can add to an array, at most.
+        is_root: True if nothing is dealt yet: the hands are empty, and the record is a dealt round.
+        margin: maximum number of entries that one node can add to an array.
 
     Returns:
         DONE, or FULL: the arrays are too small.

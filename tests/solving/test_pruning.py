@@ -38,7 +38,7 @@ def test_the_last_digits_come_from_what_is_left(
 
 def test_where_nothing_is_pruned_it_is_the_same_game(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a trunk and branches, in another order; random play is worth the same, and to best responses too."""
-    monkeypatch.setattr(pruning, "_HARDLY", -1.0)
+    monkeypatch.setattr(pruning, "_KEPT_PROBABILITY", -1.0)
     monkeypatch.setattr(cfr_in_parts, "TRUNK", 3)
     solver = SolverInParts(solvable("mini7"))
     pruned = PrunedGame(solver._pieces(), solver._averaged)
