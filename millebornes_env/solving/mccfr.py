@@ -309,7 +309,7 @@ class Sampler:
         self.traversals += traversals
 
     def weights(self) -> Weights:
-        """Return the average policy: float64[size] for each seat, as `values.Policy.weights` returns them."""
+        """Return the average policy, float64[size] for each seat (`values.Policy.weights`)."""
         result = []
         for seat, side in zip(self.tree.seats, self.sides, strict=True):
             weights = np.ones(seat.size)

@@ -199,10 +199,10 @@ def test_a_table_that_is_none_is_refused() -> None:
     tree = Grower(solvable(SMALL)).whole()
     first, second = Uniform().weights(tree)
     for wrong, words in (
-        (first * 1.1, "sum up to"),
+        (first * 1.1, "sum to"),
         (-first, "below 0"),
         (first[:-1], "weights for seat 0"),
-        *((np.append(first[:-1], number), "below 0, or no numbers") for number in (np.nan, np.inf)),
+        *((np.append(first[:-1], number), "negative or non-finite") for number in (np.nan, np.inf)),
     ):
         with pytest.raises(SolvingError, match=words):
             judge(solvable(SMALL), TablePolicy("wrong", (wrong, second), {}))
