@@ -238,7 +238,7 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         solver.load(path)
     about = {"format": 1, "game": identity(solver.tree), "predictive": True}
     np.savez(path, about=np.array(json.dumps(about)))
-    with pytest.raises(SolvingError, match="after how many iterations"):
+    with pytest.raises(SolvingError, match="number of iterations is missing"):
         solver.load(path)
     with pytest.raises(OSError, match="nowhere"):
         solver.load(tmp_path / "nowhere.npz")
@@ -284,7 +284,7 @@ def test_files_that_hold_something_else_are_refused(tmp_path: Path, write: Calla
     write(path)
     with pytest.raises(SolvingError, match=r"other.npz holds no policy") as policy:
         read_policy(path, Grower(solvable(SMALL)).whole())
-    with pytest.raises(SolvingError, match=r"other.npz is no checkpoint of a solver, or damaged") as run:
+    with pytest.raises(SolvingError, match=r"other.npz is not a checkpoint of a solver, or is damaged") as run:
         Solver(solvable(SMALL)).load(path)
     assert "unsafely" not in str(policy.value) + str(run.value)
 
