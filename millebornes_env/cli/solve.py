@@ -30,7 +30,7 @@ from millebornes_env.solving.cfr_in_parts import solver_of
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.policies import write_policy
 from millebornes_env.solving.tree import Counts
-from millebornes_env.solving.values import WHOLE, Judgement, counted, judge
+from millebornes_env.solving.values import WHOLE, Judgement, count_nodes, judge
 
 _REPORT_SECONDS: Final = 2.0
 _SAVE_SECONDS: Final = 60.0
@@ -119,7 +119,9 @@ def run(args: argparse.Namespace) -> None:
     sheet = find_edition(with_its_game(args.deck))
     game: Solvable = game_of(sheet.game).hook("solving.solvable", "the command solve")(sheet)
     if args.count:
-        print(words_of_counts(game, counted(game, threads=args.threads, on_progress=progress("counting"))))
+        print(
+            words_of_counts(game, count_nodes(game, threads=args.threads, on_progress=progress("counting")))
+        )
     elif args.agents:
         _judge_agents(args, game)
     else:

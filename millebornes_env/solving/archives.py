@@ -1,4 +1,4 @@
-"""Reading the `.npz` files of checkpoints and policies, which may be anything."""
+"""Reading `.npz` files of checkpoints and policies from untrusted sources."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 LONGEST_ABOUT: Final = 1_000_000
-"""Letters of the JSON that says what a file is."""
+"""Maximum length of a file's metadata, in characters of JSON."""
+_LONGEST_REASON: Final = 200
 
 
 def read_about(archive: Any) -> dict[str, Any]:
-    """Return the JSON object in a file's array `about`, which describes the file.
+    """Return the metadata of a file: the JSON object in its array `about`.
 
     Args:
-        archive: from `opened_archive`.
+        archive: from `open_archive`.
 
     Raises:
-        ValueError: it has none.
+        ValueError: the file has no metadata.
     """
     shape, dtype = _head(archive, "about")
     if shape != () or dtype.kind != "U" or dtype.itemsize > 4 * LONGEST_ABOUT:
@@ -38,16 +39,16 @@ def read_about(archive: Any) -> dict[str, Any]:
 
 
 def read_array(archive: Any, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Read one array, if its header says that it has the size and the type.
+    """Read an array, after checking its header.
 
     Args:
-        archive: from `opened_archive`.
-        name: of the array.
-        shape: that it must have.
-        dtype: that it must have.
+        archive: from `open_archive`.
+        name: name of the array.
+        shape: expected shape.
+        dtype: expected type.
 
     Raises:
-        ValueError: it has another one, or is missing or damaged.
+        ValueError: the array has another shape or type, or is missing or damaged.
     """
     result, kind = _head(archive, name)
     if result != shape or kind != np.dtype(dtype):
@@ -57,7 +58,7 @@ def read_array(archive: Any, name: str, shape: tuple[int, ...], dtype: npt.DType
 
 
 def _head(archive: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and type of an array, without reading it.
+    """Return the shape and type of an array without reading it.
 
     Raises:
         ValueError: the array is missing or damaged.
@@ -74,32 +75,30 @@ def _head(archive: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 @contextlib.contextmanager
-def opened_archive(path: Path) -> Iterator[Any]:
-    """An `.npz` file, whose arrays are read as they are asked for.
+def open_archive(path: Path) -> Iterator[Any]:
+    """Open an `.npz` file whose arrays are read on access; nothing is unpickled.
 
     Raises:
-        ValueError: it is no such file, or damaged, whenever that turns out; nothing is unpickled.
-        OSError: it could not be read.
+        ValueError: the file is not an `.npz` file, or is damaged; also raised by later accesses.
+        OSError: the file could not be read.
     """
     with path.open("rb") as file:
         if not zipfile.is_zipfile(file):
-            raise ValueError("it is no .npz file, or its end is missing")
+            raise ValueError("it is not an .npz file, or its end is missing")
         file.seek(0)
         try:
             with np.load(file, allow_pickle=False) as result:
                 yield result
         except (OSError, ValueError):
             raise
-        except Exception as error:  # NumPy and zipfile have many for bytes that are not what they should be
+        except Exception as error:  # NumPy and zipfile raise many types for damaged files
             raise ValueError((str(error) or type(error).__name__)[:_LONGEST_REASON]) from None
 
 
 def name_of_game(about: dict[str, Any]) -> object:
-    """The name of the game that a file is of, for a message; None if it says none."""
+    """Return the name of the game in a file's metadata, or None if missing."""
     game = about.get("game")
     return game.get("name") if isinstance(game, dict) else None
 
 
-_LONGEST_REASON: Final = 200
-
-__all__ = ["name_of_game", "opened_archive", "read_about", "read_array"]
+__all__ = ["name_of_game", "open_archive", "read_about", "read_array"]

@@ -1,4 +1,4 @@
-"""Agents as policies of small games: ask one at every information set (`millebornes_env.solving`)."""
+"""Agents as policies of small games: one query at each information set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec
 from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.solving.deck import Solvable
-from millebornes_env.solving.policies import AskedPolicy
+from millebornes_env.solving.policies import FunctionPolicy
 from millebornes_env.solving.values import Policy, Uniform
 
 SAMPLE: Final = "sample"
@@ -28,33 +28,35 @@ def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
     """Return an agent as a policy of both seats.
 
     An agent that has `probabilities` and samples (`mode=sample`) is a mixed policy; `random` is the uniform
-    one, `equilibrium` what it was made from. All others are asked once at each information set, and their
-    answer is taken as a deterministic choice. An agent with a memory is asked with an empty memory.
+    policy, `equilibrium` the policy in its file. Any other agent acts once at each information set, with an
+    empty memory, and its action is taken as a deterministic choice.
 
     Args:
-        spec: what `agents.load` takes.
+        spec: the agent, as for `agents.load`.
         game: from `solving.deck.solvable`.
-        seed: of the agent's own random numbers.
+        seed: seed of the agent's random numbers.
 
     Raises:
         SolvingError: the agent sees hidden cards, so its actions are not a policy.
-        MilleBornesError: what `agents.load` raises.
+        MilleBornesError: as `agents.load`.
     """
     env = vector_env(1, game.name, players=2)
     agent = load(spec, env, seed)
     if sees_hidden_cards(agent):
-        raise SolvingError(f"{agent.name!r} sees hidden cards: what it does is no policy of what a seat sees")
+        raise SolvingError(
+            f"{agent.name!r} sees hidden cards, so its actions depend on more than a seat sees"
+        )
     table = getattr(agent, "policy_of_both_seats", None)
     if table is not None:
         result: Policy = table()
         return result
     if agent.name == "random":
         return Uniform()
-    return AskedPolicy(agent.name, _Asking(agent, game, env.observation_sections[-1].stop))
+    return FunctionPolicy(agent.name, _AgentFunction(agent, game, env.observation_sections[-1].stop))
 
 
-class _Asking:
-    """Wrapper that asks an agent, one thread at a time, because it may keep internal state."""
+class _AgentFunction:
+    """Policy function that calls an agent, one thread at a time because the agent may keep state."""
 
     def __init__(self, agent: Agent, game: Solvable, width: int) -> None:
         self._agent = agent
@@ -72,10 +74,10 @@ class _Asking:
                 weights: npt.NDArray[Any] = mixed.probabilities(rows, masks)
                 return weights
             forget(self._agent)
-            chosen = ask(self._agent, rows, masks, np.arange(len(states)), states.copy)
+            actions = ask(self._agent, rows, masks, np.arange(len(states)), states.copy)
         weights = np.zeros(masks.shape)
-        known = (chosen >= 0) & (chosen < masks.shape[1])
-        weights[np.flatnonzero(known), chosen[known]] = 1.0
+        in_range = (actions >= 0) & (actions < masks.shape[1])
+        weights[np.flatnonzero(in_range), actions[in_range]] = 1.0
         return weights
 
 

@@ -1,10 +1,10 @@
 """Predictive CFR+: the value of a game, and a policy close to an equilibrium.
 
-Counterfactual regret minimisation with regret matching+ (Tammelin 2014), seats in turn, in which the regrets
-of the last iteration are expected once more (Farina, Kroer and Sandholm 2021). Later policies weigh more in
-the average: by a high power of the iteration, so that the last tenth of a run makes up most of it. The square
-is usual; on the mini decks it takes ten to twenty times as many iterations to 1e-6 points. `Cfr.polish` goes
-on with the choices that are left (`pruning`), which takes the last digits of large games.
+Counterfactual regret minimisation with regret matching+ (Tammelin 2014) and alternating updates, with the
+last iteration's regrets as predictions (Farina, Kroer and Sandholm 2021). Later policies weigh more in the
+average: by a high power of the iteration, so that the last tenth of a run dominates. The usual square needs
+ten to twenty times as many iterations to reach 1e-6 points on the mini decks. `Cfr.polish` continues on the
+pruned game (`pruning`), which gives the last digits of large games.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ Float64Array = npt.NDArray[np.float64]
 POWER: Final = 16.0
 """Exponent of the iteration in the weight of its policy in the average; 1 in plain CFR+."""
 LEARNED: Final = ("regrets", "last", "average")
-"""Names of the arrays that each seat keeps between iterations and that checkpoints hold."""
-
-
+"""Names of the arrays that each seat keeps between iterations, also in checkpoints."""
 _WORK: Final = 0.25
 """Fraction of the work of the iterations on the whole game that polishing may take."""
 _MOST_POLISHING: Final = 50_000
@@ -53,24 +51,24 @@ class Polished:
         judgement: its evaluation in the whole game.
         iterations: number of iterations on the pruned game.
         pruned: the pruned game.
-        found: the policy on the pruned game.
+        weights: the policy on the pruned game.
     """
 
     judgement: Judgement
     iterations: int
     pruned: PrunedGame
-    found: Weights
+    weights: Weights
 
 
 class Cfr(ABC):
-    """Base class of solvers: iterations are counted and timed, and can be resumed.
+    """Base class of solvers, which counts and times iterations and resumes from checkpoints.
 
     Attributes:
         game: the game to solve.
         counts: the size of the game.
         iteration: number of completed iterations.
-        seconds: their total time, including those before a checkpoint.
-        predictive: True for predictive CFR+, which uses the last regrets as a prediction; False: plain CFR+.
+        seconds: their total time, including iterations before a checkpoint.
+        predictive: True for predictive CFR+; False for plain CFR+.
         is_half_done: True if an iteration was interrupted, so that the solver cannot continue.
     """
 
@@ -111,19 +109,19 @@ class Cfr(ABC):
 
     def judge(self) -> Judgement:
         """Return the distance of the average policy from an equilibrium."""
-        return self._judged(f"CFR+, {self.iteration} iterations", self._averaged)
+        return self._judge_weights(f"CFR+, {self.iteration} iterations", self._average_policy)
 
     def polish(self, nash_conv: float) -> Polished:
-        """Continue with the choices that are taken or nearly as good, without changing the learned arrays.
+        """Continue on the pruned game, without changing the learned arrays.
 
-        It takes a quarter of the time that the iterations took so far, at most.
+        It takes at most a quarter of the time of the iterations so far.
 
         Args:
             nash_conv: the target NashConv, in points.
         """
-        pruned = PrunedGame(self._pieces(), self._averaged)
+        pruned = PrunedGame(self._pieces(), self._average_policy)
         small = Solver.of_tree(pruned.tree, predictive=self.predictive)
-        small.take(pruned, self._learned)
+        small.load_regrets(pruned, self._learned)
         share = sum(seat.size for seat in pruned.tree.seats) / sum(self._sequences())
         next_check = _FIRST_CHECK
 
@@ -136,8 +134,8 @@ class Cfr(ABC):
 
         small.run(min(_MOST_POLISHING, int(_WORK * self.iteration / share)), is_enough)
         result = small.weights()
-        name = f"CFR+, {self.iteration} iterations and {small.iteration} on what is left of the game"
-        judged = self._judged(name, lambda at: pruned.load_state(at, self._averaged(at), result))
+        name = f"CFR+, {self.iteration} iterations and {small.iteration} on the pruned game"
+        judged = self._judge_weights(name, lambda at: pruned.restore(at, self._average_policy(at), result))
         return Polished(judged, small.iteration, pruned, result)
 
     @abstractmethod
@@ -149,15 +147,15 @@ class Cfr(ABC):
         """Return the whole tree, or the trunk and all branches."""
 
     @abstractmethod
-    def _averaged(self, at: int) -> Weights:
-        """Return the average policy on the piece of this number."""
+    def _average_policy(self, at: int) -> Weights:
+        """Return the average policy on the piece with this index."""
 
     @abstractmethod
     def _learned(self, seat: int, name: str) -> list[Float64Array]:
         """Return the arrays of a seat for each piece; `name` is one of `LEARNED`."""
 
     @abstractmethod
-    def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
+    def _judge_weights(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
         """Evaluate a policy, given its weights on each piece."""
 
     # Checkpoints --------------------------------------------------------------------------------------------
@@ -166,7 +164,7 @@ class Cfr(ABC):
         """Write a checkpoint atomically.
 
         Raises:
-            OSError: it could not be written.
+            OSError: the file could not be written.
         """
         about = {
             "iteration": self.iteration,
@@ -180,9 +178,8 @@ class Cfr(ABC):
         """Continue from a checkpoint.
 
         Raises:
-            SolvingError: it is damaged, or of another game, or of the other algorithm; what was learned
-                before is lost, and the solver is reset.
-            OSError: it could not be read.
+            SolvingError: the file is damaged, or of another game or algorithm; the solver is then reset.
+            OSError: the file could not be read; the solver is then reset.
         """
         own = identity_of(self.game, self.counts, self._sequences())
         arrays = self._arrays()
@@ -192,21 +189,21 @@ class Cfr(ABC):
             self.iteration, self.seconds = 0, 0.0
             for array in arrays.values():
                 array[:] = 0.0
-            self._match_again()
+            self._update_policies()
             raise
         self.iteration, self.seconds = int(about["iteration"]), float(about["seconds"])
-        self._match_again()
+        self._update_policies()
 
     @abstractmethod
     def _arrays(self) -> dict[str, Float64Array]:
-        """Return the learned arrays by their names in a checkpoint."""
+        """Return the learned arrays by their names in checkpoints."""
 
     @abstractmethod
     def _sequences(self) -> list[int]:
-        """Return the number of sequences of each seat, which determines the size of the arrays."""
+        """Return the number of sequences of each seat, which is the size of its arrays."""
 
     @abstractmethod
-    def _match_again(self) -> None:
+    def _update_policies(self) -> None:
         """Recompute the policies from the learned regrets."""
 
 
@@ -214,7 +211,7 @@ class Solver(Cfr):
     """Solver of a game whose whole tree is kept in memory.
 
     Attributes:
-        tree: of the whole game.
+        tree: the tree of the whole game.
     """
 
     def __init__(self, game: Solvable, *, predictive: bool = True) -> None:
@@ -226,8 +223,8 @@ class Solver(Cfr):
         super().__init__(predictive=predictive)
         if game.cards > WHOLE:
             raise SolvingError(
-                f"{game.name} has {game.cards} cards: its tree is too large to be kept as a whole; those of "
-                f"up to {WHOLE} cards are, and larger ones are solved in parts (cfr_in_parts.SolverInParts)"
+                f"{game.name} has {game.cards} cards: its tree is too large to keep in memory; solve games of more "
+                f"than {WHOLE} cards in parts (cfr_in_parts.SolverInParts)"
             )
         self._begin(Grower(game).whole())
 
@@ -242,19 +239,19 @@ class Solver(Cfr):
     def _begin(self, tree: Tree) -> None:
         self.game, self.tree, self.counts = tree.game, tree, tree.counts
         self._seats = [Learner(seat) for seat in tree.seats]
-        self._match_again()
+        self._update_policies()
 
-    def take(self, pruned: PrunedGame, learned: Callable[[int, str], list[Float64Array]]) -> None:
-        """Begin with the regrets of the whole game.
+    def load_regrets(self, pruned: PrunedGame, learned: Callable[[int, str], list[Float64Array]]) -> None:
+        """Start from the regrets of the whole game.
 
         Args:
-            pruned: whose tree this solver's is.
-            learned: regrets and last regrets of a seat on each piece of the whole game.
+            pruned: the pruned game, whose tree this solver has.
+            learned: function of a seat and a name of `LEARNED` that returns the arrays of the whole game.
         """
         for number, learner in enumerate(self._seats):
-            learner.regrets[:] = pruned.taken(number, learned(number, "regrets"))
-            learner.last[:] = pruned.taken(number, learned(number, "last"))
-        self._match_again()
+            learner.regrets[:] = pruned.select(number, learned(number, "regrets"))
+            learner.last[:] = pruned.select(number, learned(number, "last"))
+        self._update_policies()
 
     def _learn(self, number: int) -> None:
         learner, other = self._seats[number], self._seats[1 - number]
@@ -266,25 +263,25 @@ class Solver(Cfr):
         learner.match(self.weight(self.iteration))
 
     def weights(self) -> Weights:
-        """Return the average policy: float64[size] for each seat, as `values.Policy.weights` returns them."""
-        first, second = (learner.averaged() for learner in self._seats)
+        """Return the average policy, float64[size] for each seat (`values.Policy.weights`)."""
+        first, second = (learner.average_policy() for learner in self._seats)
         return first, second
 
     def polished_weights(self, polished: Polished) -> Weights:
         """Return the policy found by polishing, in the format of `weights`."""
-        return polished.pruned.load_state(0, self.weights(), polished.found)
+        return polished.pruned.restore(0, self.weights(), polished.weights)
 
     def _pieces(self) -> Sequence[Piece]:
         nothing = np.zeros(0, np.int64)
         return [Piece(self.tree, (nothing, nothing))]
 
-    def _averaged(self, at: int) -> Weights:
+    def _average_policy(self, at: int) -> Weights:
         return self.weights()
 
     def _learned(self, seat: int, name: str) -> list[Float64Array]:
         return [getattr(self._seats[seat], name)]
 
-    def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
+    def _judge_weights(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
         return judge_tree(self.tree, weights(0), name)
 
     def _arrays(self) -> dict[str, Float64Array]:
@@ -297,7 +294,7 @@ class Solver(Cfr):
     def _sequences(self) -> list[int]:
         return [seat.size for seat in self.tree.seats]
 
-    def _match_again(self) -> None:
+    def _update_policies(self) -> None:
         for learner in self._seats:
             learner.match(0.0)
 
@@ -332,7 +329,7 @@ class Learner:
         if not predictive:
             self.last[:] = 0.0
 
-    def averaged(self) -> Float64Array:
+    def average_policy(self) -> Float64Array:
         """Return the average policy."""
         weights = np.ones(self._seat.size)
         weights_of_reach(self._seat.operations, self.average, weights)

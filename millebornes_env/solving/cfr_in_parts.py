@@ -1,7 +1,7 @@
-"""CFR+ on a game that is kept as a trunk and branches: the iterates of `Solver`, shared by all processors.
+"""CFR+ on a trunk and branches: the same iterates as `Solver`, computed by all processors.
 
-The whole table is learned even for twelve cards. A branch keeps its tree, its regrets and the sum of its
-policies; policies and reach are recomputed for each branch in turn, from the trunk's values at its roots.
+Even twelve cards are solved in full. A branch keeps its tree, its regrets and the sum of its policies;
+policies and reach are recomputed for each branch in turn, from the reach of the trunk at its roots.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from millebornes_env.solving.tree import Grower, Node, Tree
 from millebornes_env.solving.values import (
     TRUNK,
     WHOLE,
+    BranchResult,
     Judgement,
     OnProgress,
-    Part,
     Weights,
     judge_branch,
     judge_parts,
@@ -47,12 +47,12 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _SAMPLED: Final = 48
-"""Number of branches that are grown to estimate the memory of all of them."""
+"""Number of branches grown to estimate the memory of all branches."""
 _BYTES_OF_END: Final = 24
 _BYTES_OF_OPERATION: Final = 16
 _BYTES_OF_SEQUENCE: Final = 8 * len(LEARNED)
 _MARGIN: Final = 1.4
-"""Safety factor of the memory estimate: polishing temporarily takes a third more."""
+"""Safety factor of the memory estimate: polishing takes a third more for a while."""
 
 
 def solver_of(
@@ -62,7 +62,7 @@ def solver_of(
     threads: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Solver | SolverInParts:
-    """Return the solver that suits the size of the game; arguments are those of `SolverInParts`."""
+    """Return the solver for the size of the game; the arguments are those of `SolverInParts`."""
     if game.cards <= WHOLE:
         return Solver(game, predictive=predictive)
     return SolverInParts(game, predictive=predictive, threads=threads, on_progress=on_progress)
@@ -94,10 +94,10 @@ class _Scratch(local):
 
 
 class SolverInParts(Cfr):
-    """Solver that works branch by branch; results do not depend on the threads.
+    """Solver that works branch by branch; results do not depend on the number of threads.
 
-    The policy that a seat makes in an iteration is added to the averages of the branches when the other seat
-    learns from it: for the second seat that is in the next iteration, or where it is judged.
+    A seat's policy is added to the averages of the branches when the other seat learns against it. For the
+    second seat that happens in the next iteration, or when the average is evaluated.
     """
 
     def __init__(
@@ -117,14 +117,14 @@ class SolverInParts(Cfr):
             on_progress: called with the number of branches walked.
 
         Raises:
-            SolvingError: it does not fit in memory; the message says how much it would take.
+            SolvingError: the game does not fit in memory; the message reports the required size.
         """
         super().__init__(predictive=predictive)
         self.game = game
         self._workers = threads or os.cpu_count() or 1
         self._trunk = Grower(game).trunk(TRUNK)
         check_memory(game.name, _MARGIN * bytes_of_branches(game, self._trunk))
-        trees = self._grown(on_progress)
+        trees = self._grow_branches(on_progress)
         self.counts = reduce(add, (tree.counts for tree in trees), self._trunk.counts)
         self._stored = [
             {name: np.zeros(sum(tree.seats[seat].size for tree in trees)) for name in LEARNED}
@@ -134,9 +134,9 @@ class SolverInParts(Cfr):
         sizes = [seat.size for tree in trees for seat in tree.seats]
         self._scratch = _Scratch(max(sizes, default=0))
         self._seats = [Learner(seat) for seat in self._trunk.seats]
-        self._match_again()
+        self._update_policies()
 
-    def _grown(self, on_progress: OnProgress | None) -> list[Tree]:
+    def _grow_branches(self, on_progress: OnProgress | None) -> list[Tree]:
         own = local()
 
         def grow(node: Node) -> Tree:
@@ -189,7 +189,7 @@ class SolverInParts(Cfr):
         learner.match(self.weight(self.iteration))
 
     def _learn_branch(self, number: int, branch: _Branch) -> Float64Array:
-        """Update one seat in a branch; return its gains behind the roots, float64[roots]."""
+        """Update one seat in a branch; return its gains at the roots, float64[roots]."""
         tree, scratch = branch.tree, self._scratch
         own, learned = tree.seats[number], branch.seats[number]
         others_iteration = self.iteration - (1 if number == 0 else 0)
@@ -208,7 +208,7 @@ class SolverInParts(Cfr):
     def _match_branch(
         self, branch: _Branch, number: int, iteration: int, average: Float64Array
     ) -> Float64Array:
-        """Compute a seat's policy of this iteration in a branch, add it to the average; return its reach."""
+        """Add a seat's policy of an iteration to a branch's average; return its reach, float64[size]."""
         seat, learned, scratch = branch.tree.seats[number], branch.seats[number], self._scratch
         weights, reach = scratch.weights[: seat.size], scratch.reach[: seat.size]
         reach[: seat.roots] = self._seats[number].reach[branch.node.sequences[number]]
@@ -220,19 +220,19 @@ class SolverInParts(Cfr):
 
     # The average policy -------------------------------------------------------------------------------------
 
-    def _judged(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
+    def _judge_weights(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
         first, second = (
             reach_of(seat, policy) for seat, policy in zip(self._trunk.seats, weights(0), strict=True)
         )
 
-        def part(at: int) -> Part:
-            branch = self._branches[at]
+        def result(index: int) -> BranchResult:
+            branch = self._branches[index]
             roots = first[branch.node.sequences[0]], second[branch.node.sequences[1]]
-            return judge_branch(branch.tree, weights(1 + at), roots)
+            return judge_branch(branch.tree, weights(1 + index), roots)
 
-        parts = self._for_each(part, range(len(self._branches)))
+        results = self._for_each(result, range(len(self._branches)))
         nodes = (branch.node for branch in self._branches)
-        return judge_parts(name, self._trunk, (first, second), zip(nodes, parts, strict=True))
+        return judge_parts(name, self._trunk, (first, second), zip(nodes, results, strict=True))
 
     def _pieces(self) -> Sequence[Piece]:
         nothing = np.zeros(0, np.int64)
@@ -243,15 +243,15 @@ class SolverInParts(Cfr):
         of_branches = (getattr(branch.seats[seat], name) for branch in self._branches)
         return [getattr(self._seats[seat], name), *of_branches]
 
-    def _averaged(self, at: int) -> Weights:
+    def _average_policy(self, at: int) -> Weights:
         if at == 0:
-            first, second = (learner.averaged() for learner in self._seats)
+            first, second = (learner.average_policy() for learner in self._seats)
         else:
-            first, second = self._averaged_in_branch(self._branches[at - 1])
+            first, second = self._average_policy_in_branch(self._branches[at - 1])
         return first, second
 
-    def _averaged_in_branch(self, branch: _Branch) -> Weights:
-        """Return the average policy, including the second seat's policy that is not yet added."""
+    def _average_policy_in_branch(self, branch: _Branch) -> Weights:
+        """Return the average policy, including the second seat's last policy, which is not yet added."""
         sums = branch.seats[0].average, self._scratch.values[: branch.tree.seats[1].size]
         sums[1][:] = branch.seats[1].average
         self._match_branch(branch, 1, self.iteration, sums[1])
@@ -277,18 +277,13 @@ class SolverInParts(Cfr):
     def _sequences(self) -> list[int]:
         return [len(learned["regrets"]) for learned in self._stored]
 
-    def _match_again(self) -> None:
+    def _update_policies(self) -> None:
         for learner in self._seats:
             learner.match(0.0)
 
 
 def bytes_of_branches(game: Solvable, trunk: Tree) -> float:
-    """Estimate the memory that a solver takes for all branches, by growing some of them.
-
-    Args:
-        game: from `solvable`.
-        trunk: of the game.
-    """
+    """Estimate the memory of a solver for all branches, in bytes, by growing some of them."""
     step = max(1, len(trunk.frontier) // _SAMPLED)
     sample = trunk.frontier[step // 2 :: step]
     grower = Grower(game)

@@ -1,4 +1,4 @@
-"""Checkpoints of solvers: flat arrays, and the identity of their game; other games are rejected."""
+"""Checkpoints of solvers: flat arrays, and the identity of the game, which is checked on loading."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from millebornes_env._util.files import replacing
 from millebornes_env.errors import SolvingError, shown
-from millebornes_env.solving.archives import name_of_game, opened_archive, read_about, read_array
+from millebornes_env.solving.archives import name_of_game, open_archive, read_about, read_array
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.tree import Counts, Tree
 
@@ -23,7 +23,7 @@ CHECKPOINT_FORMAT: Final = 1
 
 
 def identity_of(game: Solvable, counts: Counts, sequences: list[int]) -> dict[str, Any]:
-    """Return what identifies a game, as JSON values: its name, rules and size."""
+    """Return the identity of a game as JSON values: its name, rules and size."""
     return {
         "name": game.name,
         "rules": list(game.rules),
@@ -41,12 +41,12 @@ def write_checkpoint(path: Path, about: dict[str, Any], arrays: Mapping[str, Flo
     """Write a checkpoint atomically.
 
     Args:
-        path: of the file.
-        about: the iteration and other data of the run; JSON values.
-        arrays: what was learned.
+        path: path of the file.
+        about: metadata of the run, such as the iteration; JSON values.
+        arrays: the learned arrays.
 
     Raises:
-        OSError: it could not be written.
+        OSError: the file could not be written.
     """
     content: dict[str, Any] = dict(arrays)
     content["about"] = np.array(json.dumps({"format": CHECKPOINT_FORMAT, **about}))
@@ -57,48 +57,45 @@ def write_checkpoint(path: Path, about: dict[str, Any], arrays: Mapping[str, Flo
 def read_checkpoint(
     path: Path, game: dict[str, Any], arrays: Mapping[str, Float64Array], *, predictive: bool
 ) -> dict[str, Any]:
-    """Read a file of `write_checkpoint`, one array at a time because arrays of large games are large.
+    """Read a checkpoint, one array at a time to save memory.
 
     Args:
-        path: of the file.
-        game: the solver's, from `identity_of`.
-        arrays: to be filled. If the file turns out to be damaged, some of them are already.
-        predictive: which variant of CFR+ the solver is.
+        path: path of the file.
+        game: the solver's game, from `identity_of`.
+        arrays: overwritten; some of them are also overwritten if the file is damaged.
+        predictive: the solver's variant of CFR+.
 
     Returns:
         The metadata of the file.
 
     Raises:
-        SolvingError: it is damaged, or of another game, or of the other variant.
-        OSError: it could not be read.
+        SolvingError: the file is damaged, or of another game or variant.
+        OSError: the file could not be read.
     """
     try:
-        with opened_archive(path) as result:
+        with open_archive(path) as result:
             about = read_about(result)
             _check(path, about, game, predictive)
             for name, array in arrays.items():
-                array[:] = _checked(path, name, read_array(result, name, array.shape, np.float64))
+                values = read_array(result, name, array.shape, np.float64)
+                if not np.isfinite(values).all():
+                    raise SolvingError(f"{path} is damaged: {name} has non-finite values")
+                array[:] = values
     except (ValueError, KeyError) as error:
-        raise SolvingError(f"{path} is no checkpoint of a solver, or damaged ({error})") from None
+        raise SolvingError(f"{path} is not a checkpoint of a solver, or is damaged ({error})") from None
     return dict(about)
-
-
-def _checked(path: Path, name: str, found: Float64Array) -> Float64Array:
-    if not np.isfinite(found).all():
-        raise SolvingError(f"{path} is damaged: {name} holds what is no number")
-    return found
 
 
 def _check(path: Path, about: Any, own: dict[str, Any], predictive: bool) -> None:
     if not isinstance(about, dict) or about.get("format") != CHECKPOINT_FORMAT:
-        raise SolvingError(f"{path} is not a checkpoint that this version can read; start in another folder")
+        raise SolvingError(f"{path} is not a checkpoint that this version can read; use another file")
     if about.get("game") != own:
         raise SolvingError(
             f"{path} is a checkpoint of {shown(name_of_game(about))}, and not of {own['name']!r} with "
-            "the same rules; give another file, or remove this one"
+            "the same rules; use another file, or remove this one"
         )
     if about.get("predictive") != predictive:
-        raise SolvingError(f"{path} was made by the other variant of CFR+; give the same option")
+        raise SolvingError(f"{path} is of the other variant of CFR+; use the same option")
     iteration, seconds = about.get("iteration"), about.get("seconds")
     if not isinstance(iteration, int) or iteration < 0 or not isinstance(seconds, float | int):
-        raise SolvingError(f"{path} is damaged: it does not say after how many iterations it was made")
+        raise SolvingError(f"{path} is damaged: the number of iterations is missing or invalid")

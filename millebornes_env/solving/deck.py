@@ -1,4 +1,4 @@
-"""Tables that can be solved (two players, few cards), and the deck data that the walk needs."""
+"""Tables that can be solved (two players, few cards), and deck data for the walk."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Deck(NamedTuple):
     """The deck as seen by compiled code; T types of cards."""
 
     cards: npt.NDArray[np.int64]  # [T] card ids
-    copies: npt.NDArray[np.int64]  # [T] of each
+    copies: npt.NDArray[np.int64]  # [T] number of copies
     type_of: npt.NDArray[np.int64]  # [NUM_CARD_TYPES] index of a card's type, or -1
-    ways: npt.NDArray[np.float64]  # [T, MOST_COPIES + 1] n! / r!: r of n copies have not been drawn
-    pile: npt.NDArray[np.float64]  # [MOST_CARDS + 1] r! / N!: r of N cards have not been drawn
+    ways: npt.NDArray[np.float64]  # [T, MOST_COPIES + 1] n! / r! for r undrawn copies of n
+    pile: npt.NDArray[np.float64]  # [MOST_CARDS + 1] r! / N! for r undrawn cards of N
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Solvable:
 
     Attributes:
         name: label of the edition.
-        rules: of the table.
-        record: the same for compiled code.
-        deck: the cards, as the walk needs them.
-        root: `STATE[1]`, a dealt round in which seat 0 begins; the dealt cards do not matter.
-        widest: maximum number of different hands of a seat at one node.
+        rules: rules of the table.
+        record: the rules for compiled code.
+        deck: the deck for compiled code.
+        root: `STATE[1]`, a dealt round in which seat 0 begins; the dealt cards are arbitrary.
+        max_hands: maximum number of different hands of a seat at one node.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Solvable:
     record: RulesRecord
     deck: Deck
     root: StateArray
-    widest: int
+    max_hands: int
 
     @property
     def cards(self) -> int:
@@ -71,7 +71,7 @@ class Solvable:
         return sum(self.rules.deck)
 
     @property
-    def deepest(self) -> int:
+    def max_depth(self) -> int:
         """An upper bound on the number of decisions of a round."""
         return 2 * self.cards + 8
 
@@ -80,13 +80,13 @@ def solvable(game: str | Path | Edition | Solvable, *, largest: int = LARGEST) -
     """Return the two-player table of a sheet, if it can be solved.
 
     Args:
-        game: name of a sheet, such as `mini8`; the path of one of your own, or the sheet itself.
-        largest: raise for decks with more cards.
+        game: a sheet, its name such as `mini8`, or its path.
+        largest: maximum number of cards.
 
     Raises:
-        EditionError: there is no such sheet.
-        OptionError: it has no table for two players.
-        SolvingError: it is too large (the message reports its size and the time it would take), or it has a
+        EditionError: the sheet does not exist.
+        OptionError: the sheet has no table for two players.
+        SolvingError: the game is too large (the message reports its size and the estimated time), or has a
             rule that depends on both hands.
     """
     if isinstance(game, Solvable):
@@ -100,7 +100,7 @@ def solvable(game: str | Path | Edition | Solvable, *, largest: int = LARGEST) -
         record=compiled_rules(rules),
         deck=_deck(rules),
         root=for_kernels(_root(rules)),
-        widest=_widest(rules),
+        max_hands=_widest(rules),
     )
 
 
@@ -115,13 +115,13 @@ def _check(name: str, rules: Rules, largest: int) -> None:
         )
     if types > MOST_TYPES or max(rules.deck) > MOST_COPIES:
         raise SolvingError(
-            f"{shown(name)} has {types} types of cards, with up to {max(rules.deck)} copies: the walk knows "
-            f"{MOST_TYPES} types with {MOST_COPIES} copies"
+            f"{shown(name)} has {types} types of cards, with up to {max(rules.deck)} copies: the solver "
+            f"supports {MOST_TYPES} types with {MOST_COPIES} copies"
         )
     if rules.end_when_stuck:
         raise SolvingError(
-            f"{shown(name)}: where end_when_stuck holds, the end of a round depends on both hands, which "
-            "the walk does not know; override it with end_when_stuck=0"
+            f"{shown(name)}: with end_when_stuck, the end of a round depends on both hands, which the solver "
+            "does not support; override it with end_when_stuck=0"
         )
 
 
@@ -158,7 +158,7 @@ def _root(rules: Rules) -> StateArray:
 
 
 def _widest(rules: Rules) -> int:
-    """Return the largest number of different hands of any one size."""
+    """Return the maximum, over hand sizes, of the number of different hands."""
     sizes = np.zeros(sum(rules.deck) + 1, np.int64)
     sizes[0] = 1
     for copies in rules.deck:

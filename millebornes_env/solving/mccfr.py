@@ -1,9 +1,9 @@
-"""External-sampling Monte Carlo CFR (Lanctot et al. 2009): regrets from sampled rounds, not from all of them.
+"""External-sampling Monte Carlo CFR (Lanctot et al. 2009): regrets from sampled rounds.
 
-In a traversal one seat tries all its choices; the cards and the choices of the other seat are drawn. A
-traversal costs microseconds and an iteration of CFR+ a walk through the game, so this method is the sooner
-better, and the other one comes further. It plays rounds of the rulebook; where its information sets are in
-the tree, it finds by their keys (`nodes.mixed`).
+In a traversal one seat tries all its choices; the cards and the choices of the other seat are sampled. A
+traversal takes microseconds, an iteration of CFR+ a walk through the whole game: MCCFR improves faster at
+first, CFR+ converges further. Traversals play rounds with the rulebook and find information sets in the tree
+by their keys (`nodes.mix`).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from millebornes_env.games.millebornes.turn import begin_turn
 from millebornes_env.solving.deck import Deck, Solvable
 from millebornes_env.solving.nodes import (
     FIRST_CHAIN,
-    MASK_ROOM,
+    MASK_SIZE,
     PLAYERS,
-    after_public,
     code_of,
-    mixed,
-    number_of,
-    place_of,
+    hash_history,
+    index_of_key,
+    mix,
+    num_choices,
 )
 from millebornes_env.solving.passes import weights_of_reach
 from millebornes_env.solving.tree import Grower, SeatTree, Tree
@@ -39,22 +39,22 @@ from millebornes_env.solving.walk import action_of, apply_action, choices_of, pa
 Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 
-_BITS_OF_A_DRAW: Final = 32
+_WORD_BITS: Final = 32
 _MOST_CHOICES: Final = 32
 _AT_END: Final = -1
 _WORD: Final = (1 << 32) - 1
 
 
-class Side(NamedTuple):
+class SeatData(NamedTuple):
     """The learned data of one seat; I information sets with a choice, sorted by their keys."""
 
     keys: Int64Array  # [I]
     choices: Int64Array  # [I] sets of bits
     firsts: Int64Array  # [I] the sequence of the first choice
     regrets: Float64Array  # [size]
-    average: Float64Array  # [size] the sum of the policies that were drawn from
-    weights: Float64Array  # [size] the policy; or empty: it is matched to the regrets
-    visits: Int64Array  # [I] traversals in which the seat tried all its choices there
+    average: Float64Array  # [size] sum of the sampled policies
+    weights: Float64Array  # [size] a fixed policy; if empty, the policy follows from the regrets
+    visits: Int64Array  # [I] number of traversals in which the seat tried all its choices there
 
 
 class Trail(NamedTuple):
@@ -62,18 +62,18 @@ class Trail(NamedTuple):
 
     states: StateArray  # [D]
     chains: Int64Array  # [D, 2] the hash of each seat's public history
-    places: Int64Array  # [D] of the information set
-    tried: Int64Array  # [D] choices that were tried
+    infosets: Int64Array  # [D] index of the information set
+    next_choice: Int64Array  # [D] number of the next choice to try
     policy: Float64Array  # [D, C]
-    values: Float64Array  # [D, C] what the choices won
-    counters: Int64Array  # [2] random numbers used in this traversal; decisions that were looked at
-    mask: npt.NDArray[np.int8]  # [MASK_ROOM]
+    values: Float64Array  # [D, C] payoffs of the choices
+    counters: Int64Array  # [2] random numbers used in this traversal; decisions visited
+    mask: npt.NDArray[np.int8]  # [MASK_SIZE]
 
 
 @rule
-def match(side: Side, place: int, trail: Trail, depth: int) -> int:
+def match_regrets(side: SeatData, infoset: int, trail: Trail, depth: int) -> int:
     """Write the policy of an information set; return the number of choices."""
-    first, count = side.firsts[place], number_of(side.choices[place])
+    first, count = side.firsts[infoset], num_choices(side.choices[infoset])
     if len(side.weights) > 0:
         for choice in range(count):
             trail.policy[depth, choice] = side.weights[first + choice]
@@ -89,7 +89,7 @@ def match(side: Side, place: int, trail: Trail, depth: int) -> int:
 
 @seldom
 def deal(state: State, rules: RulesRecord, key_0: int, key_1: int) -> None:
-    """Deal the cards again; seat 0 begins."""
+    """Deal a new round; seat 0 begins."""
     state.key[0] = key_0
     state.key[1] = key_1
     deal_round(state, rules)
@@ -109,10 +109,10 @@ def nth_choice(choices: int, number: int) -> int:
 
 
 @rule
-def drawn(trail: Trail, depth: int, count: int, key_0: int, key_1: int) -> int:
+def sample_choice(trail: Trail, depth: int, count: int, key_0: int, key_1: int) -> int:
     """Sample one of the choices from the policy."""
     trail.counters[0] += 1
-    left = random_word(key_0, key_1, trail.counters[0]) / float(1 << _BITS_OF_A_DRAW)
+    left = random_word(key_0, key_1, trail.counters[0]) / float(1 << _WORD_BITS)
     for choice in range(count):
         left -= trail.policy[depth, choice]
         if left < 0.0:
@@ -124,14 +124,14 @@ def drawn(trail: Trail, depth: int, count: int, key_0: int, key_1: int) -> int:
 def play(state: State, deck: Deck, rules: RulesRecord, trail: Trail, depth: int, choice: int) -> None:
     """Apply a choice, and add it to the seat's history."""
     seat = int(state.seat)
-    if int(state.phase) != CLAIM:  # that a hazard was let stand is no part of the public history
-        trail.chains[depth, seat] = mixed(trail.chains[depth, seat], choice)
+    if int(state.phase) != CLAIM:  # letting a hazard stand is not public
+        trail.chains[depth, seat] = mix(trail.chains[depth, seat], choice)
     apply_action(state, rules, action_of(deck, int(state.phase), choice))
 
 
 @seldom
-def go_on(
-    sides: tuple[Side, Side],
+def play_to_decision(
+    sides: tuple[SeatData, SeatData],
     deck: Deck,
     rules: RulesRecord,
     trail: Trail,
@@ -140,11 +140,11 @@ def go_on(
     key_0: int,
     key_1: int,
 ) -> int:
-    """Play until the seat decides again, the other one by its policy; return the set, or the end."""
+    """Play until the seat has a choice, sampling the other seat; return the information set or `_AT_END`."""
     state = trail.states[depth]
     while int(state.phase) != ROUND_OVER:
         mover = int(state.seat)
-        chain = after_public(trail.chains[depth, mover], state, deck, mover)
+        chain = hash_history(trail.chains[depth, mover], state, deck, mover)
         choices = choices_of(state, deck, rules, trail.mask)
         if int(state.phase) != CLAIM:
             trail.chains[depth, mover] = chain
@@ -153,21 +153,21 @@ def go_on(
             continue
         trail.counters[1] += 1
         side = sides[mover]
-        place = place_of(side.keys, mixed(chain, code_of(state.hand[mover], deck)))
+        infoset = index_of_key(side.keys, mix(chain, code_of(state.hand[mover], deck)))
         if mover == seat:
-            return place
-        count = match(side, place, trail, depth)
-        first = side.firsts[place]
+            return infoset
+        count = match_regrets(side, infoset, trail, depth)
+        first = side.firsts[infoset]
         for choice in range(count):
             side.average[first + choice] += trail.policy[depth, choice]
-        number = drawn(trail, depth, count, key_0, key_1)
+        number = sample_choice(trail, depth, count, key_0, key_1)
         play(state, deck, rules, trail, depth, nth_choice(choices, number))
     return _AT_END
 
 
 @kernel
 def traverse(
-    sides: tuple[Side, Side],
+    sides: tuple[SeatData, SeatData],
     deck: Deck,
     rules: RulesRecord,
     root: StateArray,
@@ -182,7 +182,7 @@ def traverse(
         sides: the data of both seats; regrets and averages are updated.
         deck: of the table.
         rules: of the table.
-        root: a dealt round; its cards are dealt again.
+        root: a dealt round; its cards are redealt.
         trail: scratch arrays.
         first: number of the first traversal; it determines the random numbers.
         count: number of traversals.
@@ -202,48 +202,48 @@ def traverse(
         trail.chains[0, 0], trail.chains[0, 1] = FIRST_CHAIN, FIRST_CHAIN + 1
         side = sides[seat]
         depth = 0
-        trail.places[0] = go_on(sides, deck, rules, trail, 0, seat, key_0, key_1)
-        if trail.places[0] == _AT_END:
+        trail.infosets[0] = play_to_decision(sides, deck, rules, trail, 0, seat, key_0, key_1)
+        if trail.infosets[0] == _AT_END:
             continue
-        trail.tried[0] = 0
-        match(side, trail.places[0], trail, 0)
+        trail.next_choice[0] = 0
+        match_regrets(side, trail.infosets[0], trail, 0)
         while depth >= 0:
-            place = trail.places[depth]
-            tried = trail.tried[depth]
-            choices = side.choices[place]
-            if tried < number_of(choices):
+            infoset = trail.infosets[depth]
+            choice = trail.next_choice[depth]
+            choices = side.choices[infoset]
+            if choice < num_choices(choices):
                 below = depth + 1
                 trail.states[below] = trail.states[depth]
                 trail.chains[below, 0] = trail.chains[depth, 0]
                 trail.chains[below, 1] = trail.chains[depth, 1]
-                play(trail.states[below], deck, rules, trail, below, nth_choice(choices, tried))
-                trail.places[below] = go_on(sides, deck, rules, trail, below, seat, key_0, key_1)
-                if trail.places[below] == _AT_END:
-                    trail.values[depth, tried] = sign * payoff(trail.states[below], rules)
-                    trail.tried[depth] = tried + 1
+                play(trail.states[below], deck, rules, trail, below, nth_choice(choices, choice))
+                trail.infosets[below] = play_to_decision(sides, deck, rules, trail, below, seat, key_0, key_1)
+                if trail.infosets[below] == _AT_END:
+                    trail.values[depth, choice] = sign * payoff(trail.states[below], rules)
+                    trail.next_choice[depth] = choice + 1
                 else:
-                    match(side, trail.places[below], trail, below)
-                    trail.tried[below] = 0
+                    match_regrets(side, trail.infosets[below], trail, below)
+                    trail.next_choice[below] = 0
                     depth = below
             else:
-                value = regret(side, place, trail, depth, tried)
+                value = update_regrets(side, infoset, trail, depth, choice)
                 depth -= 1
                 if depth >= 0:
-                    trail.values[depth, trail.tried[depth]] = value
-                    trail.tried[depth] += 1
+                    trail.values[depth, trail.next_choice[depth]] = value
+                    trail.next_choice[depth] += 1
     return int(trail.counters[1])
 
 
 @rule
-def regret(side: Side, place: int, trail: Trail, depth: int, count: int) -> float:
-    """Add each choice's gain over the policy to the regrets; return the value of the policy."""
+def update_regrets(side: SeatData, infoset: int, trail: Trail, depth: int, count: int) -> float:
+    """Add each choice's advantage to the regrets; return the value of the policy."""
     value = 0.0
     for choice in range(count):
         value += trail.policy[depth, choice] * trail.values[depth, choice]
-    first = side.firsts[place]
+    first = side.firsts[infoset]
     for choice in range(count):
         side.regrets[first + choice] += trail.values[depth, choice] - value
-    side.visits[place] += 1
+    side.visits[infoset] += 1
     return value
 
 
@@ -258,16 +258,15 @@ class Sampler:
     """
 
     def __init__(self, game: Solvable, seed: int = 0, tree: Tree | None = None) -> None:
-        """Walk the game, unless its tree is given.
+        """Create a solver, and walk the game unless its tree is given.
 
         Args:
             game: from `solvable`.
-            seed: of the cards and the draws.
+            seed: seed of the deals and the sampled choices.
             tree: `Grower(game).whole(keys=True)`.
 
         Raises:
-            SolvingError: its tree does not fit in memory; or the one that was given has no keys, or is one of
-                another game.
+            SolvingError: the tree does not fit in memory, has no keys, or is of another game.
         """
         if game.cards > WHOLE:
             raise SolvingError(
@@ -276,22 +275,22 @@ class Sampler:
             )
         self.tree = tree or Grower(game).whole(keys=True)
         if self.tree.game.rules != game.rules:
-            raise SolvingError(f"the tree is one of {self.tree.game.name}, and not of {game.name}")
+            raise SolvingError(f"the tree is of {self.tree.game.name}, not of {game.name}")
         if len(self.tree.seats[0].keys) == 0:
             raise SolvingError("the tree has no keys: grow it by whole(keys=True)")
-        self.sides = _side(self.tree.seats[0]), _side(self.tree.seats[1])
+        self.sides = _seat_data(self.tree.seats[0]), _seat_data(self.tree.seats[1])
         self.traversals = self.decisions = 0
         self._game, self._seed = game, random_word(seed & _WORD, seed >> 32 & _WORD, 0)
-        deep = game.deepest
+        deep = game.max_depth
         self._trail = Trail(
             states=for_kernels(new_states(deep)),
             chains=np.zeros((deep, PLAYERS), np.int64),
-            places=np.zeros(deep, np.int64),
-            tried=np.zeros(deep, np.int64),
+            infosets=np.zeros(deep, np.int64),
+            next_choice=np.zeros(deep, np.int64),
             policy=np.zeros((deep, _MOST_CHOICES)),
             values=np.zeros((deep, _MOST_CHOICES)),
             counters=np.zeros(2, np.int64),
-            mask=np.zeros(MASK_ROOM, np.int8),
+            mask=np.zeros(MASK_SIZE, np.int8),
         )
 
     def run(self, traversals: int) -> None:
@@ -310,7 +309,7 @@ class Sampler:
         self.traversals += traversals
 
     def weights(self) -> Weights:
-        """Return the average policy: float64[size] for each seat, as `values.Policy.weights` returns them."""
+        """Return the average policy, float64[size] for each seat (`values.Policy.weights`)."""
         result = []
         for seat, side in zip(self.tree.seats, self.sides, strict=True):
             weights = np.ones(seat.size)
@@ -323,10 +322,10 @@ class Sampler:
         return judge_tree(self.tree, self.weights(), f"ES-MCCFR, {self.traversals} traversals")
 
 
-def _side(seat: SeatTree) -> Side:
+def _seat_data(seat: SeatTree) -> SeatData:
     decisions = np.flatnonzero(seat.operations.counts > 0)
     order = decisions[np.argsort(seat.keys[decisions], kind="stable")]
-    return Side(
+    return SeatData(
         keys=seat.keys[order],
         choices=seat.choices[order].astype(np.int64),
         firsts=seat.operations.firsts[order].astype(np.int64),

@@ -15,10 +15,10 @@ _GROUP: Final = Path("/sys/fs/cgroup")
 
 
 def check_memory(name: str, needed: float) -> None:
-    """Raise if a game does not fit in memory, before allocating it.
+    """Check that a game fits in memory before allocating it.
 
     Args:
-        name: of the game.
+        name: name of the game.
         needed: approximate number of bytes.
 
     Raises:
@@ -29,12 +29,12 @@ def check_memory(name: str, needed: float) -> None:
         raise SolvingError(
             f"{name}: solving it would take about {needed / 2**30:,.1f} GiB of memory, and "
             f"{free / 2**30:,.1f} GiB are free; solve a smaller deck, or judge agents on this one, which "
-            "takes little"
+            "needs little memory"
         )
 
 
 def free_memory() -> int | None:
-    """Return the number of bytes that a process can still take, or None if unknown."""
+    """Return the number of bytes that a process can still allocate, or None if unknown."""
     result = [size for size in (_free_of_machine(), _free_of_group()) if size is not None]
     return min(result) if result else None
 
@@ -53,7 +53,7 @@ def _free_of_machine() -> int | None:
 def _free_of_group() -> int | None:
     """Return the free memory of the container (cgroup v2), not counting file caches."""
     with contextlib.suppress(OSError, ValueError):
-        limit = int((_GROUP / "memory.max").read_text(encoding="ascii"))  # "max" where there is no limit
+        limit = int((_GROUP / "memory.max").read_text(encoding="ascii"))  # "max" without a limit
         taken = re.search(r"^anon (\d+)", (_GROUP / "memory.stat").read_text(encoding="ascii"), re.MULTILINE)
         return max(0, limit - (int(taken[1]) if taken else 0))
     return None

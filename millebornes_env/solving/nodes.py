@@ -1,4 +1,4 @@
-"""The data of a walk: hands as codes, the nodes on the path, the results, keys of information sets."""
+"""The data of a walk: hands as codes, the nodes on the path, result buffers, keys of information sets."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 
 PLAYERS: Final = 2
-MASK_ROOM: Final = num_actions(PLAYERS)
+MASK_SIZE: Final = num_actions(PLAYERS)
 """Size of a mask: `write_mask` fills the hazards of all opponents."""
 FIRST_CHAIN: Final = 1
-"""The hash of seat 0's public history at the beginning; that of seat 1 is one more."""
+"""Initial hash of seat 0's public history; seat 1 starts with the next number."""
 _NIBBLE: Final = (1 << BITS) - 1
 _LANE: Final = 31
 _PRIMES: Final = (2_147_483_629, 2_147_483_587)
 _FACTORS: Final = (1_103_515_245, 1_664_525_003)
-_HIGH_BITS: Final = sum(1 << (BITS * place + BITS - 1) for place in range(15))
+_HIGH_BITS: Final = sum(1 << (BITS * kind + BITS - 1) for kind in range(15))
 
-# Where in `Grown.sizes` a count stands; those of a seat one after the other.
+# Indices into `TreeBuffers.sizes`; a count kept per seat has two consecutive entries.
 SEQUENCES: Final = 0
 OPERATIONS: Final = 2
 SOURCES: Final = 4
 ENDS: Final = 6
 FRONTIER: Final = 7
-# Of the tree itself.
+# Counts of the game tree, apart from the lengths of arrays.
 PLAY_NODES: Final = 8
 CHANCE_NODES: Final = 9
 END_NODES: Final = 10
@@ -46,7 +46,7 @@ LOWEST: Final = 15
 HIGHEST: Final = 16
 NUM_SIZES: Final = 17
 
-# What `grow` returns.
+# Return codes of `grow`.
 DONE: Final = 0
 FULL: Final = 1
 
@@ -54,41 +54,41 @@ FULL: Final = 1
 class Frames(NamedTuple):
     """The nodes from the root to the current one; D deep, H hands."""
 
-    states: StateArray  # [D] what is public
+    states: StateArray  # [D] public states
     codes: Int64Array  # [D, 2, H] hands
-    sequences: Int64Array  # [D, 2, H] that lead to them
-    counts: Int64Array  # [D, 2] how many they are
-    choices: Int64Array  # [D, H] what the deciding seat may do with each hand: a set of bits
-    firsts: Int64Array  # [D, H] the sequence of the first choice, those of the others follow
-    next_choice: Int64Array  # [D] what is walked next
-    mask: Int8Array  # [MASK_ROOM]
-    chains: Int64Array  # [D, 2] what each seat was asked so far, publicly: a hash
-    drawn: Int64Array  # [3, H] scratch: hands after a draw, their sequences, from how many they come
+    sequences: Int64Array  # [D, 2, H] sequences that lead to the hands
+    counts: Int64Array  # [D, 2] number of hands
+    choices: Int64Array  # [D, H] choices of the deciding seat with each hand: a set of bits
+    firsts: Int64Array  # [D, H] sequence of the first choice; the other choices follow
+    next_choice: Int64Array  # [D] next choice to walk
+    mask: Int8Array  # [MASK_SIZE]
+    chains: Int64Array  # [D, 2] hash of each seat's public history
+    drawn: Int64Array  # [3, H] scratch: hands after a draw, their sequences, number of hands they come from
     limit: int  # depth at which the walk stops, or -1
 
 
 class TreeBuffers(NamedTuple):
     """The results of the walk; flat arrays, filled up to `sizes`."""
 
-    heads: Int32Array  # [2, ...] of a decision: its sequence; of a merge: the sequence that it makes
-    firsts: Int32Array  # [2, ...] of a decision: its first choice's sequence; of a merge: its first source
-    kinds: Int32Array  # [2, ...] of a decision: its choices, a set of bits; of a merge: - number of sources
-    keys: Int64Array  # [2, ...] of a decision: by which `infoset_key` finds it; or none
-    sources: Int32Array  # [2, ...] sequences that are merged
+    heads: Int32Array  # [2, ...] decision: its sequence; merge: the resulting sequence
+    firsts: Int32Array  # [2, ...] decision: sequence of its first choice; merge: index of its first source
+    kinds: Int32Array  # [2, ...] decision: its choices, a set of bits; merge: minus the number of sources
+    keys: Int64Array  # [2, ...] decision: hash of public history and hand; or empty
+    sources: Int32Array  # [2, ...] merged sequences
     end_sequences: Int32Array  # [2, ...]
-    end_values: Float64Array  # [...] what seat 0 wins, times the probability of the cards
+    end_values: Float64Array  # [...] payoff of seat 0, times the probability of the cards
     end_chances: Float64Array  # [...] that probability
     frontier: StateArray  # [...] records of the nodes at which the walk stopped
     frontier_codes: Int64Array  # [..., 2, H]
     frontier_sequences: Int64Array  # [..., 2, H]
     frontier_counts: Int64Array  # [..., 2]
-    asked: StateArray  # [...] the game as the deciding seat knows it, for each decision; or none
-    asked_seat: Int32Array  # [...]
-    asked_index: Int32Array  # [...] which operation of the seat it is
-    sizes: Int64Array  # [NUM_SIZES + 1], the last one of `asked`
+    decision_states: StateArray  # [...] the game as the deciding seat knows it, for each decision; or empty
+    decision_seats: Int32Array  # [...]
+    decision_operations: Int32Array  # [...] index among the seat's operations
+    sizes: Int64Array  # [NUM_SIZES + 1], the last one of `decision_states`
 
 
-ASKED: Final = NUM_SIZES
+DECISIONS: Final = NUM_SIZES
 
 
 # Hands ------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def fits(code: int, hidden: int) -> bool:
 
 
 @rule
-def number_of(choices: int) -> int:
+def num_choices(choices: int) -> int:
     """Count the choices in the set."""
     count = 0
     while choices != 0:
@@ -126,15 +126,15 @@ def code_of(cards: Int8Array, deck: Deck) -> int:
 
 
 @rule
-def hold(state: State, deck: Deck, seat: int, code: int) -> None:
-    """Write a hand into the record; it has no cards that are not in the deck."""
+def write_hand(state: State, deck: Deck, seat: int, code: int) -> None:
+    """Write a hand into the record; counts of cards outside the deck stay unchanged."""
     for kind in range(len(deck.cards)):
         state.hand[seat, deck.cards[kind]] = copies_in(code, kind)
 
 
 @rule
 def chance_of(deck: Deck, left: int) -> float:
-    """Return the probability that the cards came in one order of types, leaving the cards `left`."""
+    """Return the probability of one order of drawn card types that leaves the cards `left`."""
     count, ways = 0, 1.0
     for kind in range(len(deck.cards)):
         copies = copies_in(left, kind)
@@ -144,7 +144,7 @@ def chance_of(deck: Deck, left: int) -> float:
 
 
 @rule
-def pairs(frames: Frames, depth: int, hidden: int) -> int:
+def count_pairs(frames: Frames, depth: int, hidden: int) -> int:
     """Count the possible pairs of hands at a node."""
     count = 0
     for one in range(frames.counts[depth, 0]):
@@ -159,7 +159,7 @@ def pairs(frames: Frames, depth: int, hidden: int) -> int:
 
 
 @rule
-def mixed(key: int, number: int) -> int:
+def mix(key: int, number: int) -> int:
     """Mix a nonnegative number into a 62-bit hash."""
     high = ((key >> _LANE) * _FACTORS[0] + number % _PRIMES[0]) % _PRIMES[0]
     low = ((key & ((1 << _LANE) - 1)) * _FACTORS[1] + number % _PRIMES[1]) % _PRIMES[1]
@@ -167,7 +167,7 @@ def mixed(key: int, number: int) -> int:
 
 
 @rule
-def side(state: State, team: int) -> int:
+def pack_team(state: State, team: int) -> int:
     """Return the public state of a team, packed into an integer."""
     result = int(state.km[team]) // 25
     result = (result << 5) | battle_top_code(int(state.battle[team]))
@@ -180,21 +180,21 @@ def side(state: State, team: int) -> int:
 
 
 @rule
-def after_public(chain: int, state: State, deck: Deck, seat: int) -> int:
+def hash_history(chain: int, state: State, deck: Deck, seat: int) -> int:
     """Extend the hash of a seat's public history by the public state; hidden data is not read."""
     team = seat
     caller = int(state.extension_team)
-    said = (0 if caller == NO_TEAM else 1 if caller == team else 2) << 2 | int(state.phase)
-    said = (said << 5 | (int(state.pending_hazard) + 1)) << 7 | int(state.draw_pile)
-    chain = mixed(chain, code_of(state.hidden, deck))
-    chain = mixed(chain, code_of(state.discard_pile, deck))
-    chain = mixed(chain, side(state, team))
-    chain = mixed(chain, side(state, 1 - team))
-    return mixed(chain, said)
+    table = (0 if caller == NO_TEAM else 1 if caller == team else 2) << 2 | int(state.phase)
+    table = (table << 5 | (int(state.pending_hazard) + 1)) << 7 | int(state.draw_pile)
+    chain = mix(chain, code_of(state.hidden, deck))
+    chain = mix(chain, code_of(state.discard_pile, deck))
+    chain = mix(chain, pack_team(state, team))
+    chain = mix(chain, pack_team(state, 1 - team))
+    return mix(chain, table)
 
 
 @rule
-def place_of(keys: Int64Array, key: int) -> int:
+def index_of_key(keys: Int64Array, key: int) -> int:
     """Return the index of a key in sorted keys, or -1."""
     low, high = 0, len(keys)
     while low < high:

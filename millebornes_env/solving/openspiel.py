@@ -56,7 +56,7 @@ of the sheet's, as in positions: `3x50 2xroll stop right_of_way`; `rules`: other
 `key`: one of `KEYS`.
 """
 
-_OF_TREES: Final = ("edition", "players", "teams", "deck", "rules", "first", "reward")
+_TREE_PARAMETERS: Final = ("edition", "players", "teams", "deck", "rules", "first", "reward")
 
 _TYPE = pyspiel.GameType(
     short_name=NAME,
@@ -76,7 +76,7 @@ _TYPE = pyspiel.GameType(
 )
 
 
-def _deck_named(words: str) -> dict[str, int]:
+def _parse_deck(words: str) -> dict[str, int]:
     """Return the rules for a deck of these cards, such as `3x50 2xroll stop right_of_way`.
 
     Raises:
@@ -88,7 +88,7 @@ def _deck_named(words: str) -> dict[str, int]:
     return {f"copies_of_{CARD_WORDS[card]}": cards.count(card) for card in range(NUM_CARD_TYPES)}
 
 
-def _rules_named(words: str) -> dict[str, int]:
+def _parse_rules(words: str) -> dict[str, int]:
     """Parse rules such as `hand_limit:2 max_200:4`.
 
     Raises:
@@ -109,7 +109,7 @@ def _tree(edition: str, players: int, teams: int, deck: str, rules: str, first: 
     if "=" in edition:  # OpenSpiel could not read the name of such a game again
         raise OptionError(f"edition is {shown(edition)}; override rules by the parameter rules: 'max_200:4'")
     sheet, sides = find_edition(edition), teams or None
-    changes = {**_deck_named(deck), **_rules_named(rules)}
+    changes = {**_parse_deck(deck), **_parse_rules(rules)}
     two_hundreds = changes.get("copies_of_200")
     if two_hundreds is not None and "max_200" not in changes:
         changes["max_200"] = min(sheet.table(players, sides).max_200, two_hundreds)
@@ -141,15 +141,15 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
         Raises:
             MilleBornesError: one of its subclasses says what is wrong with which parameter.
         """
-        given = dict(params or {})
-        options = {**PARAMETERS, **given}
+        parameters = dict(params or {})
+        options = {**PARAMETERS, **parameters}
         key = options.pop("key")
         if key not in KEYS:
             raise OptionError(f"key is {shown(key)}; it must be 'full' or 'compact'")
-        self.tree = _tree(*(options[name] for name in _OF_TREES))
+        self.tree = _tree(*(options[name] for name in _TREE_PARAMETERS))
         self.is_compact = key == "compact"
         tree = self.tree
-        cards, decisions = _longest(tree)
+        cards, decisions = _length_bounds(tree)
         self._most_chance_nodes = cards
         info = pyspiel.GameInfo(
             num_distinct_actions=tree.keys.actions,
@@ -160,7 +160,7 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
             utility_sum=0.0,
             max_game_length=decisions,
         )
-        super().__init__(_TYPE, info, given)
+        super().__init__(_TYPE, info, parameters)
 
     def new_initial_state(self, struct: Mapping[str, Any] | None = None) -> MilleBornesState:
         """Return the root, or the state that a struct describes (`to_struct`), by its `history`."""
@@ -192,7 +192,7 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
         return MilleBornesObserver(self, kind)
 
 
-def _longest(tree: Tree) -> tuple[int, int]:
+def _length_bounds(tree: Tree) -> tuple[int, int]:
     """Return upper bounds on the chance nodes and the decisions of a history."""
     return sum(tree.rules.deck) + 1, tree.keys.most_events
 
@@ -307,11 +307,11 @@ class MilleBornesObserver:
         """Allocate the tensor; `make_py_observer` calls this."""
         self._tree = game.tree
         self._is_compact = game.is_compact
-        self._recalls = bool(kind.perfect_recall)
+        self._has_perfect_recall = bool(kind.perfect_recall)
         self._is_private = kind.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
         self._is_public = bool(kind.public_info)
         tree = game.tree
-        if self._recalls:
+        if self._has_perfect_recall:
             sizes = {"information_state": len(tree.root.tensor(0))}
         else:
             sizes = {"player": tree.players}
@@ -328,7 +328,7 @@ class MilleBornesObserver:
 
     def set_from(self, state: MilleBornesState, player: int) -> None:
         """Write the player's view of a state into `tensor`."""
-        if self._recalls:
+        if self._has_perfect_recall:
             self.tensor[:] = state.node.tensor(player, compact=self._is_compact)
             return
         row = self._tree.observe(state.node.spot, player)
@@ -339,7 +339,7 @@ class MilleBornesObserver:
 
     def string_from(self, state: MilleBornesState, player: int) -> str:
         """Describe the player's view of a state in words."""
-        if self._recalls:
+        if self._has_perfect_recall:
             return state.node.text(player, compact=self._is_compact)
         row = self._tree.observe(state.node.spot, player)
         parts = [f"{one.name}: {' '.join(map(str, row[one.start : one.stop]))}" for one in self._sections()]

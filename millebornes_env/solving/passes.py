@@ -1,8 +1,8 @@
 """The compiled passes over a seat's tree: probabilities forward, values backward.
 
-`sequences` numbers stand at the index of a sequence: `weights` is how probable its last choice is at the
-decision, `reach` the product of those of all choices (a sum over the orders of own draws), `gains` what the
-seat wins behind it, counted with the other seat's reach and the probability of the cards.
+Arrays are indexed by sequence: `weights` is the probability of its last choice at the decision, `reach` the
+product of the weights of all its choices (summed over the orders of own draws), and `gains` the seat's payoff
+after it, weighted by the other seat's reach and the probability of the cards.
 """
 
 from __future__ import annotations
@@ -21,12 +21,10 @@ Float64Array = npt.NDArray[np.float64]
 class Operations(NamedTuple):
     """The decisions and merges of a seat, in the order of the walk; O operations."""
 
-    heads: Int32Array  # [O] of a decision the sequence that leads to it; of a merge the one that it makes
-    firsts: (
-        Int32Array  # [O] of a decision its first choice's sequence; of a merge the index of its first source
-    )
-    counts: Int32Array  # [O] of a decision its choices; of a merge minus the number of its sources
-    sources: Int32Array  # [...] the sequences that are merged
+    heads: Int32Array  # [O] decision: the sequence that leads to it; merge: the resulting sequence
+    firsts: Int32Array  # [O] decision: sequence of its first choice; merge: index of its first source
+    counts: Int32Array  # [O] decision: number of choices; merge: minus the number of sources
+    sources: Int32Array  # [...] merged sequences
 
 
 @kernel
@@ -139,7 +137,7 @@ def match_choices(
 def match_weights(
     operations: Operations, regrets: Float64Array, last: Float64Array, weights: Float64Array
 ) -> None:
-    """Compute only the next policy: the `weights` of `match_forward`."""
+    """Compute the next policy without reach or average: only the `weights` of `match_forward`."""
     firsts, counts = operations.firsts, operations.counts
     for at in range(len(firsts)):
         if counts[at] > 0:
@@ -159,13 +157,13 @@ def match_forward(
     """Compute the next policy, in proportion to the regrets, and add it to the average.
 
     Args:
-        operations: of the seat.
-        regrets: of each choice, none below 0.
+        operations: operations of the seat.
+        regrets: cumulative regret of each choice, at least 0.
         last: the regrets of the last iteration, used as a prediction for this one.
-        weight: of this policy in the average.
+        weight: weight of this policy in the average.
         weights: overwritten.
-        reach: overwritten, but for its roots.
-        average: the sum of all policies' reach, times their weights; added to.
+        reach: overwritten except for its roots.
+        average: weighted sum of the reach of all policies; updated.
     """
     heads, firsts, counts, sources = operations
     average[0] += weight

@@ -1,4 +1,4 @@
-"""Policies: tables of the whole tree, functions, and files."""
+"""Policies as tables of the whole tree, as functions, and as files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from millebornes_env.games.millebornes.cards import CARD_NAMES
 from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import PHASE_NAMES, StateArray
-from millebornes_env.solving.archives import name_of_game, opened_archive, read_about, read_array
+from millebornes_env.solving.archives import name_of_game, open_archive, read_about, read_array
 from millebornes_env.solving.checkpoints import identity
 from millebornes_env.solving.deck import Deck
 from millebornes_env.solving.passes import weights_of_reach
@@ -31,56 +31,55 @@ from millebornes_env.solving.walk import action_of
 Float64Array = npt.NDArray[np.float64]
 Int32Array = npt.NDArray[np.int32]
 Masks = npt.NDArray[np.int8]
-Ask = Callable[[StateArray, Masks], npt.NDArray[Any]]
-"""A function of `STATE[N]`, each game as the deciding seat knows it, and the action masks int8[N, A]; it
-returns the probability of each action, [N, A]. Hidden cards are in an arbitrary order; an honest function
-does not read them."""
+PolicyFunction = Callable[[StateArray, Masks], npt.NDArray[Any]]
+"""Function of `STATE[N]`, each game as the deciding seat knows it, and action masks, int8[N, A], that returns
+action probabilities, [N, A]. Hidden cards are in an arbitrary order and must not influence the result."""
 
 POLICY_FORMAT: Final = 1
 _BATCH: Final = 8192
 _TOLERANCE: Final = 1e-6
 _STEPS: Final = np.iinfo(np.uint16).max
-"""Number of steps of probability in a file: weights are stored as multiples of 1 / `_STEPS`."""
+"""Weights are stored in files as multiples of 1 / `_STEPS`."""
 
 
-class AskedPolicy:
+class FunctionPolicy:
     """A policy defined by a function that is called at each information set.
 
     Attributes:
-        name: what tables call it.
+        name: name of the policy in reports.
     """
 
-    asks = True
+    needs_states = True
     in_parts = True
 
-    def __init__(self, name: str, ask: Ask) -> None:
-        """Take a function; several threads may call it."""
+    def __init__(self, name: str, function: PolicyFunction) -> None:
+        """Create a policy; several threads may call the function."""
         self.name = name
-        self._ask = ask
+        self._function = function
 
     def weights(self, tree: Tree) -> Weights:
         """Call the function for each information set of the tree with more than one choice.
 
         Raises:
-            SolvingError: an answer is not a distribution over legal actions; the message names the place.
+            SolvingError: a row is not a distribution over legal actions; the message describes the decision.
         """
         first, second = (np.ones(seat.size) for seat in tree.seats)
-        for start in range(0, len(tree.asked), _BATCH):
-            part = slice(start, start + _BATCH)
-            states = tree.asked[part]
+        for start in range(0, len(tree.decision_states), _BATCH):
+            batch = slice(start, start + _BATCH)
+            states = tree.decision_states[batch]
             masks = np.zeros((len(states), num_actions(tree.game.rules.teams)), np.int8)
             write_masks(states, tree.game.record, masks)
-            answer = self._checked(self._ask(states, masks), masks)
-            self._refuse(answer, masks, states, tree)
-            answer /= answer.sum(axis=1, keepdims=True)  # of float32, as networks answer
+            answer = self._check_shape(self._function(states, masks), masks)
+            self._check_probabilities(answer, masks, states, tree)
+            answer /= answer.sum(axis=1, keepdims=True)  # networks return float32
             for number, weights in enumerate((first, second)):
-                seat, rows = tree.seats[number], np.flatnonzero(tree.asked_seat[part] == number)
-                at = tree.asked_index[part][rows]
+                seat, rows = tree.seats[number], np.flatnonzero(tree.decision_seats[batch] == number)
+                at = tree.decision_operations[batch][rows]
                 sets, sequences = seat.choices[at], seat.operations.firsts[at]
                 write_weights(tree.game.deck, states["phase"][rows], sets, sequences, answer[rows], weights)
         return first, second
 
-    def _checked(self, answer: Any, masks: Masks) -> Float64Array:
+    def _check_shape(self, answer: Any, masks: Masks) -> Float64Array:
         try:
             array = np.array(answer, np.float64)
         except (TypeError, ValueError):
@@ -92,7 +91,9 @@ class AskedPolicy:
             )
         return array
 
-    def _refuse(self, answer: Float64Array, masks: Masks, states: StateArray, tree: Tree) -> None:
+    def _check_probabilities(
+        self, answer: Float64Array, masks: Masks, states: StateArray, tree: Tree
+    ) -> None:
         illegal = (answer != 0) & (masks == 0)
         wrong = (
             illegal.any(axis=1) | ~(np.abs(answer.sum(axis=1) - 1) < _TOLERANCE) | (answer < 0).any(axis=1)
@@ -100,7 +101,7 @@ class AskedPolicy:
         if not wrong.any():
             return
         row = int(wrong.argmax())
-        where = f"{tree.game.name}, {_place(states[row])}"
+        where = f"{tree.game.name}, {_describe_decision(states[row])}"
         if illegal[row].any():
             action = int(illegal[row].argmax())
             raise SolvingError(
@@ -108,12 +109,12 @@ class AskedPolicy:
                 f"where it is not legal ({where}); weights of illegal actions must be 0"
             )
         raise SolvingError(
-            f"the policy {self.name!r} has weights that are no probabilities: their sum is "
+            f"the policy {self.name!r} has weights that are not probabilities: their sum is "
             f"{answer[row].sum():g}, the lowest is {answer[row].min():g} ({where})"
         )
 
 
-def _place(state: Any) -> str:
+def _describe_decision(state: Any) -> str:
     """Describe a decision in words, without hidden cards."""
     seat = int(state["seat"])
     counts = state["hand"][seat].tolist()
@@ -139,7 +140,7 @@ def write_weights(
     answer: Float64Array,
     weights: Float64Array,
 ) -> None:
-    """Convert answers from the order of actions into that of sequences."""
+    """Write action probabilities, float64[N, A], into `weights` by sequence."""
     for at in range(len(phases)):
         sequence = sequences[at]
         for choice in range(2 * len(deck.cards) + 2):
@@ -156,29 +157,29 @@ class TablePolicy:
     """A policy of a whole game, as an array for each seat.
 
     Attributes:
-        name: what tables call it.
+        name: name of the policy in reports.
         table: float64[size] for each seat.
-        about: metadata of the file: the game, how the policy was made, its NashConv.
+        about: metadata of the file: the game, the solver run, the NashConv.
     """
 
     name: str
     table: Weights
     about: dict[str, Any]
 
-    asks = False
+    needs_states = False
     in_parts = False
 
     def weights(self, tree: Tree) -> Weights:
         """Return the table, if it belongs to this game.
 
         Raises:
-            SolvingError: it is of another game, or its weights are not probabilities.
+            SolvingError: the table is of another game, or its weights are not probabilities.
         """
         game = self.about.get("game")
         if game is not None and game != identity(tree):
             raise SolvingError(
-                f"the policy {self.name!r} is one of {shown(game.get('name'))}, and not of "
-                f"{tree.game.name!r} with the same rules"
+                f"the policy {self.name!r} is of {shown(game.get('name'))}, and not of {tree.game.name!r} with "
+                "the same rules"
             )
         for number, (seat, weights) in enumerate(zip(tree.seats, self.table, strict=True)):
             if weights.shape != (seat.size,):
@@ -199,14 +200,14 @@ def check_weights(name: str, tree: Tree, seat: int, weights: Float64Array) -> No
     own = tree.seats[seat].operations
     decisions = np.flatnonzero(own.counts > 0)
     if not ((weights >= 0) & np.isfinite(weights)).all():
-        raise SolvingError(f"the policy {name!r} has weights below 0, or no numbers, for seat {seat}")
+        raise SolvingError(f"the policy {name!r} has negative or non-finite weights for seat {seat}")
     sums = np.concatenate([[0.0], np.cumsum(weights)])
     first, count = own.firsts[decisions], own.counts[decisions]
     totals = sums[first + count] - sums[first]
     wrong = np.flatnonzero(np.abs(totals - 1) > _TOLERANCE)
     if len(wrong):
         raise SolvingError(
-            f"the policy {name!r} has weights that sum up to {totals[wrong[0]]:g} at decision {wrong[0]} of "
+            f"the policy {name!r} has weights that sum to {totals[wrong[0]]:g} at decision {wrong[0]} of "
             f"seat {seat}; they must be probabilities"
         )
 
@@ -215,29 +216,29 @@ def check_weights(name: str, tree: Tree, seat: int, weights: Float64Array) -> No
 
 
 def write_policy(path: Path, tree: Tree, weights: Weights, about: dict[str, Any]) -> TablePolicy:
-    """Write a policy with rounded probabilities; decisions that it never reaches are uniform.
+    """Write a policy atomically, with rounded probabilities; decisions that it never reaches become uniform.
 
     Args:
-        path: of the file, usually `.npz`; it is written atomically.
-        tree: of the game.
-        weights: of the policy.
+        path: path of the file, usually `.npz`.
+        tree: tree of the game.
+        weights: float64[size] for each seat.
         about: metadata, as JSON values.
 
     Returns:
-        The policy as it was written, rounded.
+        The rounded policy.
 
     Raises:
-        OSError: it could not be written.
+        OSError: the file could not be written.
     """
     steps = [_rounded(tree, seat, weights[seat]) for seat in (0, 1)]
-    said = {"format": POLICY_FORMAT, **about, "game": identity(tree)}
+    metadata = {"format": POLICY_FORMAT, **about, "game": identity(tree)}
     with replacing(path) as draft, draft.open("wb") as file:
-        _write_arrays(file, {"about": np.array(json.dumps(said)), "seat_0": steps[0], "seat_1": steps[1]})
-    return TablePolicy(path.stem, _weights_of(tree, steps), said)
+        _write_arrays(file, {"about": np.array(json.dumps(metadata)), "seat_0": steps[0], "seat_1": steps[1]})
+    return TablePolicy(path.stem, _weights_of(tree, steps), metadata)
 
 
 def _write_arrays(file: BinaryIO, arrays: dict[str, npt.NDArray[Any]]) -> None:
-    """Write a file for `numpy.load`; LZMA makes it half as large as `numpy.savez_compressed` does."""
+    """Write an `.npz` file; LZMA halves the size compared with `numpy.savez_compressed`."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as part:
@@ -245,14 +246,14 @@ def _write_arrays(file: BinaryIO, arrays: dict[str, npt.NDArray[Any]]) -> None:
 
 
 def read_policy(path: Path, tree: Tree) -> TablePolicy:
-    """Read a policy from a file of `write_policy`.
+    """Read a policy written by `write_policy`.
 
     Raises:
         SolvingError: the file does not hold a policy of this game.
-        OSError: it could not be read.
+        OSError: the file could not be read.
     """
     try:
-        with opened_archive(path) as result:
+        with open_archive(path) as result:
             about = read_about(result)
             _check_about(path, about, tree)
             steps = [
@@ -262,7 +263,7 @@ def read_policy(path: Path, tree: Tree) -> TablePolicy:
     except SolvingError:
         raise
     except ValueError as error:
-        raise SolvingError(f"{path} holds no policy of a game that was solved ({error})") from None
+        raise SolvingError(f"{path} holds no policy of a solved game ({error})") from None
     return TablePolicy(path.stem, _weights_of(tree, steps), about)
 
 
@@ -287,9 +288,9 @@ def _rounded(tree: Tree, seat: int, weights: Float64Array) -> npt.NDArray[np.uin
     decisions = own.operations.counts > 0
     heads, firsts, counts = (column[decisions] for column in own.operations[:3])
     used = reach[heads] > 0
-    places = np.repeat(firsts[used], counts[used])
-    offsets = np.arange(len(places)) - np.repeat(np.cumsum(counts[used]) - counts[used], counts[used])
-    for_choices[places + offsets] = True
+    starts = np.repeat(firsts[used], counts[used])
+    offsets = np.arange(len(starts)) - np.repeat(np.cumsum(counts[used]) - counts[used], counts[used])
+    for_choices[starts + offsets] = True
     return np.where(for_choices, steps, 0).astype(np.uint16)
 
 

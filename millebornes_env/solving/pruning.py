@@ -1,4 +1,4 @@
-"""A game without the choices that a policy hardly takes and that are clearly worse.
+"""A game without the choices that a policy hardly takes and that are margin worse.
 
 Near an equilibrium nearly all choices are out of the question (Brown and Sandholm 2015: regret-based
 pruning). About a fiftieth of the game is left, and CFR+ continues there with its regrets. The policy that it
@@ -27,9 +27,9 @@ Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 
-_HARDLY: Final = 1e-3
+_KEPT_PROBABILITY: Final = 1e-3
 """Probability above which a choice is kept."""
-_CLEARLY: Final = 1.0
+_PRUNING_MARGIN: Final = 1.0
 """Points by which a pruned choice is worse than the best one, given that the game reaches it."""
 
 
@@ -89,7 +89,7 @@ class PrunedGame:
         rows = [self._pruned[seat][at].numbers[sequences[seat][ends]] for seat in (0, 1)]
         return np.stack(rows).astype(np.int32)
 
-    def taken(self, seat: int, arrays: Sequence[Float64Array]) -> Float64Array:
+    def select(self, seat: int, arrays: Sequence[Float64Array]) -> Float64Array:
         """Return the remaining entries of float64[size] arrays of all pieces, in the pruned game's order."""
         parts = [
             array[pruned.used][_roots_used(at, self._pieces[at], seat, pruned.used) :]
@@ -97,7 +97,7 @@ class PrunedGame:
         ]
         return np.concatenate(parts)
 
-    def load_state(self, at: int, policy: Weights, found: Weights) -> Weights:
+    def restore(self, at: int, policy: Weights, found: Weights) -> Weights:
         """Return the policy of the pruned game, completed by the whole game's policy elsewhere.
 
         Args:
@@ -112,7 +112,7 @@ class PrunedGame:
         operations = self._pieces[at].tree.seats[seat].operations
         used, numbers = self._pruned[seat][at]
         weights = policy.copy()
-        put_weights_back(operations, used, numbers, found, weights)
+        restore_weights(operations, used, numbers, found, weights)
         return weights
 
 
@@ -120,7 +120,7 @@ class PrunedGame:
 
 
 def _kept(pieces: Sequence[Piece], weights: Callable[[int], Weights]) -> list[tuple[BoolArray, BoolArray]]:
-    """Return the choices that are taken or are not clearly worse, as masks for each piece."""
+    """Return the choices that are taken or are not margin worse, as masks for each piece."""
     trunk = pieces[0].tree
     of_trunk = weights(0)
     reach = [reach_of(seat, policy) for seat, policy in zip(trunk.seats, of_trunk, strict=True)]
@@ -155,8 +155,8 @@ def _chances(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
 def _kept_of_seat(
     seat: SeatTree, weights: Float64Array, gains: Float64Array, chances: Float64Array
 ) -> BoolArray:
-    kept = weights > _HARDLY
-    keep_backward(seat.operations, gains, chances, _CLEARLY, kept)
+    kept = weights > _KEPT_PROBABILITY
+    keep_backward(seat.operations, gains, chances, _PRUNING_MARGIN, kept)
     return kept
 
 
@@ -267,9 +267,9 @@ def _pruned_operations(operations: Operations, left: _Pruned, start: int) -> Ope
 
 @kernel
 def keep_backward(
-    operations: Operations, gains: Float64Array, chances: Float64Array, clearly: float, kept: BoolArray
+    operations: Operations, gains: Float64Array, chances: Float64Array, margin: float, kept: BoolArray
 ) -> None:
-    """Keep choices not clearly worse than the best one, propagating `gains` and `chances` back."""
+    """Keep choices not margin worse than the best one, propagating `gains` and `chances` back."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -278,7 +278,7 @@ def keep_backward(
             for choice in range(first + 1, first + count):
                 best, chance = max(best, gains[choice]), max(chance, chances[choice])
             for choice in range(first, first + count):
-                kept[choice] = kept[choice] or best - gains[choice] <= clearly * chance
+                kept[choice] = kept[choice] or best - gains[choice] <= margin * chance
             gains[head] += best
             chances[head] += chance
         else:
@@ -316,7 +316,7 @@ def use_backward(operations: Operations, reached: BoolArray, used: BoolArray) ->
 
 
 @kernel
-def put_weights_back(
+def restore_weights(
     operations: Operations, used: BoolArray, numbers: Int64Array, found: Float64Array, weights: Float64Array
 ) -> None:
     """Write the pruned game's weights at decisions that remain, with 0 for pruned choices."""

@@ -1,9 +1,9 @@
-"""Rounding error bounds, which make the bounds of a value rigorous.
+"""Bounds on rounding errors, which make the bounds of a value rigorous.
 
-Each number of a walk is a sum of products. With `k` roundings on the way of a term to the result, all of
-one relative size `u = 2 ** -53`, the result is off by no more than `k * u / (1 - k * u)` times the sum of the
-absolute terms (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.1); and that sum
-is no more than the highest payoff, as the probabilities of the ends add up to 1.
+Each result is a sum of products. If each term takes part in at most `k` roundings with relative error
+`u = 2 ** -53`, the error of the result is at most `k * u / (1 - k * u)` times the sum of the absolute terms
+(Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.1). That sum is at most the largest
+absolute payoff, as the probabilities of the ends sum to 1.
 """
 
 from __future__ import annotations
@@ -24,13 +24,9 @@ _UNIT: Final = 2.0**-53
 
 
 def rounding_of(tree: Tree) -> float:
-    """Return an upper bound on the rounding error of a best response's value, in points.
-
-    Args:
-        tree: of the whole game; the bound holds for every policy.
-    """
+    """Return an upper bound on the rounding error of a best response's value, in points, for any policy."""
     kinds = len(tree.game.deck.cards)
-    at_ends = 3 * kinds + 4  # of a probability, with a factor for each type of card, times a payoff
+    at_ends = 3 * kinds + 4  # a probability, with a factor for each type of card, times a payoff
     most = 0
     for number in (0, 1):
         own, other = tree.seats[number], tree.seats[1 - number]
@@ -47,7 +43,7 @@ def rounding_of(tree: Tree) -> float:
 
 @kernel
 def roundings_of_reach(operations: Operations, reached: Int64Array) -> None:
-    """Count the roundings of each sequence's reach; weights are rounded when normalised."""
+    """Count the roundings of each sequence's reach, including those of normalising the weights."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads)):
         count, head, first = counts[at], heads[at], firsts[at]
@@ -63,25 +59,25 @@ def roundings_of_reach(operations: Operations, reached: Int64Array) -> None:
 
 @kernel
 def roundings_at_ends(
-    own: Int32Array, others: Int32Array, reached: Int64Array, found: Int64Array, terms: Int64Array
+    own: Int32Array, others: Int32Array, reached: Int64Array, roundings: Int64Array, terms: Int64Array
 ) -> None:
-    """Count the roundings of the gains at a sequence's ends: those of a term, and the terms."""
+    """Count the roundings of the gains at each sequence's ends: the most per term, and the number of terms."""
     for end in range(len(own)):
-        found[own[end]] = max(found[own[end]], reached[others[end]] + 1)
+        roundings[own[end]] = max(roundings[own[end]], reached[others[end]] + 1)
         terms[own[end]] += 1
 
 
 @kernel
-def roundings_of_gains(operations: Operations, found: Int64Array, terms: Int64Array) -> None:
+def roundings_of_gains(operations: Operations, roundings: Int64Array, terms: Int64Array) -> None:
     """Propagate the counts back to the root, taking the best choice at each decision."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
             for choice in range(first, first + count):
-                found[head] = max(found[head], found[choice] + terms[choice])
+                roundings[head] = max(roundings[head], roundings[choice] + terms[choice])
             terms[head] += 1
         else:
             for source in range(first, first - count):
-                found[sources[source]] = max(found[sources[source]], found[head] + terms[head])
+                roundings[sources[source]] = max(roundings[sources[source]], roundings[head] + terms[head])
                 terms[sources[source]] += 1

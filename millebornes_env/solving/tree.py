@@ -1,7 +1,7 @@
 """The game as flat arrays: the whole tree, or a trunk and the branches that grow from its frontier.
 
-Ten cards fit in memory as a whole. Of twelve, the trunk is kept, and one branch after the other is grown,
-judged and dropped; branches do not depend on each other, so that threads can share them.
+The tree of ten cards fits in memory as a whole. For twelve cards the trunk is kept, and branches are grown,
+evaluated and dropped one by one; they are independent, so threads can share them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.games.millebornes.state import StateArray, new_states
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.nodes import (
-    ASKED,
     CHANCE_NODES,
+    DECISIONS,
     END_NODES,
     ENDS,
     FIRST_CHAIN,
@@ -26,7 +26,7 @@ from millebornes_env.solving.nodes import (
     HIGHEST,
     INFOSETS,
     LOWEST,
-    MASK_ROOM,
+    MASK_SIZE,
     MOST_ACTIONS,
     NUM_SIZES,
     OPERATIONS,
@@ -44,8 +44,8 @@ from millebornes_env.solving.walk import grow
 Int32Array = npt.NDArray[np.int32]
 Float64Array = npt.NDArray[np.float64]
 
-_FIRST_ROOM: Final = 1 << 16
-_FRONTIER_ROOM: Final = 1 << 17
+_FIRST_CAPACITY: Final = 1 << 16
+_FRONTIER_CAPACITY: Final = 1 << 17
 _FAR: Final = 1 << 40
 
 
@@ -56,7 +56,7 @@ class SeatTree:
     Attributes:
         operations: the O operations.
         choices: int32[O], the set of choices of a decision (`walk.choices_with`); 0 for a merge.
-        keys: int64[O], the hash of public history and hand of a decision (`walk.mixed`); or empty.
+        keys: int64[O], the hash of public history and hand of a decision (`nodes.mix`); or empty.
         roots: number of sequences with which the tree begins.
         size: number of sequences.
         infosets: number of information sets, including those with a single choice (not operations).
@@ -107,16 +107,17 @@ class Tree:
     """A tree, a trunk or a branch.
 
     Attributes:
-        game: of which game.
+        game: the game.
         seats: the trees of the two seats.
-        end_sequences: int32[2, E], where a round ends: a sequence of each seat.
-        end_values: float64[E], what seat 0 wins there, times the probability of the cards.
+        end_sequences: int32[2, E], a sequence of each seat at each end of the round.
+        end_values: float64[E], payoff of seat 0 at the end, times the probability of the cards.
         end_chances: float64[E], that probability.
-        counts: how large it is.
-        frontier: of a trunk, the nodes from which branches grow.
-        asked: `STATE[Q]`, each decision as the seat knows it, if that was asked for.
-        asked_seat: int32[Q].
-        asked_index: int32[Q], which operation of the seat it is.
+        counts: the size of the tree.
+        frontier: the nodes from which branches grow; empty unless this is a trunk.
+        decision_states: `STATE[Q]`, the game at each decision as its seat knows it; empty unless grown with
+            `states=True`.
+        decision_seats: int32[Q], the seat of each decision.
+        decision_operations: int32[Q], the index of each decision among the seat's operations.
     """
 
     game: Solvable
@@ -126,14 +127,14 @@ class Tree:
     end_chances: Float64Array
     counts: Counts
     frontier: tuple[Node, ...]
-    asked: StateArray
-    asked_seat: Int32Array
-    asked_index: Int32Array
+    decision_states: StateArray
+    decision_seats: Int32Array
+    decision_operations: Int32Array
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the frontier: its record, and for each seat the hands and the sequences that lead to them."""
+    """A node of the frontier: its record, and each seat's hands with the sequences that lead to them."""
 
     state: StateArray
     codes: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
@@ -141,64 +142,64 @@ class Node:
 
 
 class Grower:
-    """Builder of trees of one game, which reuses its arrays; each thread needs its own."""
+    """Builder of trees of one game. It reuses its arrays, so each thread needs its own."""
 
     def __init__(self, game: Solvable) -> None:
-        """Take a game; nothing is allocated yet."""
+        """Create a builder; arrays are allocated when the first tree is grown."""
         self._game = game
-        self._room = _FIRST_ROOM
-        self._frontier_room = 1
-        self._asks = False
+        self._capacity = _FIRST_CAPACITY
+        self._frontier_capacity = 1
+        self._has_states = False
         self._has_keys = False
         self._arrays: tuple[Frames, TreeBuffers] | None = None
 
-    def whole(self, *, keys: bool = False, asks: bool = False) -> Tree:
+    def whole(self, *, keys: bool = False, states: bool = False) -> Tree:
         """Grow the whole tree; up to 10 cards, it takes seconds and some hundred MB.
 
         Args:
-            keys: whether to hash the information sets, so that a policy can be played from it.
-            asks: whether to keep the game at each decision (`Tree.asked`), half a KB for each.
+            keys: compute `SeatTree.keys`, by which an agent finds its information sets.
+            states: store `Tree.decision_states`, half a KB each.
         """
         self._has_keys, self._arrays = keys, None
-        return self._grow(None, -1, asks=asks)
+        return self._grow(None, -1, states=states)
 
-    def trunk(self, depth: int, *, asks: bool = False) -> Tree:
+    def trunk(self, depth: int, *, states: bool = False) -> Tree:
         """Grow the tree down to a number of decisions.
 
         Args:
-            depth: of the frontier.
-            asks: whether to keep the game at each decision (`Tree.asked`).
+            depth: depth of the frontier, in decisions.
+            states: store `Tree.decision_states`.
         """
-        return self._grow(None, depth, asks=asks)
+        return self._grow(None, depth, states=states)
 
-    def branch(self, node: Node, *, asks: bool = False) -> Tree:
+    def branch(self, node: Node, *, states: bool = False) -> Tree:
         """Grow the branch of a node of a trunk's frontier; its sequences begin with those of the node."""
-        return self._grow(node, -1, asks=asks)
+        return self._grow(node, -1, states=states)
 
-    def _grow(self, node: Node | None, limit: int, *, asks: bool) -> Tree:
+    def _grow(self, node: Node | None, limit: int, *, states: bool) -> Tree:
         game = self._game
-        self._frontier_room = max(self._frontier_room, _FRONTIER_ROOM if limit >= 0 else 1)
-        if asks and not self._asks:
-            self._asks, self._arrays = True, None
+        self._frontier_capacity = max(self._frontier_capacity, _FRONTIER_CAPACITY if limit >= 0 else 1)
+        if states and not self._has_states:
+            self._has_states, self._arrays = True, None
         roots = [1, 1] if node is None else [len(node.codes[0]), len(node.codes[1])]
         while True:
             if self._arrays is None:
                 self._arrays = self._new_arrays()
-            frames, grown = self._arrays
+            frames, buffers = self._arrays
             frames = frames._replace(limit=limit)
-            if not asks:
-                grown = grown._replace(asked=grown.asked[:0])
-            _begin(frames, grown, game, node, roots)
+            if not states:
+                buffers = buffers._replace(decision_states=buffers.decision_states[:0])
+            _begin(frames, buffers, game, node, roots)
             margin = 2 * _margin(game)
-            if grow(frames, grown, game.deck, game.record, node is None, margin) != FULL:
-                return _tree(game, grown, roots)
-            self._room *= 2
-            self._frontier_room *= 2 if limit >= 0 else 1
+            if grow(frames, buffers, game.deck, game.record, node is None, margin) != FULL:
+                return _tree(game, buffers, roots)
+            self._capacity *= 2
+            self._frontier_capacity *= 2 if limit >= 0 else 1
             self._arrays = None
 
     def _new_arrays(self) -> tuple[Frames, TreeBuffers]:
-        game, room, frontier = self._game, self._room, self._frontier_room
-        deep, wide = game.deepest, game.widest
+        game, capacity, frontier = self._game, self._capacity, self._frontier_capacity
+        deep, wide = game.max_depth, game.max_hands
         frames = Frames(
             states=for_kernels(new_states(deep)),
             codes=np.zeros((deep, PLAYERS, wide), np.int64),
@@ -207,61 +208,61 @@ class Grower:
             choices=np.zeros((deep, wide), np.int64),
             firsts=np.zeros((deep, wide), np.int64),
             next_choice=np.zeros(deep, np.int64),
-            mask=np.zeros(MASK_ROOM, np.int8),
+            mask=np.zeros(MASK_SIZE, np.int8),
             chains=np.zeros((deep, PLAYERS), np.int64),
             drawn=np.zeros((3, wide), np.int64),
             limit=-1,
         )
-        asked = room if self._asks else 0
-        grown = TreeBuffers(
-            heads=np.zeros((PLAYERS, room), np.int32),
-            firsts=np.zeros((PLAYERS, room), np.int32),
-            keys=np.zeros((PLAYERS, room if self._has_keys else 0), np.int64),
-            kinds=np.zeros((PLAYERS, room), np.int32),
-            sources=np.zeros((PLAYERS, room), np.int32),
-            end_sequences=np.zeros((PLAYERS, room), np.int32),
-            end_values=np.zeros(room),
-            end_chances=np.zeros(room),
+        num_decisions = capacity if self._has_states else 0
+        buffers = TreeBuffers(
+            heads=np.zeros((PLAYERS, capacity), np.int32),
+            firsts=np.zeros((PLAYERS, capacity), np.int32),
+            keys=np.zeros((PLAYERS, capacity if self._has_keys else 0), np.int64),
+            kinds=np.zeros((PLAYERS, capacity), np.int32),
+            sources=np.zeros((PLAYERS, capacity), np.int32),
+            end_sequences=np.zeros((PLAYERS, capacity), np.int32),
+            end_values=np.zeros(capacity),
+            end_chances=np.zeros(capacity),
             frontier=for_kernels(new_states(frontier)),
             frontier_codes=np.zeros((frontier, PLAYERS, wide), np.int64),
             frontier_sequences=np.zeros((frontier, PLAYERS, wide), np.int64),
             frontier_counts=np.zeros((frontier, PLAYERS), np.int64),
-            asked=for_kernels(new_states(asked)),
-            asked_seat=np.zeros(asked, np.int32),
-            asked_index=np.zeros(asked, np.int32),
+            decision_states=for_kernels(new_states(num_decisions)),
+            decision_seats=np.zeros(num_decisions, np.int32),
+            decision_operations=np.zeros(num_decisions, np.int32),
             sizes=np.zeros(NUM_SIZES + 1, np.int64),
         )
-        return frames, grown
+        return frames, buffers
 
 
 def _margin(game: Solvable) -> int:
     """Return the most entries a node can add to an array: ends of hand pairs, or merges in three draws."""
-    return game.widest * max(game.widest, 4 * len(game.deck.cards))
+    return game.max_hands * max(game.max_hands, 4 * len(game.deck.cards))
 
 
-def _begin(frames: Frames, grown: TreeBuffers, game: Solvable, node: Node | None, roots: list[int]) -> None:
-    """Write the node from which the walk starts."""
-    grown.sizes[:] = 0
-    grown.sizes[LOWEST], grown.sizes[HIGHEST] = _FAR, -_FAR
+def _begin(frames: Frames, buffers: TreeBuffers, game: Solvable, node: Node | None, roots: list[int]) -> None:
+    """Write the start node of the walk."""
+    buffers.sizes[:] = 0
+    buffers.sizes[LOWEST], buffers.sizes[HIGHEST] = _FAR, -_FAR
     frames.states[0] = game.root[0] if node is None else node.state[0]
     for seat in range(PLAYERS):
-        grown.sizes[SEQUENCES + seat] = roots[seat]
+        buffers.sizes[SEQUENCES + seat] = roots[seat]
         frames.chains[0, seat] = FIRST_CHAIN + seat
         frames.counts[0, seat] = roots[seat]
         frames.sequences[0, seat, : roots[seat]] = np.arange(roots[seat])
         frames.codes[0, seat, : roots[seat]] = 0 if node is None else node.codes[seat]
 
 
-def _tree(game: Solvable, grown: TreeBuffers, roots: list[int]) -> Tree:
+def _tree(game: Solvable, buffers: TreeBuffers, roots: list[int]) -> Tree:
     """Copy the results out of the arrays into a tree."""
-    sizes = [int(size) for size in grown.sizes]
-    ends, asked = sizes[ENDS], sizes[ASKED]
+    sizes = [int(size) for size in buffers.sizes]
+    ends, decisions = sizes[ENDS], sizes[DECISIONS]
     return Tree(
         game=game,
-        seats=(_seat_tree(grown, 0, roots[0]), _seat_tree(grown, 1, roots[1])),
-        end_sequences=grown.end_sequences[:, :ends].copy(),
-        end_values=grown.end_values[:ends].copy(),
-        end_chances=grown.end_chances[:ends].copy(),
+        seats=(_seat_tree(buffers, 0, roots[0]), _seat_tree(buffers, 1, roots[1])),
+        end_sequences=buffers.end_sequences[:, :ends].copy(),
+        end_values=buffers.end_values[:ends].copy(),
+        end_chances=buffers.end_chances[:ends].copy(),
         counts=Counts(
             chance_nodes=sizes[CHANCE_NODES],
             play_nodes=sizes[PLAY_NODES],
@@ -272,42 +273,42 @@ def _tree(game: Solvable, grown: TreeBuffers, roots: list[int]) -> Tree:
             lowest=sizes[LOWEST],
             highest=sizes[HIGHEST],
         ),
-        frontier=tuple(_node(grown, at) for at in range(sizes[FRONTIER])),
-        asked=grown.asked[:asked].copy(),
-        asked_seat=grown.asked_seat[:asked].copy(),
-        asked_index=grown.asked_index[:asked].copy(),
+        frontier=tuple(_node(buffers, at) for at in range(sizes[FRONTIER])),
+        decision_states=buffers.decision_states[:decisions].copy(),
+        decision_seats=buffers.decision_seats[:decisions].copy(),
+        decision_operations=buffers.decision_operations[:decisions].copy(),
     )
 
 
-def _seat_tree(grown: TreeBuffers, seat: int, roots: int) -> SeatTree:
-    operations = int(grown.sizes[OPERATIONS + seat])
-    kinds = grown.kinds[seat, :operations]
+def _seat_tree(buffers: TreeBuffers, seat: int, roots: int) -> SeatTree:
+    operations = int(buffers.sizes[OPERATIONS + seat])
+    kinds = buffers.kinds[seat, :operations]
     counts = np.where(kinds < 0, kinds, np.bitwise_count(np.maximum(kinds, 0)))
     return SeatTree(
         operations=Operations(
-            heads=grown.heads[seat, :operations].copy(),
-            firsts=grown.firsts[seat, :operations].copy(),
+            heads=buffers.heads[seat, :operations].copy(),
+            firsts=buffers.firsts[seat, :operations].copy(),
             counts=counts.astype(np.int32),
-            sources=grown.sources[seat, : int(grown.sizes[SOURCES + seat])].copy(),
+            sources=buffers.sources[seat, : int(buffers.sizes[SOURCES + seat])].copy(),
         ),
         choices=np.maximum(kinds, 0),
-        keys=grown.keys[seat, :operations].copy(),
+        keys=buffers.keys[seat, :operations].copy(),
         roots=roots,
-        size=int(grown.sizes[SEQUENCES + seat]),
-        infosets=int(grown.sizes[INFOSETS + seat]),
+        size=int(buffers.sizes[SEQUENCES + seat]),
+        infosets=int(buffers.sizes[INFOSETS + seat]),
     )
 
 
-def _node(grown: TreeBuffers, at: int) -> Node:
-    counts = [int(count) for count in grown.frontier_counts[at]]
+def _node(buffers: TreeBuffers, at: int) -> Node:
+    counts = [int(count) for count in buffers.frontier_counts[at]]
     return Node(
-        state=grown.frontier[at : at + 1].copy(),
+        state=buffers.frontier[at : at + 1].copy(),
         codes=(
-            grown.frontier_codes[at, 0, : counts[0]].copy(),
-            grown.frontier_codes[at, 1, : counts[1]].copy(),
+            buffers.frontier_codes[at, 0, : counts[0]].copy(),
+            buffers.frontier_codes[at, 1, : counts[1]].copy(),
         ),
         sequences=(
-            grown.frontier_sequences[at, 0, : counts[0]].copy(),
-            grown.frontier_sequences[at, 1, : counts[1]].copy(),
+            buffers.frontier_sequences[at, 0, : counts[0]].copy(),
+            buffers.frontier_sequences[at, 1, : counts[1]].copy(),
         ),
     )

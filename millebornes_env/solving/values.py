@@ -26,18 +26,18 @@ from millebornes_env.solving.tree import Counts, Grower, Node, SeatTree, Tree
 
 Float64Array = npt.NDArray[np.float64]
 Weights = tuple[Float64Array, Float64Array]
-"""For each seat, the probability of the last choice of each sequence at its decision."""
+"""For each seat, float64[size]: the probability of each sequence's last choice at its decision."""
 OnProgress = Callable[[int, int], None]
 """Callback that receives the number of finished branches and the total number."""
 
 TRUNK: Final = 4
-"""Number of decisions after which branches begin if a game is walked in parts."""
+"""Depth at which branches begin if a game is walked in parts, in decisions."""
 WHOLE: Final = 10
 """Largest number of cards of a deck whose whole tree fits in memory."""
 SMALL: Final = 8
-"""Largest number of cards of a deck that is not worth sharing among threads."""
+"""Largest number of cards of a deck that a single thread walks."""
 _AHEAD: Final = 4
-"""Number of branches per thread that may wait to be added up."""
+"""Number of branches per thread that may be queued."""
 _TOLERANCE: Final = 1e-9
 
 
@@ -45,32 +45,32 @@ class Policy(Protocol):
     """A policy of both seats.
 
     Attributes:
-        name: its name in tables.
-        asks: True if it needs `Tree.asked`.
-        in_parts: True if it can weigh a trunk and its branches; else it is a table of the whole tree.
+        name: name of the policy in reports.
+        needs_states: True if it needs `Tree.decision_states`.
+        in_parts: True if it supports a trunk and branches; False: only the whole tree.
     """
 
     name: str
-    asks: bool
+    needs_states: bool
     in_parts: bool
 
     def weights(self, tree: Tree) -> Weights:
         """Return the probability of each choice: float64[size] for each seat, at the choice's sequence.
 
         Raises:
-            SolvingError: an illegal action has a weight, or it is a policy of another game.
+            SolvingError: an illegal action has a weight, or the policy is of another game.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The exact evaluation of a policy; values are those of seat 0, which begins.
+    """The exact evaluation of a policy; seat 0 begins.
 
     Attributes:
         name: name of the policy.
-        value: expected payoff of seat 0 if both seats play it.
-        best: best-response values against it, of seat 0 and of seat 1.
+        value: expected payoff of seat 0 if both seats play the policy.
+        best: best-response values of seat 0 and of seat 1 against it.
         counts: the size of the game.
     """
 
@@ -81,17 +81,17 @@ class Judgement:
 
     @property
     def nash_conv(self) -> float:
-        """The sum of what both seats could gain by deviating: 0 for an equilibrium."""
+        """Sum of the seats' gains from deviating to a best response; 0 for an equilibrium."""
         return self.best[0] + self.best[1]
 
     @property
     def exploitability(self) -> float:
-        """NashConv over the number of seats."""
+        """NashConv divided by the number of seats."""
         return self.nash_conv / 2
 
     @property
     def of_range(self) -> float:
-        """Exploitability over the range of the payoffs."""
+        """Exploitability divided by the range of the payoffs."""
         return self.exploitability / self.counts.payoff_range
 
 
@@ -99,7 +99,7 @@ class Uniform:
     """The uniform policy: every legal choice has the same probability."""
 
     name = "uniform"
-    asks = False
+    needs_states = False
     in_parts = True
 
     def weights(self, tree: Tree) -> Weights:
@@ -123,7 +123,7 @@ def reach_of(seat: SeatTree, weights: Float64Array, roots: Float64Array | None =
     Args:
         seat: the seat's tree.
         weights: float64[size].
-        roots: float64[roots], of the sequences with which a branch begins; None: 1.
+        roots: float64[roots], reach of the initial sequences of a branch; None: 1.
 
     Returns:
         float64[size].
@@ -135,7 +135,7 @@ def reach_of(seat: SeatTree, weights: Float64Array, roots: Float64Array | None =
 
 
 def gains_at_ends(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
-    """Return the seat's gains at the ends of each of its sequences, given the other seat's reach."""
+    """Return the payoffs at the ends of each of the seat's sequences, weighted by the other seat's reach."""
     gains = np.zeros(tree.seats[seat].size)
     own, others = tree.end_sequences[seat], tree.end_sequences[1 - seat]
     meet(own, others, tree.end_values, 1.0 if seat == 0 else -1.0, reach, gains)
@@ -146,12 +146,12 @@ def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, 
     """Return a best response of a seat to the other seat's policy.
 
     Args:
-        tree: of the whole game.
+        tree: tree of the whole game.
         seat: the responding seat.
         weights: float64[size] of the other seat.
 
     Returns:
-        Its value, and the weights of a deterministic policy that achieves it.
+        The value of the best response, and the weights of a deterministic one.
     """
     own, other = tree.seats[seat], tree.seats[1 - seat]
     gains = gains_at_ends(tree, seat, reach_of(other, weights))
@@ -164,8 +164,8 @@ def visits(tree: Tree, weights: Weights) -> Weights:
     """Return the expected number of times that each choice is taken in a round.
 
     Args:
-        tree: of the whole game.
-        weights: of both seats.
+        tree: tree of the whole game.
+        weights: policy of both seats.
 
     Returns:
         float64[size] for each seat, at the choice's sequence.
@@ -198,21 +198,21 @@ def judge_tree(tree: Tree, weights: Weights, name: str = "policy") -> Judgement:
 def total(values: Float64Array, weights: Float64Array) -> float:
     """Return the weighted sum of numbers at ends.
 
-    NumPy's `@` would wake a thread of its linear algebra library for it, which then keeps a core busy.
+    Not NumPy's `@`: it would start a thread of the linear algebra library, which then keeps a core busy.
     """
     return float((values * weights).sum())
 
 
 def check_chances(chance: float) -> None:
-    """Raise if the probabilities of a walk or of weights do not sum to 1.
+    """Check that the probabilities of all ends sum to 1.
 
     Raises:
         SolvingError: they do not.
     """
     if not abs(chance - 1.0) < _TOLERANCE:
         raise SolvingError(
-            f"the probabilities of all ends sum up to {chance!r} and not to 1: a seat has no legal action "
-            "somewhere, or the weights of a policy are no probabilities"
+            f"the probabilities of all ends sum to {chance!r} instead of 1: a seat has no legal action "
+            "somewhere, or the weights of a policy are not probabilities"
         )
 
 
@@ -220,13 +220,13 @@ def check_chances(chance: float) -> None:
 
 
 @dataclass(frozen=True)
-class Part:
+class BranchResult:
     """The contribution of a branch to the trunk.
 
     Attributes:
-        value: contribution to the value of seat 0, if both play the policy.
+        value: contribution to the value of seat 0 if both play the policy.
         chance: total probability of the ends of the branch.
-        gains: float64[roots] for each seat, its best-response gains behind the sequences of the node.
+        gains: float64[roots] for each seat, its best-response gains at the sequences of the root node.
         counts: the size of the branch.
     """
 
@@ -236,13 +236,13 @@ class Part:
     counts: Counts
 
 
-def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Float64Array]) -> Part:
+def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Float64Array]) -> BranchResult:
     """Evaluate a policy on a branch.
 
     Args:
         branch: grown from a node of the frontier.
         weights: float64[size] of both seats.
-        roots: float64[roots] of both seats, their reach of the sequences of the node.
+        roots: float64[roots] of both seats, the reach of the node's sequences.
     """
     reach = [reach_of(*of_seat) for of_seat in zip(branch.seats, weights, roots, strict=True)]
     ends = branch.end_sequences
@@ -251,7 +251,7 @@ def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Floa
     nothing = np.zeros(0)
     for seat, gain in zip(branch.seats, gains, strict=True):
         best_backward(seat.operations, gain, nothing)
-    return Part(
+    return BranchResult(
         total(branch.end_values, together),
         total(branch.end_chances, together),
         (gains[0][: branch.seats[0].roots].copy(), gains[1][: branch.seats[1].roots].copy()),
@@ -262,59 +262,58 @@ def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Floa
 def judge(
     game: Solvable, policy: Policy, *, threads: int | None = None, on_progress: OnProgress | None = None
 ) -> Judgement:
-    """Compute expected value, best responses and NashConv of a policy.
+    """Compute expected value, best responses and NashConv of a policy, exact up to rounding.
 
     Args:
         game: from `solvable`.
-        policy: of both seats.
-        threads: that share the work; None: as many as there are processors. Results do not depend on it.
-        on_progress: called with the progress.
-
-    Returns:
-        The evaluation, exact up to rounding.
+        policy: policy of both seats.
+        threads: number of threads; None: one for each processor. Results do not depend on it.
+        on_progress: called with the number of finished branches and the total.
 
     Raises:
-        SolvingError: the policy is not one of this game; or it is a table of a game whose tree does not fit
-            in memory.
+        SolvingError: the policy is of another game; or it is a table of a tree that does not fit in memory.
     """
-    if not policy.in_parts or (game.cards <= SMALL and not policy.asks):
+    if not policy.in_parts or (game.cards <= SMALL and not policy.needs_states):
         if game.cards > WHOLE:
             raise SolvingError(
-                f"the policy {policy.name!r} is a table of the whole tree, and that of {game.name} does not "
-                f"fit in memory; it can be judged on decks of up to {WHOLE} cards"
+                f"the policy {policy.name!r} is a table of the whole tree, and the tree of {game.name} does "
+                f"not fit in memory; such policies can be evaluated on decks of up to {WHOLE} cards"
             )
         tree = Grower(game).whole()
         return judge_tree(tree, policy.weights(tree), policy.name)
-    trunk = Grower(game).trunk(TRUNK, asks=policy.asks)
+    trunk = Grower(game).trunk(TRUNK, states=policy.needs_states)
     weights = policy.weights(trunk)
     reach = [reach_of(seat, weight) for seat, weight in zip(trunk.seats, weights, strict=True)]
-    parts = _parts(game, trunk, policy, (reach[0], reach[1]), threads, on_progress)
-    return judge_parts(policy.name, trunk, (reach[0], reach[1]), parts)
+    results = _branch_results(game, trunk, policy, (reach[0], reach[1]), threads, on_progress)
+    return judge_parts(policy.name, trunk, (reach[0], reach[1]), results)
 
 
 def judge_parts(
-    name: str, trunk: Tree, reach: tuple[Float64Array, Float64Array], parts: Iterable[tuple[Node, Part]]
+    name: str,
+    trunk: Tree,
+    reach: tuple[Float64Array, Float64Array],
+    results: Iterable[tuple[Node, BranchResult]],
 ) -> Judgement:
     """Evaluate a policy on a trunk, given the results of its branches.
 
     Args:
-        name: of the policy.
-        trunk: on whose frontier the branches grow.
+        name: name of the policy.
+        trunk: the trunk.
         reach: float64[size] of both seats, on the trunk.
-        parts: each node of the frontier, and the contribution of its branch.
+        results: each node of the frontier, and the result of its branch.
 
     Raises:
-        SolvingError: the probabilities of all ends do not sum up to 1.
+        SolvingError: the probabilities of all ends do not sum to 1.
     """
     ends = trunk.end_sequences
     together = reach[0][ends[0]] * reach[1][ends[1]]
     value, chance = total(trunk.end_values, together), total(trunk.end_chances, together)
     gains = [gains_at_ends(trunk, seat, reach[1 - seat]) for seat in (0, 1)]
     counts = trunk.counts
-    for node, part in parts:
-        value, chance, counts = value + part.value, chance + part.chance, counts + part.counts
+    for node, result in results:
+        value, chance, counts = value + result.value, chance + result.chance, counts + result.counts
         for seat in (0, 1):
-            np.add.at(gains[seat], node.sequences[seat], part.gains[seat])
+            np.add.at(gains[seat], node.sequences[seat], result.gains[seat])
     check_chances(chance)
     nothing = np.zeros(0)
     for seat_tree, gain in zip(trunk.seats, gains, strict=True):
@@ -322,29 +321,29 @@ def judge_parts(
     return Judgement(name, value, (float(gains[0][0]), float(gains[1][0])), counts)
 
 
-def _parts(
+def _branch_results(
     game: Solvable,
     trunk: Tree,
     policy: Policy,
     reach: tuple[Float64Array, Float64Array],
     threads: int | None,
     on_progress: OnProgress | None,
-) -> Iterator[tuple[Node, Part]]:
-    """Yield the contribution of each branch, in the order of the frontier."""
+) -> Iterator[tuple[Node, BranchResult]]:
+    """Yield the result of each branch, in the order of the frontier."""
     own = local()
 
-    def part(node: Node) -> Part:
+    def result(node: Node) -> BranchResult:
         if not hasattr(own, "grower"):
             own.grower = Grower(game)
-        branch = own.grower.branch(node, asks=policy.asks)
+        branch = own.grower.branch(node, states=policy.needs_states)
         roots = reach[0][node.sequences[0]], reach[1][node.sequences[1]]
         return judge_branch(branch, policy.weights(branch), roots)
 
     workers = threads or os.cpu_count() or 1
     nodes = iter(trunk.frontier)
     with ThreadPoolExecutor(workers) as pool:
-        waiting: list[tuple[Node, Future[Part]]] = [
-            (node, pool.submit(part, node)) for node in islice(nodes, _AHEAD * workers)
+        waiting: list[tuple[Node, Future[BranchResult]]] = [
+            (node, pool.submit(result, node)) for node in islice(nodes, _AHEAD * workers)
         ]
         done = 0
         try:
@@ -352,7 +351,7 @@ def _parts(
                 node, future = waiting.pop(0)
                 yield node, future.result()
                 done += 1
-                waiting += [(more, pool.submit(part, more)) for more in islice(nodes, 1)]
+                waiting += [(more, pool.submit(result, more)) for more in islice(nodes, 1)]
                 if on_progress is not None:
                     on_progress(done, len(trunk.frontier))
         finally:
@@ -360,8 +359,10 @@ def _parts(
                 future.cancel()
 
 
-def counted(game: Solvable, *, threads: int | None = None, on_progress: OnProgress | None = None) -> Counts:
-    """Count the nodes, information sets, most actions and payoffs of the game."""
+def count_nodes(
+    game: Solvable, *, threads: int | None = None, on_progress: OnProgress | None = None
+) -> Counts:
+    """Compute the size of the game."""
     return judge(game, Uniform(), threads=threads, on_progress=on_progress).counts
 
 
@@ -371,7 +372,7 @@ __all__ = [
     "Uniform",
     "Weights",
     "best_response",
-    "counted",
+    "count_nodes",
     "gains_at_ends",
     "judge",
     "judge_tree",

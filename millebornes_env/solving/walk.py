@@ -1,16 +1,16 @@
 """The compiled walk over public histories, with all hands that either seat may hold there.
 
-The walk visits a tree of public nodes, by what both seats have seen. A node holds, for each seat, the hands
-that it may have, and with each hand the *sequence* that leads to it: what this seat has done and drawn so
-far. The result is the two seats' own trees, as flat arrays of *operations* in the order of the walk, and the
-*ends*, where a sequence of one seat meets one of the other:
+The walk visits a tree of public histories. A node holds, for each seat, its possible hands, and with each
+hand the *sequence* that leads to it: the seat's own actions and draws so far. The result is the tree of each
+seat, as flat arrays of *operations* in the order of the walk, and the *ends*, where a sequence of one seat
+meets a sequence of the other:
 
-* a decision (an information set): a sequence, and the sequences that its actions lead to;
+* a decision (an information set): a sequence, and the sequences after each of its actions;
 * a merge: draws that lead to the same hand from different hands;
 * an end: a sequence of each seat, the payoff of seat 0, and the probability of the cards.
 
-The record of a node is that of the public part: hands are written into it only to ask the rulebook what they
-allow. A hazard that stands tells nobody whether the attacked seat could have parried it.
+The record of a node holds the public state; hands are written into it only to compute legal actions. A hazard
+that stands does not reveal whether the attacked seat could have parried it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from millebornes_env.games.millebornes.turn import step
 from millebornes_env.games.millebornes.winning import has_won_round
 from millebornes_env.solving.deck import BITS, Deck
 from millebornes_env.solving.nodes import (
-    ASKED,
     CHANCE_NODES,
+    DECISIONS,
     DONE,
     END_NODES,
     ENDS,
@@ -54,33 +54,33 @@ from millebornes_env.solving.nodes import (
     SOURCES,
     Frames,
     TreeBuffers,
-    after_public,
     chance_of,
     code_of,
     copies_in,
+    count_pairs,
     fits,
-    hold,
-    mixed,
-    number_of,
-    pairs,
+    hash_history,
+    mix,
+    num_choices,
+    write_hand,
 )
 
 # Draws ------------------------------------------------------------------------------------------------------
 
 
 @rule
-def find_drawn(frames: Frames, count: int, code: int) -> int:
+def index_of_drawn(frames: Frames, count: int, code: int) -> int:
     """Return the index of a hand among those drawn so far, or `count`."""
-    place = 0
-    while place < count and frames.drawn[0, place] != code:
-        place += 1
-    return place
+    index = 0
+    while index < count and frames.drawn[0, index] != code:
+        index += 1
+    return index
 
 
 @seldom
-def draw(frames: Frames, grown: TreeBuffers, deck: Deck, depth: int, seat: int, hidden: int) -> None:
+def draw_card(frames: Frames, buffers: TreeBuffers, deck: Deck, depth: int, seat: int, hidden: int) -> None:
     """Draw one card into each of the seat's hands, of any type that is hidden from it."""
-    grown.sizes[CHANCE_NODES] += pairs(frames, depth, hidden)
+    buffers.sizes[CHANCE_NODES] += count_pairs(frames, depth, hidden)
     before = frames.counts[depth, seat]
     count = 0
     for hand in range(before):
@@ -88,40 +88,40 @@ def draw(frames: Frames, grown: TreeBuffers, deck: Deck, depth: int, seat: int, 
         for kind in range(len(deck.cards)):
             if copies_in(hidden - code, kind) > 0:
                 after = code + (1 << (BITS * kind))
-                place = find_drawn(frames, count, after)
-                if place == count:
-                    frames.drawn[0, place] = after
-                    frames.drawn[1, place] = frames.sequences[depth, seat, hand]
-                    frames.drawn[2, place] = 0
+                index = index_of_drawn(frames, count, after)
+                if index == count:
+                    frames.drawn[0, index] = after
+                    frames.drawn[1, index] = frames.sequences[depth, seat, hand]
+                    frames.drawn[2, index] = 0
                     count += 1
-                frames.drawn[2, place] += 1
-    merge(frames, grown, deck, depth, seat, count)
-    for place in range(count):
-        frames.codes[depth, seat, place] = frames.drawn[0, place]
-        frames.sequences[depth, seat, place] = frames.drawn[1, place]
+                frames.drawn[2, index] += 1
+    merge(frames, buffers, deck, depth, seat, count)
+    for index in range(count):
+        frames.codes[depth, seat, index] = frames.drawn[0, index]
+        frames.sequences[depth, seat, index] = frames.drawn[1, index]
     frames.counts[depth, seat] = count
 
 
 @rule
-def merge(frames: Frames, grown: TreeBuffers, deck: Deck, depth: int, seat: int, count: int) -> None:
-    """Give a sequence of its own to each drawn hand that comes from several."""
-    for place in range(count):
-        if frames.drawn[2, place] == 1:
+def merge(frames: Frames, buffers: TreeBuffers, deck: Deck, depth: int, seat: int, count: int) -> None:
+    """Add a new sequence for each drawn hand that comes from several hands."""
+    for index in range(count):
+        if frames.drawn[2, index] == 1:
             continue
-        at = grown.sizes[OPERATIONS + seat]
-        first = grown.sizes[SOURCES + seat]
-        made = grown.sizes[SEQUENCES + seat]
+        at = buffers.sizes[OPERATIONS + seat]
+        first = buffers.sizes[SOURCES + seat]
+        merged = buffers.sizes[SEQUENCES + seat]
         for hand in range(frames.counts[depth, seat]):
-            taken = frames.drawn[0, place] - frames.codes[depth, seat, hand]
+            taken = frames.drawn[0, index] - frames.codes[depth, seat, hand]
             if is_one_card(taken, len(deck.cards)):
-                grown.sources[seat, grown.sizes[SOURCES + seat]] = frames.sequences[depth, seat, hand]
-                grown.sizes[SOURCES + seat] += 1
-        grown.heads[seat, at] = made
-        grown.firsts[seat, at] = first
-        grown.kinds[seat, at] = first - grown.sizes[SOURCES + seat]
-        grown.sizes[OPERATIONS + seat] += 1
-        grown.sizes[SEQUENCES + seat] += 1
-        frames.drawn[1, place] = made
+                buffers.sources[seat, buffers.sizes[SOURCES + seat]] = frames.sequences[depth, seat, hand]
+                buffers.sizes[SOURCES + seat] += 1
+        buffers.heads[seat, at] = merged
+        buffers.firsts[seat, at] = first
+        buffers.kinds[seat, at] = first - buffers.sizes[SOURCES + seat]
+        buffers.sizes[OPERATIONS + seat] += 1
+        buffers.sizes[SEQUENCES + seat] += 1
+        frames.drawn[1, index] = merged
 
 
 @rule
@@ -138,25 +138,25 @@ def is_one_card(code: int, kinds: int) -> bool:
 
 @rule
 def write_end(
-    frames: Frames, grown: TreeBuffers, deck: Deck, rules: RulesRecord, depth: int, hidden: int
+    frames: Frames, buffers: TreeBuffers, deck: Deck, rules: RulesRecord, depth: int, hidden: int
 ) -> None:
     """Write the payoff at the end of a round for each pair of hands."""
     state = frames.states[depth]
     value = payoff(state, rules)
-    grown.sizes[LOWEST] = min(grown.sizes[LOWEST], value)
-    grown.sizes[HIGHEST] = max(grown.sizes[HIGHEST], value)
+    buffers.sizes[LOWEST] = min(buffers.sizes[LOWEST], value)
+    buffers.sizes[HIGHEST] = max(buffers.sizes[HIGHEST], value)
     for one in range(frames.counts[depth, 0]):
         left = hidden - frames.codes[depth, 0, one]
         for other in range(frames.counts[depth, 1]):
             if fits(frames.codes[depth, 1, other], left):
-                at = grown.sizes[ENDS]
+                at = buffers.sizes[ENDS]
                 chance = chance_of(deck, left - frames.codes[depth, 1, other])
-                grown.end_sequences[0, at] = frames.sequences[depth, 0, one]
-                grown.end_sequences[1, at] = frames.sequences[depth, 1, other]
-                grown.end_chances[at] = chance
-                grown.end_values[at] = chance * value
-                grown.sizes[ENDS] = at + 1
-                grown.sizes[END_NODES] += 1
+                buffers.end_sequences[0, at] = frames.sequences[depth, 0, one]
+                buffers.end_sequences[1, at] = frames.sequences[depth, 1, other]
+                buffers.end_chances[at] = chance
+                buffers.end_values[at] = chance * value
+                buffers.sizes[ENDS] = at + 1
+                buffers.sizes[END_NODES] += 1
 
 
 @rule
@@ -168,16 +168,16 @@ def payoff(state: State, rules: RulesRecord) -> int:
 
 
 @rule
-def write_frontier(frames: Frames, grown: TreeBuffers, depth: int) -> None:
+def write_frontier(frames: Frames, buffers: TreeBuffers, depth: int) -> None:
     """Store a node at which the walk stops."""
-    at = grown.sizes[FRONTIER]
-    grown.frontier[at] = frames.states[depth]
+    at = buffers.sizes[FRONTIER]
+    buffers.frontier[at] = frames.states[depth]
     for seat in range(PLAYERS):
-        grown.frontier_counts[at, seat] = frames.counts[depth, seat]
+        buffers.frontier_counts[at, seat] = frames.counts[depth, seat]
         for hand in range(frames.counts[depth, seat]):
-            grown.frontier_codes[at, seat, hand] = frames.codes[depth, seat, hand]
-            grown.frontier_sequences[at, seat, hand] = frames.sequences[depth, seat, hand]
-    grown.sizes[FRONTIER] = at + 1
+            buffers.frontier_codes[at, seat, hand] = frames.codes[depth, seat, hand]
+            buffers.frontier_sequences[at, seat, hand] = frames.sequences[depth, seat, hand]
+    buffers.sizes[FRONTIER] = at + 1
 
 
 @seldom
@@ -185,7 +185,7 @@ def choices_with(frames: Frames, deck: Deck, rules: RulesRecord, depth: int, cod
     """Return the choices of the deciding seat with a hand; see `choices_of`."""
     state = frames.states[depth]
     if int(state.phase) != EXTENSION:
-        hold(state, deck, int(state.seat), code)
+        write_hand(state, deck, int(state.seat), code)
     return choices_of(state, deck, rules, frames.mask)
 
 
@@ -212,36 +212,35 @@ def choices_of(state: State, deck: Deck, rules: RulesRecord, mask: Int8Array) ->
 
 
 @rule
-def write_decision(grown: TreeBuffers, seat: int, sequence: int, choices: int) -> int:
-    """Write an information set; return the sequence of its first choice.
-
-    Where there is no choice, the sequence goes on as it is.
-    """
-    count = number_of(choices)
-    grown.sizes[INFOSETS + seat] += 1
-    grown.sizes[MOST_ACTIONS] = max(grown.sizes[MOST_ACTIONS], count)
+def write_decision(buffers: TreeBuffers, seat: int, sequence: int, choices: int) -> int:
+    """Write an information set; return the sequence of its first choice, or its own if it has only one."""
+    count = num_choices(choices)
+    buffers.sizes[INFOSETS + seat] += 1
+    buffers.sizes[MOST_ACTIONS] = max(buffers.sizes[MOST_ACTIONS], count)
     if count == 1:
         return sequence
-    at, first = grown.sizes[OPERATIONS + seat], grown.sizes[SEQUENCES + seat]
-    grown.heads[seat, at] = sequence
-    grown.firsts[seat, at] = first
-    grown.kinds[seat, at] = choices
-    grown.sizes[OPERATIONS + seat] = at + 1
-    grown.sizes[SEQUENCES + seat] = first + count
+    at, first = buffers.sizes[OPERATIONS + seat], buffers.sizes[SEQUENCES + seat]
+    buffers.heads[seat, at] = sequence
+    buffers.firsts[seat, at] = first
+    buffers.kinds[seat, at] = choices
+    buffers.sizes[OPERATIONS + seat] = at + 1
+    buffers.sizes[SEQUENCES + seat] = first + count
     return int(first)
 
 
 @rule
-def write_asked(frames: Frames, grown: TreeBuffers, deck: Deck, depth: int, code: int, hidden: int) -> None:
-    """Store the game as the deciding seat knows it, to ask an agent; hidden cards have any order."""
-    at = grown.sizes[ASKED]
-    grown.asked[at] = frames.states[depth]
-    state = grown.asked[at]
+def write_decision_state(
+    frames: Frames, buffers: TreeBuffers, deck: Deck, depth: int, code: int, hidden: int
+) -> None:
+    """Store the game as the deciding seat knows it, with the hidden cards in an arbitrary order."""
+    at = buffers.sizes[DECISIONS]
+    buffers.decision_states[at] = frames.states[depth]
+    state = buffers.decision_states[at]
     seat = int(state.seat)
-    hold(state, deck, seat, code)
-    hold(state, deck, 1 - seat, 0)
+    write_hand(state, deck, seat, code)
+    write_hand(state, deck, 1 - seat, 0)
     missing = int(state.hand_count[1 - seat])
-    place = 0
+    index = 0
     left = hidden - code
     for kind in range(len(deck.cards)):
         card = deck.cards[kind]
@@ -250,48 +249,48 @@ def write_asked(frames: Frames, grown: TreeBuffers, deck: Deck, depth: int, code
                 state.hand[1 - seat, card] = int(state.hand[1 - seat, card]) + 1
                 missing -= 1
                 continue
-            while int(state.deck[place]) == NO_CARD:
-                place += 1
-            state.deck[place] = card
-            place += 1
-    grown.asked_seat[at] = seat
-    grown.asked_index[at] = grown.sizes[OPERATIONS + seat]
-    grown.sizes[ASKED] = at + 1
+            while int(state.deck[index]) == NO_CARD:
+                index += 1
+            state.deck[index] = card
+            index += 1
+    buffers.decision_seats[at] = seat
+    buffers.decision_operations[at] = buffers.sizes[OPERATIONS + seat]
+    buffers.sizes[DECISIONS] = at + 1
 
 
 @seldom
-def open_node(frames: Frames, grown: TreeBuffers, deck: Deck, rules: RulesRecord, depth: int) -> bool:
+def open_node(frames: Frames, buffers: TreeBuffers, deck: Deck, rules: RulesRecord, depth: int) -> bool:
     """Record a node; return True if the walk continues from it."""
     state = frames.states[depth]
     hidden = code_of(state.hidden, deck)
     if int(state.phase) == ROUND_OVER:
-        grown.sizes[PUBLIC_NODES] += 1
-        write_end(frames, grown, deck, rules, depth, hidden)
+        buffers.sizes[PUBLIC_NODES] += 1
+        write_end(frames, buffers, deck, rules, depth, hidden)
         return False
     if depth == frames.limit:
-        write_frontier(frames, grown, depth)
+        write_frontier(frames, buffers, depth)
         return False
-    grown.sizes[PUBLIC_NODES] += 1
+    buffers.sizes[PUBLIC_NODES] += 1
     seat = int(state.seat)
-    has_keys = grown.keys.shape[1] > 0
-    chain = after_public(frames.chains[depth, seat], state, deck, seat) if has_keys else 0
+    has_keys = buffers.keys.shape[1] > 0
+    chain = hash_history(frames.chains[depth, seat], state, deck, seat) if has_keys else 0
     for hand in range(frames.counts[depth, seat]):
         code = frames.codes[depth, seat, hand]
         choices = choices_with(frames, deck, rules, depth, code)
         frames.choices[depth, hand] = choices
         frames.firsts[depth, hand] = frames.sequences[depth, seat, hand]
         if choices != 0:
-            if len(grown.asked) > 0 and choices & (choices - 1) != 0:
-                write_asked(frames, grown, deck, depth, code, hidden)
+            if len(buffers.decision_states) > 0 and choices & (choices - 1) != 0:
+                write_decision_state(frames, buffers, deck, depth, code, hidden)
             if has_keys and choices & (choices - 1) != 0:
-                grown.keys[seat, grown.sizes[OPERATIONS + seat]] = mixed(chain, code)
-            first = write_decision(grown, seat, frames.sequences[depth, seat, hand], choices)
+                buffers.keys[seat, buffers.sizes[OPERATIONS + seat]] = mix(chain, code)
+            first = write_decision(buffers, seat, frames.sequences[depth, seat, hand], choices)
             frames.firsts[depth, hand] = first
             left = hidden - code
             for other in range(frames.counts[depth, 1 - seat]):
                 if fits(frames.codes[depth, 1 - seat, other], left):
-                    grown.sizes[PLAY_NODES] += 1
-    if int(state.phase) != CLAIM:  # which only a seat is asked that holds the safety
+                    buffers.sizes[PLAY_NODES] += 1
+    if int(state.phase) != CLAIM:  # a claim decision is private: it reveals that the seat holds the safety
         frames.chains[depth, seat] = chain
     frames.next_choice[depth] = 0
     return True
@@ -302,7 +301,7 @@ def open_node(frames: Frames, grown: TreeBuffers, deck: Deck, rules: RulesRecord
 
 @rule
 def some_hand_has(frames: Frames, depth: int, choice: int) -> bool:
-    """Return True if the deciding seat may choose this with at least one of its hands."""
+    """Return True if the choice is legal with at least one hand of the deciding seat."""
     seat = int(frames.states[depth].seat)
     for hand in range(frames.counts[depth, seat]):
         if (frames.choices[depth, hand] >> choice) & 1:
@@ -325,12 +324,12 @@ def some_hand_parries(frames: Frames, deck: Deck, depth: int, seat: int, card: i
 
 
 @rule
-def note_choice(frames: Frames, depth: int, choice: int) -> None:
-    """Note a choice in the seat's history; letting a hazard stand is not part of its public history."""
+def record_choice(frames: Frames, depth: int, choice: int) -> None:
+    """Add a choice to the seat's public history, unless it is about a claim."""
     here = frames.states[depth]
     if int(here.phase) != CLAIM:
         seat = int(here.seat)
-        frames.chains[depth + 1, seat] = mixed(frames.chains[depth, seat], choice)
+        frames.chains[depth + 1, seat] = mix(frames.chains[depth, seat], choice)
 
 
 @rule
@@ -370,27 +369,27 @@ def card_shown(state: State, deck: Deck, choice: int) -> int:
 
 @seldom
 def apply_action(state: State, rules: RulesRecord, action: int) -> None:
-    """Apply an action by the rulebook; compiled once, and called."""
+    """Apply an action; a separate function so that the rulebook's `step` is compiled only once."""
     step(state, rules, action)
 
 
 @seldom
 def enter(
-    frames: Frames, grown: TreeBuffers, deck: Deck, rules: RulesRecord, depth: int, choice: int
+    frames: Frames, buffers: TreeBuffers, deck: Deck, rules: RulesRecord, depth: int, choice: int
 ) -> None:
-    """Make the node that a choice leads to, one deeper."""
+    """Write the child node of a choice at the next depth."""
     frames.states[depth + 1] = frames.states[depth]
     frames.chains[depth + 1, 0] = frames.chains[depth, 0]
     frames.chains[depth + 1, 1] = frames.chains[depth, 1]
-    if grown.keys.shape[1] > 0:
-        note_choice(frames, depth, choice)
+    if buffers.keys.shape[1] > 0:
+        record_choice(frames, depth, choice)
     here, state = frames.states[depth], frames.states[depth + 1]
     seat, phase = int(state.seat), int(state.phase)
     other = 1 - seat
     kind = card_shown(here, deck, choice)
     code = 0 if kind < 0 else 1 << (BITS * kind)
-    hold(state, deck, seat, code)
-    hold(state, deck, other, 0)
+    write_hand(state, deck, seat, code)
+    write_hand(state, deck, other, 0)
     if phase == PLAY and choice < len(deck.cards):
         card = deck.cards[choice]
         if some_hand_parries(frames, deck, depth, other, card):
@@ -405,19 +404,19 @@ def enter(
     follow_own(frames, depth, seat, choice, code, phase == CLAIM and kind < 0)
     follow_other(frames, depth, other, hidden)
     for _ in range(own_draws):
-        draw(frames, grown, deck, depth + 1, seat, hidden)
+        draw_card(frames, buffers, deck, depth + 1, seat, hidden)
     for _ in range(other_draws):
-        draw(frames, grown, deck, depth + 1, other, hidden)
+        draw_card(frames, buffers, deck, depth + 1, other, hidden)
 
 
 @rule
 def follow_own(frames: Frames, depth: int, seat: int, choice: int, code: int, is_pass: bool) -> None:
-    """Keep the hands that allow this choice; a hazard also stands if it could not be parried."""
+    """Keep the hands that allow this choice; after a pass, also those without the safety."""
     count = 0
     for hand in range(frames.counts[depth, seat]):
         choices = frames.choices[depth, hand]
         if (choices >> choice) & 1:
-            later = number_of(choices & ((1 << choice) - 1))
+            later = num_choices(choices & ((1 << choice) - 1))
             frames.sequences[depth + 1, seat, count] = frames.firsts[depth, hand] + later
         elif is_pass and choices == 0:
             frames.sequences[depth + 1, seat, count] = frames.sequences[depth, seat, hand]
@@ -430,7 +429,7 @@ def follow_own(frames: Frames, depth: int, seat: int, choice: int, code: int, is
 
 @rule
 def follow_other(frames: Frames, depth: int, seat: int, hidden: int) -> None:
-    """Keep the hands that the other seat may still have after a card was shown."""
+    """Keep the hands of the other seat that are still possible after a card was shown."""
     count = 0
     for hand in range(frames.counts[depth, seat]):
         code = frames.codes[depth, seat, hand]
@@ -442,33 +441,33 @@ def follow_other(frames: Frames, depth: int, seat: int, hidden: int) -> None:
 
 
 @rule
-def has_room(grown: TreeBuffers, margin: int) -> bool:
-    """Return True if the arrays have room for one more node."""
+def has_capacity(buffers: TreeBuffers, margin: int) -> bool:
+    """Return True if the arrays can hold one more node."""
     for seat in range(PLAYERS):
-        if grown.sizes[OPERATIONS + seat] + margin > grown.heads.shape[1]:
+        if buffers.sizes[OPERATIONS + seat] + margin > buffers.heads.shape[1]:
             return False
-        if grown.sizes[SOURCES + seat] + margin > grown.sources.shape[1]:
+        if buffers.sizes[SOURCES + seat] + margin > buffers.sources.shape[1]:
             return False
-    if len(grown.asked) > 0 and grown.sizes[ASKED] + margin > len(grown.asked):
+    if len(buffers.decision_states) > 0 and buffers.sizes[DECISIONS] + margin > len(buffers.decision_states):
         return False
-    if grown.sizes[FRONTIER] + 1 > len(grown.frontier):
+    if buffers.sizes[FRONTIER] + 1 > len(buffers.frontier):
         return False
-    return bool(grown.sizes[ENDS] + margin <= len(grown.end_values))
+    return bool(buffers.sizes[ENDS] + margin <= len(buffers.end_values))
 
 
 @kernel
 def grow(
-    frames: Frames, grown: TreeBuffers, deck: Deck, rules: RulesRecord, is_root: bool, margin: int
+    frames: Frames, buffers: TreeBuffers, deck: Deck, rules: RulesRecord, is_root: bool, margin: int
 ) -> int:
     """Walk from the node in `frames` at depth 0 to all ends.
 
     Args:
-        frames: the node's record and hands at depth 0.
-        grown: empty arrays, `sizes` with the sequences that there are.
+        frames: the start node's record and hands at depth 0.
+        buffers: empty arrays; `sizes` counts the initial sequences.
         deck: of the table.
         rules: of the table.
-        is_root: nothing was dealt yet: the hands are empty, the record is that of a dealt round.
-        margin: what one node can add to an array, at most.
+        is_root: True if nothing is dealt yet: the hands are empty, and the record is a dealt round.
+        margin: maximum number of entries that one node can add to an array.
 
     Returns:
         DONE, or FULL: the arrays are too small.
@@ -476,14 +475,14 @@ def grow(
     if is_root:
         hidden = code_of(frames.states[0].hidden, deck)
         for turn in range(PLAYERS * rules.hand_limit):
-            draw(frames, grown, deck, 0, turn // rules.hand_limit, hidden)
-        draw(frames, grown, deck, 0, 0, hidden)
+            draw_card(frames, buffers, deck, 0, turn // rules.hand_limit, hidden)
+        draw_card(frames, buffers, deck, 0, 0, hidden)
     depth = 0
-    if not open_node(frames, grown, deck, rules, depth):
+    if not open_node(frames, buffers, deck, rules, depth):
         return DONE
     last = 2 * len(deck.cards) + 2
     while depth >= 0:
-        if not has_room(grown, margin):
+        if not has_capacity(buffers, margin):
             return FULL
         choice = frames.next_choice[depth]
         if choice == last:
@@ -491,7 +490,7 @@ def grow(
             continue
         frames.next_choice[depth] = choice + 1
         if some_hand_has(frames, depth, choice):
-            enter(frames, grown, deck, rules, depth, choice)
-            if open_node(frames, grown, deck, rules, depth + 1):
+            enter(frames, buffers, deck, rules, depth, choice)
+            if open_node(frames, buffers, deck, rules, depth + 1):
                 depth += 1
     return DONE

@@ -23,7 +23,7 @@ from millebornes_env.envs.vector import vector_env
 from millebornes_env.errors import MilleBornesError, MissingExtraError
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.solving.as_policy import write_rows
-from millebornes_env.solving.mccfr import Sampler, Side
+from millebornes_env.solving.mccfr import Sampler, SeatData
 from millebornes_env.solving.tree import Tree
 from millebornes_env.solving.values import Weights
 from research.baselines.judging import Task, is_small, marks, small_tree
@@ -78,7 +78,7 @@ class Memory:
 
 
 class Seat:
-    """The information sets of a seat, in the order of `Side`, and the memories of its networks.
+    """The information sets of a seat, in the order of `SeatData`, and the memories of its networks.
 
     Attributes:
         side: sums of the sampler.
@@ -87,15 +87,15 @@ class Seat:
         is_choice: bool[I, C], False for the padding.
     """
 
-    def __init__(self, tree: Tree, number: int, side: Side) -> None:
+    def __init__(self, tree: Tree, number: int, side: SeatData) -> None:
         """Read the information sets of a tree."""
         env = vector_env(1, tree.game.name, players=2)
-        mine = tree.asked_seat == number
+        mine = tree.decision_seats == number
         rows = np.zeros((int(mine.sum()), env.observation_sections[-1].stop), np.int8)
-        write_rows(tree.asked[mine], tree.game.record, DEFAULT_SPEC, rows)
+        write_rows(tree.decision_states[mine], tree.game.record, DEFAULT_SPEC, rows)
         seat = tree.seats[number]
         row_of = np.zeros(len(seat.operations.heads), np.int64)
-        row_of[tree.asked_index[mine]] = np.arange(len(rows))
+        row_of[tree.decision_operations[mine]] = np.arange(len(rows))
         decisions = np.flatnonzero(seat.operations.counts > 0)
         order = decisions[np.argsort(seat.keys[decisions], kind="stable")]
         counts = seat.operations.counts[order].astype(np.int64)

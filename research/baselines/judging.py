@@ -15,7 +15,7 @@ import numpy as np
 
 from millebornes_env._util.files import write_bytes_atomically
 from millebornes_env.errors import MilleBornesError
-from millebornes_env.solving.archives import opened_archive
+from millebornes_env.solving.archives import open_archive
 from millebornes_env.solving.deck import Solvable, solvable
 from millebornes_env.solving.tree import Grower, Tree
 from millebornes_env.solving.values import (
@@ -39,7 +39,7 @@ POINTS_OF_LARGE: Final = 4
 @functools.cache
 def small_tree(deck: str) -> Tree:
     """Build the tree of a deck of up to 8 cards, with keys and states to query agents."""
-    return Grower(solvable(deck)).whole(keys=True, asks=True)
+    return Grower(solvable(deck)).whole(keys=True, states=True)
 
 
 def is_small(game: Solvable) -> bool:
@@ -150,7 +150,7 @@ def read_table(path: Path) -> Weights:
         OSError: there is no such file.
     """
     try:
-        with opened_archive(path) as result:
+        with open_archive(path) as result:
             return result["seat_0"].astype(np.float64), result["seat_1"].astype(np.float64)
     except ValueError as error:
         raise MilleBornesError(

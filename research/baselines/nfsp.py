@@ -21,7 +21,7 @@ from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.solving.as_policy import write_rows
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.nodes import PLAYERS
-from millebornes_env.solving.policies import AskedPolicy, Masks
+from millebornes_env.solving.policies import FunctionPolicy, Masks
 from research.baselines.judging import Task
 
 Float32Array = npt.NDArray[np.float32]
@@ -139,7 +139,7 @@ def _round(env: Any, agents: list[Any], encoder: Encoder) -> int:
     return decisions
 
 
-def _average_policy(agents: list[Any], encoder: Encoder) -> AskedPolicy:
+def _average_policy(agents: list[Any], encoder: Encoder) -> FunctionPolicy:
     """Return the average policies of both seats."""
     import torch  # noqa: PLC0415 - slow to load
 
@@ -155,4 +155,4 @@ def _average_policy(agents: list[Any], encoder: Encoder) -> AskedPolicy:
         chances: npt.NDArray[np.float64] = policy / policy.sum(axis=1, keepdims=True)
         return chances
 
-    return AskedPolicy("nfsp", ask)
+    return FunctionPolicy("nfsp", ask)

@@ -49,19 +49,19 @@ def base(tree: Tree) -> Weights:
 
 def first_decisions(tree: Tree) -> list[int]:
     """Return the first decisions of seat 0: with no play of the other seat, all deals are equally likely."""
-    own = np.flatnonzero(tree.asked_seat == 0)
-    full = tree.asked["draw_pile"][own]
+    own = np.flatnonzero(tree.decision_seats == 0)
+    full = tree.decision_states["draw_pile"][own]
     return own[full == full.max()].tolist()
 
 
 def exact(tree: Tree, weights: Weights, row: int, *, best: bool) -> dict[int, float]:
     """Return the value of each action of seat 0, which then plays the weights or a best response."""
     gains, chances = continued(tree, 0, weights, best=best)
-    seat, deck, at = tree.seats[0], tree.game.deck, int(tree.asked_index[row])
+    seat, deck, at = tree.seats[0], tree.game.deck, int(tree.decision_operations[row])
     sequence, result = int(seat.operations.firsts[at]), {}
     for choice in range(2 * len(deck.cards) + 2):
         if (int(seat.choices[at]) >> choice) & 1:
-            action = int(action_of(deck, int(tree.asked["phase"][row]), choice))
+            action = int(action_of(deck, int(tree.decision_states["phase"][row]), choice))
             result[action] = float(gains[sequence] / chances[sequence])
             sequence += 1
     return {action: worth for action, worth in result.items() if not throws_safety_away(action)}
@@ -72,7 +72,7 @@ def throws_safety_away(action: int) -> bool:
 
 
 def choice(agent: OtherSearchAgent, tree: Tree, row: int) -> int:
-    state: StateArray = tree.asked[row : row + 1].copy()
+    state: StateArray = tree.decision_states[row : row + 1].copy()
     return int(agent.act_on(state, np.zeros(1, np.int32), np.zeros(1, np.int64))[0])
 
 
@@ -112,7 +112,7 @@ def test_mds_goes_from_the_policy_to_the_best_gain_as_its_temperature_falls(
     changed = 0
     for row in first_decisions(tree):
         worth = exact(tree, base, row, best=False)
-        state = tree.asked[row : row + 1]
+        state = tree.decision_states[row : row + 1]
         env = vector_env(1, DECK, players=2)
         shown = env.set_states(state.copy())
         asked = int(alone.act(shown["observation"], shown["action_mask"])[0])

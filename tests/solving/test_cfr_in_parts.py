@@ -99,7 +99,7 @@ def test_after_a_checkpoint_that_is_damaged_the_solver_is_as_new(tmp_path: Path)
         arrays: dict[str, Any] = {name: result[name] for name in result.files}
     arrays["average_1"] = arrays["average_1"] * np.nan
     np.savez(path, **arrays)
-    with pytest.raises(SolvingError, match="average_1 holds what is no number"):
+    with pytest.raises(SolvingError, match="average_1 has non-finite values"):
         solver.load(path)
     assert solver.iteration == 0
     assert solver.judge() == new.judge()

@@ -56,7 +56,7 @@ def test_it_always_finds_its_place_and_wins_the_value_of_the_game(name: str) -> 
         for game in np.flatnonzero(ended):
             won.append(scores[game, first[game]] - scores[game, 1 - first[game]])
             first[game] = env.agent_selection[game]
-    assert agent.strayed == 0
+    assert agent.num_unknown == 0
     assert len(won) > 1000
     error = np.std(won) / np.sqrt(len(won))
     assert abs(np.mean(won) - float(agent.policy.about["value"])) < 4 * error
@@ -77,7 +77,7 @@ def test_in_the_middle_of_a_round_it_plays_on_by_chance() -> None:
     agent = agents.load("equilibrium", env)
     chosen = agent.act(seen["observation"], seen["action_mask"])
     assert seen["action_mask"][np.arange(64), chosen].all()
-    assert agent.strayed > 0
+    assert agent.num_unknown > 0
 
 
 def test_tables_and_files_that_it_cannot_play(tmp_path: Path) -> None:

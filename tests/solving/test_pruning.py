@@ -38,7 +38,7 @@ def test_the_last_digits_come_from_what_is_left(
 
 def test_where_nothing_is_pruned_it_is_the_same_game(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a trunk and branches, in another order; random play is worth the same, and to best responses too."""
-    monkeypatch.setattr(pruning, "_HARDLY", -1.0)
+    monkeypatch.setattr(pruning, "_KEPT_PROBABILITY", -1.0)
     monkeypatch.setattr(cfr_in_parts, "TRUNK", 3)
     solver = SolverInParts(solvable("mini7"))
     pruned = PrunedGame(solver._pieces(), solver._averaged)
@@ -56,7 +56,7 @@ def test_what_is_put_back_is_a_policy() -> None:
     solver.run(100)
     pruned = PrunedGame(solver._pieces(), solver._averaged)
     before = solver.weights()
-    after = pruned.load_state(0, before, Uniform().weights(pruned.tree))
+    after = pruned.restore(0, before, Uniform().weights(pruned.tree))
     for seat, old, new in zip(solver.tree.seats, before, after, strict=True):
         changed = 0
         for first, count in zip(*seat.operations[1:3], strict=True):
@@ -77,7 +77,7 @@ def test_regrets_are_taken_along(monkeypatch: pytest.MonkeyPatch) -> None:
     solver.run(50)
     pruned = PrunedGame(solver._pieces(), solver._averaged)
     for number, seat in enumerate(pruned.tree.seats):
-        taken = pruned.taken(number, solver._learned(number, "regrets"))
+        taken = pruned.select(number, solver._learned(number, "regrets"))
         assert taken.shape == (seat.size,)
         assert np.count_nonzero(taken) > 20
         pieces = zip(solver._learned(number, "regrets"), pruned._pruned[number], strict=True)

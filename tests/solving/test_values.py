@@ -20,7 +20,7 @@ from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.checkpoints import identity
 from millebornes_env.solving.deck import solvable
-from millebornes_env.solving.policies import AskedPolicy, TablePolicy, read_policy, write_policy
+from millebornes_env.solving.policies import FunctionPolicy, TablePolicy, read_policy, write_policy
 from millebornes_env.solving.tree import Grower, SeatTree, Tree
 from millebornes_env.solving.values import Uniform, best_response, judge, judge_tree
 from tests.each import each
@@ -113,7 +113,7 @@ def test_a_game_walked_in_parts_is_the_same_game(threads: int) -> None:
     whole = judge(solvable("mini8"), Uniform())
     done: list[tuple[int, int]] = []
     told = lambda *at: done.append(at)  # noqa: E731
-    parts = judge(solvable("mini8"), AskedPolicy("uniform", uniform), threads=threads, on_progress=told)
+    parts = judge(solvable("mini8"), FunctionPolicy("uniform", uniform), threads=threads, on_progress=told)
     assert parts.counts == whole.counts
     assert (parts.value, *parts.best) == pytest.approx((whole.value, *whole.best), abs=1e-9)
     assert done[-1] == (len(done), len(done))
@@ -133,13 +133,13 @@ def test_agents_are_judged(spec: str) -> None:
 def test_an_agent_is_asked_about_games_that_can_be() -> None:
     """Each is one of the table by every law of the audit, and no two of a seat look the same to it."""
     game = solvable("mini7")
-    tree = Grower(game).trunk(game.deepest, asks=True)
+    tree = Grower(game).trunk(game.max_depth, states=True)
     assert not tree.frontier
-    assert first_violation(tree.asked, game.rules) is None
-    assert len(tree.asked) == sum(int((seat.operations.counts > 0).sum()) for seat in tree.seats)
+    assert first_violation(tree.decision_states, game.rules) is None
+    assert len(tree.decision_states) == sum(int((seat.operations.counts > 0).sum()) for seat in tree.seats)
     for number, seat in enumerate(Grower(game).whole(keys=True).seats):
         decisions = seat.operations.counts > 0
-        assert len(set(seat.keys[decisions])) == int((tree.asked_seat == number).sum())
+        assert len(set(seat.keys[decisions])) == int((tree.decision_seats == number).sum())
 
 
 def test_who_sees_hidden_cards_is_not_judged() -> None:
@@ -177,7 +177,7 @@ def test_the_decks_are_as_large_as_the_page_says(name: str) -> None:
 )
 def test_a_policy_that_is_none_is_refused(weights: Any, words: str) -> None:
     """The message says which action, and where."""
-    policy = AskedPolicy("wrong", lambda _, masks: weights(masks))
+    policy = FunctionPolicy("wrong", lambda _, masks: weights(masks))
     with pytest.raises(SolvingError, match=words) as refused:
         judge(solvable(SMALL), policy)
     assert "wrong" in str(refused.value)
@@ -191,7 +191,7 @@ def test_probabilities_of_float32_are_judged_as_what_they_are_rounded_from() -> 
         weights = np.where(masks != 0, np.exp(logits), np.float32(0))
         return weights / weights.sum(axis=1, keepdims=True)
 
-    result = judge(solvable(SMALL), AskedPolicy("network", ask))
+    result = judge(solvable(SMALL), FunctionPolicy("network", ask))
     assert 0 < result.exploitability < judge(solvable(SMALL), Uniform()).exploitability * 2
 
 
@@ -199,10 +199,10 @@ def test_a_table_that_is_none_is_refused() -> None:
     tree = Grower(solvable(SMALL)).whole()
     first, second = Uniform().weights(tree)
     for wrong, words in (
-        (first * 1.1, "sum up to"),
+        (first * 1.1, "sum to"),
         (-first, "below 0"),
         (first[:-1], "weights for seat 0"),
-        *((np.append(first[:-1], number), "below 0, or no numbers") for number in (np.nan, np.inf)),
+        *((np.append(first[:-1], number), "negative or non-finite") for number in (np.nan, np.inf)),
     ):
         with pytest.raises(SolvingError, match=words):
             judge(solvable(SMALL), TablePolicy("wrong", (wrong, second), {}))
@@ -238,7 +238,7 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         solver.load(path)
     about = {"format": 1, "game": identity(solver.tree), "predictive": True}
     np.savez(path, about=np.array(json.dumps(about)))
-    with pytest.raises(SolvingError, match="after how many iterations"):
+    with pytest.raises(SolvingError, match="number of iterations is missing"):
         solver.load(path)
     with pytest.raises(OSError, match="nowhere"):
         solver.load(tmp_path / "nowhere.npz")
@@ -284,7 +284,9 @@ def test_files_that_hold_something_else_are_refused(tmp_path: Path, write: Calla
     write(path)
     with pytest.raises(SolvingError, match=r"other.npz holds no policy") as policy:
         read_policy(path, Grower(solvable(SMALL)).whole())
-    with pytest.raises(SolvingError, match=r"other.npz is no checkpoint of a solver, or damaged") as run:
+    with pytest.raises(
+        SolvingError, match=r"other.npz is not a checkpoint of a solver, or is damaged"
+    ) as run:
         Solver(solvable(SMALL)).load(path)
     assert "unsafely" not in str(policy.value) + str(run.value)
 

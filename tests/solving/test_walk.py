@@ -12,7 +12,7 @@ import pytest
 from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.deck import solvable
-from millebornes_env.solving.policies import AskedPolicy
+from millebornes_env.solving.policies import FunctionPolicy
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Judgement, Uniform, judge, visits
 from tests.laws.conversions import to_id
@@ -81,7 +81,7 @@ def test_random_play_is_worth_what_the_oracle_says(deck: str) -> None:
 @pytest.mark.parametrize("deck", DECKS)
 def test_a_policy_that_is_asked_is_worth_what_the_oracle_says(deck: str) -> None:
     """In parts and by two threads; each information set is asked about as the seat sees it."""
-    result = judge(solvable(deck), AskedPolicy("liked", liked), threads=2)
+    result = judge(solvable(deck), FunctionPolicy("liked", liked), threads=2)
     check_judgement(deck, result, naive_trees(deck, True))
 
 

@@ -2,7 +2,7 @@
 
 The policy says what to do after each public history with each hand. The agent is shown neither histories nor
 records, so it keeps, for each slot, a hash of what was public each time it was asked (`solving.nodes`), and
-finds its place by that hash and its hand.
+finds its information set by that hash and its hand.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from millebornes_env.errors import AgentError, MilleBornesError, shown
 from millebornes_env.games.millebornes.rules import rules_array
 from millebornes_env.games.millebornes.state import new_states
 from millebornes_env.solving.deck import Solvable, solvable
-from millebornes_env.solving.equilibrium.kernels import MEMORY, Plan, Room, choose_from_rows
-from millebornes_env.solving.nodes import MASK_ROOM
+from millebornes_env.solving.equilibrium.kernels import MEMORY, Context, SeatPolicy, choose_from_rows
+from millebornes_env.solving.nodes import MASK_SIZE
 from millebornes_env.solving.policies import TablePolicy, read_policy
 from millebornes_env.solving.tree import Grower, SeatTree
 
@@ -53,7 +53,7 @@ class EquilibriumAgent(BaseAgent):
     Attributes:
         name: what tables of results call it.
         policy: of both seats; `policy.about` says how it was made and its NashConv.
-        strayed: how often it was asked about a place that it could not find, as it was not asked from the
+        num_unknown: how often it was asked about a index that it could not find, as it was not asked from the
             beginning of the round on; it then does anything legal.
     """
 
@@ -81,17 +81,17 @@ class EquilibriumAgent(BaseAgent):
                 f"{self.name!r} has no policy for {shown(table.edition)}; it has: {known}. Another one is "
                 "made by 'python -m millebornes_env solve DECK --out FILE' and played as equilibrium:file=..."
             )
-        solved, self.policy, plans = _solved(table.edition, path.absolute())
+        solved, self.policy, seat_policies = _solved(table.edition, path.absolute())
         if solved.rules != table.rules:
             raise AgentError(f"{self.name!r} plays {solved.name} at the table for two, and no other rules")
         self.table = table
-        self.strayed = 0
+        self.num_unknown = 0
         self._rules = for_kernels(rules_array(table.rules))
         self._starts, self._bounds = starts_of(table), bounds_of(table)
         self._seed, self._calls = seed, 0
         self._memories = np.zeros((0, MEMORY), np.int64)
-        mask = np.zeros(MASK_ROOM, np.int8)
-        self._room = Room(solved.deck, *plans, for_kernels(new_states(1)), mask)
+        mask = np.zeros(MASK_SIZE, np.int8)
+        self._context = Context(solved.deck, *seat_policies, for_kernels(new_states(1)), mask)
 
     def policy_of_both_seats(self) -> TablePolicy:
         """The policy itself, to be judged."""
@@ -128,31 +128,31 @@ class EquilibriumAgent(BaseAgent):
             [random_word(self._seed & 0xFFFFFFFF, self._calls, row) for row in range(len(rows))], np.int64
         )
         actions = np.full(len(rows), SKIP, np.int64)
-        self.strayed += choose_from_rows(
-            rows, self._starts, self._rules, self._room, slots, draws, self._memories, actions
+        self.num_unknown += choose_from_rows(
+            rows, self._starts, self._rules, self._context, slots, draws, self._memories, actions
         )
         fill_no_ops(action_masks, actions, actions == SKIP)
         return actions
 
 
 @functools.cache
-def _solved(edition: str, path: Path) -> tuple[Solvable, TablePolicy, tuple[Plan, Plan]]:
+def _solved(edition: str, path: Path) -> tuple[Solvable, TablePolicy, tuple[SeatPolicy, SeatPolicy]]:
     """A policy and where to find what; kept, as the walk takes a while."""
     game = solvable(edition)
     tree = Grower(game).whole(keys=True)
     policy = read_policy(path, tree)
-    first, second = (_plan(*of) for of in zip(tree.seats, policy.table, strict=True))
+    first, second = (_seat_policy(*of) for of in zip(tree.seats, policy.table, strict=True))
     return game, policy, (first, second)
 
 
-def _plan(seat: SeatTree, weights: Float64Array) -> Plan:
+def _seat_policy(seat: SeatTree, weights: Float64Array) -> SeatPolicy:
     decisions = np.flatnonzero(seat.operations.counts > 0)
     order = decisions[np.argsort(seat.keys[decisions], kind="stable")]
     keys = seat.keys[order]
     if (keys[1:] == keys[:-1]).any():
         raise MilleBornesError("two information sets have the same key: please report this deck")
     choices, firsts = seat.choices[order], seat.operations.firsts[order]
-    return Plan(keys, choices.astype(np.int64), firsts.astype(np.int64), weights)
+    return SeatPolicy(keys, choices.astype(np.int64), firsts.astype(np.int64), weights)
 
 
 register("equilibrium", EquilibriumAgent)

@@ -13,14 +13,14 @@ from millebornes_env.engine.numba.compiling import kernel, rule
 from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.state import CLAIM, ROUND_OVER, State, StateArray
 from millebornes_env.solving.deck import Deck
-from millebornes_env.solving.nodes import FIRST_CHAIN, after_public, code_of, copies_in, mixed, place_of
+from millebornes_env.solving.nodes import FIRST_CHAIN, code_of, copies_in, hash_history, index_of_key, mix
 from millebornes_env.solving.walk import action_of, choice_of
 
 Int8Array = npt.NDArray[np.int8]
 Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 
-BITS_OF_A_DRAW: Final = 32
+WORD_BITS: Final = 32
 
 # What is kept for each slot.
 CHAIN: Final = 0  # a hash of what was public whenever the seat was asked
@@ -30,7 +30,7 @@ ROLE: Final = 3  # the seat in the solved game, and one more; 0: nothing yet
 MEMORY: Final = 4
 
 
-class Plan(NamedTuple):
+class SeatPolicy(NamedTuple):
     """A seat's policy, found by the keys of its information sets; sorted by them."""
 
     keys: Int64Array  # [I]
@@ -39,18 +39,18 @@ class Plan(NamedTuple):
     weights: Float64Array  # [size]
 
 
-class Room(NamedTuple):
+class Context(NamedTuple):
     """The arguments of the kernel other than the rows: deck, policies and scratch arrays."""
 
     deck: Deck
-    first: Plan  # of the seat that begins
-    second: Plan
+    first: SeatPolicy  # of the seat that begins
+    second: SeatPolicy
     scratch: StateArray  # [1]
-    mask: Int8Array  # [MASK_ROOM]
+    mask: Int8Array  # [MASK_SIZE]
 
 
 @rule
-def follow(state: State, deck: Deck, memory: Int64Array) -> int:
+def update_memory(state: State, deck: Deck, memory: Int64Array) -> int:
     """Update the memory with the public state; return the key of the seat's information set."""
     hidden = code_of(state.hidden, deck)
     shown = 0
@@ -63,21 +63,21 @@ def follow(state: State, deck: Deck, memory: Int64Array) -> int:
         memory[ROLE] = role + 1
         memory[SHOWN] = -1
     memory[PILE] = pile
-    chain = after_public(memory[CHAIN], state, deck, 0)
+    chain = hash_history(memory[CHAIN], state, deck, 0)
     if int(state.phase) != CLAIM:
         memory[CHAIN] = chain
         memory[SHOWN] = shown
-    return mixed(chain, code_of(state.hand[0], deck))
+    return mix(chain, code_of(state.hand[0], deck))
 
 
 @rule
-def drawn_choice(plan: Plan, place: int, draw: int) -> int:
+def sample_choice(policy: SeatPolicy, index: int, draw: int) -> int:
     """Sample one of the choices by its probability; `draw` is a random word."""
-    left = draw / float(1 << BITS_OF_A_DRAW)
-    result, sequence = -1, plan.firsts[place]
-    for choice in range(BITS_OF_A_DRAW):
-        if (plan.choices[place] >> choice) & 1:
-            weight = plan.weights[sequence]
+    left = draw / float(1 << WORD_BITS)
+    result, sequence = -1, policy.firsts[index]
+    for choice in range(WORD_BITS):
+        if (policy.choices[index] >> choice) & 1:
+            weight = policy.weights[sequence]
             sequence += 1
             if weight > 0.0:
                 result = choice
@@ -102,7 +102,7 @@ def legal_action(mask: Int8Array, draw: int) -> int:
     count = 0
     for action in range(len(mask)):
         count += mask[action]
-    number = (draw * count) >> BITS_OF_A_DRAW
+    number = (draw * count) >> WORD_BITS
     for action in range(len(mask)):
         number -= mask[action]
         if number < 0:
@@ -115,29 +115,29 @@ def choose_from_rows(
     rows: Observations,
     starts: Starts,
     rules: StateArray,
-    room: Room,
+    context: Context,
     slots: Int64Array,
     draws: Int64Array,
     memories: Int64Array,
     actions: Int64Array,
 ) -> int:
     """Choose an action in each row; return the number of rows that the policy does not cover."""
-    strayed = 0
+    num_unknown = 0
     for at in range(len(rows)):
-        state, memory, mask, deck = room.scratch[0], memories[slots[at]], room.mask, room.deck
+        state, memory, mask, deck = context.scratch[0], memories[slots[at]], context.mask, context.deck
         read_observation(rows[at], starts, rules[0], state)
         if int(state.phase) == ROUND_OVER or int(state.seat) != 0:
             continue
-        key = follow(state, deck, memory)
-        plan = room.first if memory[ROLE] == 1 else room.second
-        place = place_of(plan.keys, key)
-        if place >= 0:
-            choice = drawn_choice(plan, place, draws[at])
+        key = update_memory(state, deck, memory)
+        policy = context.first if memory[ROLE] == 1 else context.second
+        index = index_of_key(policy.keys, key)
+        if index >= 0:
+            choice = sample_choice(policy, index, draws[at])
             actions[at] = action_of(deck, int(state.phase), choice)
         else:
             write_mask(state, rules[0], mask)
             actions[at] = legal_action(mask, draws[at])
-            strayed += 1 if has_choice(mask) else 0
+            num_unknown += 1 if has_choice(mask) else 0
         if int(state.phase) != CLAIM:
-            memory[CHAIN] = mixed(memory[CHAIN], choice_of(deck, actions[at]))
-    return strayed
+            memory[CHAIN] = mix(memory[CHAIN], choice_of(deck, actions[at]))
+    return num_unknown

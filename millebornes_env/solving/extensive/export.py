@@ -23,18 +23,18 @@ FORMATS: Final = ("efg", "game")
 MOST_NODES: Final = 5_000_000
 """Default limit on the number of nodes: some 500 MB."""
 
-_EVERY: Final = 10_000
-_WAYS: Final = 25
-_SURELY: Final = 10
+_PROGRESS_INTERVAL: Final = 10_000
+_NUM_PATHS: Final = 25
+_REJECTION_FACTOR: Final = 10
 """Factor over the limit from which an estimated size is rejected before the walk."""
-_GIGABYTES: Final = 125e-9
+_GIGABYTES_PER_NODE: Final = 125e-9
 """Approximate size of a node in a file."""
 
 OnProgress = Callable[[int], None]
 """Callback that periodically receives the number of nodes written."""
 
 
-class Written(NamedTuple):
+class ExportCounts(NamedTuple):
     """The contents of a file, counted.
 
     Attributes:
@@ -58,7 +58,7 @@ def export(
     compact: bool = False,
     most_nodes: int = MOST_NODES,
     on_progress: OnProgress | None = None,
-) -> Written:
+) -> ExportCounts:
     """Write a tree to a file atomically.
 
     Args:
@@ -79,22 +79,24 @@ def export(
     """
     if file_format not in FORMATS:
         raise SolvingError(f"the format is {shown(file_format)}; it must be one of {', '.join(FORMATS)}")
-    guess = guessed_nodes(tree)
-    if guess > _SURELY * most_nodes:
-        raise SolvingError(_too_large(tree, most_nodes, f", about {guess:.0e} ({guess * _GIGABYTES:.0e} GB)"))
+    estimate = estimate_nodes(tree)
+    if estimate > _REJECTION_FACTOR * most_nodes:
+        raise SolvingError(
+            _too_large(tree, most_nodes, f", about {estimate:.0e} ({estimate * _GIGABYTES_PER_NODE:.0e} GB)")
+        )
     with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="\n") as out:
         writer = (_Efg if file_format == "efg" else _LiteEfg)(tree, out, compact)
         for number, node in enumerate(tree.nodes()):
             if number >= most_nodes:
                 raise SolvingError(_too_large(tree, most_nodes))
-            if on_progress is not None and number % _EVERY == 0:
+            if on_progress is not None and number % _PROGRESS_INTERVAL == 0:
                 on_progress(number)
             writer.write(node)
         writer.end()
-    return writer.written()
+    return writer.counts()
 
 
-def guessed_nodes(tree: Tree) -> float:
+def estimate_nodes(tree: Tree) -> float:
     """Estimate the number of nodes of a tree: the median over random paths (Knuth 1975).
 
     Each path multiplies the numbers of choices on it, which gives the number of nodes in expectation. A few
@@ -102,7 +104,7 @@ def guessed_nodes(tree: Tree) -> float:
     """
     generator = np.random.default_rng(0)
     result = []
-    for _ in range(_WAYS):
+    for _ in range(_NUM_PATHS):
         node, level, nodes = tree.root, 1.0, 1.0
         while node.actions:
             level *= len(node.actions)
@@ -112,10 +114,10 @@ def guessed_nodes(tree: Tree) -> float:
     return float(np.median(result))
 
 
-def _too_large(tree: Tree, most_nodes: int, guess: str = "") -> str:
+def _too_large(tree: Tree, most_nodes: int, estimate: str = "") -> str:
     return (
-        f"the tree of {tree.edition.label!r} has more than {most_nodes:,} nodes{guess}: take a smaller deck "
-        "(millebornes_env.mini_decks() names some), or allow more (most_nodes, or --most-nodes)"
+        f"the tree of {tree.edition.label!r} has more than {most_nodes:,} nodes{estimate}: take a smaller "
+        "deck (millebornes_env.mini_decks() names some), or allow more (most_nodes, or --most-nodes)"
     )
 
 
@@ -144,10 +146,10 @@ class _Writer:
     def _name(self, node: Node) -> str:
         return node.text(node.player, compact=self._compact)
 
-    def written(self) -> Written:
+    def counts(self) -> ExportCounts:
         """Return the counts of the file."""
         sets = tuple(len(one) for one in self._sets)
-        return Written(self._counts[CHANCE], self._decisions, self._counts[OVER], sets)
+        return ExportCounts(self._counts[CHANCE], self._decisions, self._counts[OVER], sets)
 
 
 class _Efg(_Writer):
@@ -229,4 +231,4 @@ def _number(payoff: float) -> str:
     return str(int(payoff)) if payoff == int(payoff) else repr(payoff)
 
 
-__all__ = ["FORMATS", "MOST_NODES", "SolvingError", "Written", "export", "guessed_nodes"]
+__all__ = ["FORMATS", "MOST_NODES", "ExportCounts", "SolvingError", "estimate_nodes", "export"]

@@ -19,7 +19,7 @@ MOST_TRIES: Final = 100_000
 NOTHING: Final = -1
 
 
-class Shown(NamedTuple):
+class KnownStep(NamedTuple):
     """A step of the game as known to the seat.
 
     Attributes:
@@ -59,7 +59,7 @@ def resample(node: Node, generator: np.random.Generator, most_tries: int = MOST_
         raise OptionError("nobody is to act there: resample where a seat is to act")
     steps = _steps(node)
     for _ in range(most_tries):
-        result = _replayed(node, seat, _redrawn(node, seat, steps, generator))
+        result = _replay(node, seat, _redraw(node, seat, steps, generator))
         if result is not None and result.public == node.public and result.seen[seat] == node.seen[seat]:
             return result
     raise StateError(
@@ -67,31 +67,31 @@ def resample(node: Node, generator: np.random.Generator, most_tries: int = MOST_
     )
 
 
-def _steps(node: Node) -> list[Shown]:
+def _steps(node: Node) -> list[KnownStep]:
     """Return the steps that led to a node, without those that only other seats know."""
     path, steps = node.path(), []
-    place = 1
-    while place < len(path):
-        before, action = path[place - 1], path[place].action
+    index = 1
+    while index < len(path):
+        before, action = path[index - 1], path[index].action
         if isinstance(before.spot, Deal):
-            end = place + before.spot.draw.size
-            steps.append(Shown(before.spot.draw.seat, None, [one.action for one in path[place:end]]))
-            place = end
+            end = index + before.spot.draw.size
+            steps.append(KnownStep(before.spot.draw.seat, None, [one.action for one in path[index:end]]))
+            index = end
             continue
         keys, player = node.tree.keys, before.player
         if player < 0 or player == node.player or not keys.is_event_private(action):
-            steps.append(Shown(player, action, _laid(path, place) if player >= 0 else []))
-        place += 1
+            steps.append(KnownStep(player, action, _played_cards(path, index) if player >= 0 else []))
+        index += 1
     return steps
 
 
-def _laid(path: list[Node], place: int) -> list[int]:
-    """Return the public cards that the seat acting before `place` played from its hand."""
-    seat, end = path[place - 1].player, place
+def _played_cards(path: list[Node], index: int) -> list[int]:
+    """Return the public cards that the seat acting before `index` played from its hand."""
+    seat, end = path[index - 1].player, index
     while isinstance(path[end].spot, Deal):
         end += 1
-    drawn = [one.action for one in path[place + 1 : end + 1] if _drawer(one.parent) == seat]
-    cards = _cards(path[place - 1], seat)
+    drawn = [one.action for one in path[index + 1 : end + 1] if _drawer(one.parent) == seat]
+    cards = _cards(path[index - 1], seat)
     cards.update(drawn)
     cards.subtract(_cards(path[end], seat))
     return sorted(cards.elements())
@@ -107,13 +107,13 @@ def _cards(node: Node, seat: int) -> Counter[int]:
     return Counter(node.tree.hand(node.spot, seat))
 
 
-def _redrawn(node: Node, seat: int, steps: list[Shown], generator: np.random.Generator) -> list[Shown]:
+def _redraw(node: Node, seat: int, steps: list[KnownStep], generator: np.random.Generator) -> list[KnownStep]:
     """Return the same steps with the cards of the other seats drawn again.
 
     The hands at the end are a redeal of all cards that the seat cannot see. Then the game runs backwards:
     what a seat played it held before, and of what it held, each card is as likely to be the one drawn last.
     """
-    hands = _redealt(node, seat, generator)
+    hands = _redeal(node, seat, generator)
     redrawn = []
     for step in reversed(steps):
         new = step
@@ -128,7 +128,7 @@ def _redrawn(node: Node, seat: int, steps: list[Shown], generator: np.random.Gen
     return redrawn[::-1]
 
 
-def _redealt(node: Node, seat: int, generator: np.random.Generator) -> dict[int, list[int]]:
+def _redeal(node: Node, seat: int, generator: np.random.Generator) -> dict[int, list[int]]:
     """Deal hands to the other seats; all deals of the unseen cards are equally probable."""
     tree, spot = node.tree, node.spot
     assert isinstance(spot, Position)
@@ -143,19 +143,19 @@ def _redealt(node: Node, seat: int, generator: np.random.Generator) -> dict[int,
     return hands
 
 
-def _replayed(node: Node, seat: int, steps: list[Shown]) -> Node | None:
+def _replay(node: Node, seat: int, steps: list[KnownStep]) -> Node | None:
     """Return the node that the steps lead to; None if the rules do not allow them."""
-    result, place = node.tree.root, 0
+    result, index = node.tree.root, 0
     try:
-        while place < len(steps):
-            step, spot = steps[place], result.spot
+        while index < len(steps):
+            step, spot = steps[index], result.spot
             if isinstance(spot, Deal) and (step.seat, step.action) == (spot.draw.seat, None):
                 for card in step.cards:
                     result = result.child(card)
-                place += 1
+                index += 1
             elif step.seat == result.player and step.action in result.actions:
                 result = result.child(step.action)
-                place += 1
+                index += 1
             else:
                 result = result.child(_unseen_action(result, seat))
         while result.player not in {seat, OVER}:

@@ -157,7 +157,7 @@ class Lot:
 Spot = Position | Deal | Lot
 
 
-class Seen(NamedTuple):
+class Event(NamedTuple):
     """An event: its code, and the seat that sees it; None: everybody."""
 
     code: bytes
@@ -173,7 +173,7 @@ class Move(NamedTuple):
     """
 
     spot: Spot
-    events: tuple[Seen, ...]
+    events: tuple[Event, ...]
 
 
-__all__ = ["CHANCE", "OVER", "Deal", "Draw", "GameChance", "Lot", "Move", "Position", "Seen", "Spot"]
+__all__ = ["CHANCE", "OVER", "Deal", "Draw", "Event", "GameChance", "Lot", "Move", "Position", "Spot"]

@@ -28,11 +28,11 @@ from millebornes_env.solving.extensive.spots import (
     OVER,
     Deal,
     Draw,
+    Event,
     GameChance,
     Lot,
     Move,
     Position,
-    Seen,
     Spot,
 )
 
@@ -217,12 +217,12 @@ class Tree:
         self.in_points = self.env.reward == "points" and rulebook.is_won_by_score(self.rules)
         self.payoff_bound = float(self._chance.most_points(self.rules)) if self.in_points else 1.0
         self.outcome_names = tuple(self._chance.OUTCOMES)
-        self.recipe: tuple[Any, ...] = (_made, (edition, players, teams, first, reward, most_kept))
+        self.recipe: tuple[Any, ...] = (_make_tree, (edition, players, teams, first, reward, most_kept))
         self._step_action = np.zeros(1, np.int64)
         self.positions: dict[bytes, Position] = {}
         self._spots: list[Spot] = []
         self._most_kept = most_kept
-        self.first = self._checked_first(first)
+        self.first = self._check_first(first)
         nobody = (b"",) * self.players
         lot = Lot(self._before_deal(0)[0], self.players)
         self.root = Node(self, lot, nobody, b"")
@@ -233,7 +233,7 @@ class Tree:
     def __reduce__(self) -> tuple[Any, ...]:
         return self.recipe
 
-    def _checked_first(self, first: object) -> int:
+    def _check_first(self, first: object) -> int:
         seat = whole_number(first)
         if seat is None or not BY_CHANCE <= seat < self.players:
             raise OptionError(
@@ -251,7 +251,7 @@ class Tree:
             IllegalActionError: it is not an action of the spot.
         """
         if action not in spot.actions:
-            raise IllegalActionError(self._refusal(spot, action))
+            raise IllegalActionError(self._illegal_action_message(spot, action))
         if len(self._spots) >= self._most_kept:
             self.forget()
         if isinstance(spot, Position):
@@ -265,7 +265,7 @@ class Tree:
         spot.moves[int(action)] = move
         return move
 
-    def _refusal(self, spot: Spot, action: object) -> str:
+    def _illegal_action_message(self, spot: Spot, action: object) -> str:
         if spot.player == OVER:
             return f"action {shown(action)}: the round is over, and nobody is to act"
         who = "chance" if spot.player == CHANCE else f"player_{spot.player}"
@@ -280,9 +280,9 @@ class Tree:
         self.positions = {}
 
     def _after_action(self, spot: Position, action: int) -> Move:
-        played = self._seen(spot.player, action)
+        played = self._event(spot.player, action)
         before = self.record(spot)
-        after = self._carried_out(before, action)
+        after = self._apply_action(before, action)
         draw = self._chance.draw_that_follows(before[0], after[0])
         if draw.size == 0:
             return Move(self._position(after), (played, *self._questions(before, after)))
@@ -291,7 +291,7 @@ class Tree:
 
     def _after_card(self, deal: Deal, card: int) -> Move:
         draw, chosen = deal.draw, (*deal.chosen, card)
-        drawn = self._seen(draw.seat, self.keys.actions + card)
+        drawn = self._event(draw.seat, self.keys.actions + card)
         if len(chosen) < draw.size:
             counts = self._counts(deal, deal.hands)
             rest: Spot = Deal(deal.base, deal.action, deal.after, deal.draws, counts, deal.hands, chosen)
@@ -300,7 +300,7 @@ class Tree:
         if len(hands) < len(deal.draws):
             following = Deal(deal.base, deal.action, deal.after, deal.draws, self._counts(deal, hands), hands)
             return Move(following, (drawn,))
-        position, questions = self._dealt(deal, hands)
+        position, questions = self._after_deal(deal, hands)
         return Move(position, (drawn, *questions))
 
     def _counts(self, deal: Deal, hands: tuple[tuple[int, ...], ...]) -> list[int]:
@@ -311,7 +311,7 @@ class Tree:
                 counts[card] -= 1
         return counts
 
-    def _dealt(self, deal: Deal, hands: tuple[tuple[int, ...], ...]) -> tuple[Position, Sequence[Seen]]:
+    def _after_deal(self, deal: Deal, hands: tuple[tuple[int, ...], ...]) -> tuple[Position, Sequence[Event]]:
         """Return the position after all cards are drawn, and the events then seen."""
         before = self.record(deal.base).copy()
         if deal.action is None:
@@ -321,7 +321,7 @@ class Tree:
             return self._position(before), ()
         after = np.frombuffer(deal.after, before.dtype)
         self._chance.put_on_top(before[0], after[0], hands[0])
-        after = self._carried_out(before, deal.action)
+        after = self._apply_action(before, deal.action)
         return self._position(after), self._questions(before, after)
 
     def _after_lot(self, first: int) -> Move:
@@ -331,7 +331,7 @@ class Tree:
 
     # The engine --------------------------------------------------------------------------------------------
 
-    def _before_deal(self, first: int) -> tuple[Position, Sequence[Draw], tuple[Seen, ...]]:
+    def _before_deal(self, first: int) -> tuple[Position, Sequence[Draw], tuple[Event, ...]]:
         """Return the table before a deal after which `first` begins, the draws, and the events seen."""
         seed = 0
         self.env.reset(seed=seed)
@@ -346,7 +346,7 @@ class Tree:
         public = self.keys.seen_by(None, codes[:count]).tolist()
         draws = self._chance.take_back(record[0], self.rules)
         base = Position(record.tobytes(), CHANCE, (), (), self._holdings(record[0]))
-        return base, draws, tuple(Seen(code.to_bytes(_CODE.itemsize, "little"), None) for code in public)
+        return base, draws, tuple(Event(code.to_bytes(_CODE.itemsize, "little"), None) for code in public)
 
     def record(self, spot: Position) -> StateArray:
         """Return the read-only record of a position, `STATE[1]`, for `set_states`."""
@@ -369,7 +369,7 @@ class Tree:
         self.env.games.states[:] = record
         self.env.games.write_decisions()
 
-    def _carried_out(self, before: StateArray, action: int) -> StateArray:
+    def _apply_action(self, before: StateArray, action: int) -> StateArray:
         """Apply an action; return the new record, and leave its data in the engine's buffers."""
         games = self.env.games
         games.states[:] = before
@@ -408,14 +408,14 @@ class Tree:
 
     # What is seen ------------------------------------------------------------------------------------------
 
-    def _seen(self, seat: int, event: int) -> Seen:
+    def _event(self, seat: int, event: int) -> Event:
         code = self.keys.code(seat, event).to_bytes(_CODE.itemsize, "little")
-        return Seen(code, seat if self.keys.is_event_private(event) else None)
+        return Event(code, seat if self.keys.is_event_private(event) else None)
 
-    def _questions(self, before: StateArray, after: StateArray) -> list[Seen]:
+    def _questions(self, before: StateArray, after: StateArray) -> list[Event]:
         """Return the events of a step other than the action and the cards."""
         events = self._history.decision_events(before[0], after[0])
-        return [self._seen(seat, self.keys.actions + event) for seat, event in events]
+        return [self._event(seat, self.keys.actions + event) for seat, event in events]
 
     def observe(self, spot: Spot, seat: int) -> npt.NDArray[np.int8]:
         """Return a seat's observation, int8[D]; while cards are drawn, its previous observation."""
@@ -464,7 +464,7 @@ class Tree:
             waiting.extend(node.child(action) for action in reversed(node.actions))
 
 
-def _made(
+def _make_tree(
     edition: str | Sheet, players: int, teams: int | None, first: int, reward: str, most_kept: int
 ) -> Tree:
     return Tree(edition, players=players, teams=teams, first=first, reward=reward, most_kept=most_kept)

@@ -10,7 +10,7 @@ from millebornes_env.__main__ import main
 from millebornes_env.errors import SolvingError
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.extensive import Tree
-from millebornes_env.solving.extensive.export import export, guessed_nodes
+from millebornes_env.solving.extensive.export import estimate_nodes, export
 from millebornes_env.solving.values import Uniform, judge
 from tests.solving.extensive.test_tree import FIVE
 
@@ -94,9 +94,9 @@ def test_a_tree_that_is_too_large_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_no_tree_is_guessed_to_be_larger_than_it_is() -> None:
     nodes = sum(1 for _ in Tree(FIVE).nodes())
-    assert nodes / 20 < guessed_nodes(Tree(FIVE)) < 2 * nodes
-    assert guessed_nodes(Tree("mini7")) < 2 * 343_855
-    assert guessed_nodes(Tree("parker")) > 1e50
+    assert nodes / 20 < estimate_nodes(Tree(FIVE)) < 2 * nodes
+    assert estimate_nodes(Tree("mini7")) < 2 * 343_855
+    assert estimate_nodes(Tree("parker")) > 1e50
 
 
 def test_the_command_says_what_it_has_written(

@@ -22,7 +22,7 @@ from research.baselines.nfsp import Encoder, NfspOptions, learn_by_nfsp  # noqa:
 def test_its_agents_see_in_openspiel_what_they_are_asked_about_in_the_tree() -> None:
     """Whatever comes in a round of OpenSpiel's is an information set of the tree, number by number."""
     tree, encoder = small_tree("mini7-v0"), Encoder(solvable("mini7"))
-    known = {row.tobytes() for row in encoder.encode_states(tree.asked)}
+    known = {row.tobytes() for row in encoder.encode_states(tree.decision_states)}
     game = pyspiel.load_game("python_mille_bornes", {"edition": "mini7"})
     env = rl_environment.Environment(game, observation_type=rl_environment.ObservationType.OBSERVATION)
     env.seed(1)
