@@ -223,8 +223,8 @@ class Solver(Cfr):
         super().__init__(predictive=predictive)
         if game.cards > WHOLE:
             raise SolvingError(
-                f"{game.name} has {game.cards} cards: its tree is too large to keep in memory; solve games of more "
-                f"than {WHOLE} cards in parts (cfr_in_parts.SolverInParts)"
+                f"{game.name} has {game.cards} cards: its tree is too large to keep in memory; solve games "
+                f"of more than {WHOLE} cards in parts (cfr_in_parts.SolverInParts)"
             )
         self._begin(Grower(game).whole())
 

@@ -178,8 +178,8 @@ class TablePolicy:
         game = self.about.get("game")
         if game is not None and game != identity(tree):
             raise SolvingError(
-                f"the policy {self.name!r} is of {shown(game.get('name'))}, and not of {tree.game.name!r} with "
-                "the same rules"
+                f"the policy {self.name!r} is of {shown(game.get('name'))}, and not of {tree.game.name!r} "
+                "with the same rules"
             )
         for number, (seat, weights) in enumerate(zip(tree.seats, self.table, strict=True)):
             if weights.shape != (seat.size,):

@@ -61,7 +61,7 @@ def roundings_of_reach(operations: Operations, reached: Int64Array) -> None:
 def roundings_at_ends(
     own: Int32Array, others: Int32Array, reached: Int64Array, roundings: Int64Array, terms: Int64Array
 ) -> None:
-    """Count the roundings of the gains at each sequence's ends: the most per term, and the number of terms."""
+    """Count the roundings of the gains at each sequence's ends: the most per term, and the terms."""
     for end in range(len(own)):
         roundings[own[end]] = max(roundings[own[end]], reached[others[end]] + 1)
         terms[own[end]] += 1

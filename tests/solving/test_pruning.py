@@ -41,7 +41,7 @@ def test_where_nothing_is_pruned_it_is_the_same_game(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(pruning, "_KEPT_PROBABILITY", -1.0)
     monkeypatch.setattr(cfr_in_parts, "TRUNK", 3)
     solver = SolverInParts(solvable("mini7"))
-    pruned = PrunedGame(solver._pieces(), solver._averaged)
+    pruned = PrunedGame(solver._pieces(), solver._average_policy)
     whole = Solver(solvable("mini7")).tree
     assert [seat.size for seat in pruned.tree.seats] == [seat.size for seat in whole.seats]
     assert len(pruned.tree.end_values) == len(whole.end_values)
@@ -54,7 +54,7 @@ def test_what_is_put_back_is_a_policy() -> None:
     """The rest of a decision adds up to 1, its pruned actions are 0, and nothing else changes."""
     solver = Solver(solvable("mini7"))
     solver.run(100)
-    pruned = PrunedGame(solver._pieces(), solver._averaged)
+    pruned = PrunedGame(solver._pieces(), solver._average_policy)
     before = solver.weights()
     after = pruned.restore(0, before, Uniform().weights(pruned.tree))
     for seat, old, new in zip(solver.tree.seats, before, after, strict=True):
@@ -75,7 +75,7 @@ def test_regrets_are_taken_along(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cfr_in_parts, "TRUNK", 2)
     solver = SolverInParts(solvable("mini7"))
     solver.run(50)
-    pruned = PrunedGame(solver._pieces(), solver._averaged)
+    pruned = PrunedGame(solver._pieces(), solver._average_policy)
     for number, seat in enumerate(pruned.tree.seats):
         taken = pruned.select(number, solver._learned(number, "regrets"))
         assert taken.shape == (seat.size,)

@@ -169,7 +169,7 @@ def test_the_decks_are_as_large_as_the_page_says(name: str) -> None:
             lambda masks: np.ones(masks.shape) / masks.shape[1],
             r"gives 'play 25 km' the weight .* not legal \(.* to play at 0 km, the other at 0, holding \w",
         ),
-        (lambda masks: masks * 0.9, "no probabilities: their sum is"),
+        (lambda masks: masks * 0.9, "not probabilities: their sum is"),
         (lambda masks: masks[:, :3], r"must be float\["),
         (lambda masks: None, "a row of probabilities for each"),
         (lambda masks: masks * np.nan, "the policy 'wrong'"),
@@ -200,7 +200,7 @@ def test_a_table_that_is_none_is_refused() -> None:
     first, second = Uniform().weights(tree)
     for wrong, words in (
         (first * 1.1, "sum to"),
-        (-first, "below 0"),
+        (-first, "negative or non-finite"),
         (first[:-1], "weights for seat 0"),
         *((np.append(first[:-1], number), "negative or non-finite") for number in (np.nan, np.inf)),
     ):
