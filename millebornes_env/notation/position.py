@@ -107,7 +107,7 @@ def write_position(
             most of the time.
 
     Returns:
-        Lines `name: words`, each ending with a newline; `read_position` returns the same record.
+        One line for each field: its name, a colon and its words. `read_position` returns the same record.
 
     Raises:
         StateError: `state` is not one record of the game.
