@@ -35,14 +35,14 @@ def examples() -> list[Example]:
     actions = np.zeros(1, np.int64)
     scratch = np.zeros(1, np.int64)
     seats = _read_only(np.zeros(1, np.int32))
-    table = (states, rules, settings)
+    table = (states, games.game_rules._replace(records=_read_only(games.game_rules.records)), settings)
     loops = kernels_of(rulebook)
     return [
         (loops.seed_games, (states, 0, 0, 0)),
         (loops.step_range, (*table, _read_only(actions), buffers, 0, 1, kernels.STEP)),
         (sampling.sample_range, (buffers.action_mask, actions, scratch, 0, 1, 0, 0, 0)),
         (loops.observe_seats, (*table, seats, buffers.observation)),
-        (loops.redeal_games, (states, rules, seats, 0, 0, np.zeros(rulebook.REDEAL_ROOM, np.int8))),
+        (loops.redeal_games, (*table[:2], seats, 0, 0, np.zeros(rulebook.REDEAL_ROOM, np.int8))),
         (loops.full_states, (*table, 1, buffers.observation)),
         (soundness._first_unsound, (_read_only(states), rules, scratch)),
         (play_until_refused, (states, rules, _read_only(actions), np.zeros(1, np.int32))),

@@ -13,9 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.engine import kernels, sampling
-from millebornes_env.engine.kernels import NO_GAME, Buffers, Settings, kernels_of, key_of_seed
+from millebornes_env.engine.kernels import (
+    NO_GAME,
+    Buffers,
+    GameRules,
+    Settings,
+    drawn_sheet,
+    kernels_of,
+    key_of_seed,
+)
 from millebornes_env.engine.numba import machine_code
-from millebornes_env.engine.numba.compiling import address_of, for_kernels
+from millebornes_env.engine.numba.compiling import address_of, for_kernels, plain
 from millebornes_env.engine.numba.threads import Pace, has_threads, unpaced
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.errors import EditionError
@@ -46,7 +54,8 @@ class Batch:
 
     Attributes:
         rulebook: the game.
-        rules: the table's rules, the same for all games.
+        rules: the table's rules; with `sheets`, the largest values of all games.
+        game_rules: records of the rules, and the index of each game's.
         settings: settings of the environment.
         states: `STATE[N]`, one record for each game.
         buffers: the arrays that `start` and `step` write.
@@ -63,8 +72,19 @@ class Batch:
         settings: Settings,
         buffers: Buffers | None = None,
         num_threads: int = 1,
+        sheets: StateArray | None = None,
     ) -> None:
         """Make the games; call `seed` and `start` before the first step.
+
+        Args:
+            rulebook: as the attribute.
+            num_games: number of games, N.
+            rules: as the attribute.
+            settings: as the attribute.
+            buffers: as the attribute; None for new ones.
+            num_threads: as the attribute.
+            sheets: records of rules (`Rulebook.rules_array`) of which each game draws one when an episode
+                begins, all with the same seats and teams; None: `rules` for all games.
 
         Raises:
             GameError: the rulebook is incomplete.
@@ -76,15 +96,18 @@ class Batch:
         self.num_threads = max(1, min(num_threads, num_games // GAMES_WORTH_A_THREAD))
         self.buffers = buffers or new_buffers(rulebook, num_games, rules, settings)
         self.states: StateArray = np.zeros(num_games, rulebook.STATE).view(np.recarray)
+        records = rulebook.rules_array(rules) if sheets is None else sheets
+        self.game_rules = GameRules(
+            for_kernels(records), np.zeros(num_games, np.int32), np.zeros(num_games, np.int32)
+        )
         self._prepare()
 
     def _prepare(self) -> None:
-        """Set up what is not copied or pickled: the kernels, and their views of states and rules."""
+        """Set up what is not copied or pickled: the kernels and their view of the states."""
         self._is_checked = False
         self._kernels = kernels_of(self.rulebook)
         self._states = for_kernels(self.states)
-        self._rules_for_threads = for_kernels(self.rulebook.rules_array(self.rules))
-        self._rules = self._rules_for_threads[0]
+        self.game_rules = self.game_rules._replace(records=for_kernels(self.game_rules.records))
         self._actions = np.zeros(len(self.states), np.int64)
         self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
         self._step_range_address = machine_code.address_of(self._kernels.step_range)
@@ -121,13 +144,24 @@ class Batch:
                 )
             self._is_checked = bool(begins.any())
 
+    def load(self, states: StateArray) -> None:
+        """Copy records of the same games, or of others with the same rules, and write their decisions.
+
+        Args:
+            states: `STATE[N]`; each game's sheet follows from its key and episode.
+        """
+        self.states[:] = states
+        (key_0, key_1), episodes = self.states.key.T, self.states.episode.astype(np.int64)
+        self.game_rules.sheet[:] = plain(drawn_sheet)(key_0, key_1, episodes, len(self.game_rules.records))
+        self.write_decisions()
+
     def write_decisions(self) -> None:
         """Rewrite the buffers from the states, with rewards of 0."""
         self.start(np.zeros(len(self), np.bool_))
 
     def _arguments(self) -> tuple[Any, ...]:
         """Return the arguments of `kernels.step_range` for all games, but for the task."""
-        return (self._states, self._rules, self.settings, self._actions, self.buffers, 0, len(self))
+        return (self._states, self.game_rules, self.settings, self._actions, self.buffers, 0, len(self))
 
     @functools.cached_property
     def _run_task(self) -> Callable[[int], int]:
@@ -165,7 +199,7 @@ class Batch:
             self._step_range_address = address_of(self._kernels.step_range, *examples)
         return unpaced(kernels.step_on_threads)(
             self._states,
-            self._rules_for_threads,
+            self.game_rules,
             self.settings._replace(observation_spec=0),
             self.settings.observation_spec,
             actions,
@@ -204,16 +238,16 @@ class Batch:
 
     def observe(self, seats: npt.NDArray[np.int32], observation: npt.NDArray[np.int8]) -> None:
         """Write the observation of the given seat of each game into `observation` int8[N, D]."""
-        machine_code.of(self._kernels.observe_seats)(
-            self._states, self._rules, self.settings, seats, observation
-        )
+        observe_seats = machine_code.of(self._kernels.observe_seats)
+        observe_seats(self._states, self.game_rules, self.settings, seats, observation)
 
     def full_states(self) -> npt.NDArray[np.int8]:
         """Return the full state of each game, int8[N, K] (`Rulebook.full_state_sections`)."""
         layout = self.rulebook.full_state_sections(self.rules, self.settings.observation_spec)
         full = np.zeros((len(self), layout[-1].stop), np.int8)
         numbers = self.buffers.observation.shape[1]
-        machine_code.of(self._kernels.full_states)(self._states, self._rules, self.settings, numbers, full)
+        full_states = machine_code.of(self._kernels.full_states)
+        full_states(self._states, self.game_rules, self.settings, numbers, full)
         return full
 
     def determinize(self, seats: npt.NDArray[np.int32], key: tuple[int, int]) -> StateArray:
@@ -229,7 +263,7 @@ class Batch:
         redealt = self.states.copy()
         redeal_games = machine_code.of(self._kernels.redeal_games)
         scratch = np.zeros(self.rulebook.REDEAL_ROOM, np.int8)
-        redeal_games(for_kernels(redealt), self._rules, seats, *key, scratch)
+        redeal_games(for_kernels(redealt), self.game_rules, seats, *key, scratch)
         return redealt
 
     def win_shares(self, games: Sequence[int] | slice = slice(None)) -> npt.NDArray[np.float64]:
@@ -245,11 +279,13 @@ class Batch:
             float64[N, T]: 1 for a sole winner, 1 / k for each of k teams that share the win, else 0;
             0 for all if no episode ended or an illegal action ended it.
         """
-        teams = self.rules.teams
+        teams, sheets = self.rules.teams, self.game_rules.final_sheet[games]
         rewards = self.buffers.rewards[games]
-        by_score = self.rulebook.is_won_by_score(self.rules)
+        records = self.game_rules.records.view(np.recarray)
+        by_score = {sheet: self.rulebook.is_won_by_score(records[sheet]) for sheet in set(sheets.tolist())}
+        by_scores = np.array([by_score[sheet] for sheet in sheets.tolist()], np.bool_)[:, np.newaxis]
         # Seat t belongs to team t for t < T.
-        values = self.buffers.final_score[games] if by_score else rewards[:, :teams]
+        values = np.where(by_scores, self.buffers.final_score[games], rewards[:, :teams])
         alone = self.buffers.final_winner[games][:, np.newaxis]
         won = np.where(alone < 0, values == values.max(axis=1, keepdims=True), alone == np.arange(teams))
         # Rewards of a finished round add up to 0; after an illegal action none is positive.
@@ -270,8 +306,10 @@ class Batch:
             self.settings,
             Buffers._make(array.copy() for array in self.buffers),
             self.num_threads,
+            self.game_rules.records,
         )
         copied.states[:] = self.states
+        copied.game_rules.sheet[:], copied.game_rules.final_sheet[:] = self.game_rules[1:]
         return copied
 
     def __getstate__(self) -> dict[str, object]:

@@ -184,7 +184,7 @@ class LearnerGames:
         self.buffers = games.buffers
         self._play_on = play_on_of(games.rulebook)
         self._states = for_kernels(games.states)
-        self._rules = for_kernels(games.rulebook.rules_array(self.vector.rules))[0]
+        self._rules = games.game_rules
         self._settings = self.vector.settings
         self._opponent_settings = self._settings._replace(punish_illegal=0)
         self._actions = np.zeros(self.vector.num_envs, np.int64)

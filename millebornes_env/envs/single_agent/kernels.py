@@ -20,11 +20,13 @@ from millebornes_env.engine.kernels import (
     NO_GAME,
     SKIP,
     Buffers,
+    GameRules,
     Settings,
     apply_action,
     end_episode,
     first_illegal,
     named_for,
+    rules_of,
     start_episode,
 )
 from millebornes_env.engine.numba.compiling import (
@@ -158,7 +160,7 @@ def take_seat(state: State, players: int, others: Others, learners: Learners, ga
 def close_episode(
     rulebook: Rulebook,
     state: State,
-    rules: TableRules,
+    rules: GameRules,
     settings: Settings,
     buffers: Buffers,
     learners: Learners,
@@ -169,24 +171,24 @@ def close_episode(
     if learner.has_begun:
         learner.idle += 1
         return
-    seat = int(learner.seat)
+    seat, own = int(learner.seat), rules_of(rules, game)
     learner.terminated = True
     learner.reward = learner.earned
     learner.final_seat = seat
     for number in range(learners.final_observation.shape[1]):
         learners.final_observation[game, number] = buffers.final_observation[game, seat, number]
-    for team in range(rules.teams):
+    for team in range(own.teams):
         learners.final_score[game, team] = buffers.final_score[game, team]
     learner.won = 0.0
     if not learner.illegal:
-        learner.won = rulebook.win_share(state, rules, settings.episode, seat % rules.teams)
+        learner.won = rulebook.win_share(state, own, settings.episode, seat % own.teams)
 
 
 @seldom_rule_of_rules
 def check_actions(  # noqa: PLR0913, PLR0917 - those of `play_on`
     rulebook: Rulebook,
     states: StateArray,
-    rules: TableRules,
+    rules: GameRules,
     settings: Settings,
     learners: Learners,
     actions: Int64Array,
@@ -223,7 +225,7 @@ def begin_step(
 def punish(
     rulebook: Rulebook,
     state: State,
-    rules: TableRules,
+    rules: GameRules,
     settings: Settings,
     buffers: Buffers,
     game: int,
@@ -238,7 +240,7 @@ def punish(
 def apply_or_punish(  # noqa: PLR0913, PLR0917 - those of `play_on`, and the game
     rulebook: Rulebook,
     state: State,
-    rules: TableRules,
+    rules: GameRules,
     settings: Settings,
     others: Others,
     learners: Learners,
@@ -269,8 +271,8 @@ def apply_or_punish(  # noqa: PLR0913, PLR0917 - those of `play_on`, and the gam
         return OVER
     if learner.idle > MAX_EPISODES_WITHOUT_A_TURN:
         return NO_TURN
-    start_episode(rulebook, state, rules)
-    take_seat(state, rules.players, others, learners, game)
+    start_episode(rulebook, state, rules, game)
+    take_seat(state, rules_of(rules, game).players, others, learners, game)
     return TURN
 
 
@@ -314,7 +316,9 @@ def choose_for(
     return int(decide(decoder, others.choose[number], state, rules, seat, memory, options, draw))
 
 
-PlayOn = Callable[[StateArray, Any, Settings, Others, Learners, Buffers, Int64Array, int, int, int], int]
+PlayOn = Callable[
+    [StateArray, GameRules, Settings, Others, Learners, Buffers, Int64Array, int, int, int], int
+]
 
 
 def play_on_of(rulebook: Rulebook) -> PlayOn:
@@ -333,7 +337,7 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
 
     def play_on(  # noqa: PLR0913, PLR0917 - Numba would take longer to type a tuple
         states: StateArray,
-        rules: TableRules,
+        rules: GameRules,
         settings: Settings,
         others: Others,
         learners: Learners,
@@ -350,7 +354,7 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
 
         Args:
             states: records of the games.
-            rules: rules of the table.
+            rules: rules of the games.
             settings: settings of the environment, with autoreset DISABLED or NEXT_STEP.
             others: agents in the other seats.
             learners: data of the games; overwritten.
@@ -371,13 +375,14 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
             state, learner, action = states[game], learners.each[game], int(actions[game])
             if action == SKIP:
                 continue
+            own = rules_of(rules, game)
             if task in (LEARNERS_STEP, CHECKED_STEP):
-                action = begin_step(rulebook, state, rules, settings, learner, action)
+                action = begin_step(rulebook, state, own, settings, learner, action)
             if action != BEGIN and rulebook.is_round_over(state):  # NEXT_STEP: any action begins an episode
-                start_episode(rulebook, state, rules)
+                start_episode(rulebook, state, rules, game)
                 action = BEGIN
             if action == BEGIN:
-                take_seat(state, rules.players, others, learners, game)
+                take_seat(state, own.players, others, learners, game)
             learner.waits_for = NOBODY
             while True:
                 if action != BEGIN:
@@ -389,20 +394,21 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
                         return game
                     if result == OVER:
                         break
+                own = rules_of(rules, game)  # a new episode has other rules
                 offset = int(state.seat) - int(learner.seat)
                 if offset == 0:
                     learner.idle = 0
                     break
-                number = int(others.agent_at[offset % rules.players])
+                number = int(others.agent_at[offset % own.players])
                 if not others.is_compiled[number]:
                     learner.waits_for = number
                     break
-                action = choose_for(decoder, state, rules, others, learners, game, number)
-                if not rulebook.is_legal(state, rules, action):
+                action = choose_for(decoder, state, own, others, learners, game, number)
+                if not rulebook.is_legal(state, own, action):
                     learner.waits_for = number
                     learners.fault[0], learners.fault[1] = ILLEGAL_CHOICE, action
                     return game
-            write_outputs(rulebook, state, rules, settings, learners, buffers, game)
+            write_outputs(rulebook, state, rules_of(rules, game), settings, learners, buffers, game)
             if learner.waits_for == NOBODY and not learner.has_begun:
                 learner.reward = learner.earned
                 learner.earned = 0.0

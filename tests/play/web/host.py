@@ -20,7 +20,6 @@ from millebornes_env.agents.champion import champion_for
 from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.batch import Batch, Settings
 from millebornes_env.games.millebornes import rulebook
-from millebornes_env.games.millebornes.rules import rules_array
 
 PAGE = 1 << 16
 PAGES = 1024
@@ -148,7 +147,7 @@ class PageGames(Batch):
         self.buffers = type(self.buffers)._make(host.copy(array) for array in self.buffers)
         self.states = host.copy(np.asarray(self.states)).view(np.recarray)
         self._states = self.states.view(np.ndarray)
-        self._rules = host.copy(rules_array(rules).view(np.ndarray))[0]
+        self.game_rules = type(self.game_rules)._make(map(host.copy, self.game_rules))
         self._scratch = host.copy(self._scratch)
         self._actions = host.array(num_games, np.int64)
         self._run_task = partial(host.kernel("millebornes_step_range"), *self._arguments())
