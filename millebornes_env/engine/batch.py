@@ -151,7 +151,7 @@ class Batch:
             states: `STATE[N]`; each game's sheet follows from its key and episode.
         """
         self.states[:] = states
-        (key_0, key_1), episodes = self.states.key.T, self.states.episode.astype(np.int64)
+        (key_0, key_1), episodes = self.states["key"].T, self.states["episode"].astype(np.int64)
         self.game_rules.sheet[:] = plain(drawn_sheet)(key_0, key_1, episodes, len(self.game_rules.records))
         self.write_decisions()
 

@@ -118,12 +118,18 @@ def drawn_sheet(key_0: int, key_1: int, episode: int, sheets: int) -> int:
 
 
 @seldom_rule_of_rules
-def start_episode(rulebook: Rulebook, state: State, rules: GameRules, game: int) -> None:
-    """Begin the game's next episode, with a rule sheet drawn for it."""
-    episode = int(state.episode) + 1
-    state.episode = episode
-    rules.sheet[game] = drawn_sheet(int(state.key[0]), int(state.key[1]), episode, len(rules.records))
-    rulebook.start(state, rules_of(rules, game))
+def start_episode(rulebook: Rulebook, state: State, rules: TableRules) -> None:
+    """Begin a game's next episode by the given rules."""
+    state.episode = int(state.episode) + 1
+    rulebook.start(state, rules)
+
+
+@rule_of_rules
+def start_next_episode(rulebook: Rulebook, state: State, rules: GameRules, game: int) -> None:
+    """Draw the sheet of the game's next episode, and begin it."""
+    key_0, key_1, episode = int(state.key[0]), int(state.key[1]), int(state.episode) + 1
+    rules.sheet[game] = drawn_sheet(key_0, key_1, episode, len(rules.records))
+    start_episode(rulebook, state, rules_of(rules, game))
 
 
 @seldom_rule_of_rules
@@ -175,9 +181,10 @@ def first_illegal(
         if rulebook.is_round_over(states[game]):
             if settings.autoreset != NEXT_STEP:
                 return game
-        elif settings.punish_illegal == 0:
-            if not rulebook.is_legal(states[game], rules_of(rules, game), action):
-                return game
+        elif settings.punish_illegal == 0 and not rulebook.is_legal(
+            states[game], rules_of(rules, game), action
+        ):
+            return game
     return NO_GAME
 
 
@@ -194,7 +201,7 @@ def apply_action(
     """Apply one action with all its consequences, except for writing the next decision."""
     rewards, own = buffers.rewards[game], rules_of(rules, game)
     if rulebook.is_round_over(state):
-        start_episode(rulebook, state, rules, game)
+        start_next_episode(rulebook, state, rules, game)
     elif settings.punish_illegal == 1 and not rulebook.is_legal(state, own, action):
         rewards[int(state.seat)] = -1.0
         rulebook.break_off(state)
@@ -227,7 +234,7 @@ def end_episode(
     rules.final_sheet[game] = rules.sheet[game]
     write_finals(rulebook, state, rules_of(rules, game), settings, buffers, game)
     if settings.autoreset == SAME_STEP:
-        start_episode(rulebook, state, rules, game)
+        start_next_episode(rulebook, state, rules, game)
 
 
 @seldom_rule_of_rules
@@ -249,7 +256,7 @@ def apply_each(  # noqa: PLR0913, PLR0917 - the arguments of `step_range`, and t
         action = int(actions[game])
         if task == BEGIN:
             if action == 1:
-                start_episode(rulebook, states[game], rules, game)
+                start_next_episode(rulebook, states[game], rules, game)
         elif action == SKIP:
             continue
         else:

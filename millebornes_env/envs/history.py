@@ -23,7 +23,7 @@ import numpy.typing as npt
 from millebornes_env._util.arguments import checked_index, flag, one_of
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env.engine.batch import Batch
-from millebornes_env.engine.kernels import SKIP, named_for
+from millebornes_env.engine.kernels import SKIP, GameRules, named_for, rules_of
 from millebornes_env.engine.numba.compiling import for_kernels, kernel
 from millebornes_env.engine.numba.machine_code import prepare
 from millebornes_env.engine.rulebook import StateArray
@@ -235,7 +235,7 @@ def record_range_of(rulebook: Any, module: Any) -> Callable[..., int]:
     def record_range(
         before: StateArray,
         after: StateArray,
-        rules: Any,
+        rules: GameRules,
         actions: npt.NDArray[np.int64],
         codes: Codes,
         lengths: npt.NDArray[np.int64],
@@ -246,7 +246,7 @@ def record_range_of(rulebook: Any, module: Any) -> Callable[..., int]:
         Args:
             before: BEFORE[N] from before the step; updated to the states after it.
             after: STATE[N] after the step.
-            rules: rules of the table.
+            rules: rules of the games.
             actions: int64[N]; BEGIN for a game that begins with a deal, other negative numbers for games that
                 were not stepped.
             codes: uint16[N, L], overwritten from `lengths` on.
@@ -259,12 +259,13 @@ def record_range_of(rulebook: Any, module: Any) -> Callable[..., int]:
         longest = 0
         for game in range(len(after)):
             row, at, action = codes[game], int(lengths[game]), int(actions[game])
+            own = rules_of(rules, game)
             if action == BEGIN or int(after[game].episode) != int(before[game].episode):
-                at = module.write_deal(after[game], rules, num_actions, row, 0)
+                at = module.write_deal(after[game], own, num_actions, row, 0)
                 module.remember(after[game], before[game])
             elif 0 <= action < num_actions:
-                row[at] = action * rules.players + int(before[game].seat)
-                at = module.write_events(before[game], after[game], rules, num_actions, row, at + 1)
+                row[at] = action * own.players + int(before[game].seat)
+                at = module.write_events(before[game], after[game], own, num_actions, row, at + 1)
                 module.remember(after[game], before[game])
             lengths[game] = at
             longest = max(longest, at)
@@ -393,7 +394,7 @@ class History:
             self.codes = np.concatenate([self.codes, np.zeros_like(self.codes)], axis=1)
             self._record = None
         if self._record is None:
-            records = for_kernels(self._before), games._states, games._rules
+            records = for_kernels(self._before), games._states, games.game_rules
             arrays = self._actions, self.codes, self.lengths
             self._record = prepare(self._record_range, *records, *arrays, self.keys.actions)
         self._longest = self._record()

@@ -27,7 +27,7 @@ from millebornes_env.engine.kernels import (
     first_illegal,
     named_for,
     rules_of,
-    start_episode,
+    start_next_episode,
 )
 from millebornes_env.engine.numba.compiling import (
     for_kernels,
@@ -271,7 +271,7 @@ def apply_or_punish(  # noqa: PLR0913, PLR0917 - those of `play_on`, and the gam
         return OVER
     if learner.idle > MAX_EPISODES_WITHOUT_A_TURN:
         return NO_TURN
-    start_episode(rulebook, state, rules, game)
+    start_next_episode(rulebook, state, rules, game)
     take_seat(state, rules_of(rules, game).players, others, learners, game)
     return TURN
 
@@ -379,7 +379,7 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
             if task in (LEARNERS_STEP, CHECKED_STEP):
                 action = begin_step(rulebook, state, own, settings, learner, action)
             if action != BEGIN and rulebook.is_round_over(state):  # NEXT_STEP: any action begins an episode
-                start_episode(rulebook, state, rules, game)
+                start_next_episode(rulebook, state, rules, game)
                 action = BEGIN
             if action == BEGIN:
                 take_seat(state, own.players, others, learners, game)
