@@ -21,7 +21,6 @@ from torch import nn
 
 from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.protocol import Table
-from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.envs.sb3 import SB3VecEnv
 from train.common.games import features_of
 from train.common.runs import timed
@@ -227,11 +226,10 @@ class TimedGames(SB3VecEnv):
         self.seconds = 0.0
         games = self.envs.games.vector
         features = features_of(games.game) if games.game.has("agents.features") else None
-        rulebook: Any = games.game.module()
         self._write_rows = None if features is None else features.write_rows
-        self._rules = for_kernels(rulebook.rules_array(games.rules))[0]
+        self._rules = games.games.game_rules
         self._spec = games.observation_spec
-        size = 0 if features is None else features.size(self._rules, self._spec)
+        size = 0 if features is None else features.size(games.rules, self._spec)
         self.scale = np.append(observation_scale(Table.of(games)), np.ones(size, np.float32))
         self.observation_space = gymnasium.spaces.Box(0.0, 1.0, self.scale.shape, np.float32)
 

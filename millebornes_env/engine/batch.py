@@ -151,9 +151,14 @@ class Batch:
             states: `STATE[N]`; each game's sheet follows from its key and episode.
         """
         self.states[:] = states
-        (key_0, key_1), episodes = self.states["key"].T, self.states["episode"].astype(np.int64)
-        self.game_rules.sheet[:] = plain(drawn_sheet)(key_0, key_1, episodes, len(self.game_rules.records))
+        self.game_rules.sheet[:] = self.sheets_of(states)
         self.write_decisions()
+
+    def sheets_of(self, states: StateArray) -> npt.NDArray[np.int64]:
+        """Return the index of the sheet of each record, int64[len(states)]."""
+        (key_0, key_1), episodes = states["key"].T, states["episode"].astype(np.int64)
+        drawn: Any = plain(drawn_sheet)(key_0, key_1, episodes, len(self.game_rules.records))
+        return np.asarray(drawn)
 
     def write_decisions(self) -> None:
         """Rewrite the buffers from the states, with rewards of 0."""

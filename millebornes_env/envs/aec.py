@@ -306,8 +306,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         # Negative ids would skip the game, so ids out of range become one that the engine rejects.
         self._actions[0] = number if 0 <= number < self._num_actions else self._num_actions
         if self.vector.games.step(self._actions) != NO_GAME:
-            games, names = self.vector.games, self.possible_agents
-            raise illegal_action_error(games.rulebook, games.states[0], games.rules, names, number)
+            games, rules, names = self.vector.games, self.vector.rules_of(), self.possible_agents
+            raise illegal_action_error(games.rulebook, games.states[0], rules, names, number)
 
     def _end(self) -> None:
         self.terminations = dict.fromkeys(self.agents, True)
@@ -355,7 +355,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             )
             return None
         self._check_reset()
-        game, rules = self.vector.games.states[0], self.vector.rules
+        game, rules = self.vector.games.states[0], self.vector.rules_of()
         entry = self.vector.game
         picture = rendered(entry, game, rules, self.render_mode)
         if self.render_mode in (SVG, RGB_ARRAY):

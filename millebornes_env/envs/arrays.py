@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -149,7 +150,11 @@ def copied_records(
 
 
 def checked_states(
-    states: object, count: int, game: Game, rules: Any, settings: Settings | None = None
+    states: object,
+    count: int,
+    game: Game,
+    rules_of: Callable[[StateArray], list[tuple[Any, npt.NDArray[np.int64]]]],
+    settings: Settings | None = None,
 ) -> StateArray:
     """Return a copy of game records, validated for continuing the games at a table.
 
@@ -159,7 +164,7 @@ def checked_states(
         states: value from the caller.
         count: required number of records.
         game: game of the records.
-        rules: rules of the table.
+        rules_of: function that returns the rules of records, each with the indices of its records.
         settings: settings of the environment that continues the games; None allows any.
 
     Raises:
@@ -169,18 +174,23 @@ def checked_states(
     """
     audit = game.hook("games.audit", "set_states")
     copied = copied_records(states, count, game.module().STATE)
-    problem = audit(copied, rules)
-    if problem is not None:
-        raise StateError(f"states[{problem[0]}] is not a valid state for this table: {problem[1]}")
-    if settings is not None:
-        _check_ended(copied.view(np.recarray), game.module(), rules, settings)
+    for rules, games in rules_of(copied):
+        problem = audit(copied[games], rules)
+        if problem is not None:
+            number = int(games[problem[0]])
+            raise StateError(f"states[{number}] is not a valid state for this table: {problem[1]}")
+        if settings is not None:
+            _check_ended(copied.view(np.recarray), games, game.module(), rules, settings)
     return copied
 
 
-def _check_ended(states: StateArray, rulebook: Rulebook, rules: Any, settings: Settings) -> None:
+def _check_ended(
+    states: StateArray, games: npt.NDArray[np.int64], rulebook: Rulebook, rules: Any, settings: Settings
+) -> None:
     """Raise if a game has ended in a way that cannot occur with these settings: no step could continue it."""
     is_over, was_broken_off = plain(rulebook.is_round_over), getattr(rulebook, "was_broken_off", None)
-    for number, state in enumerate(states):
+    for number in games.tolist():
+        state = states[number]
         if not is_over(state):
             continue
         if settings.autoreset == SAME_STEP:

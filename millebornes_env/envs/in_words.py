@@ -31,6 +31,10 @@ class DescribeMixin:
         """Registry entry of the game."""
         raise NotImplementedError
 
+    def rules_of(self, game: int = 0) -> Any:
+        """Return the rules of a game (`VectorEnv.rules_of`)."""
+        raise NotImplementedError
+
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
         """Return the observations of the given seats (`VectorEnv.observe`)."""
         raise NotImplementedError
@@ -49,7 +53,8 @@ class DescribeMixin:
         self._check_ready("describe")
         seat = checked_index("seat", seat, self.players)
         row = self.observe(seat)[checked_index("game", game, self.num_envs)]
-        return str(self.game.hook("render.describe", "describe")(row, self.observation_sections, self.rules))
+        describe = self.game.hook("render.describe", "describe")
+        return str(describe(row, self.observation_sections, self.rules_of(game)))
 
     @alone
     def legal_actions(self, game: int = 0) -> dict[int, str]:

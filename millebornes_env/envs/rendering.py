@@ -75,7 +75,6 @@ class RenderMixin:
     """Mixin of vector environments with the methods that render games."""
 
     games: Batch
-    rules: Any
     num_envs: int
     _guard: Guard
     _was_reset: bool
@@ -84,6 +83,10 @@ class RenderMixin:
     @property
     def game(self) -> Game:
         """Registry entry of the game."""
+        raise NotImplementedError
+
+    def rules_of(self, game: int = 0) -> Any:
+        """Return the rules of a game (`VectorEnv.rules_of`)."""
         raise NotImplementedError
 
     def _check_ready(self, method: str) -> None:
@@ -106,14 +109,15 @@ class RenderMixin:
         self._check_ready("render")
         game = checked_index("game", game, self.num_envs)
         modes = [one for one in modes_here() if one != HUMAN]
-        return rendered(self.game, self.games.states[game], self.rules, checked_mode(mode, self.game, modes))
+        mode = checked_mode(mode, self.game, modes)
+        return rendered(self.game, self.games.states[game], self.rules_of(game), mode)
 
     def _repr_html_(self) -> str | None:
         """Return the first game's table as SVG for notebooks; None if the table cannot be rendered."""
         picture = self.game.find_hook("render.picture")
         if self.closed or not self._was_reset or picture is None:
             return None
-        return str(picture(self.games.states[0], self.rules))
+        return str(picture(self.games.states[0], self.rules_of()))
 
 
 __all__ = [

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from millebornes_env._util.arguments import checked_seed, flag
+from millebornes_env._util.arguments import checked_index, checked_seed, flag
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env.engine.batch import NO_GAME, Batch, new_buffers
 from millebornes_env.engine.kernels import SKIP, Buffers, key_of_seed
@@ -29,9 +29,9 @@ from millebornes_env.envs.in_words import DescribeMixin
 from millebornes_env.envs.rendering import HUMAN, RenderMixin, modes_of
 from millebornes_env.envs.spaces import batched, spaces_of_one
 from millebornes_env.errors import CallError, OptionError
-from millebornes_env.games.registry import Game, Sheet
-from millebornes_env.games.registry import edition as find_edition
+from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import game as find_game
+from millebornes_env.games.variants import Split
 
 Observations = dict[str, npt.NDArray[Any]]
 """`observation` int8[N, D], `action_mask` int8[N, A] and `agent_selection` int32[N]."""
@@ -63,9 +63,9 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     Attributes:
         num_envs: number of games, N.
-        edition: rule sheet.
+        edition: rule sheet, or the `games.variants.Split` that games draw their sheets from.
         game: registry entry of the game.
-        rules: rules of this table.
+        rules: rules of this table; if games draw sheets, the largest values (`rules_of` has a game's own).
         players: seats at the table, S.
         teams: teams at the table, T; the team of a seat is `seat % teams`.
         possible_agents: names of the seats, `player_0` ...
@@ -86,7 +86,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
         num_envs: int = 1,
-        edition: str | Sheet = "parker",
+        edition: check.Sheets = "parker",
         *,
         players: int = 2,
         teams: int | None = None,
@@ -107,7 +107,9 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         Args:
             num_envs: number of games, N.
             edition: name of a rule sheet (`editions()` lists those of Mille Bornes), path of your own sheet,
-                or an `Edition`. The sheet determines the game.
+                or an `Edition`; the sheet determines the game. With a split ("variants-v1:train",
+                docs/variants.md), a list of sheets, or a function from a number to a sheet, each game draws
+                one of the sheets whenever an episode begins, with its own key.
             players: seats at the table.
             teams: teams at the table; None for the sheet's default at this number of players.
             episode: "round", one deal to its scoring; "match", rounds until a team has 5,000 points; or
@@ -135,8 +137,10 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             MilleBornesError: an argument is invalid; the subclass and the message say which one and why.
         """
         self.num_envs = check.checked_num_envs(num_envs)
-        self.edition: Any = find_edition(edition)  # Any: each game has classes of its own
+        self.edition: Any = check.sheets_of(edition)  # Any: each game has classes of its own
+        self._is_mixed = isinstance(self.edition, Split)
         self.rules: Any = self.edition.table(players, teams)
+        records = self.edition.records(players, teams) if self._is_mixed else None
         game, rulebook = self.game, self.game.module()
         self.players, self.teams = self.rules.players, self.rules.teams
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
@@ -170,7 +174,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
                 own = arrays.checked_buffers(buffers, own)
                 # NumPy refuses to resize an array that is weakly referenced; kernels write to its memory.
                 self._pins = [weakref.ref(array) for array in buffers]
-            self.games = Batch(rulebook, self.num_envs, self.rules, self.settings, own, threads)
+            self.games = Batch(rulebook, self.num_envs, self.rules, self.settings, own, threads, records)
             has_history = flag("history", history)
             self.history = History(game, self.rules, self.num_envs) if has_history else None
         except MemoryError:
@@ -205,6 +209,11 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             "final_obs": buffers.final_observation,
             "_final_obs": ended,
         }
+        if self._is_mixed:
+            _, sheet, final_sheet = self.games.game_rules
+            all_games = np.ones(self.num_envs, np.bool_)
+            self._infos |= {"sheet": sheet.view(), "_sheet": all_games}
+            self._infos |= {"final_sheet": final_sheet.view(), "_final_sheet": ended}
         self._step = Step(
             self._observations, buffers.rewards, buffers.terminations, buffers.truncations, self._infos
         )
@@ -213,6 +222,23 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     def game(self) -> Game:
         """Registry entry of the game."""
         return find_game(self.edition.game)
+
+    def rules_of(self, game: int = 0) -> Any:
+        """Return the rules of a game, which can differ from other games' only if the games draw sheets."""
+        number = self.games.game_rules.sheet[checked_index("game", game, self.num_envs)]
+        return self.rules_of_sheet(int(number))
+
+    def _rules_by_game(self, states: StateArray) -> list[tuple[Any, npt.NDArray[np.int64]]]:
+        """Return the rules of records, each with the indices of the records that follow them."""
+        sheets = self.games.sheets_of(states)
+        each = ((number, np.flatnonzero(sheets == number)) for number in set(sheets.tolist()))
+        return [(self.rules_of_sheet(number), games) for number, games in each]
+
+    def rules_of_sheet(self, number: int) -> Any:
+        """Return the rules of a sheet that games draw, at this table; any number if they have one sheet."""
+        if not self._is_mixed:
+            return self.rules
+        return self.edition.sheet(number).table(self.players, self.teams)
 
     @property
     def agent_selection(self) -> npt.NDArray[np.int32]:
@@ -244,6 +270,11 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             CallError: after `close`, or if the first reset has a mask.
         """
         self._check_open()
+        if self._is_mixed and options is not None and "positions" in options:
+            raise OptionError(
+                f"the games draw their sheets from {self.edition.name!r}, so they cannot begin at positions: "
+                f"make an environment with one sheet, such as edition={self.edition.name + '/0'!r}"
+            )
         request = check.reset_options(
             options, self.num_envs, check.Table(self.game, self.edition, self.rules)
         )
@@ -281,7 +312,9 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             Observations of the seats that act next; rewards float32[N, S] of all seats in this step;
             terminations bool[N], True where the episode ended in this step; truncations bool[N], always
             False; infos: `final_score` int16[N, T], `final_winner` int8[N] (the team, or -1 if shared; see
-            `Batch.win_shares`) and `final_obs` int8[N, S, D], valid where `terminations` is True.
+            `Batch.win_shares`) and `final_obs` int8[N, S, D], valid where `terminations` is True. If games
+            draw sheets, also `sheet` int32[N], the number of each game's sheet, and `final_sheet` int32[N],
+            that of the episode that ended.
 
         Raises:
             ActionError: the actions are not N integers, or an id is out of range.
@@ -295,7 +328,8 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         if illegal != NO_GAME:
             state, action = self.games.states[illegal], int(np.asarray(actions)[illegal])
             names = self.possible_agents
-            raise illegal_action_error(self.games.rulebook, state, self.rules, names, action, illegal)
+            rules = self.rules_of(illegal)
+            raise illegal_action_error(self.games.rulebook, state, rules, names, action, illegal)
         if self.history is not None:
             self.history.record(self.games, checked)
         return self._step
@@ -370,8 +404,15 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
         Raises:
             CallError: before the first `reset`.
+            OptionError: games draw sheets, and observations neither show the rules nor are padded.
         """
         self._check_ready("state")
+        spec = self.observation_spec
+        if self._is_mixed and not (spec.padded or spec.rules):
+            raise OptionError(
+                "state() has no common layout for games that draw sheets: make the environment with "
+                "observe_rules=True or padded=True"
+            )
         return self.games.full_states()
 
     @alone
@@ -399,10 +440,9 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             CallError: after `close`.
         """
         self._check_open()
-        checked = arrays.checked_states(states, self.num_envs, self.game, self.rules, self.settings)
+        checked = arrays.checked_states(states, self.num_envs, self.game, self._rules_by_game, self.settings)
         restored = None if history is None else self._checked_history(history)
-        self.games.states[:] = checked
-        self.games.write_decisions()
+        self.games.load(checked)
         if restored is not None:
             self.history = restored.copy_for(self.games)
         elif self.history is not None:

@@ -114,7 +114,9 @@ def perft(states: States, depth: int, rules: Rules | None = None) -> int:
     number = whole_number(depth)
     if number is None or number < 0:
         raise OptionError(f"depth is {shown(depth)}; it must be a whole number, 0 or more")
-    return count_sequences(checked_states(records, len(records), GAMES[GAME], table), table, number)
+    rules_of_all = [(table, np.arange(len(records)))]
+    checked = checked_states(records, len(records), GAMES[GAME], lambda _: rules_of_all)
+    return count_sequences(checked, table, number)
 
 
 def _states_and_rules(states: States, rules: Rules | None) -> tuple[StateArray, Rules]:

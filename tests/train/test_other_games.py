@@ -13,7 +13,6 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.files import read_description
-from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.games.registry import GAMES
 from millebornes_env.games.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
 from tests.each import each
@@ -126,7 +125,7 @@ def test_the_features_of_the_race_say_what_the_observation_says(padded: int) -> 
     size, seats = rows.shape[1], 6 if padded else 3
     more = features.size(env.rules, spec)
     written = np.full((len(rows), size + more), 99, np.int8)
-    features.write_rows(for_kernels(env.game.module().rules_array(env.rules))[0], spec, rows, written)
+    features.write_rows(env.games.game_rules, spec, rows, written)
     assert (written[:, :size] == rows).all()
     for row, result in zip(rows.astype(int), written[:, size:].astype(int), strict=True):
         assert result.tolist() == [*of_the_table(row, seats), *of_the_seats(row, seats)]

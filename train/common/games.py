@@ -14,8 +14,8 @@ from millebornes_env import VectorEnv, vector_env
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.engine.kernels import named_for
-from millebornes_env.engine.numba.compiling import for_kernels, kernel
+from millebornes_env.engine.kernels import GameRules, named_for, rules_of
+from millebornes_env.engine.numba.compiling import kernel, plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.games.registry import Game
@@ -122,7 +122,7 @@ class TableGames:
     Attributes:
         env: the environment.
         table: the table in the form that agents take.
-        rules: its rules in the form that kernels take.
+        rules: the rules of the games in the form that kernels take.
     """
 
     def __init__(self, edition: str, number: int, games: int, options: TableOptions) -> None:
@@ -150,7 +150,7 @@ class TableGames:
         )
         self.table = Table.of(self.env)
         rulebook = self.env.game.module()
-        self.rules = for_kernels(rulebook.rules_array(self.env.rules))[0]
+        self.rules = self.env.games.game_rules
         self._has_rounds = options.reward != WIN and ROUND_NUMBER in (rulebook.STATE.names or ())
         self._features = features_of(self.env.game) if options.features else None
         self._win_probs: npt.NDArray[np.float32] | None = None
@@ -252,7 +252,7 @@ class Features(NamedTuple):
     """
 
     size: Callable[[Any, Any], int]
-    write_rows: Callable[[Any, Any, Int8Array, Int8Array], None]
+    write_rows: Callable[[GameRules, Any, Int8Array, Int8Array], None]
 
 
 def features_of(game: Game) -> Features:
@@ -267,15 +267,15 @@ def features_of(game: Game) -> Features:
 
 @functools.cache
 def _features_of(rulebook: Any, features: Any) -> Features:
-    def write_rows(rules: Any, spec: Any, observations: Int8Array, rows: Int8Array) -> None:
+    def write_rows(rules: GameRules, spec: Any, observations: Int8Array, rows: Int8Array) -> None:
         """Write observations int8[N, D] followed by their features into rows int8[N, D + num_features]."""
         size = observations.shape[1]
         for game in range(len(observations)):
             for column in range(size):
                 rows[game, column] = observations[game, column]
-            features.write_features(rules, spec, rows[game], size)
+            features.write_features(rules_of(rules, game), spec, rows[game], size)
 
-    return Features(features.num_features, kernel(named_for(rulebook, write_rows, features)))
+    return Features(plain(features.num_features), kernel(named_for(rulebook, write_rows, features)))
 
 
 class ManyGames:
@@ -313,12 +313,12 @@ class ManyGames:
             table = TableGames(edition, number, games.stop - games.start, options)
             self.parts.append((table, games))
         self.num_games = num_games
-        first, rules = self.parts[0][0].env, self.parts[0][0].rules
+        first = self.parts[0][0].env
         self.features = options.features
         self.obs_size = first.games.buffers.observation.shape[1]
         self.num_inputs = self.obs_size
         if options.features:
-            self.num_inputs += features_of(first.game).size(rules, first.observation_spec)
+            self.num_inputs += features_of(first.game).size(first.rules, first.observation_spec)
         self.num_actions = first.games.buffers.action_mask.shape[1]
         self.players, self.teams = first.players, first.teams
         for part, _ in self.parts:

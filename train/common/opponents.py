@@ -20,7 +20,7 @@ from millebornes_env.agents.compiled.agent import MEMORY, decide
 from millebornes_env.agents.decoder import decoder_of
 from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
 from millebornes_env.engine.chance import random_word
-from millebornes_env.engine.kernels import named_for
+from millebornes_env.engine.kernels import GameRules, named_for, rules_of
 from millebornes_env.engine.numba.compiling import for_kernels, kernel
 from millebornes_env.engine.rulebook import StateArray
 from train.common.games import BoolArray, Int8Array, Int64Array, ManyGames, Rollout, TableGames
@@ -204,7 +204,7 @@ def choose_in_games_of(rulebook: Any) -> Any:
     def choose_in_games(
         choose: int,
         states: StateArray,
-        rules: Any,
+        rules: GameRules,
         games: Int64Array,
         memories: npt.NDArray[np.int16],
         options: Int64Array,
@@ -216,7 +216,7 @@ def choose_in_games_of(rulebook: Any) -> Any:
         Args:
             choose: address of the agent's compiled function.
             states: STATE[N].
-            rules: the rules of the table.
+            rules: the rules of the games.
             games: int64[G], indices of the games.
             memories: int16[N * S, MEMORY], of all seats of all games.
             options: int64[MAX_OPTIONS], options of the agent.
@@ -224,11 +224,11 @@ def choose_in_games_of(rulebook: Any) -> Any:
             key: key of the random numbers, two words.
         """
         for game in games:
-            state = states[game]
+            state, own_rules = states[game], rules_of(rules, game)
             seat = int(state.seat)
-            memory = memories[game * rules.players + seat]
+            memory = memories[game * own_rules.players + seat]
             draw = random_word(key[0], key[1], game)
-            actions[game] = decide(seen, choose, state, rules, seat, memory, options, draw)
+            actions[game] = decide(seen, choose, state, own_rules, seat, memory, options, draw)
 
     return kernel(named_for(rulebook, choose_in_games, seen))
 

@@ -368,7 +368,7 @@ class LearnerGames:
         """Raise the error for the fault in a game."""
         vector = self.vector
         kind, action = self.learners.fault.tolist()
-        state, rulebook = vector.games.states[game], vector.games.rulebook
+        state, rulebook, rules = vector.games.states[game], vector.games.rulebook, vector.rules_of(game)
         number = game if vector.num_envs > 1 else None
         if kind == ILLEGAL_ACTION:
             self._why_reset = ""  # nothing has changed
@@ -378,7 +378,7 @@ class LearnerGames:
                 raise CallError(
                     f'the episode of game {game} has ended: call reset(options={{"reset_mask": ...}}) first'
                 )
-            raise illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
+            raise illegal_action_error(rulebook, state, rules, vector.possible_agents, action, number)
         self._why_reset = _FAILED
         if kind == NO_TURN:
             raise OptionError(
@@ -386,7 +386,7 @@ class LearnerGames:
                 "decisions cannot learn; choose another seat"
             )
         agent = self.opponents.agents[int(self.learners.each["waits_for"][game])]
-        error = illegal_action_error(rulebook, state, vector.rules, vector.possible_agents, action, number)
+        error = illegal_action_error(rulebook, state, rules, vector.possible_agents, action, number)
         raise AgentError(f"the opponent {shown(agent.name)} chose an illegal action. {error}. Call reset()")
 
     def observation(self, copies: bool = True) -> Observation:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,6 @@ from gymnasium.vector.utils import batch_space
 
 from millebornes_env._util.arguments import checked_seed, flag
 from millebornes_env._util.guard import Guard, alone
-from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.envs.arrays import checked_actions
 from millebornes_env.envs.options import USUAL, autoreset_mode
 from millebornes_env.envs.rendering import ALL_MODES, ANSI, HUMAN, RGB_ARRAY, checked_mode, rendered
@@ -30,22 +28,22 @@ from millebornes_env.games.registry import Sheet
 
 
 class Pictures(Sequence[Any]):
-    """Pictures of N games, rendered on first access from the given states."""
+    """Pictures of N games, rendered on first access."""
 
-    def __init__(self, render: Callable[[Any], Any], states: StateArray) -> None:
-        """Store the states and the function that renders one of them."""
-        self._render, self._states = render, states
+    def __init__(self, render: Callable[[int], Any], num_games: int) -> None:
+        """Store the function that renders a game as it is now, and the number of games."""
+        self._render, self._num_games = render, num_games
         self._rendered: dict[int, Any] = {}
 
     def __len__(self) -> int:
-        return len(self._states)
+        return self._num_games
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[game] for game in range(len(self))[index]]
         game = range(len(self))[index]
         if game not in self._rendered:
-            self._rendered[game] = self._render(self._states[game])
+            self._rendered[game] = self._render(game)
         return self._rendered[game]
 
 
@@ -298,10 +296,13 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         vector._check_ready("render")
         if self.render_mode == RGB_ARRAY:
             checked_mode(RGB_ARRAY, vector.game, vector.metadata["render_modes"])
-        render = functools.partial(rendered, vector.game, rules=vector.rules, mode=self.render_mode)
-        if self.render_mode == ANSI:
-            return tuple(render(state=state) for state in vector.games.states)
-        return Pictures(lambda state: render(state=state), vector.get_states().view(np.recarray))
+        states, sheets = vector.get_states().view(np.recarray), vector.games.game_rules.sheet.tolist()
+
+        def render(game: int) -> Any:
+            return rendered(vector.game, states[game], vector.rules_of_sheet(sheets[game]), self.render_mode)
+
+        pictures = Pictures(render, vector.num_envs)
+        return tuple(pictures) if self.render_mode == ANSI else pictures
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the games; later calls raise `CallError`."""

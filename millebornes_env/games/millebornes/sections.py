@@ -284,7 +284,10 @@ def full_state_sections(rules: Rules, spec: ObservationSpec = DEFAULT_SPEC) -> t
 
 @rule
 def longest_stream(rules: AnyRules, spec: ObservationSpec) -> int:
-    """Return the number of cards of a seat's stream that a full state has space for."""
-    if spec.padded == 1:
+    """Return the number of cards of a seat's stream that a full state has space for.
+
+    It does not depend on rules that are shown, so that games with different rules have one layout.
+    """
+    if spec.padded == 1 or spec.rules == 1:
         return DECK_SIZE // 2
     return deck_size(rules) // rules.players + 1 - rules.hand_limit
