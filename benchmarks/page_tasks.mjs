@@ -16,7 +16,7 @@ export async function speed(engine, { games, steps }, now) {
   const buffers = Object.entries(data.sizes.buffers).map(([name, [type]]) => kernels.array(type, ...(shapes[name] ?? [games])));
   const [mask, actions, scratch] = [buffers[1], kernels.array("i8", games), kernels.array("i8", table.num_actions + 1)];
   kernels.prepare("millebornes_seed_games", [states, 0, 1, 0])();
-  const gameRules = [rules, kernels.array("i4", games), kernels.array("i4", games)];
+  const gameRules = [rules, rules, kernels.array("i4", games), kernels.array("i4", games)];
   const given = [states, gameRules, [0, 0, SAME_STEP, OBSERVATION_SPEC, 0], actions, buffers, 0, games];
   actions.view.fill(1n);
   kernels.prepare("millebornes_step_range", [...given, BEGIN])();

@@ -35,7 +35,7 @@ def examples() -> list[Example]:
     actions = np.zeros(1, np.int64)
     scratch = np.zeros(1, np.int64)
     seats = _read_only(np.zeros(1, np.int32))
-    table = (states, games.game_rules._replace(records=_read_only(games.game_rules.records)), settings)
+    table = (states, games.game_rules, settings)
     loops = kernels_of(rulebook)
     return [
         (loops.seed_games, (states, 0, 0, 0)),

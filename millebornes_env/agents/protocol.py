@@ -20,6 +20,7 @@ from millebornes_env.engine.rulebook import Rulebook, StateArray
 from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.registry import DEFAULT_GAME
 from millebornes_env.games.registry import game as find_game
+from millebornes_env.games.variants import Split
 
 Observations = npt.NDArray[np.int8]
 Masks = npt.NDArray[np.int8]
@@ -429,6 +430,8 @@ class Table:
         observation_version: version of that layout.
         num_actions: number of actions, A.
         game: name of the game.
+        varies: True if each game has its own rules, drawn from the split `edition`; agents read them from
+            observations, and `rules` has the largest values.
     """
 
     edition: str
@@ -437,6 +440,7 @@ class Table:
     observation_version: int
     num_actions: int
     game: str = DEFAULT_GAME
+    varies: bool = False
 
     @property
     def rulebook(self) -> Rulebook:
@@ -464,6 +468,7 @@ class Table:
             observation_version=env.observation_version,
             num_actions=int(env.single_action_space.n),
             game=env.game.name,
+            varies=isinstance(env.edition, Split),
         )
 
     def section(self, observations: Observations, name: str) -> npt.NDArray[np.int64]:

@@ -96,9 +96,12 @@ class Batch:
         self.num_threads = max(1, min(num_threads, num_games // GAMES_WORTH_A_THREAD))
         self.buffers = buffers or new_buffers(rulebook, num_games, rules, settings)
         self.states: StateArray = np.zeros(num_games, rulebook.STATE).view(np.recarray)
-        records = rulebook.rules_array(rules) if sheets is None else sheets
+        one = rulebook.rules_array(rules)
         self.game_rules = GameRules(
-            for_kernels(records), np.zeros(num_games, np.int32), np.zeros(num_games, np.int32)
+            records=one if sheets is None else np.repeat(one, num_games),
+            sheets=one if sheets is None else sheets,
+            sheet=np.zeros(num_games, np.int32),
+            final_sheet=np.zeros(num_games, np.int32),
         )
         self._prepare()
 
@@ -107,7 +110,8 @@ class Batch:
         self._is_checked = False
         self._kernels = kernels_of(self.rulebook)
         self._states = for_kernels(self.states)
-        self.game_rules = self.game_rules._replace(records=for_kernels(self.game_rules.records))
+        records, sheets = for_kernels(self.game_rules.records), for_kernels(self.game_rules.sheets)
+        self.game_rules = self.game_rules._replace(records=records, sheets=sheets)
         self._actions = np.zeros(len(self.states), np.int64)
         self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
         self._step_range_address = machine_code.address_of(self._kernels.step_range)
@@ -151,13 +155,16 @@ class Batch:
             states: `STATE[N]`; each game's sheet follows from its key and episode.
         """
         self.states[:] = states
-        self.game_rules.sheet[:] = self.sheets_of(states)
+        rules = self.game_rules
+        if len(rules.sheets) > 1:
+            rules.sheet[:] = self.sheets_of(states)
+            rules.records[:] = rules.sheets[rules.sheet]
         self.write_decisions()
 
     def sheets_of(self, states: StateArray) -> npt.NDArray[np.int64]:
         """Return the index of the sheet of each record, int64[len(states)]."""
         (key_0, key_1), episodes = states["key"].T, states["episode"].astype(np.int64)
-        drawn: Any = plain(drawn_sheet)(key_0, key_1, episodes, len(self.game_rules.records))
+        drawn: Any = plain(drawn_sheet)(key_0, key_1, episodes, len(self.game_rules.sheets))
         return np.asarray(drawn)
 
     def write_decisions(self) -> None:
@@ -286,7 +293,7 @@ class Batch:
         """
         teams, sheets = self.rules.teams, self.game_rules.final_sheet[games]
         rewards = self.buffers.rewards[games]
-        records = self.game_rules.records.view(np.recarray)
+        records = self.game_rules.sheets.view(np.recarray)
         by_score = {sheet: self.rulebook.is_won_by_score(records[sheet]) for sheet in set(sheets.tolist())}
         by_scores = np.array([by_score[sheet] for sheet in sheets.tolist()], np.bool_)[:, np.newaxis]
         # Seat t belongs to team t for t < T.
@@ -311,10 +318,11 @@ class Batch:
             self.settings,
             Buffers._make(array.copy() for array in self.buffers),
             self.num_threads,
-            self.game_rules.records,
+            self.game_rules.sheets if len(self.game_rules.sheets) > 1 else None,
         )
         copied.states[:] = self.states
-        copied.game_rules.sheet[:], copied.game_rules.final_sheet[:] = self.game_rules[1:]
+        for name in ("records", "sheet", "final_sheet"):
+            getattr(copied.game_rules, name)[:] = getattr(self.game_rules, name)
         return copied
 
     def __getstate__(self) -> dict[str, object]:

@@ -210,7 +210,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             "_final_obs": ended,
         }
         if self._is_mixed:
-            _, sheet, final_sheet = self.games.game_rules
+            _, _, sheet, final_sheet = self.games.game_rules
             all_games = np.ones(self.num_envs, np.bool_)
             self._infos |= {"sheet": sheet.view(), "_sheet": all_games}
             self._infos |= {"final_sheet": final_sheet.view(), "_final_sheet": ended}

@@ -43,6 +43,7 @@ HOOKS: Final = {
     "games.chance_nodes": "list of chance nodes",
     "games.play_until_refused": "compiled replay of plays",
     "games.variants": "distributions of rule sheets",
+    "games.widest_rules": "largest values of rules",
     "testing.laws": "invariants of records",
     "notation.positions": "positions as text",
     "notation.action_words": "words for plays in records",

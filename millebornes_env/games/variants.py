@@ -24,6 +24,10 @@ RulesArray = npt.NDArray[np.void]
 
 MOST_SHEETS: Final = 2**32
 """Number of sheets of a split without a `count`."""
+MOST_DRAWN_HERE: Final = 2**16
+"""Maximum number of sheets that the games of an environment draw from: 33 MiB of rules."""
+MOST_OWN: Final = 2**10
+"""The same for a split of your own without a `count`, whose function is called for each."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,38 @@ class Split:
     count: int | None = None
     game: str = DEFAULT_GAME
     draw_rules: Callable[[Numbers, int, int], RulesArray] | None = None
+
+    @property
+    def label(self) -> str:
+        """The name, as no rule can be overridden."""
+        return self.name
+
+    def table(self, players: int, teams: int | None = None) -> Any:
+        """Return the largest value of each rule that a sheet can have, for layouts that fit all sheets.
+
+        Raises:
+            EditionError: the split is invalid.
+            OptionError: its first sheet has no such table, or the game does not support splits.
+        """
+        rules = self.sheet(0).table(players, teams)
+        widest = game(self.game).hook("games.widest_rules", f"the split {self.name!r}")
+        return widest(rules.players, rules.teams)
+
+    def records(self, players: int, teams: int) -> RulesArray:
+        """Return the rules that the games of an environment draw from: those of the first sheets, `RULES[K]`.
+
+        Raises:
+            EditionError: the split is invalid.
+            OptionError: a sheet has no such table.
+        """
+        most = MOST_DRAWN_HERE if self.draw_rules is not None else MOST_OWN
+        return self.rules(np.arange(self.count or most), players, teams)
+
+    def __reduce__(self) -> Any:
+        """Pickle a split of the package by its name."""
+        if splits().get(self.name) is self:
+            return split, (self.name,)
+        return Split, (self.name, self.draw, self.count, self.game, self.draw_rules)
 
     def sheet(self, number: int) -> Any:
         """Return the sheet of a number, an `Edition` of the game.

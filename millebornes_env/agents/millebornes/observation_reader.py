@@ -12,7 +12,7 @@ import numpy as np
 
 from millebornes_env.agents.decoder import NO_FAULT, OUT_OF_RANGE, is_in_range, sum_of
 from millebornes_env.agents.protocol import Observations, Table
-from millebornes_env.engine.numba.compiling import kernel, rule
+from millebornes_env.engine.numba.compiling import kernel, rule, stack_array
 from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.cards import (
     ACCIDENT,
@@ -29,12 +29,15 @@ from millebornes_env.games.millebornes.cards import (
     remedy_for,
     safety_against,
 )
+from millebornes_env.games.millebornes.editions import OVERRIDABLE
 from millebornes_env.games.millebornes.observation import battle_top_code
-from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.rule_checks import limits
+from millebornes_env.games.millebornes.rules import FIELDS, UNITS, RulesRecord, deck_size, write_rules
 from millebornes_env.games.millebornes.sections import (
     CONTENTS,
     MAX_INT8,
     NUM_BATTLE_TOPS,
+    NUM_RULES,
     SCORE_UNIT,
     BySection,
 )
@@ -71,6 +74,13 @@ def starts_of(table: Table, *, counts_unseen: bool = True) -> Starts:
         AgentError: the observations do not show what is unseen, and the agent counts on it.
     """
     starts = {section.name: section.start for section in table.sections}
+    if not table.varies:
+        starts.pop("rules", None)  # the table's rules are known, and exact
+    elif "rules" not in starts:
+        raise AgentError(
+            f"the games draw their sheets from {table.edition!r}, and their observations do not show the "
+            "rules: make the environment with observe_rules=True"
+        )
     if "unseen" not in starts and counts_unseen:
         raise AgentError(
             "the observations have no section 'unseen', which agents that follow rules count on: "
@@ -90,8 +100,18 @@ def bounds_of(table: Table) -> Int8Array:
         shown = CONTENTS[section.name].size * owners[section.owner]  # less than there is room for if padded
         bounds[1, section.start : section.start + shown] = min(section.high, MAX_INT8)
         if section.name == "rules":
-            bounds[:, section.start : section.stop] = table.rules.observed
+            bounds[:, section.start : section.stop] = bounds_of_rules(table)
     return bounds
+
+
+def bounds_of_rules(table: Table) -> Int8Array:
+    """The least and the largest values of the rules in observations, int8[2, R]."""
+    if not table.varies:
+        return np.array([table.rules.observed] * 2, np.int8)
+    most = np.array(table.rules._replace(**{name: limits(name).most for name in OVERRIDABLE}).observed)
+    least = np.array([limits(name).least for name in FIELDS])
+    least[:2] = most[:2]
+    return np.array([least // UNITS, most], np.int8)
 
 
 # Whether a table can show a row ----------------------------------------------------------------------------
@@ -134,6 +154,10 @@ def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules
     """
     if not is_in_range(row, bounds):
         return OUT_OF_RANGE
+    if starts.rules != NOT_SHOWN:
+        read_rules(row, starts, rules)
+        if deck_size(rules) > DECK_SIZE:
+            return OUT_OF_RANGE
     result = validate_decision(row, starts, rules)
     if result == NO_FAULT:
         result = validate_cards(row, starts, rules)
@@ -233,6 +257,16 @@ def clock(state: State) -> int:
 
 
 @rule
+def read_rules(row: Int8Array, starts: Starts, rules: RulesRecord) -> None:
+    """Write the rules of the row's game, at a table whose games have different ones."""
+    if starts.rules != NOT_SHOWN:
+        values = stack_array(np.int64, NUM_RULES)
+        for field in range(NUM_RULES):
+            values[field] = int(row[starts.rules + field]) * int(UNITS[field])
+        write_rules(rules, values)
+
+
+@rule
 def read_observation(row: Int8Array, starts: Starts, rules: RulesRecord, state: State) -> None:
     """Write the game as the observing seat knows it: the observer is seat 0, its team is team 0.
 
@@ -245,6 +279,7 @@ def read_observation(row: Int8Array, starts: Starts, rules: RulesRecord, state: 
         rules: the table's.
         state: overwritten.
     """
+    read_rules(row, starts, rules)
     for card in range(NUM_CARD_TYPES):
         state.hand[0, card] = row[starts.hand + card]
         state.discard_pile[card] = row[starts.discard_pile + card]

@@ -290,19 +290,19 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
         `Pictures` renders on access: Gymnasium's `RecordVideo` only reads game 0, which takes about 30 ms.
         """
-        vector = self.games.vector
-        if self.render_mode is None:
+        vector, mode = self.games.vector, self.render_mode
+        if mode is None:
             return None
         vector._check_ready("render")
-        if self.render_mode == RGB_ARRAY:
+        if mode == RGB_ARRAY:
             checked_mode(RGB_ARRAY, vector.game, vector.metadata["render_modes"])
         states, sheets = vector.get_states().view(np.recarray), vector.games.game_rules.sheet.tolist()
 
         def render(game: int) -> Any:
-            return rendered(vector.game, states[game], vector.rules_of_sheet(sheets[game]), self.render_mode)
+            return rendered(vector.game, states[game], vector.rules_of_sheet(sheets[game]), mode)
 
         pictures = Pictures(render, vector.num_envs)
-        return tuple(pictures) if self.render_mode == ANSI else pictures
+        return tuple(pictures) if mode == ANSI else pictures
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the games; later calls raise `CallError`."""

@@ -189,6 +189,8 @@ def most_events(rules: Rules) -> int:
     """
     size, hazards = sum(rules.deck), sum(rules.deck[ACCIDENT : SPEED_LIMIT + 1])
     of_others = (rules.players - 1) * rules.hand_limit
+    if of_others >= size:  # these are the largest rules of games that draw their sheets
+        of_others = 0
     return 1 + (size - of_others) + size + 2 * hazards + NUM_SAFETIES + 1
 
 

@@ -75,15 +75,7 @@ def can_lay(state: State, rules: RulesRecord, team: int, card: int, opponent: in
 @seldom
 def can_lay_any(state: State, rules: RulesRecord, seat: int) -> bool:
     """Return True if the seat holds a card that may be laid now."""
-    team = team_of(rules, seat)
-    for card in range(NUM_CARD_TYPES):
-        if int(state.hand[seat, card]) == 0:
-            continue
-        targets = rules.teams - 1 if is_hazard(card) else 1
-        for opponent in range(targets):
-            if can_lay(state, rules, team, card, opponent):
-                return True
-    return False
+    return held_plays(state, rules, team_of(rules, seat), held_cards(state, seat)) != 0
 
 
 @rule

@@ -97,6 +97,14 @@ def limits(name: str) -> Limits:
     )
 
 
+def widest_rules(players: int, teams: int) -> Rules:
+    """Return the largest value of each rule; together they are not a game, but no game exceeds them."""
+    values = {name: limits(name).most for name in Rules._fields}
+    of_one_card = {name: 0 for name in values if name.startswith("copies_of_")}
+    changed = {"copies_of_accident": DECK_SIZE, "exact_finish": 0, "players": players, "teams": teams}
+    return Rules(**{**values, **of_one_card, **changed})
+
+
 def validated(rules: Rules) -> Rules:
     """Return the rules after checking that they make a game.
 

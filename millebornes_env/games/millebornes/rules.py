@@ -195,7 +195,7 @@ AnyRules = Rules
 _MAX_INT8: Final = 127
 _SINGLE_FIELDS: Final = tuple(name for name in Rules._fields if not name.startswith("copies_of_"))
 _SINGLE_INDICES: Final = np.array([Rules._fields.index(name) for name in _SINGLE_FIELDS])
-_UNITS: Final = np.array([field.unit for field in FIELDS.values()])
+UNITS: Final = np.array([field.unit for field in FIELDS.values()])
 
 
 @rule
@@ -240,8 +240,8 @@ def write_rules(rules: Any, values: npt.NDArray[np.int64]) -> None:
         index += 1
     for card in range(NUM_CARD_TYPES):
         rules.deck[card] = values[_FIRST_COPIES + card]
-    for field in range(len(_UNITS)):
-        rules.observed[field] = min(values[field] // int(_UNITS[field]), _MAX_INT8)
+    for field in range(len(UNITS)):
+        rules.observed[field] = min(values[field] // int(UNITS[field]), _MAX_INT8)
 
 
 def compiled_rules(rules: Rules) -> RulesRecord:

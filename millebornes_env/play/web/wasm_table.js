@@ -75,7 +75,7 @@ export class TableRoom {
     this.facts = kernels.array("i8", sizes.max_teams, sizes.facts.length);
     const game = [this.states, this.rules];
     this.seed = kernels.prepare("millebornes_seed_games", [this.states, 0, 0, 0], [2, 3]);
-    const gameRules = [this.rules, kernels.array("i4", 1), kernels.array("i4", 1)];
+    const gameRules = [this.rules, this.rules, kernels.array("i4", 1), kernels.array("i4", 1)];
     const step = [this.states, gameRules, settings, this.actions, this.buffers, 0, 1, constants.BEGIN];
     this.begin = kernels.prepare("millebornes_step_range", step);
     this.playUntilRefused = kernels.prepare("play_until_refused", [...game, this.actions, this.seats]);
