@@ -21,6 +21,7 @@ from millebornes_env.games.millebornes.cards import Card
 from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.games.millebornes.rules import Rules
 from millebornes_env.games.registry import edition, editions, mini_decks, register_game
+from millebornes_env.games.variants import Split, split
 
 # Modules of higher layers that `millebornes_env.agents` imports to register their agents.
 AGENT_MODULES.extend(["millebornes_env.solving.equilibrium.agent", "millebornes_env.play.terminal.cards"])
@@ -43,6 +44,7 @@ __all__ = [
     "Card",
     "Edition",
     "Rules",
+    "Split",
     "VectorEnv",
     "__version__",
     "action_name",
@@ -51,6 +53,7 @@ __all__ = [
     "millebornes_v0",
     "mini_decks",
     "register_game",
+    "split",
     "vector_env",
     "wielerspel_v0",
 ]

@@ -42,6 +42,7 @@ HOOKS: Final = {
     "games.history": "history of events",
     "games.chance_nodes": "list of chance nodes",
     "games.play_until_refused": "compiled replay of plays",
+    "games.variants": "distributions of rule sheets",
     "testing.laws": "invariants of records",
     "notation.positions": "positions as text",
     "notation.action_words": "words for plays in records",

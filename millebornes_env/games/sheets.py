@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ NO_OR_YES: Final = ("no", "yes")
 
 _TEXTS: Final = ("name", "title", "summary")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+_DRAWN_NAME: Final = re.compile(r"[a-z0-9-]{1,40}:[a-z]{1,20}(/[a-z]{1,20})?/[0-9]{1,10}")
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _LARGEST_NUMBER: Final = 10**6
 _MOST_LISTED: Final = 5
@@ -85,10 +87,13 @@ class RuleSheet(Generic[R]):
     """The folder of the editions."""
     mini_folder: ClassVar[Path | None] = None
     """The folder of the mini decks, which are found by name but are not editions."""
+    drawn: ClassVar[str] = ""
+    """Import path "module:name" of the function that returns a sheet of a split by its name; "" for none."""
 
     def __post_init__(self) -> None:
         name: object = self.name
-        if not (isinstance(name, str) and _NAME.fullmatch(name)) or name.endswith(".toml"):
+        valid = isinstance(name, str) and (_NAME.fullmatch(name) or _DRAWN_NAME.fullmatch(name))
+        if not valid or str(name).endswith(".toml"):
             raise EditionError(
                 f"the name {shown(name)} is not valid for an edition: use at most 60 letters (a to z), "
                 "digits, '_', '-' and '.', beginning with a letter or digit and not ending in .toml; the "
@@ -194,7 +199,8 @@ class RuleSheet(Generic[R]):
 
         Args:
             given: one of `names()` or of `mini_names()` (`mini8` means the newest version, `mini8-v0`), a
-                label such as `parker+max_200=4`, or the path of a file, ending in `.toml`.
+                sheet of a split such as `variants-v1:train/123456`, a label such as `parker+max_200=4`, or
+                the path of a file, ending in `.toml`.
 
         Raises:
             EditionError: the name is unknown (the message lists the sheets), the file is not a valid sheet,
@@ -208,6 +214,9 @@ class RuleSheet(Generic[R]):
         minis = cls.mini_names()
         if stem.endswith(".toml"):
             sheet = cls.load(Path(stem))
+        elif ":" in stem and cls.drawn:
+            module, _, function = cls.drawn.partition(":")
+            sheet = getattr(importlib.import_module(module), function)(stem)
         elif name := stem if stem in cls.names() + minis else newest_version(stem, minis):
             sheet = cls.shipped(name)
         else:

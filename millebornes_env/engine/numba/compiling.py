@@ -44,6 +44,9 @@ _config: Any = numba.config  # Numba adds its settings to the module at run time
 prange: type[range] = numba.prange
 """A `range` whose iterations are split among the threads of a `parallel_kernel`."""
 
+literal_unroll: Callable[[tuple[str, ...]], tuple[str, ...]] = numba.literal_unroll
+"""The names of a loop over fields of a record, each a constant for the compiler."""
+
 IS_COMPILED: bool = not _config.DISABLE_JIT
 """False under `NUMBA_DISABLE_JIT=1`."""
 

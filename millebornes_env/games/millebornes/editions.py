@@ -38,6 +38,7 @@ class Edition(RuleSheet[Rules]):
     example = "max_200=4"
     folder = Path(__file__).parent / "sheets"
     mini_folder = Path(__file__).parent / "mini_decks"
+    drawn = "millebornes_env.games.millebornes.variants:sheet_named"
 
     @classmethod
     def read_parts(

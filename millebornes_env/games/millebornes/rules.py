@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, NamedTuple, NewType, cast, get_type_hi
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.engine.numba.compiling import for_kernels, rule
+from millebornes_env.engine.numba.compiling import for_kernels, literal_unroll, rule
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.games.sheets import NO_OR_YES
 
@@ -193,6 +193,9 @@ AnyRules = Rules
 """The rules in either form, for functions that Python also calls with the tuple."""
 
 _MAX_INT8: Final = 127
+_SINGLE_FIELDS: Final = tuple(name for name in Rules._fields if not name.startswith("copies_of_"))
+_SINGLE_INDICES: Final = np.array([Rules._fields.index(name) for name in _SINGLE_FIELDS])
+_UNITS: Final = np.array([field.unit for field in FIELDS.values()])
 
 
 @rule
@@ -219,6 +222,26 @@ def rules_array(rules: Rules) -> npt.NDArray[np.void]:
 def rules_record(rules: Rules) -> RulesRecord:
     """Return the record of the rules, with attributes for plain Python."""
     return cast("RulesRecord", rules_array(rules)[0])
+
+
+def rules_of_record(record: RulesRecord) -> Rules:
+    """Return the rules as a tuple of ints."""
+    values = {name: int(getattr(record, name)) for name in _SINGLE_FIELDS}
+    copies = dict(zip(Rules._fields[_FIRST_COPIES:], map(int, record.deck), strict=False))
+    return Rules(**values | copies)
+
+
+@rule
+def write_rules(rules: Any, values: npt.NDArray[np.int64]) -> None:
+    """Write the rules from int64[56], in the order of the fields of `Rules`, as `rules_array` does."""
+    index = 0
+    for name in literal_unroll(_SINGLE_FIELDS):
+        rules[name] = values[int(_SINGLE_INDICES[index])]
+        index += 1  # noqa: SIM113 - enumerate does not compile here
+    for card in range(NUM_CARD_TYPES):
+        rules.deck[card] = values[_FIRST_COPIES + card]
+    for field in range(len(_UNITS)):
+        rules.observed[field] = min(values[field] // int(_UNITS[field]), _MAX_INT8)
 
 
 def compiled_rules(rules: Rules) -> RulesRecord:

@@ -1,0 +1,155 @@
+"""Distributions of rule sheets in frozen splits: a number of a split stands for a rule sheet.
+
+    split("variants-v1:train").sheet(123456)   # as does edition("variants-v1:train/123456")
+
+A game lists its splits in its hook `games.variants`. docs/variants.md describes the splits of the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env._util.texts import closest
+from millebornes_env.errors import EditionError, shown
+from millebornes_env.games.registry import DEFAULT_GAME, GAMES, Sheet, game
+from millebornes_env.games.sheets import whole
+
+Numbers = npt.NDArray[np.int64]
+RulesArray = npt.NDArray[np.void]
+
+MOST_SHEETS: Final = 2**32
+"""Number of sheets of a split without a `count`."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """A numbered set of rule sheets, to train on or to be tested on.
+
+    A split of your own needs a name and a function: `Split("mine", lambda number: my_edition(number))`.
+
+    Attributes:
+        name: name in code, such as "variants-v1:train".
+        draw: returns the sheet of a number; the same number always gives the same sheet.
+        count: number of sheets; None: `MOST_SHEETS`.
+        game: name of the game of all sheets.
+        draw_rules: returns the rules of many numbers (int64[n]) at a table (players, teams) as `RULES[n]`;
+            None: `draw` is called for each number.
+    """
+
+    name: str
+    draw: Callable[[int], Sheet]
+    count: int | None = None
+    game: str = DEFAULT_GAME
+    draw_rules: Callable[[Numbers, int, int], RulesArray] | None = None
+
+    def sheet(self, number: int) -> Any:
+        """Return the sheet of a number, an `Edition` of the game.
+
+        Raises:
+            EditionError: the split has no such number, or `draw` returned a sheet of another game.
+        """
+        known = whole(number)
+        if known is None:
+            raise EditionError(f"{shown(number)} is not a number of a sheet: {self._range()}")
+        result: object = self.draw(int(self._checked(np.array([known], object))[0]))
+        if getattr(result, "game", None) != self.game:
+            raise EditionError(
+                f"the split {self.name!r} returned {shown(result)} for the number {known}: expected a sheet "
+                f"of the game {self.game!r}, such as an Edition"
+            )
+        return result
+
+    def rules(self, numbers: npt.ArrayLike, players: int, teams: int | None = None) -> RulesArray:
+        """Return the rules of many sheets at one table.
+
+        Args:
+            numbers: whole numbers of the split, [n]; a number may occur several times.
+            players: number of seats.
+            teams: number of teams; None: the default of each sheet for this number of players.
+
+        Returns:
+            `RULES[n]`, as the rulebook's `rules_array` makes it.
+
+        Raises:
+            EditionError: the split has no such number.
+            OptionError: a sheet has no such table.
+        """
+        checked = self._checked(np.asarray(numbers))
+        if self.draw_rules is not None and len(checked):
+            if teams is None:
+                teams = int(self.sheet(int(checked[0])).table(players).teams)
+            return self.draw_rules(checked, players, teams)
+        rules_array = game(self.game).module().rules_array
+        rules = [rules_array(self.sheet(int(number)).table(players, teams)) for number in checked]
+        if not rules:
+            return rules_array(self.sheet(0).table(players, teams))[:0]
+        return np.concatenate(rules).view(np.recarray)
+
+    def _checked(self, numbers: npt.NDArray[Any]) -> Numbers:
+        """Return the numbers as int64[n]; raise EditionError unless all are in the split."""
+        if numbers.ndim != 1 or (numbers.dtype.kind not in "iuO" and numbers.size):
+            raise EditionError(
+                f"the numbers of sheets are a list of whole numbers; got {numbers.dtype}{list(numbers.shape)}"
+            )
+        wrong = numbers[(numbers < 0) | (numbers >= (self.count or MOST_SHEETS))]
+        if len(wrong):
+            raise EditionError(f"{self.name!r} has no sheet {shown(wrong[0])}: {self._range()}")
+        return numbers.astype(np.int64)
+
+    def _range(self) -> str:
+        return f"its sheets are {self.name}/0 to {self.name}/{(self.count or MOST_SHEETS) - 1}"
+
+
+def splits() -> dict[str, Split]:
+    """Return the splits of all games by their names."""
+    found: dict[str, Split] = {}
+    for one in GAMES.values():
+        found |= one.find_hook("games.variants") or {}
+    return found
+
+
+def split(name: str) -> Split:
+    """Return the split of that name, such as "variants-v1:train".
+
+    Raises:
+        EditionError: the name is unknown; the message lists the splits.
+    """
+    known = splits()
+    given: object = name
+    if isinstance(given, str) and given in known:
+        return known[given]
+    raise unknown_split(given, known)
+
+
+def unknown_split(given: object, known: Mapping[str, Split]) -> EditionError:
+    """Return the error for a name that is none of the splits."""
+    hint = closest(given, known) if isinstance(given, str) else ""
+    return EditionError(f"there is no split {shown(given)}; the splits are: {', '.join(known)}.{hint}")
+
+
+def sheet_of(name: str, known: Mapping[str, Split]) -> Any:
+    """Return the sheet of a name such as "variants-v1:train/123456".
+
+    Args:
+        name: the name of a split, a slash and a number.
+        known: the splits by their names.
+
+    Raises:
+        EditionError: the split is unknown or has no such number; or the name has no number.
+    """
+    stem, _, number = name.rpartition("/")
+    if name in known:
+        raise EditionError(
+            f"{name!r} is a split, not one sheet: add a number, such as {name}/0, or use "
+            f"millebornes_env.split({name!r})"
+        )
+    if stem not in known:
+        raise unknown_split(stem or name, known)
+    if not (number.isascii() and number.isdecimal() and str(int(number[:20])) == number):
+        raise EditionError(f"{shown(name)} ends in {shown(number)}, not a number: {known[stem]._range()}")
+    return known[stem].sheet(int(number))
