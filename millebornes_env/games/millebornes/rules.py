@@ -237,7 +237,7 @@ def write_rules(rules: Any, values: npt.NDArray[np.int64]) -> None:
     index = 0
     for name in literal_unroll(_SINGLE_FIELDS):
         rules[name] = values[int(_SINGLE_INDICES[index])]
-        index += 1
+        index += 1  # noqa: SIM113 - enumerate does not compile here
     for card in range(NUM_CARD_TYPES):
         rules.deck[card] = values[_FIRST_COPIES + card]
     for field in range(len(UNITS)):
