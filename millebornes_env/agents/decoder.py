@@ -90,6 +90,9 @@ class ObservationDecoder(Protocol):
     def read_observation(self, row: Int8Array, starts: Any, rules: Any, state: Any, /) -> None:
         """Decode an observation into a state record, in which the observer is seat 0. Compiled."""
 
+    def sheet_code(self, row: Int8Array, starts: Any, /) -> int:
+        """Return a code of the rules in a row, 0 to 32,767, where games draw sheets; else 0. Compiled."""
+
     def clock(self, state: Any, /) -> int:
         """Return a number from 0 to 32,766 that never increases in a round, and does when the next starts.
 

@@ -21,11 +21,10 @@ from millebornes_env.engine.batch import NO_GAME
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.engine.rulebook import NO_TEAM
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.envs.options import MAX_NUM_ENVS, USUAL, checked_mapping
+from millebornes_env.envs.options import MAX_NUM_ENVS, USUAL, Sheets, checked_mapping
 from millebornes_env.envs.rendering import HUMAN, RGB_ARRAY, SVG, checked_mode, modes_here, modes_of, rendered
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionError, CallError, OptionError, shown
-from millebornes_env.games.registry import Sheet
 
 Observation = dict[str, npt.NDArray[np.int8]]
 
@@ -53,7 +52,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
-        edition: str | Sheet = "parker",
+        edition: Sheets = "parker",
         *,
         players: int = 2,
         teams: int | None = None,
@@ -70,7 +69,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         """Create the environment.
 
         Args:
-            edition: name of a rule sheet, or an `Edition`; the sheet determines the game.
+            edition: as in `vector_env`: a rule sheet, or a split or list from which each episode draws one.
             players: seats at the table.
             teams: teams at the table; None for the sheet's usual way.
             episode: "round" or "match"; "usual" is the game's usual one, as with `reward`.

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from millebornes_env import agents
-from millebornes_env.agents.compiled.agent import MEMORY, decide
+from millebornes_env.agents.compiled.agent import MEMORY, decide, forget_other_sheet
 from millebornes_env.agents.decoder import decoder_of
 from millebornes_env.agents.protocol import Agent, CompiledFunction, ask_in, is_compiled
 from millebornes_env.engine.chance import random_word
@@ -32,6 +32,7 @@ MEMORIES: Final = "memories"
 
 _SNAPSHOT_TAG: Final = 0x736E6170  # separates random numbers that would otherwise have the same key
 _AGENT_TAG: Final = 0x6167656E
+_MAX_INT16: Final = 2**15 - 1
 
 
 class Policy(Protocol):
@@ -227,6 +228,7 @@ def choose_in_games_of(rulebook: Any) -> Any:
             state, own_rules = states[game], rules_of(rules, game)
             seat = int(state.seat)
             memory = memories[game * own_rules.players + seat]
+            forget_other_sheet(memory, int(rules.sheet[game]) & _MAX_INT16)
             draw = random_word(key[0], key[1], game)
             actions[game] = decide(seen, choose, state, own_rules, seat, memory, options, draw)
 

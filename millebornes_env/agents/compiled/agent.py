@@ -48,7 +48,14 @@ from millebornes_env.agents.protocol import (
 )
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed, named_for
-from millebornes_env.engine.numba.compiling import address_of, call_at, for_kernels, kernel, rule_of_rules
+from millebornes_env.engine.numba.compiling import (
+    address_of,
+    call_at,
+    for_kernels,
+    kernel,
+    rule,
+    rule_of_rules,
+)
 from millebornes_env.engine.numba.machine_code import prepare
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules, checked_module
 from millebornes_env.errors import AgentError
@@ -68,7 +75,7 @@ Choose = Callable[[Any, Any, int, Int16Array, Int64Array, int], int]
 one for each decision.
 """
 
-MEMORY: Final = 48
+MEMORY: Final = 49
 """Number of values that an agent can remember for a seat, from one decision to the next."""
 MAX_OPTIONS: Final = 12
 
@@ -77,6 +84,8 @@ FIRST_FREE: Final = 2
 """Index of the first memory value that the agent may use."""
 FIRST_OF_MATCH: Final = 40
 """Index of the first memory value that is kept for a match."""
+_SHEET: Final = MEMORY - 1
+"""Index of the code of the rule sheet, where games draw their sheets."""
 
 NO_ACTION: Final = -1
 """The action of a finished round, in which no seat has a decision."""
@@ -92,6 +101,19 @@ _ADDRESSES: dict[tuple[Choose, ModuleType], int] = {}
 # These rules take the module `decoder` of the game first (`agents.decoder.decoder_of`). A kernel for a
 # rulebook captures it as a variable of its factory (`engine.kernels.named_for`), and is compiled for that
 # game.
+
+
+@rule
+def forget_other_sheet(memory: Int16Array, code: int) -> None:
+    """Clear a memory if it is of a game with another rule sheet: its clock may have shown less.
+
+    Args:
+        memory: int16[MEMORY].
+        code: a number for the sheet, 0 to 32,767; always 0 where all games have the same.
+    """
+    if code != int(memory[_SHEET]):
+        memory[:] = 0
+        memory[_SHEET] = code
 
 
 @rule_of_rules
@@ -256,6 +278,7 @@ def _choose_from_rows(rulebook: Rulebook, decoder: Any) -> Callable[..., tuple[i
                 continue
             draw = random_word(key_of_call, key_1, number)
             memory = memories[slot_ids[number]]
+            forget_other_sheet(memory, decoder.sheet_code(rows[number], starts))
             actions[number] = decide(decoder, choose, state, table, 0, memory, options, draw)
             if actions[number] < 0:
                 return ended, number, CHOSE_NOTHING

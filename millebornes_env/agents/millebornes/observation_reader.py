@@ -55,6 +55,8 @@ from millebornes_env.games.millebornes.state import (
     StateArray,
 )
 
+_MAX_INT16: Final = 2**15 - 1
+
 NOT_SHOWN: Final = -1
 """The start of a section that the observations lack."""
 
@@ -248,6 +250,16 @@ def first_invalid_row(
 
 
 # Reading ---------------------------------------------------------------------------------------------------
+
+
+@rule
+def sheet_code(row: Int8Array, starts: Starts) -> int:
+    """Return a hash of the rules in a row, 0 to 32,767, where games draw their sheets; else 0."""
+    code = 0
+    if starts.rules != NOT_SHOWN:
+        for field in range(NUM_RULES):
+            code = (31 * code + int(row[starts.rules + field])) & _MAX_INT16
+    return code
 
 
 @rule

@@ -238,6 +238,12 @@ def first_invalid_row(
 
 
 @rule
+def sheet_code(row: Int8Array, starts: Starts) -> int:
+    """Return 0: all races of a batch have the same rule sheet."""
+    return 0
+
+
+@rule
 def clock(state: State) -> int:
     """Return a clock from the turns left (as observations count them), then the servants left.
 

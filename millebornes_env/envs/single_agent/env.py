@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 from millebornes_env._util.arguments import action_number, checked_seed
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env._util.texts import print_text
-from millebornes_env.envs.options import USUAL
+from millebornes_env.envs.options import USUAL, Sheets
 from millebornes_env.envs.rendering import ALL_MODES, HUMAN, checked_mode, modes_of
 from millebornes_env.envs.single_agent.games import (
     MASK,
@@ -25,7 +25,6 @@ from millebornes_env.envs.single_agent.games import (
 )
 from millebornes_env.envs.single_agent.opponents import OpponentSpec
 from millebornes_env.errors import ActionError, shown
-from millebornes_env.games.registry import Sheet
 
 _FAR = 2**31  # larger than any action id, and fits into int64
 
@@ -56,7 +55,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         *,
         partner: Any = None,
         seat: int | None = None,
-        edition: str | Sheet = "parker",
+        edition: Sheets = "parker",
         players: int = 2,
         teams: int | None = None,
         episode: str = USUAL,
@@ -81,7 +80,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             partner: player of the other seats in the learner's team; None for the (first) opponent.
             seat: learner's seat, 0 to `players` - 1; None cycles through the seats from episode to episode,
                 so that the learner learns all of them and no seat's advantage biases the results.
-            edition: name or path of a rule sheet, or an `Edition`; the sheet determines the game.
+            edition: as in `vector_env`: a rule sheet, or a split or list from which each episode draws one.
             players: seats at the table.
             teams: teams at the table; None for the sheet's default.
             episode: as in `vector_env`.

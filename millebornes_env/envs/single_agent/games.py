@@ -42,7 +42,6 @@ from millebornes_env.envs.single_agent.kernels import (
 from millebornes_env.envs.single_agent.opponents import Opponents, OpponentSpec, specs_by_offset
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionError, AgentError, CallError, OptionError, shown
-from millebornes_env.games.registry import Sheet
 
 MASK = "action_mask"
 _INTERRUPTED = "the last call was interrupted"
@@ -58,7 +57,7 @@ class LearnerOptions:
     opponent: OpponentSpec
     partner: Any
     seat: int | None
-    edition: str | Sheet
+    edition: check.Sheets
     players: int
     teams: int | None
     episode: str

@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from millebornes_env._util.arguments import checked_seed, flag
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env.envs.arrays import checked_actions
-from millebornes_env.envs.options import USUAL, autoreset_mode
+from millebornes_env.envs.options import USUAL, Sheets, autoreset_mode
 from millebornes_env.envs.rendering import ALL_MODES, ANSI, HUMAN, RGB_ARRAY, checked_mode, rendered
 from millebornes_env.envs.single_agent.games import (
     MASK,
@@ -24,7 +24,6 @@ from millebornes_env.envs.single_agent.games import (
     reject_unknown,
 )
 from millebornes_env.envs.single_agent.opponents import OpponentSpec
-from millebornes_env.games.registry import Sheet
 
 
 class Pictures(Sequence[Any]):
@@ -90,7 +89,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         copy: bool = True,
         partner: Any = None,
         seat: int | None = None,
-        edition: str | Sheet = "parker",
+        edition: Sheets = "parker",
         players: int = 2,
         teams: int | None = None,
         episode: str = USUAL,
