@@ -22,8 +22,8 @@ from millebornes_env.arena.intervals import NORMAL_QUANTILE, standard_error
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.ratings import bradley_terry
-from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
+from millebornes_env.games.variants import sheets_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -205,7 +205,7 @@ def seconds_to_next(wanted: float, seconds: float) -> float:
 def curve_title(learner: str, editions: Sequence[str], players: int, decisions: int) -> str:
     """Return the title of a run's picture."""
     table = f"{', '.join(editions)}, {players} players, {decisions / 1e6:.1f} M decisions"
-    game = find_game(find_edition(editions[0]).game)
+    game = find_game(sheets_of(editions[0]).game)
     return f"{learner} learns {game.title or game.name} ({table})"
 
 

@@ -5,9 +5,11 @@ Evaluations, tournaments and the evaluations of training runs all use it.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -25,11 +27,15 @@ from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.arena.stepping import SteppedGames
 from millebornes_env.engine.kernels import kernels_of
 from millebornes_env.errors import ArenaError
+from millebornes_env.games.variants import Split
 
 __all__ = ["MatchConfig", "OnProgress", "agent_seed", "by_deal", "play", "play_batch"]
 
 SECONDS_BETWEEN_REPORTS: Final = 0.1
 FEWEST_DEALS_OF_A_THREAD: Final = 16
+
+DEALS_OF_A_SHEET: Final = 8
+"""Deals that are played with a sheet of a split before the next one."""
 
 OnProgress = Callable[[float], None]
 """Callback with the number of episodes played, including fractions of running ones."""
@@ -75,6 +81,8 @@ def play(
     if lineup is None:
         lineup = tuple(min(role, len(agents) - 1) for role in range(max(teams, len(agents))))
     _check(agents, lineup, teams, deals, batch_size)
+    if isinstance(config.sheets, Split):
+        return _play_sheets(agents, config, config.sheets, (first_deal, deals), lineup, on_progress)
     roles = [
         make(agents[agent], config.table(), agent_seed(config.seed, role, first_deal))
         for role, agent in enumerate(lineup)
@@ -91,6 +99,37 @@ def play(
         batches += play_batch(roles, config, first_deal + done, count, report)
         report(count * float(teams))
     return _outcome(lineup, batches, teams, config.game.name)
+
+
+def _play_sheets(
+    agents: Sequence[Spec],
+    config: MatchConfig,
+    sheets: Split,
+    deals: tuple[int, int],
+    lineup: Lineup,
+    on_progress: OnProgress | None,
+) -> Outcome:
+    """Play each deal with a sheet of a split: `DEALS_OF_A_SHEET` deals with one sheet, then with the next.
+
+    Args:
+        agents: as in `play`.
+        config: the table, whose edition is the split.
+        sheets: the split; after its last sheet, the first is played again.
+        deals: number of the first deal, and number of deals.
+        lineup: as in `play`.
+        on_progress: as in `play`.
+    """
+    outcomes: list[Outcome] = []
+    deal, last = deals[0], sum(deals)
+    while deal < last:
+        turn = deal // DEALS_OF_A_SHEET
+        end = min(last, (turn + 1) * DEALS_OF_A_SHEET)
+        one = replace(config, edition=sheets.sheet(turn % sheets.size).label)
+        outcomes.append(play(agents, one, end - deal, first_deal=deal, lineup=lineup))
+        deal = end
+        if on_progress is not None:
+            on_progress(float((deal - deals[0]) * config.rules.teams))
+    return functools.reduce(Outcome.followed_by, outcomes)
 
 
 def _check(agents: Sequence[Spec], lineup: Lineup, teams: int, deals: int, batch_size: int | None) -> None:

@@ -13,8 +13,8 @@ from millebornes_env.envs.options import USUAL
 from millebornes_env.envs.table_spec import TableSpec
 from millebornes_env.errors import ArenaError, shown
 from millebornes_env.games.registry import Game
-from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
+from millebornes_env.games.variants import sheets_of
 
 _TABLES: dict[tuple[str, int, int | None], tuple[Game, Table]] = {}
 """Cache of tables, with the game of each."""
@@ -66,7 +66,12 @@ class MatchConfig(TableSpec):
 
     @functools.cached_property
     def _game_name(self) -> str:
-        return str(find_edition(self.edition).game)
+        return str(self.sheets.game)
+
+    @property
+    def sheets(self) -> Any:
+        """The rule sheet, or the split (`games.variants.Split`) whose sheets are played in turn."""
+        return sheets_of(self.edition)
 
     @property
     def rules(self) -> Any:

@@ -24,7 +24,6 @@ from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.outcome import Lineup
 from millebornes_env.arena.pictures import draw_payoff, draw_ratings, payoff_title
 from millebornes_env.arena.tournament import Tournament
-from millebornes_env.games.registry import edition as find_edition
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -335,7 +334,7 @@ def _escaped(cell: str) -> str:
 
 def table_name(config: MatchConfig) -> str:
     """Return a name such as "Parker Brothers and Winning Moves USA, 4 players in 2 teams, matches"."""
-    sheet = find_edition(config.edition)
+    sheet = config.sheets
     changed = f" ({sheet.label})" if sheet.label != sheet.name else ""
     title = getattr(sheet, "title", sheet.name) + changed  # not all games' sheets have titles
     return f"{config.described(title)}, {config.episodes}"

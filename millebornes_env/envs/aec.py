@@ -21,10 +21,11 @@ from millebornes_env.engine.batch import NO_GAME
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.engine.rulebook import NO_TEAM
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.envs.options import MAX_NUM_ENVS, USUAL, Sheets, checked_mapping
+from millebornes_env.envs.options import MAX_NUM_ENVS, USUAL, checked_mapping
 from millebornes_env.envs.rendering import HUMAN, RGB_ARRAY, SVG, checked_mode, modes_here, modes_of, rendered
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionError, CallError, OptionError, shown
+from millebornes_env.games.variants import Sheets
 
 Observation = dict[str, npt.NDArray[np.int8]]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +20,6 @@ from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.envs.arrays import array_of, copied_records
 from millebornes_env.errors import NotationError, OptionError, StateError, shown
 from millebornes_env.games.registry import Game, Sheet
-from millebornes_env.games.registry import edition as find_edition
-from millebornes_env.games.variants import Split, split, splits
 
 ILLEGAL_ACTIONS = {"error": 0, "terminate": 1}
 AUTORESET_MODES = {
@@ -124,40 +121,6 @@ def settings(
         observation_spec=observation_spec,
         punish_illegal=ILLEGAL_ACTIONS[one_of("illegal_action", illegal_action, ILLEGAL_ACTIONS)],
     )
-
-
-# Rule sheets ------------------------------------------------------------------------------------------------
-
-Sheets = str | Path | Sheet | Split | Sequence[str | Path | Sheet] | Callable[[int], Sheet]
-"""A rule sheet; or a split, a list of sheets or a function from a number to a sheet, from which each game
-draws a sheet for each episode."""
-
-
-def sheets_of(given: Sheets) -> Any:
-    """Return the sheet, or the split that the games draw from.
-
-    Raises:
-        EditionError: a name is unknown, or a file is not a valid sheet.
-        GameError: a sheet is of a game that is not registered.
-        OptionError: the list is empty, or has sheets of different games.
-    """
-    known: object = given
-    if isinstance(known, str) and known in splits():
-        return split(known)
-    if isinstance(known, (list, tuple)):
-        return _split_of_list([find_edition(one) for one in known])
-    if isinstance(known, Split) or not callable(known) or hasattr(known, "table"):
-        return known if isinstance(known, Split) else find_edition(known)  # type: ignore[arg-type] # any value
-    return Split(getattr(known, "__name__", "own"), known)
-
-
-def _split_of_list(sheets: list[Any]) -> Split:
-    if not sheets:
-        raise OptionError("the list of editions is empty: give at least one")
-    games = {sheet.game for sheet in sheets}
-    if len(games) > 1:
-        raise OptionError(f"the editions are of several games ({', '.join(sorted(games))}): use one game")
-    return Split("+".join(sheet.name for sheet in sheets), sheets.__getitem__, len(sheets), games.pop())
 
 
 # Resetting -------------------------------------------------------------------------------------------------

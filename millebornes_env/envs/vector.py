@@ -31,7 +31,7 @@ from millebornes_env.envs.spaces import batched, spaces_of_one
 from millebornes_env.errors import CallError, OptionError
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import game as find_game
-from millebornes_env.games.variants import Split
+from millebornes_env.games.variants import Sheets, Split, sheets_of
 
 Observations = dict[str, npt.NDArray[Any]]
 """`observation` int8[N, D], `action_mask` int8[N, A] and `agent_selection` int32[N]."""
@@ -86,7 +86,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     def __init__(  # noqa: PLR0913 - options, nearly all by keyword
         self,
         num_envs: int = 1,
-        edition: check.Sheets = "parker",
+        edition: Sheets = "parker",
         *,
         players: int = 2,
         teams: int | None = None,
@@ -137,7 +137,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             MilleBornesError: an argument is invalid; the subclass and the message say which one and why.
         """
         self.num_envs = check.checked_num_envs(num_envs)
-        self.edition: Any = check.sheets_of(edition)  # Any: each game has classes of its own
+        self.edition: Any = sheets_of(edition)  # Any: each game has classes of its own
         self._is_mixed = isinstance(self.edition, Split)
         self.rules: Any = self.edition.table(players, teams)
         records = self.edition.records(players, teams) if self._is_mixed else None

@@ -7,16 +7,18 @@ A game lists its splits in its hook `games.variants`. docs/variants.md describes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env._util.texts import closest
-from millebornes_env.errors import EditionError, shown
+from millebornes_env.errors import EditionError, OptionError, shown
 from millebornes_env.games.registry import DEFAULT_GAME, GAMES, Sheet, game
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.sheets import whole
 
 Numbers = npt.NDArray[np.int64]
@@ -66,6 +68,11 @@ class Split:
         rules = self.sheet(0).table(players, teams)
         widest = game(self.game).hook("games.widest_rules", f"the split {self.name!r}")
         return widest(rules.players, rules.teams)
+
+    @property
+    def size(self) -> int:
+        """Number of sheets."""
+        return MOST_SHEETS if self.count is None else self.count
 
     def records(self, players: int, teams: int) -> RulesArray:
         """Return the rules that the games of an environment draw from: those of the first sheets, `RULES[K]`.
@@ -132,13 +139,13 @@ class Split:
             raise EditionError(
                 f"the numbers of sheets are a list of whole numbers; got {numbers.dtype}{list(numbers.shape)}"
             )
-        wrong = numbers[(numbers < 0) | (numbers >= (self.count or MOST_SHEETS))]
+        wrong = numbers[(numbers < 0) | (numbers >= self.size)]
         if len(wrong):
             raise EditionError(f"{self.name!r} has no sheet {shown(wrong[0])}: {self._range()}")
         return numbers.astype(np.int64)
 
     def _range(self) -> str:
-        return f"its sheets are {self.name}/0 to {self.name}/{(self.count or MOST_SHEETS) - 1}"
+        return f"its sheets are {self.name}/0 to {self.name}/{self.size - 1}"
 
 
 def splits() -> dict[str, Split]:
@@ -189,3 +196,37 @@ def sheet_of(name: str, known: Mapping[str, Split]) -> Any:
     if not (number.isascii() and number.isdecimal() and str(int(number[:20])) == number):
         raise EditionError(f"{shown(name)} ends in {shown(number)}, not a number: {known[stem]._range()}")
     return known[stem].sheet(int(number))
+
+
+# What games are played by ---------------------------------------------------------------------------------
+
+Sheets = str | Path | Sheet | Split | Sequence[str | Path | Sheet] | Callable[[int], Sheet]
+"""A rule sheet; or a split, a list of sheets or a function from a number to a sheet, from which each game
+draws a sheet for each episode."""
+
+
+def sheets_of(given: Sheets) -> Any:
+    """Return the sheet, or the split that the games draw from.
+
+    Raises:
+        EditionError: a name is unknown, or a file is not a valid sheet.
+        GameError: a sheet is of a game that is not registered.
+        OptionError: the list is empty, or has sheets of different games.
+    """
+    known: object = given
+    if isinstance(known, str) and known in splits():
+        return split(known)
+    if isinstance(known, (list, tuple)):
+        return _split_of_list([find_edition(one) for one in known])
+    if isinstance(known, Split) or not callable(known) or hasattr(known, "table"):
+        return known if isinstance(known, Split) else find_edition(known)  # type: ignore[arg-type] # any value
+    return Split(getattr(known, "__name__", "own"), known)
+
+
+def _split_of_list(sheets: list[Any]) -> Split:
+    if not sheets:
+        raise OptionError("the list of editions is empty: give at least one")
+    games = {sheet.game for sheet in sheets}
+    if len(games) > 1:
+        raise OptionError(f"the editions are of several games ({', '.join(sorted(games))}): use one game")
+    return Split("+".join(sheet.name for sheet in sheets), sheets.__getitem__, len(sheets), games.pop())

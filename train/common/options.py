@@ -23,8 +23,8 @@ from millebornes_env.cli.editions import with_its_game
 from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import shown
 from millebornes_env.games.registry import Game
-from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as game_named
+from millebornes_env.games.variants import sheets_of
 from train.common.games import MATCH, POINTS, WIN_PROB, TableOptions
 from train.common.memory import check_address_space
 
@@ -125,7 +125,7 @@ class TrainingOptions:
             EditionError: there is no such sheet.
             ValueError: the sheets belong to several games.
         """
-        names = {name: find_edition(name).game for name in self.sheets}
+        names = {name: sheets_of(name).game for name in self.sheets}
         first = names[self.sheets[0]]
         for name, other in names.items():
             if other != first:

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 from millebornes_env._util.arguments import action_number, checked_seed
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env._util.texts import print_text
-from millebornes_env.envs.options import USUAL, Sheets
+from millebornes_env.envs.options import USUAL
 from millebornes_env.envs.rendering import ALL_MODES, HUMAN, checked_mode, modes_of
 from millebornes_env.envs.single_agent.games import (
     MASK,
@@ -25,6 +25,7 @@ from millebornes_env.envs.single_agent.games import (
 )
 from millebornes_env.envs.single_agent.opponents import OpponentSpec
 from millebornes_env.errors import ActionError, shown
+from millebornes_env.games.variants import Sheets
 
 _FAR = 2**31  # larger than any action id, and fits into int64
 

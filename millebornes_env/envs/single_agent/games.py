@@ -42,6 +42,7 @@ from millebornes_env.envs.single_agent.kernels import (
 from millebornes_env.envs.single_agent.opponents import Opponents, OpponentSpec, specs_by_offset
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionError, AgentError, CallError, OptionError, shown
+from millebornes_env.games.variants import Sheets
 
 MASK = "action_mask"
 _INTERRUPTED = "the last call was interrupted"
@@ -57,7 +58,7 @@ class LearnerOptions:
     opponent: OpponentSpec
     partner: Any
     seat: int | None
-    edition: check.Sheets
+    edition: Sheets
     players: int
     teams: int | None
     episode: str

@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from millebornes_env._util.arguments import checked_seed, flag
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env.envs.arrays import checked_actions
-from millebornes_env.envs.options import USUAL, Sheets, autoreset_mode
+from millebornes_env.envs.options import USUAL, autoreset_mode
 from millebornes_env.envs.rendering import ALL_MODES, ANSI, HUMAN, RGB_ARRAY, checked_mode, rendered
 from millebornes_env.envs.single_agent.games import (
     MASK,
@@ -24,6 +24,7 @@ from millebornes_env.envs.single_agent.games import (
     reject_unknown,
 )
 from millebornes_env.envs.single_agent.opponents import OpponentSpec
+from millebornes_env.games.variants import Sheets
 
 
 class Pictures(Sequence[Any]):
