@@ -24,7 +24,7 @@ from millebornes_env.agents import Spec, name_of
 from millebornes_env.agents.protocol import ask_in, is_compiled
 from millebornes_env.arena.estimates import VarianceReduction, corrected, luck_reduction
 from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval, mean_interval
-from millebornes_env.arena.match import MatchConfig, OnProgress, agent_seed, play
+from millebornes_env.arena.match import MatchConfig, OnProgress, made_for, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.pictures import (
     HEADING_HEIGHT,
@@ -245,13 +245,10 @@ def evaluate_one(
     on_progress: OnProgress | None = None,
 ) -> Result:
     """Play all deals against one opponent; arguments as for `evaluate` and `play`."""
-    pair = [
-        agents.make(spec, config.table(), agent_seed(config.seed, role))
-        for role, spec in enumerate((agent, opponent))
-    ]
+    pair = made_for((agent, opponent), config)
     start = time.perf_counter()
     outcome = play(pair, config, deals, batch_size=batch_size, on_progress=on_progress)
-    return Result(pair[0].name, pair[1].name, config, outcome, time.perf_counter() - start)
+    return Result(name_of(pair[0]), name_of(pair[1]), config, outcome, time.perf_counter() - start)
 
 
 def compare(

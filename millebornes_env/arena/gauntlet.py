@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from millebornes_env import agents
 from millebornes_env._util.files import new_figure, save_picture, write_text_atomically
 from millebornes_env.agents import Spec
 from millebornes_env.arena.intervals import NORMAL_QUANTILE, standard_error
-from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from millebornes_env.arena.match import MatchConfig, made_for, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.ratings import bradley_terry
 from millebornes_env.games.registry import game as find_game
@@ -163,14 +162,8 @@ class Gauntlet:
 
     def _against(self, spec: Spec, opponent: str) -> Score:
         """Return the mean score of all tables."""
-        scores = []
-        for config in self.configs:
-            table = config.table()
-            pair = [
-                agents.make(one, table, agent_seed(config.seed, role))
-                for role, one in enumerate((spec, opponent))
-            ]
-            scores.append(Score.of(play(pair, config, self.deals)))
+        pair = spec, opponent
+        scores = [Score.of(play(made_for(pair, config), config, self.deals)) for config in self.configs]
         return Score(
             win_rate=float(np.mean([score.win_rate for score in scores])),
             win_error=float(np.sqrt(np.sum([score.win_error**2 for score in scores])) / len(scores)),

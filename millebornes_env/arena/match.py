@@ -29,7 +29,7 @@ from millebornes_env.engine.kernels import kernels_of
 from millebornes_env.errors import ArenaError
 from millebornes_env.games.variants import Split
 
-__all__ = ["MatchConfig", "OnProgress", "agent_seed", "by_deal", "play", "play_batch"]
+__all__ = ["MatchConfig", "OnProgress", "agent_seed", "by_deal", "made_for", "play", "play_batch"]
 
 SECONDS_BETWEEN_REPORTS: Final = 0.1
 FEWEST_DEALS_OF_A_THREAD: Final = 16
@@ -44,6 +44,20 @@ OnProgress = Callable[[float], None]
 def agent_seed(*words: int) -> int:
     """Return a seed for an agent's own random numbers, a hash of the words (such as seed and role)."""
     return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0])
+
+
+def made_for(specs: Sequence[Spec], config: MatchConfig) -> list[Spec]:
+    """Make agents to play several times at a table, each with random numbers for its role.
+
+    Returns:
+        The agents; for a split the specifications, whose agents `play` makes for each sheet.
+
+    Raises:
+        ValueError: there is no such table or agent; the message says which.
+    """
+    table = config.table()
+    made: list[Spec] = [make(spec, table, agent_seed(config.seed, role)) for role, spec in enumerate(specs)]
+    return list(specs) if table.varies else made
 
 
 def play(

@@ -7,6 +7,7 @@ from typing import Any
 
 from millebornes_env.envs.options import USUAL
 from millebornes_env.envs.vector import VectorEnv
+from millebornes_env.games.variants import Split, sheets_of
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,8 @@ class TableSpec:
     """Description of a table and its games.
 
     Attributes:
-        edition: name of the rule sheet, with overrides ("parker+max_200=4"), or the path of your own sheet.
+        edition: name of the rule sheet, with overrides ("parker+max_200=4"), the path of your own sheet, or
+            the name of a split ("variants-v1:train").
         players: seats at the table.
         teams: teams at the table; None for the sheet's default.
         episode: kind of episode, in Mille Bornes "match" or "round"; or "usual", the game's default.
@@ -32,16 +34,18 @@ class TableSpec:
 
         Args:
             num_envs: number of games.
-            options: further options of `vector_env`.
+            options: further options of `vector_env`. If the edition is a split, observations show the rules by
+                default.
 
         Raises:
             MilleBornesError: no such table; the message lists the tables.
         """
+        sheets = sheets_of(self.edition)
         return VectorEnv(
             num_envs,
-            self.edition,
+            sheets,
             players=self.players,
             teams=self.teams,
             episode=self.episode,
-            **{"autoreset_mode": "disabled", **options},
+            **{"autoreset_mode": "disabled", "observe_rules": isinstance(sheets, Split), **options},
         )
