@@ -34,7 +34,7 @@ class TableSpec:
 
         Args:
             num_envs: number of games.
-            options: further options of `vector_env`. If the edition is a split, observations show the rules by
+            options: further options of `vector_env`; for a split, observations show the rules by
                 default.
 
         Raises:
