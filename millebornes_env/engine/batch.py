@@ -45,6 +45,12 @@ def new_buffers(rulebook: Rulebook, num_games: int, rules: TableRules, settings:
     )
 
 
+def same_rules(rulebook: Rulebook, rules: TableRules, num_games: int) -> GameRules:
+    """Return the rules of games that all have the same."""
+    record = for_kernels(rulebook.rules_array(rules))
+    return GameRules(record, record, np.zeros(num_games, np.int32), np.zeros(num_games, np.int32))
+
+
 GAMES_WORTH_A_THREAD: Final = 256
 """Minimum number of games for each thread: for fewer, waking it costs more time than it saves."""
 
@@ -96,13 +102,10 @@ class Batch:
         self.num_threads = max(1, min(num_threads, num_games // GAMES_WORTH_A_THREAD))
         self.buffers = buffers or new_buffers(rulebook, num_games, rules, settings)
         self.states: StateArray = np.zeros(num_games, rulebook.STATE).view(np.recarray)
-        one = rulebook.rules_array(rules)
-        self.game_rules = GameRules(
-            records=one if sheets is None else np.repeat(one, num_games),
-            sheets=one if sheets is None else sheets,
-            sheet=np.zeros(num_games, np.int32),
-            final_sheet=np.zeros(num_games, np.int32),
-        )
+        self.game_rules = same_rules(rulebook, rules, num_games)
+        if sheets is not None:
+            records = np.repeat(self.game_rules.records, num_games)
+            self.game_rules = self.game_rules._replace(records=records, sheets=sheets)
         self._prepare()
 
     def _prepare(self) -> None:

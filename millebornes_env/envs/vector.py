@@ -223,12 +223,17 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         """Registry entry of the game."""
         return find_game(self.edition.game)
 
+    @alone
     def rules_of(self, game: int = 0) -> Any:
-        """Return the rules of a game, which can differ from other games' only if the games draw sheets."""
+        """Return the rules of a game, which can differ from other games' only if the games draw sheets.
+
+        Raises:
+            OptionError: no such game.
+        """
         number = self.games.game_rules.sheet[checked_index("game", game, self.num_envs)]
         return self.rules_of_sheet(int(number))
 
-    def _rules_by_game(self, states: StateArray) -> list[tuple[Any, npt.NDArray[np.int64]]]:
+    def rules_by_game(self, states: StateArray) -> list[tuple[Any, npt.NDArray[np.int64]]]:
         """Return the rules of records, each with the indices of the records that follow them."""
         sheets = self.games.sheets_of(states)
         each = ((number, np.flatnonzero(sheets == number)) for number in set(sheets.tolist()))
@@ -440,7 +445,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             CallError: after `close`.
         """
         self._check_open()
-        checked = arrays.checked_states(states, self.num_envs, self.game, self._rules_by_game, self.settings)
+        checked = arrays.checked_states(states, self.num_envs, self.game, self.rules_by_game, self.settings)
         restored = None if history is None else self._checked_history(history)
         self.games.load(checked)
         if restored is not None:

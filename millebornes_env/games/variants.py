@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env._util.texts import closest
-from millebornes_env.errors import EditionError, OptionError, shown
+from millebornes_env.errors import EditionError, MilleBornesError, OptionError, shown
 from millebornes_env.games.registry import DEFAULT_GAME, GAMES, Sheet, game
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.sheets import whole
@@ -99,7 +99,15 @@ class Split:
         known = whole(number)
         if known is None:
             raise EditionError(f"{shown(number)} is not a number of a sheet: {self._range()}")
-        result: object = self.draw(int(self._checked(np.array([known], object))[0]))
+        checked = int(self._checked(np.array([known], object))[0])
+        try:
+            result: object = self.draw(checked)
+        except MilleBornesError:
+            raise
+        except Exception as error:  # of a user's function
+            raise EditionError(
+                f"the split {self.name!r} has no sheet {known}: {type(error).__name__}: {error}"
+            ) from error
         if getattr(result, "game", None) != self.game:
             raise EditionError(
                 f"the split {self.name!r} returned {shown(result)} for the number {known}: expected a sheet "

@@ -13,10 +13,11 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.engine.batch import new_buffers
+from millebornes_env.engine.batch import new_buffers, same_rules
 from millebornes_env.engine.chance import random_below, random_word
 from millebornes_env.engine.kernels import (
     Buffers,
+    GameRules,
     Settings,
     apply_action,
     kernels_of,
@@ -129,6 +130,7 @@ class Play(NamedTuple):
     found: Int64Array  # [MOST_FOUND, len(FOUND)]
     saved: StateArray  # [2 * MOST_FOUND] before and after each violation
     buffers: Buffers  # the engine's output for one game
+    engine_rules: GameRules  # of one game, for the engine
 
 
 def new_play(hooks: Any, games: int, rules: Any, seed: int) -> Play:
@@ -164,6 +166,7 @@ def new_play(hooks: Any, games: int, rules: Any, seed: int) -> Play:
         found=np.zeros((MOST_FOUND, len(FOUND)), np.int64),
         saved=records(2 * MOST_FOUND),
         buffers=new_buffers(rulebook, 1, rules, settings),
+        engine_rules=same_rules(rulebook, rules, 1),
     )
     kernels_of(rulebook).seed_games(play.states, 0, *key_of_seed(seed))
     return play
@@ -414,7 +417,7 @@ def engine_violation(hooks: Any, play: Play, rules: Any, game: int, action: int)
     play.copied[0] = play.before[0]
     buffers.rewards[0, :] = 0.0
     buffers.terminations[0] = False
-    apply_action(rulebook, play.copied[0], rules, settings, action, buffers, 0)
+    apply_action(rulebook, play.copied[0], play.engine_rules, settings, action, buffers, 0)
     write_decision(rulebook, play.copied[0], rules, settings, buffers, 0)
     state = play.states[game]
     is_over = rulebook.is_round_over(state)

@@ -146,17 +146,18 @@ class _EnvCheck:
         """Check that the records obey the laws, and that the masks match the rules."""
         env = self._env
         states = env.get_states()
-        try:
-            env.game.check_laws(states, env.rules)
-        except ConformanceError as error:
-            raise ConformanceError(f"{error} [step {self._step}]") from None
-        rulebook = env.games.rulebook
-        records, rules = for_kernels(states), for_kernels(rulebook.rules_array(env.rules))[0]
+        rulebook, goes_on = env.games.rulebook, ~self._are_over(states)
         legal = np.zeros(rulebook.action_count(env.rules, None), np.int8)
-        for game in np.flatnonzero(~self._are_over(states)).tolist():
-            rulebook.write_mask(records[game], rules, legal)
-            if not np.array_equal(np.flatnonzero(masks[game]), np.flatnonzero(legal)):
-                raise self._failed("action_mask is not what the rules allow", game)
+        for rules, games in env.rules_by_game(states):
+            try:
+                env.game.check_laws(states[games], rules)
+            except ConformanceError as error:
+                raise ConformanceError(f"{error} [step {self._step}]") from None
+            records, own = for_kernels(states), for_kernels(rulebook.rules_array(rules))[0]
+            for game in games[goes_on[games]].tolist():
+                rulebook.write_mask(records[game], own, legal)
+                if not np.array_equal(np.flatnonzero(masks[game]), np.flatnonzero(legal)):
+                    raise self._failed("action_mask is not what the rules allow", game)
 
     def _are_over(self, states: Any) -> npt.NDArray[np.bool_]:
         """Return a mask of the games without a seat to act, bool[N]."""
