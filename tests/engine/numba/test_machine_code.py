@@ -186,7 +186,7 @@ def test_one_function_may_be_called_by_several_threads() -> None:
     env.reset()
     check = machine_code.of(STEP_RANGE)
     games = env.games
-    table = (games._states, games._rules, games.settings)
+    table = (games._states, games.game_rules, games.settings)
     actions = [env.sample_actions() for _ in range(4)]
     for number, chosen in enumerate(actions):
         chosen[number * 400 + 7] = 10_000
