@@ -149,7 +149,7 @@ class Split:
             )
         wrong = numbers[(numbers < 0) | (numbers >= self.size)]
         if len(wrong):
-            raise EditionError(f"{self.name!r} has no sheet {shown(wrong[0])}: {self._range()}")
+            raise EditionError(f"{self.name!r} has no sheet {shown(wrong.tolist()[0])}: {self._range()}")
         return numbers.astype(np.int64)
 
     def _range(self) -> str:

@@ -311,11 +311,14 @@ def belongs_to(values: Values, split: int) -> bool:
             size += int(values[field])
         fits = MINI_SIZES[0] <= size <= MINI_SIZES[1]
         return fits and is_reserved(values, _MINI_RESERVED_OF) == (split == MINI_TEST)
-    if has_printed_distances(values) or has_test_pair(values) != (split == COMBINATIONS):
+    is_paired, is_outside = has_test_pair(values), is_beyond(values)
+    if (
+        is_paired != (split == COMBINATIONS)
+        or is_outside != (split == BEYOND)
+        or has_printed_distances(values)
+    ):
         return False
-    if split == BEYOND:
-        return is_beyond(values)
-    return split == COMBINATIONS or is_reserved(values, _RESERVED_OF) == (split == INSIDE)
+    return split in (COMBINATIONS, BEYOND) or is_reserved(values, _RESERVED_OF) == (split == INSIDE)
 
 
 @seldom
@@ -386,46 +389,63 @@ def rules_of_number(split: int, number: int) -> Rules:
     return rules_of_record(records[0])._replace(players=2, teams=2)
 
 
-def _split(name: str, split: int) -> Split:
-    """Return the split of a name, with its frozen numbers if it has any."""
-    frozen = json.loads(FROZEN.read_text(encoding="utf-8")).get(name) if FROZEN.is_file() else None
-    chosen = None if frozen is None else np.array(frozen, np.int64)
+def drawn_split(name: str, split: int, numbers: Numbers | None = None) -> Split:
+    """Return a split of drawn sheets.
+
+    Args:
+        name: name in code.
+        split: TRAIN to MINI_TEST.
+        numbers: the numbers that were frozen, in the order of the split; None: all numbers.
+    """
     tables = MINI_TABLES if split >= MINI_TRAIN else TABLES
+    version = name.partition(":")[0]
 
     def draw(number: int) -> Edition:
-        rules = rules_of_number(split, number if chosen is None else int(chosen[number]))
+        rules = rules_of_number(split, number if numbers is None else int(numbers[number]))
         return Edition(
             name=f"{name}/{number}",
             title=f"Sheet {number} of {name}",
-            summary=f"Rules drawn by {name.partition(':')[0]}; docs/variants.md says how.",
+            summary=f"Rules drawn by {version}; docs/variants.md says how.",
             rules=rules,
             tables={table: {} for table in tables},
-            sources=dict.fromkeys(Rules._fields, f"drawn by {name.partition(':')[0]}"),
+            sources=dict.fromkeys(Rules._fields, f"drawn by {version}"),
         )
 
-    def draw_array(numbers: Numbers, players: int, teams: int) -> RulesArray:
+    def draw_array(chosen: Numbers, players: int, teams: int) -> RulesArray:
         if (whole(players), whole(teams)) not in tables:
             raise missing_table(name, players, teams, tables)
-        numbers = numbers if chosen is None else chosen[numbers]
-        result = np.zeros(len(numbers), RULES)
-        games, attempts = np.arange(len(numbers)), np.zeros(len(numbers), np.int64)
-        draw_rules(for_kernels(result), games, numbers, attempts, split, players, teams)
+        result = np.zeros(len(chosen), RULES)
+        games, attempts = np.arange(len(chosen)), np.zeros(len(chosen), np.int64)
+        drawn = chosen if numbers is None else numbers[chosen]
+        draw_rules(for_kernels(result), games, drawn, attempts, split, players, teams)
         return result.view(np.recarray)
 
-    return Split(name, draw, None if chosen is None else len(chosen), draw_rules=draw_array)
+    return Split(name, draw, None if numbers is None else len(numbers), draw_rules=draw_array)
 
 
+def frozen_numbers() -> dict[str, Numbers]:
+    """Return the numbers of the sheets of each frozen split."""
+    frozen: dict[str, list[int]] = json.loads(FROZEN.read_text(encoding="utf-8"))
+    return {name: np.array(numbers, np.int64) for name, numbers in frozen.items()}
+
+
+DRAWN: Final[Mapping[str, int]] = {
+    f"{VERSION}:train": TRAIN,
+    f"{VERSION}:test/inside": INSIDE,
+    f"{VERSION}:test/combinations": COMBINATIONS,
+    f"{VERSION}:test/beyond": BEYOND,
+    f"{MINI_VERSION}:train": MINI_TRAIN,
+    f"{MINI_VERSION}:test": MINI_TEST,
+}
+"""The splits of drawn sheets, each with its constant; all but the first are frozen."""
+
+_PRINTED_SPLIT: Final = Split(
+    f"{VERSION}:test/printed", lambda number: edition(PRINTED[number]), len(PRINTED)
+)
+_FROZEN: Final = frozen_numbers()
 SPLITS: Final[Mapping[str, Split]] = {
-    one.name: one
-    for one in (
-        _split(f"{VERSION}:train", TRAIN),
-        _split(f"{VERSION}:test/inside", INSIDE),
-        _split(f"{VERSION}:test/combinations", COMBINATIONS),
-        _split(f"{VERSION}:test/beyond", BEYOND),
-        Split(f"{VERSION}:test/printed", lambda number: edition(PRINTED[number]), len(PRINTED)),
-        _split(f"{MINI_VERSION}:train", MINI_TRAIN),
-        _split(f"{MINI_VERSION}:test", MINI_TEST),
-    )
+    **{name: drawn_split(name, split, _FROZEN.get(name)) for name, split in DRAWN.items()},
+    _PRINTED_SPLIT.name: _PRINTED_SPLIT,
 }
 """The splits by their names."""
 

@@ -32,6 +32,7 @@ from millebornes_env.games.millebornes.cards import (
     safety_against,
 )
 from millebornes_env.games.millebornes.ending import are_hands_played_out
+from millebornes_env.games.millebornes.legality import is_everybody_stuck
 from millebornes_env.games.millebornes.motion import has_any_safety, has_safety
 from millebornes_env.games.millebornes.rules import EVERY_PLACED_TEAM, RulesRecord, deck_size
 from millebornes_env.games.millebornes.scoring import coups_fourres, safeties_laid
@@ -316,8 +317,11 @@ def caller_has_completed_the_short_trip(state: State, rules: RulesRecord) -> boo
 
 @rule
 def round_ends_for_want_of_cards(state: State, rules: RulesRecord, played_out: bool) -> bool:
-    """A round without a winner ends with an empty draw pile and, if hands are played out, empty hands."""
-    if int(state.phase) != ROUND_OVER or int(state.winner) != NO_TEAM:
+    """A round without a winner ends with an empty draw pile and, if hands are played out, empty hands.
+
+    Where `end_when_stuck` says so, hands that hold no card that can be laid are as good as empty.
+    """
+    if int(state.phase) != ROUND_OVER or int(state.winner) != NO_TEAM or is_everybody_stuck(state, rules):
         return True
     cards = int(state.draw_pile)
     if played_out:
