@@ -60,7 +60,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         episode: str = USUAL,
         reward: str = USUAL,
         observe_unseen: bool = True,
-        observe_rules: bool = False,
+        observe_rules: bool | None = None,
         padded: bool = False,
         illegal_action: str = "error",
         render_mode: str | None = None,
@@ -76,7 +76,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             episode: "round" or "match"; "usual" is the game's usual one, as with `reward`.
             reward: "points" or "win" (see `vector_env`).
             observe_unseen: append the counts of unseen cards to the observation.
-            observe_rules: append the table's rules to the observation.
+            observe_rules: append the table's rules to the observation; None: only if games draw sheets.
             padded: use the layout of the largest table for observations and masks.
             illegal_action: "error", or "terminate" to end the game with a reward of -1 to the agent.
             render_mode: "ansi": `render` returns text; "human": the table is printed after every step; "svg":

@@ -48,7 +48,7 @@ DEFAULT_OPTIONS: Final[Mapping[str, Any]] = {
     "reward": USUAL,
     "scaled": True,
     "observe_unseen": True,
-    "observe_rules": False,
+    "observe_rules": None,
     "padded": False,
     "illegal_action": "terminate",
 }

@@ -7,7 +7,6 @@ from typing import Any
 
 from millebornes_env.envs.options import USUAL
 from millebornes_env.envs.vector import VectorEnv
-from millebornes_env.games.variants import Split, sheets_of
 
 
 @dataclass(frozen=True)
@@ -34,18 +33,16 @@ class TableSpec:
 
         Args:
             num_envs: number of games.
-            options: further options of `vector_env`; for a split, observations show the rules by
-                default.
+            options: further options of `vector_env`.
 
         Raises:
             MilleBornesError: no such table; the message lists the tables.
         """
-        sheets = sheets_of(self.edition)
         return VectorEnv(
             num_envs,
-            sheets,
+            self.edition,
             players=self.players,
             teams=self.teams,
             episode=self.episode,
-            **{"autoreset_mode": "disabled", "observe_rules": isinstance(sheets, Split), **options},
+            **{"autoreset_mode": "disabled", **options},
         )

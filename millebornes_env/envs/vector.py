@@ -95,7 +95,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         seed: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         observe_unseen: bool = True,
-        observe_rules: bool = False,
+        observe_rules: bool | None = None,
         padded: bool = False,
         illegal_action: str = "error",
         num_threads: int = 1,
@@ -122,7 +122,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
                 NEXT_STEP in the step after it; with DISABLED, call `reset(options={"reset_mask": ...})`.
             observe_unseen: append the counts of unseen cards to the observation.
             observe_rules: append the table's rules to the observation, so that one network can learn several
-                editions.
+                editions; None: only if the games draw sheets.
             padded: use the layout of the largest table (8 seats, 4 teams) for observations, masks and
                 `state()`, with zeros for missing seats and teams, so that one network fits all tables.
             illegal_action: "error" raises an error that names the game, seat and action; "terminate" ends
@@ -146,7 +146,9 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
         mode = check.autoreset_mode(autoreset_mode)
         self.observation_spec = game.observation_spec(
-            observe_unseen=observe_unseen, observe_rules=observe_rules, padded=padded
+            observe_unseen=observe_unseen,
+            observe_rules=self._is_mixed if observe_rules is None else observe_rules,
+            padded=padded,
         )
         self.settings = check.settings(
             rulebook,
@@ -239,11 +241,16 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         each = ((number, np.flatnonzero(sheets == number)) for number in set(sheets.tolist()))
         return [(self.rules_of_sheet(number), games) for number, games in each]
 
+    def sheet(self, number: int) -> Any:
+        """Return a sheet that games draw, by its number in `infos["sheet"]`.
+
+        If the games do not draw sheets, the only one is returned for every number.
+        """
+        return self.edition.sheet(number) if self._is_mixed else self.edition
+
     def rules_of_sheet(self, number: int) -> Any:
-        """Return the rules of a sheet that games draw, at this table; any number if they have one sheet."""
-        if not self._is_mixed:
-            return self.rules
-        return self.edition.sheet(number).table(self.players, self.teams)
+        """Return the rules of such a sheet at this table."""
+        return self.sheet(number).table(self.players, self.teams) if self._is_mixed else self.rules
 
     @property
     def agent_selection(self) -> npt.NDArray[np.int32]:

@@ -85,7 +85,7 @@ def test_a_call_in_the_middle_of_a_step_is_refused(name: str, monkeypatch: pytes
 
 def test_every_public_method_that_looks_at_the_games_is_in_that_list() -> None:
     methods = {name for name, value in vars(VectorEnv).items() if callable(value) and name[0] != "_"}
-    assert methods - set(CALLS) == {"close", "rules_by_game", "rules_of_sheet"}
+    assert methods - set(CALLS) == {"close", "rules_by_game", "rules_of_sheet", "sheet"}
 
 
 def test_an_error_gives_the_environment_back() -> None:

@@ -20,7 +20,7 @@ INSIDE = "variants-v1:test/inside"
 
 
 def mixed(num_envs: int = 8, sheets: Any = TRAIN, **options: Any) -> VectorEnv:
-    env = vector_env(num_envs, sheets, **{"seed": 5, "observe_rules": True, **options})
+    env = vector_env(num_envs, sheets, **{"seed": 5, **options})
     env.reset()
     return env
 
@@ -89,6 +89,7 @@ def test_infos_name_the_sheets() -> None:
         ended = step.terminations.copy()
         assert step.infos["_sheet"].all()
         assert step.infos["sheet"].tolist() == sheets(env)
+        assert env.sheet(sheets(env)[0]).name == f"{INSIDE}/{sheets(env)[0]}"
         assert (step.infos["_final_sheet"] == ended).all()
         if ended.any():
             break
@@ -101,7 +102,7 @@ def test_copies_and_restored_states_keep_the_sheets(mode: str) -> None:
     env = mixed(6, autoreset_mode=mode)
     for _ in range(30):
         env.step(env.sample_actions())
-    restored = vector_env(6, TRAIN, seed=99, observe_rules=True, autoreset_mode=mode)
+    restored = vector_env(6, TRAIN, seed=99, autoreset_mode=mode)
     restored.reset()
     restored.set_states(env.get_states())
     copies = [restored, env.clone(), pickle.loads(pickle.dumps(env))]
@@ -166,9 +167,7 @@ def test_the_history_of_a_game_is_that_of_its_sheet() -> None:
 
 
 def test_gymnasium_and_pettingzoo_draw_sheets_too() -> None:
-    single = gymnasium.make(
-        "millebornes/MilleBornes-v0", edition=TRAIN, opponent="greedy", observe_rules=True
-    )
+    single = gymnasium.make("millebornes/MilleBornes-v0", edition=TRAIN, opponent="greedy")
     drawn = set()
     for seed in range(6):
         single.reset(seed=seed)
@@ -179,15 +178,13 @@ def test_gymnasium_and_pettingzoo_draw_sheets_too() -> None:
             action = int(np.flatnonzero(single.unwrapped.action_masks())[0])
             over = single.step(action)[2]
     assert len(drawn) == 6
-    aec = raw_env(edition=TRAIN, observe_rules=True)
+    aec = raw_env(edition=TRAIN)
     aec.reset(seed=3)
     for _ in aec.agent_iter(300):
         observation, _, terminated, truncated, _ = aec.last()
         ended = terminated or truncated
         aec.step(None if ended else int(np.flatnonzero(observation["action_mask"])[0]))
-    many = gymnasium.make_vec(
-        "millebornes/MilleBornes-v0", 16, edition=INSIDE, opponent="holder", observe_rules=True
-    )
+    many = gymnasium.make_vec("millebornes/MilleBornes-v0", 16, edition=INSIDE, opponent="holder")
     many.reset(seed=1)
     before = sheets(many.unwrapped.games.vector)
     for _ in range(80):
@@ -258,6 +255,6 @@ def test_the_full_state_has_one_layout() -> None:
 def test_buffers_of_the_caller_receive_the_games() -> None:
     env = mixed(4)
     own = Buffers._make(np.zeros_like(array) for array in env.games.buffers)
-    other = vector_env(4, TRAIN, seed=5, observe_rules=True, buffers=own)
+    other = vector_env(4, TRAIN, seed=5, buffers=own)
     other.reset()
     assert (own.observation == env.games.buffers.observation).all()

@@ -29,7 +29,7 @@ OPTIONS: dict[str, set[str]] = {
     "episode": set(),
     "reward": set(),
     "observe_unseen": FLAGS,
-    "observe_rules": FLAGS,
+    "observe_rules": FLAGS | {"None"},
     "padded": FLAGS,
     "illegal_action": set(),
 }

@@ -131,6 +131,7 @@ def _rounds(described: Mapping[str, Any]) -> list[str]:
     fields = [
         ("round", "int32", "the round, from 0"),
         ("deal", "int32", "rounds of one deal have the same cards"),
+        ("sheet", "int32", "number of the rule sheet, if each deal draws one"),
         ("decisions", "int32", "the number of rows in `decisions`"),
         ("agents", f"int8[{teams}]", "the agent of each team"),
         ("points", f"int16[{teams}]", "each team's points"),

@@ -98,7 +98,7 @@ def _check_file(data: RecordedData, file: int, edition: str | Edition | None) ->
         raise ArenaError(f"{path}: {error}") from None
     if player.has_more:
         raise ArenaError(f"{path}: a round has decisions after its end")
-    texts = notations(played, env.edition, env.rules)
+    texts = notations(played, env)
     tables = {DECISIONS: decisions_table(played, described), ROUNDS: rounds_table(played, texts, described)}
     for name, table in tables.items():
         _compare(path_of(data.folder, name, file), recorded[name], table)

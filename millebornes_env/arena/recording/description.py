@@ -17,10 +17,10 @@ from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ArenaError, shown
 from millebornes_env.games.millebornes.rules import Rules
 from millebornes_env.games.millebornes.sections import full_state_sections
-from millebornes_env.games.registry import edition as find_edition
+from millebornes_env.games.variants import sheets_of
 
 FORMAT: Final = "millebornes_env recording"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 """Version of the format; increased when older files can no longer be read."""
 
 _MOST_AGENTS: Final = 8
@@ -83,7 +83,7 @@ class Recording(TableSpec):
             ArenaError: there are more agents than teams, or it is another game.
             ValueError: there is no such table or agent; the message says which.
         """
-        sheet = find_edition(self.edition)
+        sheet = sheets_of(self.edition)
         if not isinstance(sheet.table(self.players, self.teams), Rules):
             raise ArenaError(
                 f"only Mille Bornes can be recorded: {sheet.label!r} is of the game {sheet.game!r}"

@@ -276,7 +276,7 @@ def _contents(recording: Recording, described: Mapping[str, Any], file: int, rou
     players = recording.players_of(env, file)
     played = play_rounds(players, env, recording.seed, first_round, recording.hidden)
     said = {"recording": described, "first_round": first_round, "rounds": rounds}
-    texts = notations(played, env.edition, env.rules)
+    texts = notations(played, env)
     return {
         DECISIONS: table_bytes(decisions_table(played, described), said),
         ROUNDS: table_bytes(rounds_table(played, texts, described), said),

@@ -7,35 +7,36 @@ from itertools import pairwise
 import numpy as np
 
 from millebornes_env.arena.recording.playing import Played
-from millebornes_env.games.millebornes.editions import Edition
-from millebornes_env.games.millebornes.rules import Rules
-from millebornes_env.games.registry import game
+from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.notation import Play, write_position
 from millebornes_env.notation.lines import PLAYS, RESULT
 from millebornes_env.notation.play_words import PlayWords
 from millebornes_env.notation.records import write_play
 
 
-def notations(played: Played, edition: Edition, rules: Rules) -> list[str]:
+def notations(played: Played, env: VectorEnv) -> list[str]:
     """Return the text of each round: the deal with all cards to come, every play, and the result.
 
     The same as `notation.write_record`, without its checks.
 
     Args:
         played: the rounds.
-        edition: the rule sheet.
-        rules: rules of the table.
+        env: environment of the table.
     """
-    words = PlayWords(game(edition.game), rules)
+    words = PlayWords(env.game, env.rules)
     lines = [
         [write_play(Play(seat, action), words) for action in range(words.count)]
-        for seat in range(rules.players)
+        for seat in range(env.players)
     ]
+    sheets = {
+        number: (env.sheet(number), env.rules_of_sheet(number)) for number in set(played.sheets.tolist())
+    }
     ends = [0, *np.cumsum(played.lengths).tolist()]
     seats, actions, totals = played.seats.tolist(), played.actions.tolist(), played.totals.tolist()
     texts = []
-    for (first, last), state, total in zip(pairwise(ends), played.begun, totals, strict=True):
-        position = write_position(state, edition, rules, checked=False)
+    rounds = zip(pairwise(ends), played.sheets.tolist(), played.begun, totals, strict=True)
+    for (first, last), sheet, state, total in rounds:
+        position = write_position(state, *sheets[sheet], checked=False)
         plays = [lines[seats[index]][actions[index]] for index in range(first, last)]
         result = f"{RESULT}: {' '.join(map(str, total))}"
         texts.append("\n".join([f"{position}{PLAYS}:", *plays, result, ""]))

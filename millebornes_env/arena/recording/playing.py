@@ -26,6 +26,7 @@ class Played(NamedTuple):
 
     first_round: int
     begun: StateArray  # STATE[G] after the deal
+    sheets: Int32Array  # [G] number of the rule sheet; 0 if there is only one
     lengths: Int32Array  # [G] decisions in each round
     agents: Int8Array  # [G, T] number of the agent that plays each team
     points: npt.NDArray[np.int16]  # [G, T] of the round
@@ -87,7 +88,7 @@ def play_rounds(agents: Sequence[Agent], env: VectorEnv, seed: int, first_round:
         live &= ~ended
     totals = env.games.states["score"][:, : env.teams].astype(np.int32)
     outcome = (table.agent_of_team, points, rewards, winners, totals)
-    return _sorted(first_round, begun, outcome, rows)
+    return _sorted(first_round, (begun, env.games.game_rules.sheet.copy()), outcome, rows)
 
 
 def _deal(env: VectorEnv, seed: int, first_round: int) -> StateArray:
@@ -159,8 +160,11 @@ class _Table:
             )
 
 
-def _sorted(first_round: int, begun: StateArray, outcome: Any, rows: Sequence[_Rows]) -> Played:
+def _sorted(
+    first_round: int, dealt: tuple[StateArray, Int32Array], outcome: Any, rows: Sequence[_Rows]
+) -> Played:
     """Collect the results, with the decisions sorted by round and time."""
+    begun, sheets = dealt
     games = np.concatenate([one.games for one in rows])
     order = np.argsort(games, kind="stable")  # steps come one after the other
 
@@ -171,6 +175,7 @@ def _sorted(first_round: int, begun: StateArray, outcome: Any, rows: Sequence[_R
     return Played(
         first_round=first_round,
         begun=begun,
+        sheets=sheets,
         lengths=np.bincount(games, minlength=len(begun)).astype(np.int32),
         agents=agents,
         points=points,

@@ -75,6 +75,7 @@ def rounds_table(played: Played, texts: list[str], described: Mapping[str, Any])
     columns = {
         "round": pa.array(rounds.astype(np.int32)),
         "deal": pa.array((rounds // described["teams"]).astype(np.int32)),
+        "sheet": pa.array(played.sheets),
         "decisions": pa.array(played.lengths),
         "agents": _lists(played.agents),
         "points": _lists(played.points),
@@ -185,7 +186,7 @@ def _columns(table: str, described: Mapping[str, Any]) -> dict[str, str]:
     teams, players = described["teams"], described["players"]
     if table == ROUNDS:
         return {
-            **{"round": "int32", "deal": "int32", "decisions": "int32"},
+            **dict.fromkeys(("round", "deal", "sheet", "decisions"), "int32"),
             "agents": _list_of("int8", teams),
             "points": _list_of("int16", teams),
             "rewards": _list_of("float", players),

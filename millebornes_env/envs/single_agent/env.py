@@ -64,7 +64,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         observe_mask: bool = False,
         scaled: bool = False,
         observe_unseen: bool = True,
-        observe_rules: bool = False,
+        observe_rules: bool | None = None,
         padded: bool = False,
         illegal_action: str = "terminate",
         render_mode: str | None = None,

@@ -66,7 +66,7 @@ class LearnerOptions:
     observe_mask: bool
     scaled: bool
     observe_unseen: bool
-    observe_rules: bool
+    observe_rules: bool | None
     padded: bool
     illegal_action: str
 

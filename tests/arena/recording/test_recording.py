@@ -91,6 +91,20 @@ def test_every_kind_of_table(name: str, players: int, teams: int, tmp_path: Path
     assert check(tmp_path / "data").rounds == (6, 3)
 
 
+def test_every_deal_draws_a_sheet_of_a_split(tmp_path: Path) -> None:
+    name = "variants-v1:test/inside"
+    data = record(tmp_path / "data", Recording(agents=["greedy"], edition=name, rounds_per_file=20), 30)
+    _, rounds = rows_of(data)
+    sheets = rounds["sheet"].to_pylist()
+    assert sheets[::2] == sheets[1::2]  # a deal is played from each team's place
+    assert len(set(sheets)) > 10
+    for sheet, text in zip(sheets, rounds["notation"].to_pylist(), strict=True):
+        texts = read_record(text)
+        assert texts.position.edition.name == f"{name}/{sheet}"
+        assert str(record_of(texts.position, [play.action for play in texts.plays])) == str(texts)
+    assert check(tmp_path / "data").rounds == (20, 10)
+
+
 def test_the_same_recording_is_the_same_files_with_any_threads(written: Path, tmp_path: Path) -> None:
     record(tmp_path / "other", SMALL, 20, threads=1)
     for table in ("decisions", "rounds"):
@@ -253,7 +267,7 @@ def test_other_recordings_and_versions_are_refused(data: Path, tmp_path: Path) -
     manifest.write_text(json.dumps(result), encoding="utf-8")
     for read in (lambda: record(data, SMALL, 40), lambda: open_data(data), lambda: check(data)):
         with pytest.raises(
-            ArenaError, match="it has version 99 of the format, and this release reads version 1"
+            ArenaError, match="it has version 99 of the format, and this release reads version 2"
         ):
             read()
     manifest.write_text("{", encoding="utf-8")
