@@ -49,4 +49,5 @@ def game_modules(edition: str | None) -> tuple[str, ...]:
             f"--cluster with the game in {shown(module)}: name its module instead, which every node can "
             f"import, such as {Path(module).stem}:SHEET"
         )
-    return (module,) if colon and not (edition or "").endswith(".toml") else ()
+    is_sheet = "-" in module or (edition or "").endswith(".toml")
+    return (module,) if colon and not is_sheet else ()

@@ -81,7 +81,8 @@ def with_its_game(name: str) -> str:
     """Import the game named before a sheet, and return the name of the sheet.
 
     `pig:fast` is the sheet `fast` of the module `pig`; `my_game.py:fast` that of a file. For names typed on
-    the command line only, never for names in files.
+    the command line only, never for names in files. `variants-v1:train` is a split: the names of modules have
+    no hyphen.
 
     Raises:
         GameError: the module or file does not exist or cannot be imported, or no sheet is named.
@@ -89,7 +90,7 @@ def with_its_game(name: str) -> str:
     source, colon, sheet = name.partition(":")
     if name.endswith(".py") or ".py:" in name:
         return _in_a_file(name)
-    if not colon or split_label(name)[0].endswith(".toml"):
+    if not colon or "-" in source or split_label(name)[0].endswith(".toml"):
         return name
     try:
         importlib.import_module(source)
