@@ -1,7 +1,8 @@
 """95 % intervals of research questions.
 
 Use `mean_interval` (1.96 standard errors) over deals, which are many; `over_seeds` (bootstrap) over seeds,
-which are few; `over_tasks` (stratified bootstrap) over seeds of several tasks.
+which are few; `over_tasks` (stratified bootstrap) over seeds of several tasks; `over_sheets` over rule sheets
+and seeds of networks that play all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from scipy import stats
 
 from millebornes_env.arena.intervals import Interval, mean_interval, share_interval
 
-__all__ = ["Interval", "interquartile_mean", "mean_interval", "over_seeds", "over_tasks", "share_interval"]
+__all__ = [
+    "Interval",
+    "interquartile_mean",
+    "mean_interval",
+    "over_seeds",
+    "over_sheets",
+    "over_tasks",
+    "share_interval",
+]
 
 Float64Array = npt.NDArray[np.float64]
 Statistic = Callable[..., object]
@@ -83,4 +92,31 @@ def over_tasks(
     rng = np.random.default_rng(0)
     resamples = [values[rng.integers(len(values), size=(DRAWS, len(values)))] for values in result]
     low, high = np.percentile(np.asarray(statistic(np.concatenate(resamples, axis=1), axis=-1)), (2.5, 97.5))
+    return Interval(centre, float(low), float(high))
+
+
+def over_sheets(values: npt.ArrayLike, statistic: Statistic = interquartile_mean) -> Interval:
+    """Return a statistic over sheets, each with the mean over seeds, and its bootstrap interval.
+
+    A resample draws sheets and seeds, both with replacement: a seed is a network that plays all sheets. The
+    result is deterministic.
+
+    Args:
+        values: float64[sheets, seeds].
+        statistic: function with an argument `axis`.
+
+    Returns:
+        The statistic and its interval; without ends for a single sheet.
+    """
+    result = np.asarray(values, dtype=np.float64)
+    sheets, seeds = result.shape
+    centre = float(np.asarray(statistic(result.mean(axis=1), axis=-1)))
+    if sheets == 1:
+        return Interval(centre, None, None)
+    rng = np.random.default_rng(0)
+    drawn = np.empty((DRAWS, sheets))
+    for resample in drawn:
+        rows, columns = rng.integers(sheets, size=sheets), rng.integers(seeds, size=seeds)
+        resample[:] = result[rows][:, columns].mean(axis=1)
+    low, high = np.percentile(np.asarray(statistic(drawn, axis=-1)), (2.5, 97.5))
     return Interval(centre, float(low), float(high))

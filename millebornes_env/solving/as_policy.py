@@ -1,47 +1,69 @@
-"""Agents as policies of small games: one query at each information set."""
+"""Users' policies as policies of small games: one query at each information set."""
 
 from __future__ import annotations
 
+import inspect
+import sys
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.agents.protocol import Agent, Masks, ask, forget, sees_hidden_cards
-from millebornes_env.agents.registry import Spec, load
+from millebornes_env.agents.protocol import Agent, Masks, Observations, ask, forget, sees_hidden_cards
+from millebornes_env.agents.registry import load
 from millebornes_env.engine.numba.compiling import kernel
 from millebornes_env.envs.vector import vector_env
-from millebornes_env.errors import SolvingError
+from millebornes_env.errors import SolvingError, shown
 from millebornes_env.games.millebornes.observation import write_observation
 from millebornes_env.games.millebornes.rules import RulesRecord
-from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec
+from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
 from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.policies import FunctionPolicy
 from millebornes_env.solving.values import Policy, Uniform
 
 SAMPLE: Final = "sample"
+RowFunction = Callable[[Observations, Masks], npt.NDArray[Any]]
+"""Function of observations, int8[N, D], and action masks, int8[N, A], that returns action probabilities,
+[N, A]."""
+
+_OBSERVATION_AND_MASK: Final = 2
 
 
-def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
-    """Return an agent as a policy of both seats.
+def policy_of(given: Any, game: Solvable, seed: int = 0, *, observe_rules: bool = False) -> Policy:
+    """Return anything that chooses actions as a policy of both seats.
 
     An agent that has `probabilities` and samples (`mode=sample`) is a mixed policy; `random` is the uniform
     policy, `equilibrium` the policy in its file. Any other agent acts once at each information set, with an
     empty memory, and its action is taken as a deterministic choice.
 
     Args:
-        spec: the agent, as for `agents.load`.
+        given: an agent or its specification, as for `agents.load`; a PyTorch module that returns logits from
+            observations, float32[N, D], or from observations and masks, int8[N, A] (of a tuple, the first);
+            a function of observations, int8[N, D], and masks that returns probabilities, [N, A]; or a
+            `values.Policy`.
         game: from `solving.deck.solvable`.
-        seed: seed of the agent's random numbers.
+        seed: seed of an agent's random numbers.
+        observe_rules: True if observations show the rules, as in `vector_env`.
 
     Raises:
-        SolvingError: the agent sees hidden cards, so its actions are not a policy.
+        SolvingError: the agent sees hidden cards, so its actions are not a policy; or the object is none of
+            these.
         MilleBornesError: as `agents.load`.
     """
-    env = vector_env(1, game.name, players=2)
-    agent = load(spec, env, seed)
+    if callable(getattr(given, "weights", None)) and hasattr(given, "needs_states"):
+        policy: Policy = given
+        return policy
+    spec = DEFAULT_SPEC._replace(rules=int(observe_rules))
+    if is_torch_module(given):
+        return FunctionPolicy(type(given).__name__, _of_rows(function_of_module(given), game, spec))
+    if callable(given) and not isinstance(given, type) and not hasattr(given, "act"):
+        name = getattr(given, "__name__", type(given).__name__)
+        return FunctionPolicy(name, _of_rows(given, game, spec))
+    env = vector_env(1, game.sheet, players=2, observe_rules=observe_rules)
+    agent = load(given, env, seed)
     if sees_hidden_cards(agent):
         raise SolvingError(
             f"{agent.name!r} sees hidden cards, so its actions depend on more than a seat sees"
@@ -52,33 +74,102 @@ def policy_of(spec: Spec, game: Solvable, seed: int = 0) -> Policy:
         return result
     if agent.name == "random":
         return Uniform()
-    return FunctionPolicy(agent.name, _AgentFunction(agent, game, env.observation_sections[-1].stop))
+    return FunctionPolicy(agent.name, _of_rows(_AgentFunction(agent), game, spec))
+
+
+def _of_rows(function: Callable[..., Any], game: Solvable, spec: ObservationSpec) -> Any:
+    """Return a function of states and masks that calls a function of observations and masks.
+
+    One thread calls at a time, because the function may keep state. An agent also receives the states, for
+    those that ask for them.
+    """
+    lock, width = Lock(), observation_size(game, spec)
+
+    def probabilities(states: StateArray, masks: Masks) -> npt.NDArray[Any]:
+        rows = np.zeros((len(states), width), np.int8)
+        write_rows(states, game.record, spec, rows)
+        with lock:
+            if isinstance(function, _AgentFunction):
+                return function(rows, masks, states)
+            result: npt.NDArray[Any] = function(rows, masks)
+            return result
+
+    return probabilities
 
 
 class _AgentFunction:
-    """Policy function that calls an agent, one thread at a time because the agent may keep state."""
+    """Function that calls an agent."""
 
-    def __init__(self, agent: Agent, game: Solvable, width: int) -> None:
+    def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        self._game = game
-        self._width = width
-        self._lock = Lock()
         self._is_mixed = getattr(agent, "mode", None) == SAMPLE and hasattr(agent, "probabilities")
 
-    def __call__(self, states: StateArray, masks: Masks) -> npt.NDArray[Any]:
-        rows = np.zeros((len(states), self._width), np.int8)
-        write_rows(states, self._game.record, DEFAULT_SPEC, rows)
-        with self._lock:
-            if self._is_mixed:
-                mixed: Any = self._agent
-                weights: npt.NDArray[Any] = mixed.probabilities(rows, masks)
-                return weights
-            forget(self._agent)
-            actions = ask(self._agent, rows, masks, np.arange(len(states)), states.copy)
+    def __call__(self, rows: Observations, masks: Masks, states: StateArray) -> npt.NDArray[Any]:
+        if self._is_mixed:
+            mixed: Any = self._agent
+            result: npt.NDArray[Any] = mixed.probabilities(rows, masks)
+            return result
+        forget(self._agent)
+        actions = ask(self._agent, rows, masks, np.arange(len(rows)), states.copy)
         weights = np.zeros(masks.shape)
         in_range = (actions >= 0) & (actions < masks.shape[1])
         weights[np.flatnonzero(in_range), actions[in_range]] = 1.0
         return weights
+
+
+# PyTorch ----------------------------------------------------------------------------------------------------
+
+
+def is_torch_module(given: object) -> bool:
+    """Return True for a PyTorch module; PyTorch is not imported for the question."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(given, torch.nn.Module)
+
+
+def function_of_module(module: Any) -> RowFunction:
+    """Return a function that calls a module of logits, and softmaxes those of legal actions.
+
+    Raises:
+        SolvingError: `forward` takes neither observations alone nor observations and masks.
+    """
+    import torch  # noqa: PLC0415 - the module is of it
+
+    required = [
+        one
+        for one in inspect.signature(module.forward).parameters.values()
+        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) and one.default is one.empty
+    ]
+    if not 1 <= len(required) <= _OBSERVATION_AND_MASK:
+        raise SolvingError(
+            f"forward of {type(module).__name__} takes {len(required)} arguments: it must take observations, "
+            "float32[N, D], or observations and action masks, int8[N, A]"
+        )
+    device = next((one.device for one in module.parameters()), torch.device("cpu"))
+
+    def probabilities(rows: Observations, masks: Masks) -> npt.NDArray[Any]:
+        inputs = torch.from_numpy(rows).to(device, torch.float32)
+        legal = torch.from_numpy(masks).to(device)
+        with torch.no_grad():
+            answer = module(inputs) if len(required) == 1 else module(inputs, legal)
+            logits = answer[0] if isinstance(answer, tuple) else answer
+            if tuple(logits.shape) != masks.shape:
+                raise SolvingError(
+                    f"{type(module).__name__} returned logits of the shape {shown(tuple(logits.shape))} for "
+                    f"{len(rows)} observations; it must be {list(masks.shape)}, a logit for each action"
+                )
+            logits = logits.to(torch.float64).masked_fill(legal == 0, -torch.inf)
+            result: npt.NDArray[Any] = torch.softmax(logits, dim=1).cpu().numpy()
+        return result
+
+    return probabilities
+
+
+# Observations -----------------------------------------------------------------------------------------------
+
+
+def observation_size(game: Solvable, spec: ObservationSpec) -> int:
+    """Return the number of entries of an observation, D."""
+    return sections(game.rules, spec)[-1].stop
 
 
 @kernel

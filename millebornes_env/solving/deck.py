@@ -50,7 +50,8 @@ class Solvable:
     """A table whose whole game tree can be walked.
 
     Attributes:
-        name: label of the edition.
+        sheet: the rule sheet.
+        name: its label.
         rules: rules of the table.
         record: the rules for compiled code.
         deck: the deck for compiled code.
@@ -58,6 +59,7 @@ class Solvable:
         max_hands: maximum number of different hands of a seat at one node.
     """
 
+    sheet: Edition
     name: str
     rules: Rules
     record: RulesRecord
@@ -95,6 +97,7 @@ def solvable(game: str | Path | Edition | Solvable, *, largest: int = LARGEST) -
     rules = sheet.table(2)
     _check(sheet.label, rules, largest)
     return Solvable(
+        sheet=sheet,
         name=sheet.label,
         rules=rules,
         record=compiled_rules(rules),

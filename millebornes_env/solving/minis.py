@@ -7,12 +7,18 @@ the value of each, the exploitability of uniform play and the size. docs/variant
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from millebornes_env.errors import SolvingError
 from millebornes_env.games.millebornes.variants import MINI_VERSION
+from millebornes_env.games.variants import split as find_split
+from millebornes_env.solving.as_policy import policy_of
+from millebornes_env.solving.deck import solvable
+from millebornes_env.solving.values import Judgement, judge
 
 FILE: Final = Path(__file__).parent / "equilibrium" / "mini_variants.json"
 """Solutions of the frozen sheets, written by `python -m research.measurements.variants`."""
@@ -49,6 +55,49 @@ def solved_sheets(split: str = f"{MINI_VERSION}:test") -> list[SolvedSheet]:
         raise SolvingError(f"there are no solutions of {split!r}; there are of {', '.join(known['splits'])}")
     rows = known["splits"][split]
     return [SolvedSheet(row[0], row[1], tuple(row[2:4]), tuple(row[4:6]), row[6]) for row in rows]
+
+
+def judge_sheets(
+    policy: Any,
+    split: str = f"{MINI_VERSION}:test",
+    *,
+    count: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> list[Judgement]:
+    """Evaluate a policy exactly on the mini sheets of a split, such as the 200 test sheets.
+
+    Args:
+        policy: as for `as_policy.policy_of`; observations show the rules of the sheet.
+        split: name of the split.
+        count: number of sheets, from the first; None: all.
+        seed: seed of an agent's random numbers.
+        threads: number of threads; None: one for each processor. Results do not depend on it.
+        on_progress: called with the number of finished sheets.
+
+    Returns:
+        The evaluation of each sheet. `of_range` is the exploitability divided by the range of the payoffs;
+        docs/variants.md defines the score.
+
+    Raises:
+        SolvingError: the policy is invalid; the message names the sheet and the information set.
+        EditionError: there is no such split.
+    """
+    sheets = find_split(split)
+    numbers = range(sheets.size if count is None else min(count, sheets.size))
+    results: list[Judgement] = []
+
+    def judged(number: int) -> Judgement:
+        game = solvable(sheets.sheet(number))
+        return judge(game, policy_of(policy, game, seed, observe_rules=True), threads=1)
+
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+        for result in pool.map(judged, numbers):
+            results.append(result)
+            if on_progress is not None:
+                on_progress(len(results))
+    return results
 
 
 def text_of_file(solutions: Mapping[str, list[SolvedSheet]]) -> str:

@@ -273,13 +273,13 @@ def judge(
     Raises:
         SolvingError: the policy is of another game; or it is a table of a tree that does not fit in memory.
     """
-    if not policy.in_parts or (game.cards <= SMALL and not policy.needs_states):
+    if not policy.in_parts or game.cards <= SMALL:
         if game.cards > WHOLE:
             raise SolvingError(
                 f"the policy {policy.name!r} is a table of the whole tree, and the tree of {game.name} does "
                 f"not fit in memory; such policies can be evaluated on decks of up to {WHOLE} cards"
             )
-        tree = Grower(game).whole()
+        tree = Grower(game).whole(states=policy.needs_states)
         return judge_tree(tree, policy.weights(tree), policy.name)
     trunk = Grower(game).trunk(TRUNK, states=policy.needs_states)
     weights = policy.weights(trunk)

@@ -16,6 +16,7 @@ from scipy.sparse import coo_matrix, hstack
 from millebornes_env import mini_decks
 from millebornes_env.errors import SolvingError
 from millebornes_env.games.millebornes.audit import first_violation
+from millebornes_env.solving import values
 from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.checkpoints import identity
@@ -108,9 +109,10 @@ def uniform(_: Any, masks: Any) -> Any:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_game_walked_in_parts_is_the_same_game(threads: int) -> None:
+def test_a_game_walked_in_parts_is_the_same_game(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trunk and branches add up, whoever walks them; a policy that is asked comes to the same as a table."""
     whole = judge(solvable("mini8"), Uniform())
+    monkeypatch.setattr(values, "SMALL", 7)
     done: list[tuple[int, int]] = []
     told = lambda *at: done.append(at)  # noqa: E731
     parts = judge(solvable("mini8"), FunctionPolicy("uniform", uniform), threads=threads, on_progress=told)
