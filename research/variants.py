@@ -23,6 +23,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from millebornes_env import split
+from millebornes_env._util.files import write_json_atomically
+from millebornes_env._util.texts import json_of_file
+from millebornes_env._util.versions import versions
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.solving.minis import judge_sheets
@@ -54,6 +57,8 @@ FEW_SHOT: Final = "few-shot"
 MINI: Final = "mini"
 POLICIES: Final = "policies"
 """Folder of the trained networks, in the folder of the parts."""
+TRAINING: Final = "training.json"
+"""File beside a network with the options that it was trained with, so that a stopped part keeps it."""
 
 
 @dataclass(frozen=True)
@@ -133,13 +138,24 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 
 
 def train(args: TrainingArgs, folder: Path, on_progress: OnProgress) -> int:
-    """Learn by self-play, and write the policy; return the number of decisions."""
+    """Learn by self-play, and write the policy, unless the folder has that of the same options.
+
+    Returns:
+        The number of decisions.
+    """
+    about = folder / TRAINING
+    if about.is_file():
+        kept = json_of_file(about, MilleBornesError)
+        if kept["config"] == args.config():
+            return int(kept["decisions"])
     trainer = Trainer(args)
     while trainer.decisions < args.total_timesteps:
         trainer.collect()
         trainer.learn(trainer.decisions / args.total_timesteps)
         on_progress(trainer.decisions / args.total_timesteps)
     trainer.save_policy(folder)
+    content = {"config": args.config(), "decisions": trainer.decisions, "versions": versions()}
+    write_json_atomically(about, content)
     return int(trainer.decisions)
 
 
