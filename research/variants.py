@@ -14,6 +14,7 @@ The networks are kept in the folder of the parts. All parts take about two hours
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from millebornes_env import split
 from millebornes_env._util.files import write_json_atomically
 from millebornes_env._util.texts import json_of_file
 from millebornes_env._util.versions import versions
+from millebornes_env.arena.intervals import standard_error
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.solving.minis import judge_sheets
@@ -54,6 +56,8 @@ AGENTS: Final = {
 GENERALIST: Final = "generalist"
 BLIND: Final = "blind"
 FEW_SHOT: Final = "few-shot"
+SPECIALIST: Final = "specialist"
+PLAY: Final = "play"
 MINI: Final = "mini"
 POLICIES: Final = "policies"
 """Folder of the trained networks, in the folder of the parts."""
@@ -67,6 +71,8 @@ class Args(Options):
 
     seeds: int = 3
     """number of seeds of each generalist"""
+    agents: tuple[str, ...] = ()
+    """your agents, to be measured too: run folders, or `my_file.py:Class`"""
     sheets: int = 20
     """sheets of each split with a specialist (all six of the printed ones)"""
     decisions: int = 100_000_000
@@ -83,57 +89,77 @@ class Args(Options):
     """deals of each pair, two rounds each"""
 
 
+def test_sheets(options: Args) -> dict[str, list[str]]:
+    """Return the names of the sheets with a specialist, by split."""
+    most = 1 if options.quick else options.sheets
+    found = {name: split(f"{VERSION}:test/{name}") for name in SPLITS}
+    return {
+        name: [sheets.sheet(number).label for number in range(min(most, sheets.size))]
+        for name, sheets in found.items()
+    }
+
+
 def parts(options: Args) -> list[Part]:
-    """Return a part for each generalist, each test sheet, and each policy of the mini sheets.
+    """Return the parts in the order of what they need: networks, contestants, policies of the mini sheets.
 
     Raises:
         MilleBornesError: there is no sheet.
     """
     if options.sheets < 1:
         raise MilleBornesError(f"--sheets is {options.sheets}; it must be 1 or more")
-    small = options.quick
-    shared = {"hidden": 16 if small else options.hidden}
-    learned = {**shared, "decisions": 40_000 if small else options.decisions}
-    seeds = list(options.all_seeds)
+    small, sheets = options.quick, test_sheets(options)
+    hidden = 16 if small else options.hidden
+    learned = {"hidden": hidden, "decisions": 40_000 if small else options.decisions}
+    alone = {"hidden": hidden, "decisions": 20_000 if small else options.specialist}
+    more = {"hidden": hidden, "decisions": 10_000 if small else options.few_shot}
+    mini = {"hidden": hidden, "decisions": 20_000 if small else options.mini}
     result = [
         Part(f"{kind}-{seed}", seed, {"kind": kind, **learned}, learned["decisions"] / 2e5)
         for kind in (GENERALIST, BLIND)
-        for seed in seeds
+        for seed in options.all_seeds
     ]
-    played: dict[str, Any] = {
-        **learned,
-        "kind": "sheet",
-        "seeds": seeds,
-        "specialist": 20_000 if small else options.specialist,
-        "few_shot": 10_000 if small else options.few_shot,
-        "deals": 10 if small else options.deals,
-    }
-    weight = (played["specialist"] + len(seeds) * played["few_shot"]) / 2e5
-    for name in SPLITS:
-        sheets = split(f"{VERSION}:test/{name}")
-        for number in range(min(sheets.size, 1 if small else options.sheets)):
-            config = {**played, "split": name, "sheet": sheets.sheet(number).label}
-            result.append(Part(f"{name}-{number:03d}", options.seed, config, weight))
+    result += [
+        Part(
+            place(name), options.seed, {"kind": SPECIALIST, "sheet": name, **alone}, alone["decisions"] / 2e5
+        )
+        for names in sheets.values()
+        for name in names
+    ]
+    played = {"kind": PLAY, "sheets": sheets, "deals": 10 if small else options.deals}
     exact = {"kind": MINI, "sheets": 2 if small else 200}
-    result += [Part(f"mini-{name}", options.seed, {**exact, "agent": name}, 10.0) for name in AGENTS]
-    budget = 20_000 if small else options.mini
-    for seed in seeds:
-        config = {**shared, **exact, "agent": GENERALIST, "decisions": budget}
-        result.append(Part(f"mini-{GENERALIST}-{seed}", seed, config, budget / 3e5))
+    own = {spec: re.sub(r"[^A-Za-z0-9_.=+-]+", "_", spec) for spec in options.agents}
+    for name, spec in (AGENTS | {own[spec]: spec for spec in options.agents}).items():
+        result.append(Part(f"play-{name}", options.seed, {**played, "agent": name, "spec": spec}, 60.0))
+        result.append(Part(f"mini-{name}", options.seed, {**exact, "agent": name, "spec": spec}, 10.0))
+    for seed in options.all_seeds:
+        result += [
+            Part(f"play-{kind}-{seed}", seed, {**played, "agent": kind}, 60.0) for kind in (GENERALIST, BLIND)
+        ]
+        config = {**played, **more, "agent": FEW_SHOT}
+        result.append(Part(f"play-{FEW_SHOT}-{seed}", seed, config, 60.0 + 66 * more["decisions"] / 2e5))
+        config = {**exact, **mini, "agent": GENERALIST}
+        result.append(Part(f"mini-{GENERALIST}-{seed}", seed, config, 10.0 + mini["decisions"] / 3e5))
     return result
+
+
+def place(sheet: str) -> str:
+    """Return the folder of the networks of a sheet, such as "inside-17" for "variants-v1:test/inside/17"."""
+    return sheet.rpartition("test/")[2].replace("/", "-")
 
 
 # Measuring --------------------------------------------------------------------------------------------------
 
 
 def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """Train a generalist; or train a specialist and play against it; or evaluate a policy on mini sheets."""
+    """Train a network, play a contestant against all specialists, or evaluate a policy on the mini sheets."""
     kind = part.config["kind"]
     if kind == MINI:
         return measure_minis(part, on_progress)
-    if kind == "sheet":
-        return measure_sheet(part, on_progress)
+    if kind == PLAY:
+        return measure_play(part, on_progress)
     folder = part.folder / POLICIES / part.name
+    if kind == SPECIALIST:
+        return {"decisions": train(short_run(part, part.config["sheet"]), folder, on_progress)}
     return {"decisions": train(long_run(part, f"{VERSION}:train", kind == GENERALIST), folder, on_progress)}
 
 
@@ -182,10 +208,11 @@ def long_run(part: Part, edition: str, sees_rules: bool) -> TrainingArgs:
     )
 
 
-def short_run(part: Part, decisions: int, start: str = "") -> TrainingArgs:
+def short_run(part: Part, sheet: str, start: str = "") -> TrainingArgs:
     """Return the options of a specialist, or of a generalist that learns on at one sheet."""
+    decisions = part.config["decisions"]
     return TrainingArgs(
-        edition=(part.config["sheet"],),
+        edition=(sheet,),
         episode="round",
         hidden=(part.config["hidden"],),
         total_timesteps=decisions,
@@ -201,45 +228,55 @@ def short_run(part: Part, decisions: int, start: str = "") -> TrainingArgs:
     )
 
 
-def measure_sheet(part: Part, on_progress: OnProgress) -> dict[str, Any]:
-    """Train the specialist of a sheet, and play all others against it.
+def measure_play(part: Part, on_progress: OnProgress) -> dict[str, Any]:
+    """Play a contestant against the specialist of each sheet, without further learning but for few-shot.
 
     Returns:
-        For each contestant mean points per round against the specialist with their standard error over deals
-        (None without points), and its share of the wins.
+        For each split a list with a row for each sheet: mean points per round against the specialist, with
+        their standard error over deals (None without points), and the share of the wins.
     """
-    config, policies = part.config, part.folder / POLICIES
-    specialist = policies / part.name
-    train(short_run(part, config["specialist"]), specialist, lambda share: on_progress(0.7 * share))
-    contestants: dict[str, tuple[str, Path]] = {}
-    for seed in config["seeds"]:
-        start = policies / f"{GENERALIST}-{seed}"
-        few = policies / f"{part.name}-{FEW_SHOT}-{seed}"
-        train(short_run(part, config["few_shot"], str(start)), few, lambda _: None)
-        contestants |= {f"{GENERALIST}-{seed}": ("", start), f"{FEW_SHOT}-{seed}": ("", few)}
-        contestants[f"{BLIND}-{seed}"] = ("", policies / f"{BLIND}-{seed}")
-    contestants |= {name: (spec, Path()) for name, spec in AGENTS.items()}
-    match = MatchConfig(config["sheet"], episode="round", seed=part.seed, threads=1)
-    against = AnyEdition(match.table(), part.seed, str(specialist))
-    result: dict[str, Any] = {}
-    for name, (spec, folder) in contestants.items():
-        agent = spec or AnyEdition(match.table(), part.seed, str(folder))
-        outcome = play([agent, against], match, config["deals"])
-        points = points_of_deals(outcome)
-        result[name] = {
-            "points": float(points.mean()) if match.has_points else None,
-            "error": float(points.std(ddof=1) / np.sqrt(len(points))) if match.has_points else None,
-            "won": float(outcome.wins[..., 0].mean()),
-        }
-    on_progress(1.0)
+    config = part.config
+    total = sum(map(len, config["sheets"].values()))
+    result: dict[str, list[dict[str, float | None]]] = {}
+    for name, sheets in config["sheets"].items():
+        result[name] = []
+        for sheet in sheets:
+            result[name].append(match(part, sheet, contestant_of(part, sheet)))
+            on_progress(sum(map(len, result.values())) / total)
     return result
+
+
+def contestant_of(part: Part, sheet: str) -> str | Path:
+    """Return the specification of a contestant, or the folder of its network at a sheet."""
+    config, policies = part.config, part.folder / POLICIES
+    if "spec" in config:
+        return str(config["spec"])
+    if config["agent"] != FEW_SHOT:
+        return policies / f"{config['agent']}-{part.seed}"
+    folder = policies / f"{place(sheet)}-{FEW_SHOT}-{part.seed}"
+    train(short_run(part, sheet, str(policies / f"{GENERALIST}-{part.seed}")), folder, lambda _: None)
+    return folder
+
+
+def match(part: Part, sheet: str, contestant: str | Path) -> dict[str, float | None]:
+    """Play a contestant against the specialist of a sheet."""
+    config = MatchConfig(sheet, episode="round", seed=part.seed, threads=1)
+    table, specialist = config.table(), part.folder / POLICIES / place(sheet)
+    against = AnyEdition(table, part.seed, str(specialist))
+    agent = AnyEdition(table, part.seed, str(contestant)) if isinstance(contestant, Path) else contestant
+    outcome = play([agent, against], config, part.config["deals"])
+    points, is_counted = points_of_deals(outcome), config.has_points
+    return {
+        "points": float(points.mean()) if is_counted else None,
+        "error": standard_error(points) if is_counted else None,
+        "won": float(outcome.wins[..., 0].mean()),
+    }
 
 
 def measure_minis(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     """Evaluate a policy exactly on the test sheets; percent of the payoff range for each."""
-    name, sheets = part.config["agent"], part.config["sheets"]
-    spec = AGENTS.get(name, "")
-    if not spec:
+    sheets, spec = part.config["sheets"], part.config.get("spec")
+    if spec is None:
         folder = part.folder / POLICIES / part.name
         train(long_run(part, "mini-variants-v1:train", True), folder, lambda share: on_progress(0.9 * share))
         spec = f"policy:{folder},mode=sample"
@@ -249,17 +286,6 @@ def measure_minis(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 # What was found ---------------------------------------------------------------------------------------------
 
 
-def contestants_of(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Return the names in the results of each contestant, one for each seed."""
-    names = next((record.result for record in records if record.part.config["kind"] == "sheet"), {})
-    result: dict[str, list[str]] = {}
-    for name in (*AGENTS, BLIND, GENERALIST, FEW_SHOT):
-        of_seeds = [one for one in names if one == name or one.rpartition("-")[0] == name]
-        if of_seeds:
-            result[name] = of_seeds
-    return result
-
-
 def scores(records: Sequence[Record], unit: str) -> dict[str, dict[str, Interval]]:
     """Return the score of each contestant on each split.
 
@@ -267,24 +293,25 @@ def scores(records: Sequence[Record], unit: str) -> dict[str, dict[str, Interval
         records: the records.
         unit: "points": points per round lost to the specialist; "elo": Elo above the specialist.
     """
+    by_agent: dict[str, list[Record]] = {}
+    for record in records:
+        if record.part.config["kind"] == PLAY:
+            by_agent.setdefault(record.part.config["agent"], []).append(record)
     result: dict[str, dict[str, Interval]] = {}
-    for name, of_seeds in contestants_of(records).items():
-        result[name] = {}
-        for one in SPLITS:
-            found = [record for record in records if record.part.config.get("split") == one]
-            rows = [[value_of(record, seed, unit) for seed in of_seeds] for record in found]
-            known = [[value for value in row if value is not None] for row in rows if None not in row]
-            if known:
-                result[name][one] = over_sheets(known)
+    for agent, of_seeds in by_agent.items():
+        rows = 2.0 * of_seeds[0].part.config["deals"]
+        result[agent] = {}
+        for name in SPLITS:
+            sheets = zip(*(record.result[name] for record in of_seeds), strict=True)
+            if unit == "elo":
+                values = [[elo(one["won"], rows) for one in sheet] for sheet in sheets]
+            else:
+                values = [
+                    [-one["points"] for one in sheet] for sheet in sheets if sheet[0]["points"] is not None
+                ]
+            if values:
+                result[agent][name] = over_sheets(values)
     return result
-
-
-def value_of(record: Record, name: str, unit: str) -> float | None:
-    """Return the points lost or the Elo of a contestant on the sheet of a record."""
-    met = record.result[name]
-    if unit == "elo":
-        return elo(met["won"], 2.0 * record.part.config["deals"])
-    return None if met["points"] is None else -float(met["points"])
 
 
 def mini_scores(records: Sequence[Record]) -> dict[str, Interval]:
