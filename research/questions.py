@@ -15,5 +15,6 @@ QUESTIONS: Final[tuple[str, ...]] = (
     "signalling",
     "transfer",
     "scaling",
+    "variants",
 )
 """Questions of `python -m research.all`."""

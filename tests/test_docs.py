@@ -41,6 +41,7 @@ PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
     "docs/race.md",
     "docs/table.md",
     "docs/testing.md",
+    "docs/variants.md",
 }
 NEEDS_DATA = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("pyarrow", "pandas", "polars")),
@@ -107,6 +108,7 @@ def test_generated_pages_are_current() -> None:
         "docs/table.md",
         "docs/testing.md",
         "docs/training.md",
+        "docs/variants.md",
     ],
 )
 def test_the_examples_run(
