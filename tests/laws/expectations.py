@@ -20,7 +20,6 @@ from tests.laws.conversions import (
 from tests.oracle.oracle import (
     BATTLE_HAZARDS,
     DISTANCE_KM,
-    HAND_SIZE,
     HAZARD_OF_REMEDY,
     SAFETIES,
     SAFETY_AGAINST,
@@ -37,7 +36,7 @@ def sheets_of(log: Log, table: Table) -> tuple[list[dict[str, int]], int]:
     plays: list[list[str]] = [[] for _ in teams]
     coups = [0 for _ in teams]
     caller = -1
-    to_draw = len(deck_of(table)) - HAND_SIZE * table.players - 1
+    to_draw = len(deck_of(table)) - rules.hand_size * table.players - 1
     for (seat, action), (_, following) in zip(log, [*log[1:], (0, ("end",))], strict=True):
         team = seat % len(teams)
         if action[0] == "claim":

@@ -39,7 +39,7 @@ from tests.laws.conversions import (
 from tests.laws.expectations import sheets_of, winner_of
 from tests.laws.players import MIXES, cards_laid, mix_of, play_on, walk
 from tests.laws.random_rounds import check_cards, examples, others, rounds, seeds, tables, tables_with_points
-from tests.oracle.oracle import DISTANCE_KM, HAND_SIZE
+from tests.oracle.oracle import DISTANCE_KM
 
 MAX_HAZARDS = 18
 KM = list(DISTANCE_KM.values())
@@ -55,7 +55,7 @@ EDITIONS_WITH_POINTS = {table.edition for table in TABLES if rules_of(table).cou
 def test_no_card_is_lost_or_doubled(table: Table, seed: int) -> None:
     for _, record, log in walk(table, seed):
         check_cards(record, table)
-        assert max(record["hand_count"]) <= HAND_SIZE + 1
+        assert max(record["hand_count"]) <= rules_of(table).hand_size + 1
         assert not any(record["hand_count"][table.players :])
         laid = counts(card for _, card in cards_laid(log))
         assert record["hidden"] == less(counts(deck_of(table)), laid)

@@ -15,7 +15,6 @@ from tests.oracle.rules import (
     BATTLE_HAZARDS,
     DISTANCE_KM,
     FULL_DECK,
-    HAND_SIZE,
     HAZARD_OF_REMEDY,
     SAFETIES,
     SAFETY_AGAINST,
@@ -31,7 +30,6 @@ __all__ = [
     "BATTLE_HAZARDS",
     "DISTANCE_KM",
     "FULL_DECK",
-    "HAND_SIZE",
     "HAZARD_OF_REMEDY",
     "SAFETIES",
     "SAFETY_AGAINST",
@@ -112,7 +110,7 @@ class OracleRound:
             edition: One of the names in `TABLES`.
             players: The number of seats.
             teams: The number of teams.
-            streams: The cards of each seat, first drawn first; the first six are its hand.
+            streams: The cards of each seat, first drawn first; the first ones are its hand.
             dealer: The seat that deals; its left neighbour starts (rules 1.1 "first player").
             options: Values of `OPTIONS` that differ from the edition's.
         """
@@ -121,8 +119,8 @@ class OracleRound:
             raise ValueError(f"{players} players, but {len(streams)} streams")
         self.edition = edition
         self.players = players
-        self.hands: list[list[str]] = [list(stream[:HAND_SIZE]) for stream in streams]
-        self.streams: list[list[str]] = [list(stream[HAND_SIZE:]) for stream in streams]
+        self.hands: list[list[str]] = [list(stream[: self.rules.hand_size]) for stream in streams]
+        self.streams: list[list[str]] = [list(stream[self.rules.hand_size :]) for stream in streams]
         self.discard_pile: list[str] = []
         self.teams: list[OracleTeam] = [OracleTeam(self.rules) for _ in range(teams)]
         self.target: int = self.rules.target
@@ -235,11 +233,13 @@ class OracleRound:
         """Lays a distance card; the target ends the hand or opens the choice to extend it (E44)."""
         team = self.team_of(seat)
         self.teams[team].distance_pile.append(card)
+        longer = self.rules.extended_target
         if self.teams[team].km < self.target:
             self._start_turn_left_of(seat)
-        elif self.rules.extended_target is not None and self.target < self.rules.extended_target:
+        elif longer is not None and self.target < longer and self.teams[team].km < longer:
             # Where the trip starts at 700 it can be extended, once; once extended, the target is 1000 for
             # everybody and no second offer can come (E44, E49). Empty hands or pile do not matter (E45).
+            # Where the finish need not be exact, the longer trip may be done: nothing to offer (house).
             self.decision = "extension"
             self.seat = seat
         else:
@@ -285,8 +285,8 @@ class OracleRound:
         self.discard_pile.append(hazard)
         self.discard_pile += team.lay_safety(safety)  # Right of Way: what shows already goes too (E7)
         team.coups_fourres.append(safety)
-        if self.pile_size() == 0 and not self.rules.replay_on_empty_pile:
-            self._start_turn_left_of(self._attacker)
+        if self.pile_size() == 0 and not self.rules.replay_after_claim:
+            self._start_turn_left_of(seat if self.rules.turn_follows_claim else self._attacker)
             return
         self._draw(seat)
         self._draw(seat)
@@ -373,18 +373,20 @@ class OracleRound:
         points["distance"] = mine.km
         if team == caller != self.winner and self.rules.failed_extension_forfeits_bonuses:
             return points  # 002:29 taken strictly: E48
-        points["safeties"] = 100 * len(mine.safeties)
-        points["all_safeties"] = 300 if len(mine.safeties) == 4 else 0  # 700 in all: 000:257
-        points["coups_fourres"] = 300 * len(mine.coups_fourres)
+        points["safeties"] = self.rules.per_safety * len(mine.safeties)
+        points["all_safeties"] = self.rules.all_safeties if len(mine.safeties) == 4 else 0
+        points["coups_fourres"] = self.rules.per_coup_fourre * len(mine.coups_fourres)
         points["shutout"] = self._shutout(team)
         if self.winner == team:
-            points["trip_completed"] = 400
+            points["trip_completed"] = self.rules.trip_completed
             if self.pile_size() == 0:
-                points["delayed_action"] = 300  # E37: nothing is drawn after the finishing card
+                points["delayed_action"] = (
+                    self.rules.delayed_action
+                )  # E37: nothing is drawn after the finishing card
             if "DISTANCE_200" not in mine.distance_pile:
-                points["safe_trip"] = 300  # E39, E40
+                points["safe_trip"] = self.rules.safe_trip  # E39, E40
         if caller is not None and self.winner == caller == team:
-            points["extension"] = 200
+            points["extension"] = self.rules.extension
         if caller is not None and self.winner != caller != team:
             points["extension"] = self.rules.extension_failure  # to each opponent: E47
         return points
@@ -394,8 +396,8 @@ class OracleRound:
         others = [other for number, other in enumerate(self.teams) if number != team]
         blank = sum(1 for other in others if not other.distance_pile)
         if self.rules.shutout_to_all_placed:  # no win needed, but a blank team has nothing of it (E43)
-            return 500 * blank if self.teams[team].distance_pile else 0
-        return 500 if self.winner == team and blank == len(others) else 0
+            return self.rules.shutout * blank if self.teams[team].distance_pile else 0
+        return self.rules.shutout if self.winner == team and blank == len(others) else 0
 
     def round_winner(self) -> int | None:
         """Names the team that has won the hand alone; None if the win is shared (E53).

@@ -11,8 +11,11 @@ computer game of 1982, which no edition follows.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from millebornes_env.games.millebornes.editions import edition as find_edition
 
 # rules 0.2; 004:24 and 002:41-45 name the values
 DISTANCE_KM: dict[str, int] = {
@@ -52,8 +55,6 @@ FULL_DECK: dict[str, int] = {
 }
 # fmt: on
 
-HAND_SIZE = 6  # rules 1.1 "hand size": 000:138, 001:40, 002:192, 004:5
-
 # rules 1.1 "players" and "seating": (players, teams); a seat plays for team seat % teams
 PAIRS = ((2, 2), (3, 3), (4, 2), (6, 3))  # 002:190, 002:33; FRC, US: from four players on in pairs
 TABLES: dict[str, tuple[tuple[int, int], ...]] = {
@@ -86,13 +87,14 @@ OPTIONS: tuple[str, ...] = (
 
 @dataclass(frozen=True)
 class OracleRules:
-    """The rules of one edition at one table.
+    """The rules of one edition, or of a drawn sheet, at one table.
 
     Attributes:
         edition: The edition's name.
         players: The number of seats.
         teams: The number of teams.
-        removed: The hazards of which one card each is taken out of the deck.
+        cards: How many copies of each card are in play.
+        hand_size: The cards of a hand.
         target: The km that complete the trip.
         extended_target: The km that complete it once the extension is called; None: there is no extension.
         start_needs_roll: With an empty battle pile a team stands (Right of Way apart).
@@ -113,8 +115,18 @@ class OracleRules:
         play_out_after_extension: Once the extension is called the hands are played out in any case.
         end_when_stuck: With the draw pile empty the hand ends with a turn after which nobody can lay a card.
         replay_on_empty_pile: A safety laid when the draw pile is empty still gives its extra play.
+        replay_after_claim: A coup fourré when it is empty does.
+        turn_follows_claim: Where it does not, play goes on at the left of the responder, not of the attacker.
         count_points: The hand is scored; otherwise it is only won or lost.
+        per_safety: The points of each safety.
+        all_safeties: The points of all four, on top.
+        per_coup_fourre: The points of each coup fourré.
+        trip_completed: The points for completing the trip.
+        delayed_action: Those for completing it when the draw pile is empty.
+        safe_trip: Those for completing it without a 200.
+        extension: Those of a team that called the extension and completed the longer trip.
         extension_failure: The points of each opponent of a team that called the extension and failed.
+        shutout: The points for opponents without a distance card.
         failed_extension_forfeits_bonuses: A team that called the extension and failed scores its km only.
         shutout_to_all_placed: Every team with a distance card has the shut-out for each opponent without one;
             otherwise the winner has it, once, if all his opponents are without one.
@@ -124,7 +136,8 @@ class OracleRules:
     edition: str
     players: int
     teams: int
-    removed: tuple[str, ...]
+    cards: Mapping[str, int]
+    hand_size: int
     target: int
     extended_target: int | None
     start_needs_roll: bool
@@ -143,8 +156,18 @@ class OracleRules:
     play_out_after_extension: bool
     end_when_stuck: bool
     replay_on_empty_pile: bool
+    replay_after_claim: bool
+    turn_follows_claim: bool
     count_points: bool
+    per_safety: int
+    all_safeties: int
+    per_coup_fourre: int
+    trip_completed: int
+    delayed_action: int
+    safe_trip: int
+    extension: int
     extension_failure: int
+    shutout: int
     failed_extension_forfeits_bonuses: bool
     shutout_to_all_placed: bool
     safeties_break_tie: bool
@@ -167,6 +190,11 @@ EVERYWHERE: dict[str, Any] = {
     "end_when_stuck": False,  # BSD; no text says it
     "failed_extension_forfeits_bonuses": False,  # E48
     "safeties_break_tie": False,  # E53
+    "hand_size": 6,  # rules 1.1 "hand size": 000:138, 001:40, 002:192, 004:5
+    "turn_follows_claim": False,  # nobody loses a turn: E16
+    # rules 1.5, 000:251-263, 002:113-143; 700 for all safeties together: 000:257
+    **{"per_safety": 100, "all_safeties": 300, "per_coup_fourre": 300, "trip_completed": 400},
+    **{"delayed_action": 300, "safe_trip": 300, "extension": 200, "shutout": 500},
 }
 
 EDITION_RULES: dict[str, dict[str, Any]] = {
@@ -257,6 +285,12 @@ def _removed(edition: str, players: int) -> tuple[str, ...]:
     return ("ACCIDENT", "OUT_OF_GAS", "FLAT_TIRE", "STOP", "SPEED_LIMIT")  # 000:134; FRC 17; US rule A
 
 
+def _cards(edition: str, players: int) -> dict[str, int]:
+    """Counts the cards in play."""
+    removed = _removed(edition, players)
+    return {card: count - removed.count(card) for card, count in FULL_DECK.items()}
+
+
 def _target(edition: str, players: int, teams: int) -> int:
     """Names the km of the trip (rules 1.1 "target")."""
     if edition in MODERN:
@@ -267,11 +301,13 @@ def _target(edition: str, players: int, teams: int) -> int:
 
 
 def rules_for(edition: str, players: int, teams: int) -> OracleRules:
-    """Puts together the rules of an edition at one of its tables.
+    """Puts together the rules of an edition at one of its tables, or of a drawn sheet at any.
 
     Raises:
         ValueError: There is no such edition, or no such table in it.
     """
+    if ":" in edition:
+        return drawn_rules(edition, players, teams)
     if (players, teams) not in TABLES.get(edition, ()):
         raise ValueError(f"no table for {players} players in {teams} teams in the edition {edition!r}")
     target = _target(edition, players, teams)
@@ -279,11 +315,44 @@ def rules_for(edition: str, players: int, teams: int) -> OracleRules:
         edition=edition,
         players=players,
         teams=teams,
-        removed=_removed(edition, players),
+        cards=_cards(edition, players),
         target=target,
         # rules 1.1 "extension": wherever the trip is 700 km long (000:233, 002:29, 002:33; FRC, US); E44
         extended_target=1000 if target == 700 else None,
+        replay_after_claim=EDITION_RULES[edition]["replay_on_empty_pile"],  # E15 as E17
         **EVERYWHERE | EDITION_RULES[edition],
+    )
+
+
+def drawn_rules(name: str, players: int, teams: int) -> OracleRules:
+    """Reads the answers of a drawn sheet to the questions of `games.millebornes.rules.Rules`."""
+    said = find_edition(name).table(players, teams)._asdict()
+    return OracleRules(
+        edition=name,
+        players=players,
+        teams=teams,
+        cards={card: said[f"copies_of_{card.lower().removeprefix('distance_')}"] for card in FULL_DECK},
+        hand_size=said["hand_limit"],
+        target=said["target"],
+        extended_target=said["extended_target"] or None,
+        hazard_may_open=bool(said["hazard_opens_pile"]),
+        opening_remedy_starts=bool(said["opening_remedy_starts"]),
+        most_200s=said["max_200"],
+        play_out=said["when_pile_is_empty"] == 0,
+        replay_on_empty_pile=bool(said["replay_after_safety_when_empty"]),
+        replay_after_claim=bool(said["replay_after_claim_when_empty"]),
+        turn_follows_claim=bool(said["turn_follows_claim_when_empty"]),
+        per_safety=said["points_per_safety"],
+        all_safeties=said["points_all_safeties"],
+        per_coup_fourre=said["points_per_coup_fourre"],
+        trip_completed=said["points_trip_completed"],
+        delayed_action=said["points_delayed_action"],
+        safe_trip=said["points_safe_trip"],
+        extension=said["points_extension"],
+        extension_failure=said["points_extension_failed"],
+        shutout=said["points_shutout"],
+        shutout_to_all_placed=said["shutout_for"] == 1,
+        **{option: bool(said[option]) for option in OPTIONS},
     )
 
 
@@ -301,12 +370,8 @@ def with_options(rules: OracleRules, options: dict[str, int]) -> OracleRules:
 
 def deck(edition: str, players: int, teams: int) -> list[str]:
     """Lists the cards in play at a table, unshuffled (rules 0.2)."""
-    cards: list[str] = []
-    for card, count in FULL_DECK.items():
-        cards += [card] * count
-    for hazard in rules_for(edition, players, teams).removed:
-        cards.remove(hazard)
-    return cards
+    cards = rules_for(edition, players, teams).cards
+    return [card for card, count in cards.items() for _ in range(count)]
 
 
 class OracleTeam:
