@@ -52,6 +52,8 @@ VECTOR_NAME = "vector env, {threads} thread{s}"
 AEC_NAME = "AEC, last() and masked sample"
 RACE_AEC_NAME = "AEC of the race, last() and masked sample"
 HISTORY_NAME = "vector env with history"
+RULES_NAME = "vector env, rules shown"
+MIXED_NAME = "vector env, variants-v1:train"
 AGENTS = ("greedy", "champion")
 PLAYERS_OF_THE_RACE = 4
 ROUNDS_TO_RECORD = 5000
@@ -208,6 +210,8 @@ def build_settings(args: Args) -> tuple[list[Setting], list[Skipped]]:
     cases = [(vector_case(batch, threads, args.players), threads) for threads in THREADS for batch in BATCHES]
     cases.append((aec_case(AEC_NAME, lambda: millebornes_v0.env(players=args.players)), 1))
     cases.append((vector_case(4096, 1, args.players, HISTORY_NAME, history=True), 1))
+    cases.append((vector_case(4096, 1, args.players, RULES_NAME, observe_rules=True), 1))
+    cases.append((vector_case(4096, 1, args.players, MIXED_NAME, edition="variants-v1:train"), 1))
     cases += [(gymnasium_case("greedy"), 1), *((agent_case(name, args.players), 1) for name in AGENTS)]
     cases.append((aec_case(RACE_AEC_NAME, lambda: wielerspel_v0.env(players=PLAYERS_OF_THE_RACE)), 1))
     if args.others:
@@ -289,9 +293,13 @@ def ratios(settings: list[Setting]) -> dict[str, float]:
     def theirs(library: str, name: str) -> Callable[[Case], bool]:
         return lambda case: case.library == library and case.name.startswith(name)
 
+    def named(name: str) -> Callable[[Case], bool]:
+        return lambda case: case.name == name
+
     wanted = {
         "2 threads / 1 thread, batch 4096": (ours(4096, 2), ours(4096, 1)),
-        "without history / with history, batch 4096": (ours(4096, 1), lambda case: case.name == HISTORY_NAME),
+        "without history / with history, batch 4096": (ours(4096, 1), named(HISTORY_NAME)),
+        "variants-v1:train / parker with rules shown, batch 4096": (named(MIXED_NAME), named(RULES_NAME)),
     }
     for library, name in (("PettingZoo", "hanabi"), ("PettingZoo", "leduc"), ("RLCard", "uno")):
         wanted[f"batch 4096 on 1 thread / {library} {name}"] = (ours(4096, 1), theirs(library, name))

@@ -35,7 +35,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
 
     Observations are dictionaries of `observation` int8[D] (layout: `observation_sections`) and `action_mask`
     int8[A]. The mask is all zero for an agent that is not to act, also after the end of its episode. `infos`
-    always have `final_score` and `final_winner`, which are zeros and -1 before the end. Illegal actions raise
+    always have `final_score` and `final_winner`, which are zeros and -1 before the end, and `sheet`, the
+    number of the rule sheet, if the game draws sheets. Illegal actions raise
     an error that names the action, so no wrapper is needed. `state()` includes hidden cards. Use an
     environment from one Python thread at a time (else `CallError`).
 
@@ -313,9 +314,15 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self.terminations = dict.fromkeys(self.agents, True)
         self._set_infos(self._buffers.final_score[0].tolist(), int(self._buffers.final_winner[0]))
 
+    def _sheet(self) -> dict[str, int]:
+        """Return the number of the rule sheet, if the game draws sheets."""
+        vector = self.vector
+        return {"sheet": int(vector.games.game_rules.sheet[0])} if vector.draws_sheets else {}
+
     def _set_infos(self, points: list[int], winner: int) -> None:
         self.infos: dict[str, dict[str, Any]] = {
-            agent: {"final_score": points.copy(), "final_winner": winner} for agent in self.agents
+            agent: {"final_score": points.copy(), "final_winner": winner, **self._sheet()}
+            for agent in self.agents
         }
 
     def _is_over(self, agent: str) -> bool:

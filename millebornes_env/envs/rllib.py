@@ -139,7 +139,12 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
 
     def _no_result(self) -> dict[str, Any]:
         """Return the info before the end of an episode."""
-        return {"final_score": [0] * self.vector.teams, "final_winner": NO_TEAM}
+        return {"final_score": [0] * self.vector.teams, "final_winner": NO_TEAM, **self._sheet()}
+
+    def _sheet(self) -> dict[str, int]:
+        """Return the number of the rule sheet, if the game draws sheets."""
+        rules = self.vector.games.game_rules
+        return {"sheet": int(rules.sheet[0])} if self.vector.draws_sheets else {}
 
     @alone
     def step(
@@ -159,7 +164,8 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         Returns:
             Observations, rewards, terminateds, truncateds and infos by agent. terminateds and truncateds also
             have the key "__all__"; truncateds are always False. Each info has `final_score` (the points of
-            each team) and `final_winner` (the winning team, or -1): zeros and -1 before the last step.
+            each team) and `final_winner` (the winning team, or -1): zeros and -1 before the last step; and
+            `sheet`, the number of the rule sheet, if the game draws sheets.
 
         Raises:
             OptionError: `action_dict` does not have exactly the action of the agent to act.
@@ -181,6 +187,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         result = {
             "final_score": infos["final_score"][0].tolist(),
             "final_winner": int(infos["final_winner"][0]),
+            **self._sheet(),
         }
         return (
             {agent: self._last_observation(seat) for seat, agent in enumerate(self.possible_agents)},

@@ -26,15 +26,13 @@ try:
 except ModuleNotFoundError as _missing:
     raise MissingExtraError.of("millebornes_env.envs.sb3", _missing, "train") from None
 
-_FINAL_INFOS = ("won", "final_score", "seat", "illegal_action")
-
 
 class SB3VecEnv(VecEnv):
     """N games with one learner each; agents, functions or models play all other seats.
 
     MaskablePPO calls `action_masks` by itself. When an episode ends, `infos[i]` has `terminal_observation`,
     the learner's last observation; `episode`, its return and length as from SB3's `Monitor`; and `won`,
-    `final_score`, `seat` and `illegal_action` as in `SingleAgentEnv`. All other infos are empty.
+    `final_score`, `seat`, `illegal_action` and `sheet` as in `SingleAgentEnv`. All other infos are empty.
 
     Attributes:
         envs: underlying Gymnasium vector environment.
@@ -121,7 +119,11 @@ class SB3VecEnv(VecEnv):
         self._lengths += 1
         listed: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for game in np.flatnonzero(dones).tolist():
-            final = {name: infos["final_info"][name][game].tolist() for name in _FINAL_INFOS}
+            final = {
+                name: values[game].tolist()
+                for name, values in infos["final_info"].items()
+                if not name.startswith("_")
+            }
             seconds = round(time.time() - self._started, 6)
             episode = {"r": float(self._returns[game]), "l": int(self._lengths[game]), "t": seconds}
             final |= {"terminal_observation": infos["final_obs"][game], "TimeLimit.truncated": False}

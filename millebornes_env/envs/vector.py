@@ -138,16 +138,16 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         """
         self.num_envs = check.checked_num_envs(num_envs)
         self.edition: Any = sheets_of(edition)  # Any: each game has classes of its own
-        self._is_mixed = isinstance(self.edition, Split)
+        self.draws_sheets = isinstance(self.edition, Split)
         self.rules: Any = self.edition.table(players, teams)
-        records = self.edition.records(players, teams) if self._is_mixed else None
+        records = self.edition.records(players, teams) if self.draws_sheets else None
         game, rulebook = self.game, self.game.module()
         self.players, self.teams = self.rules.players, self.rules.teams
         self.possible_agents = [f"player_{seat}" for seat in range(self.players)]
         mode = check.autoreset_mode(autoreset_mode)
         self.observation_spec = game.observation_spec(
             observe_unseen=observe_unseen,
-            observe_rules=self._is_mixed if observe_rules is None else observe_rules,
+            observe_rules=self.draws_sheets if observe_rules is None else observe_rules,
             padded=padded,
         )
         self.settings = check.settings(
@@ -211,7 +211,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             "final_obs": buffers.final_observation,
             "_final_obs": ended,
         }
-        if self._is_mixed:
+        if self.draws_sheets:
             _, _, sheet, final_sheet = self.games.game_rules
             all_games = np.ones(self.num_envs, np.bool_)
             self._infos |= {"sheet": sheet.view(), "_sheet": all_games}
@@ -246,11 +246,11 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
         If the games do not draw sheets, the only one is returned for every number.
         """
-        return self.edition.sheet(number) if self._is_mixed else self.edition
+        return self.edition.sheet(number) if self.draws_sheets else self.edition
 
     def rules_of_sheet(self, number: int) -> Any:
         """Return the rules of such a sheet at this table."""
-        return self.sheet(number).table(self.players, self.teams) if self._is_mixed else self.rules
+        return self.sheet(number).table(self.players, self.teams) if self.draws_sheets else self.rules
 
     @property
     def agent_selection(self) -> npt.NDArray[np.int32]:
@@ -282,7 +282,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             CallError: after `close`, or if the first reset has a mask.
         """
         self._check_open()
-        if self._is_mixed and options is not None and "positions" in options:
+        if self.draws_sheets and options is not None and "positions" in options:
             raise OptionError(
                 f"the games draw their sheets from {self.edition.name!r}, so they cannot begin at positions: "
                 f"make an environment with one sheet, such as edition={self.edition.name + '/0'!r}"
@@ -420,7 +420,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         """
         self._check_ready("state")
         spec = self.observation_spec
-        if self._is_mixed and not (spec.padded or spec.rules):
+        if self.draws_sheets and not (spec.padded or spec.rules):
             raise OptionError(
                 "state() has no common layout for games that draw sheets: make the environment with "
                 "observe_rules=True or padded=True"

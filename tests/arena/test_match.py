@@ -289,6 +289,20 @@ def test_slot_ids_tell_seats_apart() -> None:
     assert RememberingAgent.seen == {2 * game + game // 10 for game in range(20)}
 
 
+def test_a_split_is_played_sheet_by_sheet() -> None:
+    """Eight deals with each sheet, as if the sheet were the edition; parts of a match can be joined."""
+    name = "variants-v1:test/inside"
+    whole = play(["greedy", "random"], MatchConfig(name, episode="round", seed=4), 20)
+    assert whole.points.shape[0] == 20
+    for sheet in range(3):
+        config = MatchConfig(f"{name}/{sheet}", episode="round", seed=4)
+        deals = min(8, 20 - 8 * sheet)
+        alone = play(["greedy", "random"], config, deals, first_deal=8 * sheet)
+        assert (whole.points[8 * sheet : 8 * sheet + deals] == alone.points).all()
+    later = play(["greedy", "random"], MatchConfig(name, episode="round", seed=4), 7, first_deal=13)
+    assert (later.points == whole.points[13:]).all()
+
+
 def test_threads_find_the_kernels_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two threads would make them twice, and Python before 3.11.5 cannot parse on two threads at once."""
     made_by: list[threading.Thread] = []

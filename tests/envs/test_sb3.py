@@ -11,6 +11,7 @@ from millebornes_env import VectorEnv, vector_env
 from millebornes_env.errors import ActionError, AgentError, CallError, IllegalActionError, OptionError, shown
 from millebornes_env.games.millebornes.actions import CLAIM_COUP_FOURRE, play_action
 from millebornes_env.games.millebornes.cards import Card
+from millebornes_env.games.millebornes.rules import Rules
 from tests.each import each
 from tests.envs.playing import refused, sb3, snapshot
 from tests.support import Position
@@ -243,6 +244,22 @@ def test_maskable_ppo_learns_a_few_steps_against_itself() -> None:
     model.learn(2 * 8 * 32)
     assert model.num_timesteps == 2 * 8 * 32
     assert sum(asked) > 200
+
+
+def test_maskable_ppo_learns_sheets_of_a_split() -> None:
+    env = sb3(8, seed=1, edition="variants-v1:train", opponent="greedy")
+    size = vector_env(1).observation_sections[-1].stop
+    assert env.observation_space.shape == (size + len(Rules._fields),)
+    model = pytest.importorskip("sb3_contrib").MaskablePPO(
+        "MlpPolicy", vec_env().VecMonitor(env), n_steps=32, batch_size=64, n_epochs=1, seed=1
+    )
+    model.learn(8 * 32)
+    env.reset()
+    ended: list[int] = []
+    while len(ended) < 12:
+        infos = env.step(env.action_masks().argmax(axis=1))[3]
+        ended += [info["sheet"] for info in infos if info]
+    assert len(set(ended)) == len(ended)
 
 
 class Model:

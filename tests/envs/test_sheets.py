@@ -170,9 +170,10 @@ def test_gymnasium_and_pettingzoo_draw_sheets_too() -> None:
     single = gymnasium.make("millebornes/MilleBornes-v0", edition=TRAIN, opponent="greedy")
     drawn = set()
     for seed in range(6):
-        single.reset(seed=seed)
+        _, info = single.reset(seed=seed)
         vector = single.unwrapped.games.vector
-        drawn.add(sheets(vector)[0])
+        assert info["sheet"] == sheets(vector)[0]
+        drawn.add(info["sheet"])
         over = False
         while not over:
             action = int(np.flatnonzero(single.unwrapped.action_masks())[0])
@@ -181,15 +182,21 @@ def test_gymnasium_and_pettingzoo_draw_sheets_too() -> None:
     aec = raw_env(edition=TRAIN)
     aec.reset(seed=3)
     for _ in aec.agent_iter(300):
-        observation, _, terminated, truncated, _ = aec.last()
+        observation, _, terminated, truncated, info = aec.last()
+        assert info["sheet"] == sheets(aec.vector)[0]
         ended = terminated or truncated
         aec.step(None if ended else int(np.flatnonzero(observation["action_mask"])[0]))
     many = gymnasium.make_vec("millebornes/MilleBornes-v0", 16, edition=INSIDE, opponent="holder")
-    many.reset(seed=1)
-    before = sheets(many.unwrapped.games.vector)
+    _, infos = many.reset(seed=1)
+    count = 0
     for _ in range(80):
-        many.step(many.unwrapped.action_masks().argmax(axis=1))
-    assert sheets(many.unwrapped.games.vector) != before
+        before = infos["sheet"]
+        _, _, ended, _, infos = many.step(many.unwrapped.action_masks().argmax(axis=1))
+        assert infos["sheet"].tolist() == sheets(many.unwrapped.games.vector)
+        assert (infos["sheet"] == before)[~ended].all()
+        assert (infos["final_info"]["sheet"] == before)[ended].all()
+        count += int(ended.sum())
+    assert count > 10
 
 
 def test_shared_wins_follow_each_game_s_rules() -> None:

@@ -21,6 +21,7 @@ TABLES: list[dict[str, Any]] = [
     {"edition": "dutch", "players": 3},
     {"edition": "parker", "players": 6, "padded": True, "observe_rules": True},
     {"edition": "arc_en_ciel", "players": 3},
+    {"edition": "variants-v1:train"},
 ]
 
 

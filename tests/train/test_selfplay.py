@@ -139,6 +139,24 @@ def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(
     assert same(weights(folder), weights(tmp_path / "whole"))
 
 
+def test_a_killed_run_on_a_split_goes_on_and_plays_sheets_that_it_never_met(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = [*OPTIONS_OF_KILLED, "--edition", "variants-v1:train", "--observe-rules"]
+    killed("train.selfplay", tmp_path / "killed", *options)
+    options += ["--eval-seconds", "0"]
+    assert command(monkeypatch, *options, "--run-dir", str(tmp_path / "killed"), "--resume") == 0
+    assert command(monkeypatch, *options, "--run-dir", str(tmp_path / "whole")) == 0
+    assert same(weights(tmp_path / "killed"), weights(tmp_path / "whole"))
+    env = vector_env(4, "variants-v1:test/inside", seed=1)
+    policy = agents.load(f"policy:{tmp_path / 'whole'}", env)
+    observations, _ = env.reset()
+    slots = np.arange(4) * 2
+    for _ in range(100):
+        rows, mask = observations["observation"], observations["action_mask"]
+        observations = env.step(policy.act(rows, mask, slots + env.agent_selection)).observations
+
+
 @pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled")
 def test_all_is_compiled_when_the_clock_starts(stopped: tuple[Path, tuple[int, list[str]]]) -> None:
     """For earlier selves, an agent and evaluations too."""

@@ -42,7 +42,8 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
     * `seat`: seat of the learner;
     * `won`: 1, 0, or 1 / k if k teams share the win; nan before the end of the episode;
     * `final_score`: int16[T], points of all teams; 0 before the end of the episode;
-    * `illegal_action`: True if an illegal action of the learner ended the episode.
+    * `illegal_action`: True if an illegal action of the learner ended the episode;
+    * `sheet`: number of the rule sheet, only if the games draw sheets.
 
     Attributes:
         games: the game and its opponents.
@@ -198,12 +199,15 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     def _info(self, over: bool = False) -> dict[str, Any]:
         games, learners = self.games, self.games.learners
+        vector = games.vector
+        sheet = {"sheet": int(vector.games.game_rules.sheet[0])} if vector.draws_sheets else {}
         return {
             MASK: games.buffers.action_mask[0].copy(),
             "seat": int(learners.each["seat"][0]),
             "won": float(learners.each["won"][0]) if over else math.nan,
             "final_score": learners.final_score[0].copy() if over else np.zeros(games.vector.teams, np.int16),
             "illegal_action": over and bool(learners.each["illegal"][0]),
+            **sheet,
         }
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

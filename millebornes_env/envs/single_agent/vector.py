@@ -67,7 +67,8 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     * DISABLED: `reset(options={"reset_mask": bool[N]})` begins the next episode.
 
     With the last two, `won`, `final_score` and `illegal_action` are in `infos` itself. Infos have the same
-    keys after every call; where no episode has ended, `won` is nan and the others are 0.
+    keys after every call; where no episode has ended, `won` is nan and the others are 0. If the games draw
+    sheets, `infos["sheet"]` has the number of each game's sheet, and `final_info` that of the last episode's.
 
     Attributes:
         games: the games and their opponents.
@@ -241,7 +242,10 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self._copies:
             mask, seat = mask.copy(), seat.copy()
         everywhere = self._everywhere.copy()
-        return {MASK: mask, f"_{MASK}": everywhere, "seat": seat, "_seat": everywhere, **self._ends(over)}
+        shown = {MASK: mask, "seat": seat}
+        if self.games.vector.draws_sheets:
+            shown["sheet"] = self.games.vector.games.game_rules.sheet.copy()
+        return {**shown, **{f"_{name}": everywhere for name in shown}, **self._ends(over)}
 
     def _ends(self, over: npt.NDArray[np.bool_]) -> dict[str, Any]:
         """Return the infos about episodes that ended in this step."""
@@ -253,6 +257,8 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         }
         if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
             final["seat"] = learners.each["final_seat"] * ended
+            if self.games.vector.draws_sheets:
+                final["sheet"] = self.games.vector.games.game_rules.final_sheet * ended
             final |= {f"_{name}": ended for name in final}
             observations = np.empty(self.num_envs, object)  # of None
             which = np.flatnonzero(ended)
