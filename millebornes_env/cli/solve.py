@@ -3,6 +3,7 @@
 python -m millebornes_env solve mini8                       # value of the game, a policy near an equilibrium
 python -m millebornes_env solve mini10 --checkpoint mini10.npz --minutes 10
 python -m millebornes_env solve mini8 random greedy arnold  # exploitability of each agent
+python -m millebornes_env solve mini8 model.zip             # of one, with the decisions that cost most
 python -m millebornes_env solve mini12 --count              # size of the game
 python -m millebornes_env solve mini12 --checkpoint mini12.npz --json mini12.json  # bounds of its value
 """
@@ -75,7 +76,8 @@ def parser() -> argparse.ArgumentParser:
         "agents",
         nargs="*",
         metavar="AGENT",
-        help="measure the exploitability of these agents, instead of solving the game",
+        help="measure the exploitability of these agents, run folders or zip files of Stable-Baselines3, "
+        "instead of solving the game; of a single one also the decisions that cost most",
     )
     command.add_argument("--count", action="store_true", help="only count the nodes and information sets")
     command.add_argument(
@@ -143,7 +145,14 @@ def _check(args: argparse.Namespace) -> None:
 
 def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
     from millebornes_env.solving.as_policy import policy_of  # noqa: PLC0415 - needed only here
+    from millebornes_env.solving.report import exploitability  # noqa: PLC0415
 
+    if len(args.agents) == 1:
+        found = exploitability(
+            args.agents[0], game, seed=args.seed, threads=args.threads, on_progress=progress(args.agents[0])
+        )
+        print(found)
+        return
     print(" | ".join(HEADINGS))
     for agent in args.agents:
         policy = policy_of(agent, game, args.seed)

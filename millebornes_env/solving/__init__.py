@@ -13,3 +13,18 @@ of the public state, both for legal actions and for transitions.
                  checkpoints.py: resumable runs
     policies.py  policies as tables, functions and files
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["ExploitabilityCurve", "exploitability"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the entry points when they are first used: the rooms below need only parts of this one."""
+    if name in __all__:
+        from millebornes_env.solving import report  # noqa: PLC0415
+
+        return getattr(report, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import json
 import sys
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
@@ -42,6 +46,8 @@ def policy_of(given: Any, game: Solvable, seed: int = 0, *, observe_rules: bool 
     Args:
         given: an agent or its specification, as for `agents.load`; a PyTorch module that returns logits from
             observations, float32[N, D], or from observations and masks, int8[N, A] (of a tuple, the first);
+            a model of Stable-Baselines3 that learned with `SB3VecEnv`, or its zip file (which the library
+            unpickles: load only your own);
             a function of observations, int8[N, D], and masks that returns probabilities, [N, A]; or a
             `values.Policy`.
         game: from `solving.deck.solvable`.
@@ -57,6 +63,12 @@ def policy_of(given: Any, game: Solvable, seed: int = 0, *, observe_rules: bool 
         policy: Policy = given
         return policy
     spec = DEFAULT_SPEC._replace(rules=int(observe_rules))
+    if isinstance(given, (str, Path)) and str(given).endswith(".zip"):
+        given = load_model(Path(given))
+    if is_model(given):
+        return FunctionPolicy(
+            type(given).__name__, _of_rows(function_of_model(given, game, spec), game, spec)
+        )
     if is_torch_module(given):
         return FunctionPolicy(type(given).__name__, _of_rows(function_of_module(given), game, spec))
     if callable(given) and not isinstance(given, type) and not hasattr(given, "act"):
@@ -159,6 +171,69 @@ def function_of_module(module: Any) -> RowFunction:
                 )
             logits = logits.to(torch.float64).masked_fill(legal == 0, -torch.inf)
             result: npt.NDArray[Any] = torch.softmax(logits, dim=1).cpu().numpy()
+        return result
+
+    return probabilities
+
+
+# Stable-Baselines3 ------------------------------------------------------------------------------------------
+
+
+def is_model(given: object) -> bool:
+    """Return True for a model of Stable-Baselines3; the library is not imported for the question."""
+    library = sys.modules.get("stable_baselines3.common.base_class")
+    return library is not None and isinstance(given, library.BaseAlgorithm)
+
+
+def load_model(path: Path) -> Any:
+    """Load a model of PPO or MaskablePPO from its zip file.
+
+    Raises:
+        SolvingError: it is no such file, or its library is not installed.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            policy = json.loads(archive.read("data"))["policy_class"]
+        is_masked = "maskable" in str(policy.get("__module__", policy))
+        library = importlib.import_module("sb3_contrib" if is_masked else "stable_baselines3")
+    except ModuleNotFoundError as error:
+        raise SolvingError(
+            f"{path} needs {error.name}, which is not installed: pip install 'millebornes-env[train]'"
+        ) from None
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise SolvingError(f"{path} is not a model of Stable-Baselines3 ({error})") from None
+    model = library.MaskablePPO if is_masked else library.PPO
+    return model.load(path, device="cpu")
+
+
+def function_of_model(model: Any, game: Solvable, spec: ObservationSpec) -> RowFunction:
+    """Return a function that asks a model for the probabilities of actions.
+
+    A model whose observations end at 1 gets scaled ones, as from `SB3VecEnv`.
+
+    Raises:
+        SolvingError: the model has observations of another shape.
+    """
+    space, expected = model.observation_space, (observation_size(game, spec),)
+    if getattr(space, "shape", None) != expected:
+        raise SolvingError(
+            f"{type(model).__name__} has observations {shown(space)}; those of {game.name} are "
+            f"float32{list(expected)}: was it trained on another sheet, or with other options?"
+        )
+    highs = np.concatenate([np.full(one.size, max(one.high, 1)) for one in sections(game.rules, spec)])
+    scale = (1.0 / highs if float(space.high.max()) <= 1 else np.ones(len(highs))).astype(np.float32)
+    takes_masks = "action_masks" in inspect.signature(model.policy.get_distribution).parameters
+
+    def probabilities(rows: Observations, masks: Masks) -> npt.NDArray[Any]:
+        import torch  # noqa: PLC0415 - the model is of it
+
+        inputs = torch.from_numpy(rows * scale).to(model.device)
+        with torch.no_grad():
+            if takes_masks:
+                chosen = model.policy.get_distribution(inputs, action_masks=masks.astype(np.bool_))
+            else:
+                chosen = model.policy.get_distribution(inputs)
+            result: npt.NDArray[Any] = chosen.distribution.probs.double().cpu().numpy()
         return result
 
     return probabilities

@@ -16,7 +16,7 @@ from millebornes_env._util.files import replacing
 from millebornes_env.engine.numba.compiling import kernel
 from millebornes_env.errors import SolvingError, shown
 from millebornes_env.games.millebornes.actions import action_name, num_actions
-from millebornes_env.games.millebornes.cards import CARD_NAMES
+from millebornes_env.games.millebornes.cards import CARD_NAMES, NO_CARD
 from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import PHASE_NAMES, StateArray
@@ -94,14 +94,14 @@ class FunctionPolicy:
     def _check_probabilities(
         self, answer: Float64Array, masks: Masks, states: StateArray, tree: Tree
     ) -> None:
-        illegal = (answer != 0) & (masks == 0)
+        illegal = (answer != 0) & (masks == 0) & ~np.isnan(answer)
         wrong = (
             illegal.any(axis=1) | ~(np.abs(answer.sum(axis=1) - 1) < _TOLERANCE) | (answer < 0).any(axis=1)
         )
         if not wrong.any():
             return
         row = int(wrong.argmax())
-        where = f"{tree.game.name}, {_describe_decision(states[row])}"
+        where = f"{tree.game.name}, {describe_decision(states[row])}"
         if illegal[row].any():
             action = int(illegal[row].argmax())
             raise SolvingError(
@@ -114,14 +114,24 @@ class FunctionPolicy:
         )
 
 
-def _describe_decision(state: Any) -> str:
+def describe_decision(state: Any) -> str:
     """Describe a decision in words, without hidden cards."""
     seat = int(state["seat"])
     counts = state["hand"][seat].tolist()
     hand = ", ".join(CARD_NAMES[card] for card, count in enumerate(counts) for _ in range(count))
-    own, other = (int(state["km"][team]) for team in (seat, 1 - seat))
-    phase = PHASE_NAMES[int(state["phase"])]
-    return f"seat {seat} to {phase} at {own} km, the other at {other}, holding {hand or 'nothing'}"
+    own, other = (_describe_team(state, team) for team in (seat, 1 - seat))
+    phase, pile = PHASE_NAMES[int(state["phase"])], int(state["draw_pile"])
+    return (
+        f"seat {seat} to {phase} at {own}, the other at {other}, {pile} card{'' if pile == 1 else 's'} to "
+        f"draw, holding {hand or 'nothing'}"
+    )
+
+
+def _describe_team(state: Any, team: int) -> str:
+    """Describe the km of a team and the cards that show, such as "50 km (Roll, Speed limit)"."""
+    shown = [int(state[pile][team]) for pile in ("battle", "speed")]
+    named = ", ".join(CARD_NAMES[card] for card in shown if card != NO_CARD)
+    return f"{int(state['km'][team])} km" + (f" ({named})" if named else "")
 
 
 @kernel

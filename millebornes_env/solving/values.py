@@ -29,6 +29,9 @@ Weights = tuple[Float64Array, Float64Array]
 """For each seat, float64[size]: the probability of each sequence's last choice at its decision."""
 OnProgress = Callable[[int, int], None]
 """Callback that receives the number of finished branches and the total number."""
+OnTree = Callable[[Tree, Weights, Weights, Weights], None]
+"""Callback that receives a tree, the weights of a policy, the reach of each seat's sequences under it, and
+the counterfactual values of its best response to the policy. Several threads may call it."""
 
 TRUNK: Final = 4
 """Depth at which branches begin if a game is walked in parts, in decisions."""
@@ -181,7 +184,9 @@ def visits(tree: Tree, weights: Weights) -> Weights:
     return result[0], result[1]
 
 
-def judge_tree(tree: Tree, weights: Weights, name: str = "policy") -> Judgement:
+def judge_tree(
+    tree: Tree, weights: Weights, name: str = "policy", on_tree: OnTree | None = None
+) -> Judgement:
     """Evaluate a policy on the whole tree."""
     reach = [reach_of(seat, weight) for seat, weight in zip(tree.seats, weights, strict=True)]
     ends = tree.end_sequences
@@ -191,6 +196,8 @@ def judge_tree(tree: Tree, weights: Weights, name: str = "policy") -> Judgement:
     nothing = np.zeros(0)
     for seat, gain in zip(tree.seats, gains, strict=True):
         best_backward(seat.operations, gain, nothing)
+    if on_tree is not None:
+        on_tree(tree, weights, (reach[0], reach[1]), (gains[0], gains[1]))
     value = total(tree.end_values, together)
     return Judgement(name, value, (float(gains[0][0]), float(gains[1][0])), tree.counts)
 
@@ -236,13 +243,19 @@ class BranchResult:
     counts: Counts
 
 
-def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Float64Array]) -> BranchResult:
+def judge_branch(
+    branch: Tree,
+    weights: Weights,
+    roots: tuple[Float64Array, Float64Array],
+    on_tree: OnTree | None = None,
+) -> BranchResult:
     """Evaluate a policy on a branch.
 
     Args:
         branch: grown from a node of the frontier.
         weights: float64[size] of both seats.
         roots: float64[roots] of both seats, the reach of the node's sequences.
+        on_tree: called with the branch.
     """
     reach = [reach_of(*of_seat) for of_seat in zip(branch.seats, weights, roots, strict=True)]
     ends = branch.end_sequences
@@ -251,6 +264,8 @@ def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Floa
     nothing = np.zeros(0)
     for seat, gain in zip(branch.seats, gains, strict=True):
         best_backward(seat.operations, gain, nothing)
+    if on_tree is not None:
+        on_tree(branch, weights, (reach[0], reach[1]), (gains[0], gains[1]))
     return BranchResult(
         total(branch.end_values, together),
         total(branch.end_chances, together),
@@ -260,7 +275,12 @@ def judge_branch(branch: Tree, weights: Weights, roots: tuple[Float64Array, Floa
 
 
 def judge(
-    game: Solvable, policy: Policy, *, threads: int | None = None, on_progress: OnProgress | None = None
+    game: Solvable,
+    policy: Policy,
+    *,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+    on_tree: OnTree | None = None,
 ) -> Judgement:
     """Compute expected value, best responses and NashConv of a policy, exact up to rounding.
 
@@ -269,6 +289,7 @@ def judge(
         policy: policy of both seats.
         threads: number of threads; None: one for each processor. Results do not depend on it.
         on_progress: called with the number of finished branches and the total.
+        on_tree: called with each tree that the game is walked in, all with `decision_states`.
 
     Raises:
         SolvingError: the policy is of another game; or it is a table of a tree that does not fit in memory.
@@ -279,13 +300,13 @@ def judge(
                 f"the policy {policy.name!r} is a table of the whole tree, and the tree of {game.name} does "
                 f"not fit in memory; such policies can be evaluated on decks of up to {WHOLE} cards"
             )
-        tree = Grower(game).whole(states=policy.needs_states)
-        return judge_tree(tree, policy.weights(tree), policy.name)
-    trunk = Grower(game).trunk(TRUNK, states=policy.needs_states)
+        tree = Grower(game).whole(states=policy.needs_states or on_tree is not None)
+        return judge_tree(tree, policy.weights(tree), policy.name, on_tree)
+    trunk = Grower(game).trunk(TRUNK, states=policy.needs_states or on_tree is not None)
     weights = policy.weights(trunk)
     reach = [reach_of(seat, weight) for seat, weight in zip(trunk.seats, weights, strict=True)]
-    results = _branch_results(game, trunk, policy, (reach[0], reach[1]), threads, on_progress)
-    return judge_parts(policy.name, trunk, (reach[0], reach[1]), results)
+    results = _branch_results(game, trunk, policy, (reach[0], reach[1]), threads, on_progress, on_tree)
+    return judge_parts(policy.name, trunk, (reach[0], reach[1]), results, (weights, on_tree))
 
 
 def judge_parts(
@@ -293,6 +314,7 @@ def judge_parts(
     trunk: Tree,
     reach: tuple[Float64Array, Float64Array],
     results: Iterable[tuple[Node, BranchResult]],
+    watched: tuple[Weights, OnTree | None] | None = None,
 ) -> Judgement:
     """Evaluate a policy on a trunk, given the results of its branches.
 
@@ -301,6 +323,7 @@ def judge_parts(
         trunk: the trunk.
         reach: float64[size] of both seats, on the trunk.
         results: each node of the frontier, and the result of its branch.
+        watched: the policy's weights on the trunk, and a function that is called with the trunk.
 
     Raises:
         SolvingError: the probabilities of all ends do not sum to 1.
@@ -318,6 +341,8 @@ def judge_parts(
     nothing = np.zeros(0)
     for seat_tree, gain in zip(trunk.seats, gains, strict=True):
         best_backward(seat_tree.operations, gain, nothing)
+    if watched is not None and watched[1] is not None:
+        watched[1](trunk, watched[0], reach, (gains[0], gains[1]))
     return Judgement(name, value, (float(gains[0][0]), float(gains[1][0])), counts)
 
 
@@ -328,6 +353,7 @@ def _branch_results(
     reach: tuple[Float64Array, Float64Array],
     threads: int | None,
     on_progress: OnProgress | None,
+    on_tree: OnTree | None,
 ) -> Iterator[tuple[Node, BranchResult]]:
     """Yield the result of each branch, in the order of the frontier."""
     own = local()
@@ -335,9 +361,9 @@ def _branch_results(
     def result(node: Node) -> BranchResult:
         if not hasattr(own, "grower"):
             own.grower = Grower(game)
-        branch = own.grower.branch(node, states=policy.needs_states)
+        branch = own.grower.branch(node, states=policy.needs_states or on_tree is not None)
         roots = reach[0][node.sequences[0]], reach[1][node.sequences[1]]
-        return judge_branch(branch, policy.weights(branch), roots)
+        return judge_branch(branch, policy.weights(branch), roots, on_tree)
 
     workers = threads or os.cpu_count() or 1
     nodes = iter(trunk.frontier)

@@ -1,0 +1,191 @@
+"""Exact evaluation of any policy in one call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from millebornes_env import vector_env
+from millebornes_env.agents import GreedyAgent
+from millebornes_env.errors import AgentError, OptionError, SolvingError
+from millebornes_env.solving import ExploitabilityCurve, exploitability
+from millebornes_env.solving.as_policy import policy_of
+from millebornes_env.solving.deck import solvable
+from millebornes_env.solving.minis import judge_sheets, solved_sheets
+from millebornes_env.solving.report import MOST_COSTLY, costs_of
+from millebornes_env.solving.tree import Tree
+from millebornes_env.solving.values import Uniform, Weights, judge
+
+ENV = vector_env(1, "mini7")
+SIZE, ACTIONS = ENV.observation_sections[-1].stop, int(ENV.single_action_space.n)
+
+
+def uniform(rows: Any, masks: Any) -> Any:
+    assert rows.dtype == masks.dtype == np.int8
+    assert rows.shape == (len(masks), SIZE)
+    return masks / masks.sum(axis=1, keepdims=True)
+
+
+def test_a_function_an_agent_and_a_policy_come_to_the_same() -> None:
+    wanted = judge(solvable("mini7"), Uniform())
+    for given in (uniform, "random", Uniform()):
+        found = exploitability(given, "mini7")
+        assert found.deck == "mini7-v0"
+        assert found.value == pytest.approx(wanted.value)
+        assert found.best_responses == pytest.approx(wanted.best)
+        assert found.points == pytest.approx(wanted.exploitability)
+        assert found.percent == pytest.approx(100 * wanted.of_range)
+        assert len(found.costly) == MOST_COSTLY
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_the_costs_of_all_information_sets_add_up_to_nash_conv(
+    small: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the game is walked as a whole or in parts."""
+    if not small:
+        monkeypatch.setattr("millebornes_env.solving.values.SMALL", 6)
+    costs: list[float] = []
+
+    def add(tree: Tree, weights: Weights, reach: Weights, gains: Weights) -> None:
+        for seat in (0, 1):
+            costs.extend(costs_of(tree, seat, weights[seat], reach[seat], gains[seat]).tolist())
+
+    game = solvable("mini7")
+    judged = judge(game, policy_of("greedy", game), on_tree=add)
+    assert min(costs) >= 0
+    assert sum(costs) == pytest.approx(judged.nash_conv)
+    assert [one.cost for one in exploitability("greedy", "mini7").costly] == pytest.approx(
+        sorted(costs, reverse=True)[:MOST_COSTLY]
+    )
+
+
+def test_the_report_names_the_decisions() -> None:
+    text = str(exploitability("greedy", "mini7"))
+    assert text.startswith("greedy on mini7-v0: exploitability 105.9 points, 2.65 % of the payoff range\n")
+    lines = text.splitlines()
+    assert len(lines) == 3 + MOST_COSTLY
+    assert lines[3] == (
+        "  21.905  seat 0 to play at 0 km (Roll), the other at 0 km (Roll), 2 cards to draw, holding Stop, Stop: "
+        "Stop against the other team 100%; best: discard Stop"
+    )
+    first = exploitability(uniform, "mini7").costly[0]
+    assert sum(first.probabilities.values()) == pytest.approx(1)
+    assert first.best in first.probabilities
+
+
+def test_an_equilibrium_costs_nothing() -> None:
+    found = exploitability("equilibrium", "mini7")
+    assert found.percent < 1e-5
+    assert found.value == pytest.approx(1670 / 63, abs=1e-3)
+    assert sum(one.cost for one in found.costly) < 1e-3
+
+
+def test_a_pytorch_module_in_three_lines() -> None:
+    torch = pytest.importorskip("torch")
+    policy = torch.nn.Linear(SIZE, ACTIONS)
+    with torch.no_grad():
+        policy.weight.zero_()
+        policy.bias.zero_()
+    assert exploitability(policy, "mini7").value == pytest.approx(exploitability(uniform, "mini7").value)
+
+    class Both(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def forward(self, rows: Any, masks: Any, extra: int = 0) -> Any:
+            return masks * 5.0, rows.sum(dim=1)
+
+    assert exploitability(Both(), "mini7").value == pytest.approx(exploitability(uniform, "mini7").value)
+
+    class Three(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def forward(self, rows: Any, masks: Any, state: Any) -> Any:
+            return rows
+
+    with pytest.raises(SolvingError, match="forward of Three takes 3 arguments"):
+        exploitability(Three(), "mini7")
+    with pytest.raises(SolvingError, match=r"returned logits of the shape .*a logit for each action"):
+        exploitability(torch.nn.Linear(SIZE, 3), "mini7")
+
+
+def test_a_model_of_stable_baselines3_and_its_file(tmp_path: Path) -> None:
+    contrib = pytest.importorskip("sb3_contrib")
+    from millebornes_env.envs.sb3 import SB3VecEnv  # noqa: PLC0415 - of the extra
+
+    env = SB3VecEnv(8, "random", edition="mini7", seed=1)
+    model = contrib.MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, seed=1)
+    curve = ExploitabilityCurve("mini7", every=256, out=tmp_path / "curve")
+    model.learn(3 * 256, callback=curve.for_sb3())
+    assert [decisions for decisions, _ in curve.points] == [0, 256, 512]
+    assert json.loads((tmp_path / "curve.json").read_text())["deck"] == "mini7-v0"
+    assert (tmp_path / "curve.png").stat().st_size > 5_000
+    found = exploitability(model, "mini7")
+    assert found.judgement.name == "MaskablePPO"
+    assert 0 < found.percent < 30
+    model.save(tmp_path / "model.zip")
+    assert exploitability(str(tmp_path / "model.zip"), "mini7").percent == pytest.approx(found.percent)
+    with pytest.raises(SolvingError, match=r"observations .*those of mini8-v0.*trained on another sheet"):
+        exploitability(model, "mini8+copies_of_stop=1", observe_rules=True)
+    (tmp_path / "text.zip").write_text("no archive")
+    with pytest.raises(SolvingError, match=r"text\.zip is not a model of Stable-Baselines3"):
+        exploitability(tmp_path / "text.zip", "mini7")
+
+
+def test_an_agent_of_a_user() -> None:
+    env = vector_env(1, "mini7")
+    from millebornes_env.agents.protocol import Table  # noqa: PLC0415
+
+    assert exploitability(GreedyAgent(Table.of(env)), "mini7").points == pytest.approx(105.9, abs=0.1)
+    with pytest.raises(AgentError, match="there is no agent 'gredy'"):
+        exploitability("gredy", "mini7")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            lambda rows, masks: masks * 0.9,
+            r"are not probabilities: their sum is .* \(mini7-v0, seat \d to play",
+        ),
+        (lambda rows, masks: masks * np.nan, r"are not probabilities: their sum is nan"),
+        (lambda rows, masks: np.full(masks.shape, 1 / masks.shape[1]), r"gives .* the weight .* not legal"),
+        (lambda rows, masks: rows, r"it must be float\[\d+, 42\]"),
+    ],
+)
+def test_wrong_probabilities_are_told_with_the_information_set(answer: Any, words: str) -> None:
+    with pytest.raises(SolvingError, match=words):
+        exploitability(answer, "mini7")
+
+
+def test_what_cannot_be_evaluated() -> None:
+    with pytest.raises(SolvingError, match="up to 12 cards can be walked"):
+        exploitability("greedy", "parker")
+    with pytest.raises(OptionError, match="every is 0"):
+        ExploitabilityCurve("mini7", every=0)
+
+
+def test_a_curve_of_a_loop_of_ones_own() -> None:
+    curve = ExploitabilityCurve("mini7", every=10)
+    assert curve(0, uniform) == pytest.approx(5.98, abs=0.01)
+    assert curve(9, uniform) is None
+    assert curve(10, "greedy") == pytest.approx(2.65, abs=0.01)
+    assert curve.points == [(0, curve.points[0][1]), (10, curve.points[1][1])]
+
+
+def test_a_policy_that_reads_rules_is_evaluated_on_mini_sheets() -> None:
+    sizes = []
+
+    def play(rows: Any, masks: Any) -> Any:
+        sizes.append(rows.shape[1])
+        return masks / masks.sum(axis=1, keepdims=True)
+
+    done: list[int] = []
+    found = judge_sheets(play, count=4, threads=1, on_progress=done.append)
+    assert done == [1, 2, 3, 4]
+    assert set(sizes) == {vector_env(1, "mini7", observe_rules=True).observation_sections[-1].stop}
+    for one, solved in zip(found, solved_sheets(), strict=False):
+        assert one.exploitability == pytest.approx(solved.uniform, abs=1e-3)
+        assert one.counts.infosets == solved.infosets
+        assert one.best[0] >= solved.value - 1e-3
+        assert -one.best[1] <= solved.value + 1e-3
