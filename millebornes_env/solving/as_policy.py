@@ -15,11 +15,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.command_line import sentence
 from millebornes_env.agents.protocol import Agent, Masks, Observations, ask, forget, sees_hidden_cards
 from millebornes_env.agents.registry import load
 from millebornes_env.engine.numba.compiling import kernel
 from millebornes_env.envs.vector import vector_env
-from millebornes_env.errors import SolvingError, shown
+from millebornes_env.errors import MilleBornesError, SolvingError, shown
 from millebornes_env.games.millebornes.observation import write_observation
 from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
@@ -103,7 +104,17 @@ def _of_rows(function: Callable[..., Any], game: Solvable, spec: ObservationSpec
         with lock:
             if isinstance(function, _AgentFunction):
                 return function(rows, masks, states)
-            result: npt.NDArray[Any] = function(rows, masks)
+            try:
+                result: npt.NDArray[Any] = function(rows, masks)
+            except MilleBornesError:
+                raise
+            except Exception as error:
+                rules = "with" if spec.rules else "without"
+                raise SolvingError(
+                    f"the policy failed on observations int8[{len(rows)}, {width}] of {game.name}, {rules} "
+                    f"its rules ({type(error).__name__}: {sentence(error)}): is it for this sheet, and for "
+                    "observations with these options?"
+                ) from error
             return result
 
     return probabilities

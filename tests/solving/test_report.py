@@ -70,8 +70,8 @@ def test_the_report_names_the_decisions() -> None:
     lines = text.splitlines()
     assert len(lines) == 3 + MOST_COSTLY
     assert lines[3] == (
-        "  21.905  seat 0 to play at 0 km (Roll), the other at 0 km (Roll), 2 cards to draw, holding Stop, Stop: "
-        "Stop against the other team 100%; best: discard Stop"
+        "  21.905  seat 0 to play at 0 km (Roll), the other at 0 km (Roll), 2 cards to draw, "
+        "holding Stop, Stop: Stop against the other team 100%; best: discard Stop"
     )
     first = exploitability(uniform, "mini7").costly[0]
     assert sum(first.probabilities.values()) == pytest.approx(1)
@@ -105,6 +105,12 @@ def test_a_pytorch_module_in_three_lines() -> None:
 
     with pytest.raises(SolvingError, match="forward of Three takes 3 arguments"):
         exploitability(Three(), "mini7")
+    with pytest.raises(
+        SolvingError, match=rf"int8\[\d+, {SIZE}\] of mini7-v0, without its rules \(RuntimeError: "
+    ):
+        exploitability(torch.nn.Linear(SIZE + 56, ACTIONS), "mini7")
+    with pytest.raises(SolvingError, match=r"test/\d, with its rules \(RuntimeError: .*for this sheet"):
+        judge_sheets(torch.nn.Linear(SIZE, ACTIONS), count=1)
     with pytest.raises(SolvingError, match=r"returned logits of the shape .*a logit for each action"):
         exploitability(torch.nn.Linear(SIZE, 3), "mini7")
 
