@@ -31,7 +31,7 @@ from millebornes_env.solving.cfr_in_parts import solver_of
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.policies import write_policy
 from millebornes_env.solving.tree import Counts
-from millebornes_env.solving.values import WHOLE, Judgement, count_nodes, judge
+from millebornes_env.solving.values import WHOLE, Judgement, count_nodes
 
 _REPORT_SECONDS: Final = 2.0
 _SAVE_SECONDS: Final = 60.0
@@ -144,20 +144,14 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
-    from millebornes_env.solving.as_policy import policy_of  # noqa: PLC0415 - needed only here
-    from millebornes_env.solving.report import exploitability  # noqa: PLC0415
+    from millebornes_env.solving.report import COSTLY, exploitability  # noqa: PLC0415 - needed only here
 
-    if len(args.agents) == 1:
-        found = exploitability(
-            args.agents[0], game, seed=args.seed, threads=args.threads, on_progress=progress(args.agents[0])
-        )
-        print(found)
-        return
     print(" | ".join(HEADINGS))
     for agent in args.agents:
-        policy = policy_of(agent, game, args.seed)
-        judgement = judge(game, policy, threads=args.threads, on_progress=progress(agent))
-        print(" | ".join(cells_of(judgement)), flush=True)
+        found = exploitability(agent, game, seed=args.seed, threads=args.threads, on_progress=progress(agent))
+        print(" | ".join(cells_of(found.judgement)), flush=True)
+    if len(args.agents) == 1 and found.costly:
+        print(COSTLY, *found.costly, sep="\n")
 
 
 def cells_of(judgement: Judgement) -> tuple[str, ...]:

@@ -13,18 +13,29 @@ import numpy as np
 
 from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
 from millebornes_env.engine.numba.compiling import plain
-from millebornes_env.errors import MissingExtraError, OptionError
+from millebornes_env.errors import MissingExtraError, OptionError, SolvingError
 from millebornes_env.games.millebornes.actions import action_name
 from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.deck import Solvable, solvable
+from millebornes_env.solving.extensive.evaluation import by_openspiel, by_table, evaluate, record_of
+from millebornes_env.solving.extensive.tree import Tree
 from millebornes_env.solving.policies import describe_decision
-from millebornes_env.solving.tree import Tree
-from millebornes_env.solving.values import Float64Array, Judgement, OnProgress, Weights, judge
+from millebornes_env.solving.tree import Tree as WalkedTree
+from millebornes_env.solving.values import (
+    SMALL,
+    Float64Array,
+    Judgement,
+    OnProgress,
+    Weights,
+    count_nodes,
+    judge,
+)
 from millebornes_env.solving.walk import action_of
 
 MOST_COSTLY: Final = 10
 """Number of information sets in a report."""
+COSTLY: Final = "points per round lost at the dearest information sets:"
 _LEAST_SHARE: Final = 0.005
 """Least probability of an action that is named."""
 
@@ -96,7 +107,7 @@ class Exploitability:
             f"{second:+.4g} as seat 1",
         ]
         if self.costly:
-            lines += ["points per round lost at the dearest information sets:", *map(str, self.costly)]
+            lines += [COSTLY, *map(str, self.costly)]
         return "\n".join(lines)
 
 
@@ -113,7 +124,9 @@ def exploitability(
 
     Args:
         policy: anything that `as_policy.policy_of` accepts: a PyTorch module, a model of Stable-Baselines3 or
-            its zip file, an agent, a run folder, or a function of observations and masks.
+            its zip file, an agent, a run folder, or a function of observations and masks. For decks of up to
+            8 cards also a table of probabilities by information state (`extensive.evaluation.by_table`), or
+            an OpenSpiel policy of `python_mille_bornes`.
         deck: a small rule sheet of up to 12 cards (`mini_decks()` names the shipped ones).
         observe_rules: True if the policy's observations show the rules.
         seed: seed of an agent's random numbers.
@@ -126,6 +139,8 @@ def exploitability(
         MilleBornesError: there is no such deck or agent.
     """
     game = solvable(deck)
+    if isinstance(policy, Mapping) or hasattr(policy, "action_probabilities"):
+        return _of_histories(policy, game, threads)
     costs = _Costs()
     judged = judge(
         game,
@@ -137,6 +152,31 @@ def exploitability(
     return Exploitability(game.name, judged, costs.dearest())
 
 
+def _of_histories(policy: Any, game: Solvable, threads: int | None) -> Exploitability:
+    """Evaluate a policy that may depend on the whole history of a seat."""
+    name = type(policy).__name__
+    if game.cards > SMALL:
+        raise SolvingError(
+            f"{name}: tables and OpenSpiel policies are evaluated history by history, on decks of up to "
+            f"{SMALL} cards; {game.name} has {game.cards}: give a function of observations and masks"
+        )
+    asked = by_table(policy) if isinstance(policy, Mapping) else by_openspiel(policy)
+    values = evaluate(Tree(game.sheet), asked, name)
+    dearest = heapq.nlargest(MOST_COSTLY, values.sets, key=lambda one: one.cost)
+    costly = tuple(
+        CostlySet(
+            one.cost,
+            describe_decision(record_of(one.node)),
+            {action_name(action): share for action, share in one.probabilities.items()},
+            action_name(one.best),
+        )
+        for one in dearest
+        if one.cost > 0
+    )
+    counts = count_nodes(game, threads=threads)
+    return Exploitability(game.name, Judgement(name, values.value, values.best, counts), costly)
+
+
 class _Costs:
     """The dearest information sets of the trees seen so far."""
 
@@ -145,7 +185,7 @@ class _Costs:
         self._kept: list[tuple[float, int, CostlySet]] = []
         self._count = 0
 
-    def add(self, tree: Tree, weights: Weights, reach: Weights, gains: Weights) -> None:
+    def add(self, tree: WalkedTree, weights: Weights, reach: Weights, gains: Weights) -> None:
         """Compare the information sets of a tree with those kept."""
         for number in (0, 1):
             found = np.flatnonzero(tree.decision_seats == number)
@@ -168,7 +208,7 @@ class _Costs:
 
 
 def costs_of(
-    tree: Tree, number: int, weights: Float64Array, reach: Float64Array, gains: Float64Array
+    tree: WalkedTree, number: int, weights: Float64Array, reach: Float64Array, gains: Float64Array
 ) -> Float64Array:
     """Return the cost of each decision of a seat: the gain of the best action over the policy's mixture.
 
@@ -199,7 +239,7 @@ def costs_of(
 
 
 def _costly(
-    tree: Tree, number: int, decision: int, cost: float, weights: Float64Array, gains: Float64Array
+    tree: WalkedTree, number: int, decision: int, cost: float, weights: Float64Array, gains: Float64Array
 ) -> CostlySet:
     """Describe a decision of a tree."""
     seat, operation = tree.seats[number], int(tree.decision_operations[decision])

@@ -15,9 +15,10 @@ from millebornes_env.errors import AgentError, OptionError, SolvingError
 from millebornes_env.solving import ExploitabilityCurve, exploitability
 from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.deck import solvable
+from millebornes_env.solving.extensive import Tree
+from millebornes_env.solving.extensive.evaluation import by_table, evaluate
 from millebornes_env.solving.minis import judge_sheets, solved_sheets
 from millebornes_env.solving.report import MOST_COSTLY, costs_of
-from millebornes_env.solving.tree import Tree
 from millebornes_env.solving.values import Uniform, Weights, judge
 
 ENV = vector_env(1, "mini7")
@@ -51,7 +52,7 @@ def test_the_costs_of_all_information_sets_add_up_to_nash_conv(
         monkeypatch.setattr("millebornes_env.solving.values.SMALL", 6)
     costs: list[float] = []
 
-    def add(tree: Tree, weights: Weights, reach: Weights, gains: Weights) -> None:
+    def add(tree: Any, weights: Weights, reach: Weights, gains: Weights) -> None:
         for seat in (0, 1):
             costs.extend(costs_of(tree, seat, weights[seat], reach[seat], gains[seat]).tolist())
 
@@ -177,6 +178,54 @@ def test_a_curve_of_a_loop_of_ones_own() -> None:
     assert curve(9, uniform) is None
     assert curve(10, "greedy") == pytest.approx(2.65, abs=0.01)
     assert curve.points == [(0, curve.points[0][1]), (10, curve.points[1][1])]
+
+
+SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
+
+
+def table_of(tree: Tree, form: str) -> dict[Any, Any]:
+    """Uniform play at every information state, by key."""
+    table: dict[Any, Any] = {}
+    nodes = [tree.root]
+    while nodes:
+        node = nodes.pop()
+        nodes += [node.child(action) for action in node.actions]
+        if node.player >= 0:
+            key = (
+                node.key(node.player)
+                if form == "bytes"
+                else node.text(node.player, compact=form == "compact")
+            )
+            table[key] = {action: 1 / len(node.actions) for action in node.actions}
+    return table
+
+
+@pytest.mark.parametrize("form", ["bytes", "text", "compact"])
+def test_a_table_by_information_state(form: str) -> None:
+    """Best responses that may remember all that a seat has seen win no more than those of the walk."""
+    table = table_of(Tree(SMALL), form)
+    found, wanted = exploitability(table, SMALL), exploitability("random", SMALL)
+    assert found.value == pytest.approx(wanted.value)
+    assert found.best_responses == pytest.approx(wanted.best_responses)
+    assert found.judgement.counts == wanted.judgement.counts
+    values = evaluate(Tree(SMALL), by_table(table))
+    assert sum(one.cost for one in values.sets) == pytest.approx(found.judgement.nash_conv)
+
+
+def test_a_wrong_table_is_told_with_the_information_state() -> None:
+    table = table_of(Tree(SMALL), "text")
+    key = max(table, key=len)
+    with pytest.raises(SolvingError, match="no entry for the information state"):
+        exploitability({key: table[key]}, SMALL)
+    wrongs: list[tuple[dict[int, float], str]] = [
+        ({}, "their sum is 0, the lowest is 0"),
+        ({41: 1.0}, "action 41 the weight 1.0 where it is illegal"),
+    ]
+    for wrong, words in wrongs:
+        with pytest.raises(SolvingError, match=words):
+            exploitability(dict.fromkeys(table, wrong), SMALL)
+    with pytest.raises(SolvingError, match="on decks of up to 8 cards; mini10-v0 has 10"):
+        exploitability(table, "mini10")
 
 
 def test_a_policy_that_reads_rules_is_evaluated_on_mini_sheets() -> None:

@@ -22,6 +22,7 @@ from open_spiel.python.algorithms.get_all_states import get_all_states  # noqa: 
 
 import millebornes_env.solving.openspiel  # noqa: E402, F401 - registers the game
 from millebornes_env import vector_env  # noqa: E402
+from millebornes_env.solving import report  # noqa: E402
 from millebornes_env.solving.cfr import Solver  # noqa: E402
 from millebornes_env.solving.deck import solvable  # noqa: E402
 from millebornes_env.solving.extensive import Tree  # noqa: E402
@@ -188,6 +189,14 @@ def test_its_cfr_finds_the_value_that_ours_finds() -> None:
         result, exploitable = solved(pyspiel.load_game(FIVE_CARDS.replace("deck", f"key={key},deck")), 25)
         assert exploitable < 10.0
         assert result == pytest.approx(ours.judge().value, abs=5.0)
+
+
+def test_a_policy_of_openspiel_is_evaluated_exactly() -> None:
+    game = five()
+    policy = policies.UniformRandomPolicy(game)
+    found = report.exploitability(policy, game.tree.edition)
+    assert found.points == pytest.approx(exploitability.exploitability(game, policy))
+    assert found.points == pytest.approx(report.exploitability("random", game.tree.edition).points)
 
 
 def test_both_keys_have_the_same_best_responses() -> None:
