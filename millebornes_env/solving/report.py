@@ -12,8 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
+from millebornes_env._util.texts import json_of_file
 from millebornes_env.engine.numba.compiling import plain
-from millebornes_env.errors import MissingExtraError, OptionError, SolvingError
+from millebornes_env.errors import MissingExtraError, OptionError, SolvingError, shown
 from millebornes_env.games.millebornes.actions import action_name
 from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.solving.as_policy import policy_of
@@ -36,6 +37,7 @@ from millebornes_env.solving.walk import action_of
 MOST_COSTLY: Final = 10
 """Number of information sets in a report."""
 COSTLY: Final = "points per round lost at the dearest information sets:"
+_POINTS: Final = "decisions_and_percent"
 _LEAST_SHARE: Final = 0.005
 """Least probability of an action that is named."""
 
@@ -266,7 +268,7 @@ class ExploitabilityCurve:
     """
 
     def __init__(
-        self, deck: str = "mini8", *, every: int = 100_000, out: Path | None = None, **options: Any
+        self, deck: str | Solvable = "mini8", *, every: int = 100_000, out: Path | None = None, **options: Any
     ) -> None:
         """Create an empty curve.
 
@@ -274,7 +276,7 @@ class ExploitabilityCurve:
             deck: a small rule sheet.
             every: least number of decisions between two evaluations.
             out: path without suffix; each evaluation writes the curve to `.json` and, if matplotlib is
-                installed, to `.png`. None: nothing is written.
+                installed, to `.png`. A curve that is there already is continued. None: nothing is written.
             **options: options of `exploitability`.
 
         Raises:
@@ -286,6 +288,14 @@ class ExploitabilityCurve:
         self._game, self._options = solvable(deck), options
         self._every, self._out = every, out
         self.points: list[tuple[int, float]] = []
+        if out is not None and out.with_suffix(".json").is_file():
+            known = json_of_file(out.with_suffix(".json"), SolvingError)
+            if known.get("deck") != self._game.name:
+                raise SolvingError(
+                    f"{out.with_suffix('.json')} is a curve of {shown(known.get('deck'))}, not of "
+                    f"{self._game.name}: choose another file"
+                )
+            self.points = [(int(decisions), float(percent)) for decisions, percent in known[_POINTS]]
 
     def __call__(self, decisions: int, policy: Any) -> float | None:
         """Evaluate the policy if enough decisions have passed since the last time.
@@ -293,12 +303,14 @@ class ExploitabilityCurve:
         Returns:
             Exploitability in percent of the payoff range; None if it is too early.
         """
+        while self.points and decisions < self.points[-1][0]:  # the run went on from an earlier checkpoint
+            self.points.pop()
         if self.points and decisions < self.points[-1][0] + self._every:
             return None
         found = exploitability(policy, self._game, **self._options)
         self.points.append((int(decisions), found.percent))
         if self._out is not None:
-            content = {"deck": self._game.name, "decisions_and_percent": self.points}
+            content = {"deck": self._game.name, _POINTS: self.points}
             write_json_atomically(self._out.with_suffix(".json"), content)
             save_picture(self._out.with_suffix(".png"), self._plotted)
         return found.percent

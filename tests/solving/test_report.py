@@ -180,6 +180,18 @@ def test_a_curve_of_a_loop_of_ones_own() -> None:
     assert curve.points == [(0, curve.points[0][1]), (10, curve.points[1][1])]
 
 
+def test_a_curve_goes_on_where_it_was(tmp_path: Path) -> None:
+    out = tmp_path / "curve"
+    curve = ExploitabilityCurve("mini7", every=1, out=out)
+    for decisions in (0, 5, 9):
+        curve(decisions, uniform)
+    later = ExploitabilityCurve("mini7", every=1, out=out)
+    later(7, "greedy")  # from a checkpoint before the last evaluation
+    assert [decisions for decisions, _ in later.points] == [0, 5, 7]
+    with pytest.raises(SolvingError, match=r"is a curve of 'mini7-v0', not of mini8-v0"):
+        ExploitabilityCurve("mini8", out=out)
+
+
 SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
 
 

@@ -15,12 +15,14 @@ from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.engine.numba.compiling import IS_COMPILED
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
+from millebornes_env.solving import exploitability
 from tests.agents.policies import rows_by_state
 from tests.each import each
-from tests.train.short_runs import command, killed, same, short, weights
+from tests.train.short_runs import command, killed, read, same, short, weights
 from train import selfplay
 from train.common.run_folder import (
     CHECKPOINT_FILE,
+    EVENTS_FOLDER,
     FAILED_BATCH,
     LossError,
     RunError,
@@ -163,6 +165,20 @@ def test_all_is_compiled_when_the_clock_starts(stopped: tuple[Path, tuple[int, l
     _, (known, late) = stopped
     assert known > 20
     assert late == []
+
+
+def test_a_run_on_a_mini_deck_measures_its_exploitability(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    train(short(folder, edition=("mini7",), eval_seconds=1e-9, eval_deals=2))
+    curve = json.loads((folder / "exploitability.json").read_text())
+    assert curve["deck"] == "mini7-v0"
+    assert len(curve["decisions_and_percent"]) > 2
+    last = exploitability(f"policy:{folder},mode=sample", "mini7")
+    decisions, percent = curve["decisions_and_percent"][-1]
+    assert percent == pytest.approx(last.percent)
+    logged = read(folder / EVENTS_FOLDER)["eval/exploitability_percent"][-1]
+    assert logged == pytest.approx((decisions, percent))
+    assert (folder / "exploitability.png").stat().st_size > 5_000
 
 
 def test_a_run_is_not_overwritten_without_resume(run: Path) -> None:

@@ -29,6 +29,10 @@ from millebornes_env._util.versions import versions
 from millebornes_env.arena.gauntlet import Gauntlet, Point, curve_title, save_curve, seconds_to_next, warm_up
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.cli.console import progress_console
+from millebornes_env.errors import SolvingError
+from millebornes_env.games.variants import Split
+from millebornes_env.solving.report import ExploitabilityCurve
+from millebornes_env.solving.values import SMALL
 from train.common.options import TrainingOptions, parse_options
 from train.common.run_folder import (
     BEST_FOLDER,
@@ -53,6 +57,9 @@ Options = TypeVar("Options")
 LOSS_NOT_FINITE: Final = 1
 """Exit code: options and files are valid, but a loss became NaN or infinite."""
 
+EXPLOITABILITY: Final = "exploitability"
+"""Name of the curve of exploitability in the run folder, without suffix."""
+_PLAYERS_OF_SMALL_DECKS: Final = 2
 _FILE_VERSION: Final = "brain.Event:2"
 _LOG_SECONDS: Final = 2.0
 
@@ -122,6 +129,7 @@ class Run:
         self._decisions_at_log = 0
         self._config: dict[str, Any] = {}
         self._gauntlet: Gauntlet | None = None
+        self._exploitability: ExploitabilityCurve | None = None
         self._is_running = False  # `begin` sets the following, too
         self._learner: Learner
         self._scalars: Scalars
@@ -186,6 +194,7 @@ class Run:
         self._closing.callback(self._scalars.close)
         if self.args.eval_seconds > 0:
             self._gauntlet = Gauntlet(self._tables(), self.args.gauntlet, self.args.eval_deals)
+            self._exploitability = self._curve_of_small_deck()
         self._started = self._last_log = self._last_checkpoint = self._last_point = time.perf_counter()
         self._decisions_at_log = learner.decisions
         self._is_running = True
@@ -199,6 +208,19 @@ class Run:
             MatchConfig(name, args.players, args.teams, episode=episode, seed=args.seed)
             for name in args.sheets
         ]
+
+    def _curve_of_small_deck(self) -> ExploitabilityCurve | None:
+        """Return the curve of exploitability, if the only sheet is a deck that is evaluated in a second."""
+        table = self._tables()[0]
+        find, is_alone = self.args.game.find_hook("solving.solvable"), len(self.args.sheets) == 1
+        is_drawn = isinstance(table.sheets, Split)
+        if find is None or not is_alone or is_drawn or table.players != _PLAYERS_OF_SMALL_DECKS:
+            return None
+        try:
+            deck = find(table.sheets, largest=SMALL)
+        except SolvingError:
+            return None
+        return ExploitabilityCurve(deck, every=1, out=self.folder / EXPLOITABILITY)
 
     def _restore_checkpoint(self) -> None:
         progress, tensors = read_tensors(self.folder, self._kind)
@@ -308,6 +330,11 @@ class Run:
         self.curve.append(point)
         self._bar.say(str(point))
         self.add_scalars(point.metrics())
+        if self._exploitability is not None:
+            percent = self._exploitability(self._learner.decisions, f"policy:{self.folder},mode=sample")
+            if percent is not None:  # else there was no update since the last evaluation
+                self.add_scalars({"eval/exploitability_percent": percent})
+                self._bar.say(f"exploitability: {percent:.3g} % of the payoff range")
         if point.elo_low > self._best:
             self._best = point.elo_low
             try:
