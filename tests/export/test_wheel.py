@@ -196,7 +196,8 @@ def test_a_users_script_is_checked_by_mypy(installed: Path, tmp_path: Path) -> N
     """The types come with the package: a script that uses it rightly passes, slips are found."""
     (tmp_path / "slips.py").write_text(SLIPS, encoding="utf-8")
     script = shutil.copy(ROOT / "tests" / "export" / "every_face.py", tmp_path)
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", installed]
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--disable-error-code", "import-untyped"]  # PettingZoo
+    mypy += ["--python-executable", str(installed)]
     assert "no issues found" in run(*mypy, script, cwd=tmp_path)
     result = run(*mypy, "slips.py", cwd=tmp_path, code=1).splitlines()
     assert [line.partition(": error: ")[0] for line in result[:-1]] == [
