@@ -18,6 +18,8 @@ from millebornes_env.errors import EditionError, OptionError, shown
 MOST_BYTES_OF_A_SHEET: Final = 2**20
 
 NO_OR_YES: Final = ("no", "yes")
+NEUTRAL: Final = "roadtrip"
+"""Name of mini decks for those who must avoid the trademark: `roadtrip8` is `mini8`."""
 """The choices of a rule with a boolean value."""
 
 _TEXTS: Final = ("name", "title", "summary")
@@ -198,9 +200,9 @@ class RuleSheet(Generic[R]):
         """Return the sheet of a name, a label or a path; a sheet is returned unchanged.
 
         Args:
-            given: one of `names()` or of `mini_names()` (`mini8` means the newest version, `mini8-v0`), a
-                sheet of a split such as `variants-v1:train/123456`, a label such as `parker+max_200=4`, or
-                the path of a file, ending in `.toml`.
+            given: one of `names()` or of `mini_names()` (`mini8`, or neutrally `roadtrip8`, means the newest
+                version, `mini8-v0`), a sheet of a split such as `variants-v1:train/123456`, a label such as
+                `parker+max_200=4`, or the path of a file, ending in `.toml`.
 
         Raises:
             EditionError: the name is unknown (the message lists the sheets), the file is not a valid sheet,
@@ -396,11 +398,15 @@ def names_in(folder: Path) -> tuple[str, ...]:
 
 
 def newest_version(name: str, names: Iterable[str]) -> str | None:
-    """Return the newest version of a name among `names` (such as `mini8-v0` for `mini8`), or None."""
+    """Return the newest version of a name among `names` (such as `mini8-v0` for `mini8`), or None.
+
+    A mini deck has a neutral name, too: `roadtrip8` is `mini8`.
+    """
+    name = re.sub(rf"^{NEUTRAL}(?=\d)", "mini", name)
     versions = []
     for one in names:
         stem, _, version = one.rpartition("-v")
-        if stem == name and _NUMBER.fullmatch(version):
+        if name in (stem, one) and _NUMBER.fullmatch(version):
             versions.append((int(version), one))
     return max(versions)[1] if versions else None
 

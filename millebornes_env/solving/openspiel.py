@@ -34,6 +34,8 @@ except ModuleNotFoundError as _missing:
     raise MissingExtraError.of("millebornes_env.solving.openspiel", _missing, "openspiel") from None
 
 NAME: Final = "python_mille_bornes"
+NEUTRAL_NAME: Final = "python_road_trip"
+"""The same game under a name that is no trademark."""
 
 KEYS: Final = ("full", "compact")
 """Forms of `information_state_string`: the action-observation history, or a summary of it."""
@@ -58,22 +60,25 @@ of the sheet's, as in positions: `3x50 2xroll stop right_of_way`; `rules`: other
 
 _TREE_PARAMETERS: Final = ("edition", "players", "teams", "deck", "rules", "first", "reward")
 
-_TYPE = pyspiel.GameType(
-    short_name=NAME,
-    long_name="Mille Bornes, one round",
-    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-    utility=pyspiel.GameType.Utility.ZERO_SUM,
-    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-    max_num_players=8,
-    min_num_players=2,
-    provides_information_state_string=True,
-    provides_information_state_tensor=True,
-    provides_observation_string=True,
-    provides_observation_tensor=True,
-    parameter_specification=dict(PARAMETERS),
-)
+
+def _type_named(name: str) -> Any:
+    """Return the type of the game under a name."""
+    return pyspiel.GameType(
+        short_name=name,
+        long_name="Mille Bornes, one round" if name == NAME else "Road Trip, one round",
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=8,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=True,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification=dict(PARAMETERS),
+    )
 
 
 def _parse_deck(words: str) -> dict[str, int]:
@@ -128,9 +133,12 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
     """One round of Mille Bornes at a table.
 
     Attributes:
+        type: the type under which OpenSpiel knows the game.
         tree: the game tree.
         is_compact: True if information states are compact (`KEYS`).
     """
+
+    type: Any = _type_named(NAME)
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         """Make the game; `pyspiel.load_game` calls this.
@@ -160,7 +168,7 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
             utility_sum=0.0,
             max_game_length=decisions,
         )
-        super().__init__(_TYPE, info, parameters)
+        super().__init__(self.type, info, parameters)
 
     def new_initial_state(self, struct: Mapping[str, Any] | None = None) -> MilleBornesState:
         """Return the root, or the state that a struct describes (`to_struct`), by its `history`."""
@@ -346,6 +354,22 @@ class MilleBornesObserver:
         return "\n".join([f"player_{player}", *parts])
 
 
-pyspiel.register_game(_TYPE, MilleBornesGame)
+class RoadTripGame(MilleBornesGame):
+    """The game under its neutral name."""
 
-__all__ = ["KEYS", "NAME", "PARAMETERS", "MilleBornesGame", "MilleBornesObserver", "MilleBornesState"]
+    type = _type_named(NEUTRAL_NAME)
+
+
+for _game in (MilleBornesGame, RoadTripGame):
+    pyspiel.register_game(_game.type, _game)
+
+__all__ = [
+    "KEYS",
+    "NAME",
+    "NEUTRAL_NAME",
+    "PARAMETERS",
+    "MilleBornesGame",
+    "MilleBornesObserver",
+    "MilleBornesState",
+    "RoadTripGame",
+]

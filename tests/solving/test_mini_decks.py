@@ -47,8 +47,8 @@ def test_what_they_are_about() -> None:
 
 def test_a_name_without_its_version_means_the_newest() -> None:
     """Results name the version, whatever a user typed."""
-    assert edition("mini8") is edition("mini8-v0")
-    assert edition("mini8+target=50").label == "mini8-v0+target=50"
+    assert edition("mini8") is edition("mini8-v0") is edition("roadtrip8") is edition("roadtrip8-v0")
+    assert edition("mini8+target=50").label == edition("roadtrip8+target=50").label == "mini8-v0+target=50"
     with pytest.raises(EditionError, match=r"mini decks: mini7, .* Did you mean 'mini12-v0'"):
         edition("mini12-v9")
 

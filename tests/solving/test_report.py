@@ -47,7 +47,7 @@ def test_a_function_an_agent_and_a_policy_come_to_the_same() -> None:
 def test_the_costs_of_all_information_sets_add_up_to_nash_conv(
     small: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether the game is walked as a whole or in parts."""
+    """It is walked as a whole, and in parts."""
     if not small:
         monkeypatch.setattr("millebornes_env.solving.values.SMALL", 6)
     costs: list[float] = []

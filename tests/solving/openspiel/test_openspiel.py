@@ -146,6 +146,14 @@ def test_parameters_make_the_table() -> None:
             pyspiel.load_game(f"python_mille_bornes({wrong})")
 
 
+def test_the_neutral_name_is_the_same_game() -> None:
+    game = pyspiel.load_game("python_road_trip(edition=roadtrip7)")
+    other = pyspiel.load_game("python_mille_bornes(edition=mini7)")
+    assert game.get_type().short_name == "python_road_trip"
+    assert game.new_initial_state().chance_outcomes() == other.new_initial_state().chance_outcomes()
+    assert str(pyspiel.load_game(str(game))) == str(game)
+
+
 def test_a_state_is_copied_pickled_and_written_as_a_struct() -> None:
     game = five()
     for state in random_states(game, 2):
