@@ -560,6 +560,7 @@ class Trainer:
         workers: the processes that learn together, each from games of its own.
         updates: number of updates so far.
         decisions: decisions learned from so far, in all processes.
+        flat: the last rollout, with rows [T * N] for [T, N].
         seconds: time of each of `PARTS` since the run began.
     """
 
@@ -600,7 +601,7 @@ class Trainer:
             args.num_steps, games.num_games, games.num_inputs, games.num_actions, games.players
         )
         rows = args.num_steps * games.num_games
-        self._flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
+        self.flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
         oracle_size = games.oracle_size if self.oracle else 0
         self._oracle_rows = torch.zeros((args.num_steps, games.num_games, oracle_size), dtype=torch.int8)
         self._seat_memory = new_seat_memory(args.threads, games.players)
@@ -667,9 +668,9 @@ class Trainer:
         """
         args = self.args
         with timed(self.seconds, "advantage"):
-            rows = np.flatnonzero(self._flat.loss_mask)
+            rows = np.flatnonzero(self.flat.loss_mask)
             learned_from, batches = self._sizes(rows)
-            advantages = self._flat.advantages
+            advantages = self.flat.advantages
             mean, deviation = self.workers.mean_and_std(advantages[rows])
             advantages -= mean
             advantages /= deviation + 1e-8
@@ -694,7 +695,7 @@ class Trainer:
         self.decisions += learned_from
         self._update_copies()
         means = dict(zip(MEANS, (totals / (batches * args.num_epochs)).tolist(), strict=True))
-        returns, values = self._flat.returns[rows], self._flat.values[rows]  # of this process
+        returns, values = self.flat.returns[rows], self.flat.values[rows]  # of this process
         unexplained = float((returns - values).var() / max(returns.var(), 1e-12))
         return {**means, "explained_variance": 1.0 - unexplained, "ent_coef": ent_coef}
 
@@ -717,7 +718,7 @@ class Trainer:
 
     def _step(self, rows: Int64Array, coefs: LossCoefs) -> Float64Array:
         """Take one step of gradient descent; return the means of the statistics."""
-        flat, backend, scratch = self._flat, self._policy.backend, self._scratch
+        flat, backend, scratch = self.flat, self._policy.backend, self._scratch
         logits = backend.forward(flat.observations, flat.masks, rows)
         magnet = np.zeros((0, 0), np.float32)
         if self.magnet is not None:
@@ -748,7 +749,7 @@ class Trainer:
             return 0.0
         index = torch.from_numpy(rows)
         values = self.oracle(self._oracle_rows.flatten(0, 1)[index], self._precision).squeeze(1)
-        errors = values.detach() - torch.from_numpy(self._flat.returns)[index]
+        errors = values.detach() - torch.from_numpy(self.flat.returns)[index]
         values.backward(errors / len(rows))
         return 0.5 * float((errors * errors).mean())
 

@@ -159,6 +159,24 @@ def write_weights(
                 sequence += 1
 
 
+@kernel
+def write_actions(
+    deck: Deck,
+    phases: npt.NDArray[np.int8],
+    sets: Int32Array,
+    sequences: Int32Array,
+    weights: Float64Array,
+    answer: Float64Array,
+) -> None:
+    """Write weights by sequence into `answer` as action probabilities; the inverse of `write_weights`."""
+    for at in range(len(phases)):
+        sequence = sequences[at]
+        for choice in range(2 * len(deck.cards) + 2):
+            if (sets[at] >> choice) & 1:
+                answer[at, action_of(deck, int(phases[at]), choice)] = weights[sequence]
+                sequence += 1
+
+
 # Tables -----------------------------------------------------------------------------------------------------
 
 

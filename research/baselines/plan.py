@@ -74,7 +74,7 @@ def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = 
 def _check_over(where: str, options: Any, method: Method, above: Sequence[Method]) -> None:
     """Check that the method whose network is reused comes earlier, on the same decks."""
     over = getattr(options, "over", None)
-    if over is None:
+    if not over:
         return
     learned = {deck: one.seeds[deck] for one in above if one.name == over for deck in one.decks}
     if missing := [deck for deck in method.decks if deck not in learned]:

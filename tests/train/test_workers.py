@@ -137,7 +137,7 @@ def test_a_loss_that_became_nan_in_one_process_is_an_error_in_all(trainers: tupl
     def broken(trainer: Trainer) -> None:
         trainer.collect()
         if trainer is other:
-            trainer._flat.returns[:] = np.nan
+            trainer.flat.returns[:] = np.nan
         with pytest.raises(LossError, match="became NaN or infinite in update 1"):
             trainer.learn(0.5)
 
