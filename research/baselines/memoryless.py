@@ -172,14 +172,18 @@ class SharedCfr:
         for _ in range(iterations):
             self.iteration += 1
             for number in (0, 1):
-                weights = self.table.weights(self.table.normalized(self._regrets))
+                weights = self.table.weights(self.last())
                 self._regrets = np.maximum(self._regrets + self.table.regrets(number, weights), 0.0)
-            weights = self.table.weights(self.table.normalized(self._regrets))
+            weights = self.table.weights(self.last())
             self.average += self.iteration * self.table.reach(weights)
 
     def policy(self) -> Float64Array:
         """Return the average policy, float64[S]."""
         return self.table.normalized(self.average)
+
+    def last(self) -> Float64Array:
+        """Return the policy of the last iteration, float64[S]; here it is closer to an equilibrium at first."""
+        return self.table.normalized(self._regrets)
 
 
 @dataclass(frozen=True)
@@ -187,12 +191,14 @@ class Fit:
     """How a network is fitted.
 
     Attributes:
-        steps: steps of Adam on all observations.
+        steps: steps of Adam.
+        batch_size: observations in a step, drawn anew for each; all, if there are no more.
         rollouts: rollouts of the fitted policy, to which the value is fitted.
         learning_rate: of the first step; it falls to 0.
     """
 
     steps: int = 6000
+    batch_size: int = 4096
     rollouts: int = 20
     learning_rate: float = 5e-3
 
@@ -215,12 +221,18 @@ def fit(trainer: Trainer, inputs: Float32Array, table: Table, policy: Float64Arr
     reach = np.add.reduceat(table.reach(table.weights(policy)), table.firsts[:-1])
     importance = torch.from_numpy(np.sqrt(reach / reach.mean()) + 0.1).float()
     optimizer = torch.optim.Adam(network.parameters(), how.learning_rate)
-    rollouts: list[tuple[Any, Any]] = []
+    rng, rollouts = np.random.default_rng(trainer.args.seed), list[tuple[Any, Any]]()
+
+    def drawn() -> Any:
+        return torch.from_numpy(rng.integers(len(rows), size=how.batch_size))
+
     for step in range(how.steps):
         for group in optimizer.param_groups:
             group["lr"] = how.learning_rate * (1 - step / how.steps)
-        logits = network(rows)[:, :-1].masked_fill(illegal, -1e9)
-        loss = -(importance * (wanted * torch.log_softmax(logits, dim=1)).sum(dim=1)).mean()
+        batch = drawn() if len(rows) > how.batch_size else slice(None)
+        logits = network(rows[batch])[:, :-1].masked_fill(illegal[batch], -1e9)
+        fits = (wanted[batch] * torch.log_softmax(logits, dim=1)).sum(dim=1)
+        loss = -(importance[batch] * fits).mean()
         if len(rollouts) < how.rollouts and step >= how.steps // 2:
             trainer.collect()
             counted = np.flatnonzero(trainer.flat.loss_mask)

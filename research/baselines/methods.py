@@ -86,7 +86,7 @@ class SelfplayOptions:
 class FittedOptions(Fit):
     """Options of a network that is fitted to a policy without memory."""
 
-    iterations: int = 300
+    iterations: int = 60
     """iterations of CFR+ with regrets by observation, which make the policy"""
     hidden: tuple[int, ...] = (128,)
 
@@ -161,7 +161,7 @@ def fit_network(task: Task, options: FittedOptions) -> None:
     with task.learning():
         solver = SharedCfr(Table(task.game))
         solver.run(options.iterations)
-        table, policy = solver.table, solver.policy()
+        table, policy = solver.table, solver.last()
         trainer = _trainer(task, SelfplayOptions(hidden=options.hidden))
         folder = network_folder(task.folder, task.name)
         trainer.save_policy(folder)

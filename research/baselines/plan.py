@@ -15,6 +15,8 @@ from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as game_of
 
 T = TypeVar("T")
+PROTOCOL: Final = 1
+"""Version of the protocol (docs/protocol.md) that this code measures."""
 _ENTRIES: Final = ("run", "decks", "seeds", "options")  # of a method
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+=.-]*")
 """Files are named after methods."""
@@ -39,8 +41,21 @@ class Method:
     options: Mapping[str, Any]
 
 
-def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = ()) -> list[Method]:
-    """Read the plan.
+@dataclass(frozen=True)
+class Plan:
+    """A plan of methods.
+
+    Attributes:
+        methods: the methods, in the order of the file.
+        protocol: version of the protocol that the plan follows; 0 for a plan of one's own.
+    """
+
+    methods: Sequence[Method]
+    protocol: int = 0
+
+
+def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = ()) -> Plan:
+    """Read a plan.
 
     Args:
         path: path of the YAML file.
@@ -62,13 +77,19 @@ def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = 
     methods = content.get("methods") if isinstance(content, dict) else None
     if not isinstance(methods, dict) or not methods:
         raise MilleBornesError(f"the plan {str(path)!r} has no entry 'methods': add one with the methods")
+    protocol = content.get("protocol", 0)
+    if protocol not in (0, PROTOCOL):
+        raise MilleBornesError(
+            f"the plan {str(path)!r} follows protocol {shown(protocol)}; this version measures protocol "
+            f"{PROTOCOL}: use the version of millebornes_env that the plan comes from, or leave the entry out"
+        )
     result = [_method(str(path), str(name), given, runs) for name, given in methods.items()]
     for number, method in enumerate(result):
         where = f"{path}, method {shown(method.name)}"
         if method.run in learners and 0 in method.decks.values():
             raise MilleBornesError(f"{where}: a deck has 0 decisions; {method.run} needs 1 or more")
         _check_over(where, checked(runs[method.run], method.options, where), method, result[:number])
-    return result
+    return Plan(result, int(protocol))
 
 
 def _check_over(where: str, options: Any, method: Method, above: Sequence[Method]) -> None:
