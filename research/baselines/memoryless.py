@@ -182,7 +182,7 @@ class SharedCfr:
         return self.table.normalized(self.average)
 
     def last(self) -> Float64Array:
-        """Return the policy of the last iteration, float64[S]; here it is closer to an equilibrium at first."""
+        """Return the policy of the last iteration, float64[S], which is the better one at first."""
         return self.table.normalized(self._regrets)
 
 
