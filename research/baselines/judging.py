@@ -14,8 +14,6 @@ from typing import Any, Final
 import numpy as np
 
 from millebornes_env._util.files import write_bytes_atomically
-from millebornes_env.errors import MilleBornesError
-from millebornes_env.solving.archives import open_archive
 from millebornes_env.solving.deck import Solvable, solvable
 from millebornes_env.solving.tree import Grower, Tree
 from millebornes_env.solving.values import (
@@ -26,8 +24,6 @@ from millebornes_env.solving.values import (
     Weights,
     judge,
     judge_tree,
-    reach_of,
-    total,
 )
 
 POINTS: Final = 8
@@ -43,7 +39,7 @@ def small_tree(deck: str) -> Tree:
 
 
 def is_small(game: Solvable) -> bool:
-    """Return True if the policies of the deck are kept, for the matrix of head-to-head results."""
+    """Return True if the policies of the deck are kept, as weights of its whole tree."""
     return game.cards <= SMALL
 
 
@@ -140,31 +136,3 @@ class Task:
 def policy_path(folder: Path, name: str) -> Path:
     """Return the path of the policy of a part."""
     return folder / "policies" / f"{name}.npz"
-
-
-def read_table(path: Path) -> Weights:
-    """Read a policy that `save_policy` wrote.
-
-    Raises:
-        MilleBornesError: the file is damaged.
-        OSError: there is no such file.
-    """
-    try:
-        with open_archive(path) as result:
-            return result["seat_0"].astype(np.float64), result["seat_1"].astype(np.float64)
-    except ValueError as error:
-        raise MilleBornesError(
-            f"{str(path)!r} is damaged ({error}): remove it, and it is computed again"
-        ) from None
-
-
-def head_to_head(tree: Tree, one: Weights, other: Weights) -> float:
-    """Return the exact expected points per round of one policy against another, averaged over both seats."""
-    reach = [
-        [reach_of(seat, weights[number]) for number, seat in enumerate(tree.seats)]
-        for weights in (one, other)
-    ]
-    first, second = tree.end_sequences
-    as_first = total(tree.end_values, reach[0][0][first] * reach[1][1][second])
-    as_second = -total(tree.end_values, reach[1][0][first] * reach[0][1][second])
-    return (as_first + as_second) / 2

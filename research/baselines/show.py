@@ -1,4 +1,4 @@
-"""The table, the matrix and the picture of `research.exploitability`."""
+"""The tables and the picture of `research.exploitability`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from research.baselines.judging import head_to_head, policy_path, read_table, small_tree
 from research.intervals import Interval, interquartile_mean, over_seeds, over_tasks
 from research.parts import Record
 from research.pictures import COLOURS, plot_band, styled
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Float64Array = npt.NDArray[np.float64]
 Cells = dict[tuple[str, str], list[Record]]
 
 _LEAST: Final = 1e-4
@@ -46,7 +43,7 @@ def last(records: Sequence[Record], what: str) -> list[float]:
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """Build the tables of the results of each method; for small decks, the head-to-head matrices too."""
+    """Build the tables of the results of each method, by deck and over several decks."""
     cells, rows = by_cell(records), []
     for deck in decks_of(records):
         for (its_deck, method), result in cells.items():
@@ -61,7 +58,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
         "exploitability, points",
         "% of the payoff range",
     )
-    return [Table(headings, tuple(rows), text_columns=2), *_over_decks(records), *_matrices(records)]
+    return [Table(headings, tuple(rows), text_columns=2), *_over_decks(records)]
 
 
 def _over_decks(records: Sequence[Record]) -> list[Table]:
@@ -119,85 +116,30 @@ def _digits(value: float) -> str:
     return f"{value:.{max(0, 2 - int(np.floor(np.log10(value))))}f}" if value > 1e-4 else f"{value:.0e}"
 
 
-# Who wins how much from whom --------------------------------------------------------------------------------
-
-
-def matrix(records: Sequence[Record], deck: str) -> tuple[list[str], Float64Array]:
-    """Return the exact head-to-head points of the final policies, averaged over seeds.
-
-    Returns:
-        The methods whose policies were kept, and float64[M, M]: points a round of the row from the column.
-    """
-    policies: dict[str, list[Any]] = {}
-    name = ""
-    for (its_deck, method), result in by_cell(records).items():
-        paths = [policy_path(record.part.folder, record.part.name) for record in result]
-        if its_deck == deck and all(path.is_file() for path in paths):
-            policies[method] = [read_table(path) for path in paths]
-            name = result[0].result["deck"]
-    if len(policies) < 2:
-        return [], np.zeros((0, 0))
-    tree = small_tree(name)
-    won = np.zeros((len(policies), len(policies)))
-    for row, mine in enumerate(policies.values()):
-        for column, theirs in enumerate(policies.values()):
-            if row < column:
-                pairs = max(len(mine), len(theirs))
-                gains = [
-                    head_to_head(tree, mine[pair % len(mine)], theirs[pair % len(theirs)])
-                    for pair in range(pairs)
-                ]
-                won[row, column] = np.mean(gains)
-                won[column, row] = -won[row, column]
-    return list(policies), won
-
-
-def _matrices(records: Sequence[Record]) -> list[Table]:
-    result = []
-    for deck in decks_of(records):
-        methods, won = matrix(records, deck)
-        if methods:
-            rows = tuple(
-                (method, *(f"{value:+.1f}" if row != column else "" for column, value in enumerate(won[row])))
-                for row, method in enumerate(methods)
-            )
-            title = f"Points a round that the row wins from the column, {deck}"
-            result.append(Table(("", *methods), rows, title))
-    return result
-
-
 # The picture ------------------------------------------------------------------------------------------------
 
 
 def plot(figure: Figure, records: Sequence[Record]) -> None:
-    """Exploitability against decisions and seconds, and the matrices of the small decks."""
-    decks = decks_of(records)
+    """Plot exploitability against decisions and against seconds."""
     methods = list(dict.fromkeys(record.part.config["method"] for record in records))
     colours = {method: COLOURS[number % len(COLOURS)] for number, method in enumerate(methods)}
-    result = {deck: matrix(records, deck) for deck in decks}
-    matrices = [deck for deck in decks if result[deck][0]]
-    rows = 2 + bool(matrices)
-    heights = [1.0, 1.0, 1.25][:rows]
-    grid = figure.add_gridspec(rows, 6, height_ratios=heights)
+    decks = decks_of(records)
     drawn = [deck for deck in decks if any(len(one.result["curve"]) > 1 for one in _of(records, deck))][:3]
+    all_axes = figure.subplots(2, len(drawn or decks[:1]), squeeze=False)
     for column, deck in enumerate(drawn or decks[:1]):
-        for row, across in enumerate(("samples", "seconds")):
-            axes = figure.add_subplot(grid[row, _third(column, len(drawn or decks[:1]))])
+        for axes, across in zip(all_axes[:, column], ("samples", "seconds"), strict=True):
             _plot_curves(axes, _of(records, deck), across, colours)
             styled(
                 axes,
-                f"{deck}" if row == 0 else "",
+                f"{deck}" if across == "samples" else "",
                 xlabel="decisions" if across == "samples" else "seconds of processor time",
                 ylabel="exploitability, % of the payoff range" if column == 0 else "",
             )
             _show_decades(axes)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    known = dict(zip(labels, handles, strict=True))
+    known: dict[str, Any] = {}
     for axes in figure.axes:
         known |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=6, frameon=False)
-    for column, deck in enumerate(matrices[:2]):
-        _plot_matrix(figure.add_subplot(grid[2, 3 * column : 3 * column + 3]), deck, *result[deck])
 
 
 def _show_decades(axes: Axes) -> None:
@@ -206,11 +148,6 @@ def _show_decades(axes: Axes) -> None:
         low, high = np.log10(limits)
         if high - low < 2.5:
             set_limits(10 ** np.floor(low), 10 ** np.ceil(high))
-
-
-def _third(column: int, columns: int) -> slice:
-    width = 6 // columns
-    return slice(column * width, (column + 1) * width)
 
 
 def _of(records: Sequence[Record], deck: str) -> list[Record]:
@@ -245,19 +182,3 @@ def _plot_curves(axes: Axes, records: Sequence[Record], across: str, colours: di
 def interval_of(records: Sequence[Record], at: int) -> Interval:
     """The interquartile mean over seeds at a point of the curves, in per cent."""
     return over_seeds([record.result["curve"][at]["percent"] for record in records], interquartile_mean)
-
-
-def _plot_matrix(axes: Axes, deck: str, methods: list[str], won: Float64Array) -> None:
-    most = float(np.abs(won).max()) or 1.0
-    axes.imshow(won, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
-    axes.set_xticks(range(len(methods)), methods, rotation=45, ha="right", fontsize=8)
-    axes.set_yticks(range(len(methods)), methods, fontsize=8)
-    for row in range(len(methods)):
-        for column in range(len(methods)):
-            if row != column:
-                dark = abs(won[row, column]) > 0.6 * most
-                axes.text(
-                    column, row, f"{won[row, column]:+.0f}",
-                    ha="center", va="center", fontsize=7, color="white" if dark else "black",
-                )  # fmt: skip
-    axes.set_title(f"{deck}: points a round, row from column", fontweight="bold", loc="left", fontsize=10)
