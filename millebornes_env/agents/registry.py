@@ -21,6 +21,7 @@ from millebornes_env.agents.millebornes.strategist.agent import StrategistAgent
 from millebornes_env.agents.options import defaults_of, signature_of
 from millebornes_env.agents.own_classes import HOW_TO_NAME, find_class, make_own
 from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.memory import MemoryAgent, has_memory_network
 from millebornes_env.agents.protocol import (
     Agent,
     CompiledFunction,
@@ -143,7 +144,7 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
         raise AgentError(f"agents.make takes a Table, such as Table.of(env), not {shown(given)}")
     seed = checked_seed(seed)
     if isinstance(spec, Path):
-        return _named(PolicyAgent(table, seed, folder=str(spec)), str(spec))
+        return _named(_of_folder(str(spec))(table, seed, folder=str(spec)), str(spec))
     if not isinstance(spec, str):
         return _checked(spec, table)
     rollout, search_options = split_search(spec)
@@ -161,7 +162,7 @@ def make(spec: Spec, table: Table, seed: int = 0) -> Agent:
         options = _with_rollout_agent(maker, options_of(spec, maker, named.options), table, seed)
         return _named(make_own(spec, maker, table, seed, options), spec)
     if is_path(spec):
-        return _named(PolicyAgent(table, seed, folder=spec), spec)
+        return _named(_of_folder(spec)(table, seed, folder=spec), spec)
     close = difflib.get_close_matches(name, names(table.game), n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     module = "" if named is None else ", and no module of that name"
@@ -179,9 +180,16 @@ def _registered(spec: str, maker: Callable[..., Agent], text: str, table: Table,
         signature_of(maker).bind(table, seed, **options)
     except TypeError as error:
         raise AgentError(f"{shown(spec)}: {error}; its options are {', '.join(defaults_of(maker))}") from None
+    if maker is PolicyAgent:
+        maker = _of_folder(options.get("folder", ""))
     agent = maker(table, seed, **options)
     _check_game(spec, agent, table)
     return agent
+
+
+def _of_folder(folder: str) -> Callable[..., Agent]:
+    """Return the class that plays the network of a run folder."""
+    return MemoryAgent if has_memory_network(folder) else PolicyAgent
 
 
 def _check_game(name: str, agent: object, table: Table) -> None:
