@@ -14,6 +14,7 @@ from millebornes_env.errors import MilleBornesError, MissingExtraError
 from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.mccfr import Sampler
+from millebornes_env.solving.report import exploitability
 from research.baselines.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
 from research.baselines.judging import Task, is_small, part_name, small_tree
 from research.baselines.memoryless import Fit, SharedCfr, Table, fit
@@ -80,6 +81,19 @@ class SelfplayOptions:
     pool_share: float = 0.1
     over: str = ""
     """name of a method with whose network it starts, with the same seed"""
+
+
+@dataclass(frozen=True)
+class RecurrentOptions:
+    """Options of `train.recurrent_ppo` that a plan can set; see `python -m train.recurrent_ppo --help`."""
+
+    memory: str = "gru"
+    window: int = 16
+    hidden: tuple[int, ...] = (128,)
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 1e-4
+    ent_coef: float = 0.02
+    final_ent_coef: float = 0.001
 
 
 @dataclass(frozen=True)
@@ -186,6 +200,33 @@ def learn_by_selfplay(task: Task, options: SelfplayOptions) -> None:
         task.judge(trainer.decisions, policy)
 
 
+def learn_with_memory(task: Task, options: RecurrentOptions) -> None:
+    """Learn by PPO of `train.recurrent_ppo`; evaluated once, history by history."""
+    try:
+        from train import recurrent_ppo  # noqa: PLC0415 - PyTorch is slow to load
+    except ModuleNotFoundError as missing:
+        raise MissingExtraError.of("train.recurrent_ppo", missing, "research") from None
+    given: dict[str, Any] = dataclasses.asdict(options)
+    args = recurrent_ppo.Args(
+        edition=task.game.name,
+        seed=task.seed,
+        episode="round",
+        reward="points",
+        total_timesteps=task.samples,
+        threads=1,
+        **given,
+    )
+    recurrent_ppo.check(args)
+    learner = recurrent_ppo.Learner(args)
+    with task.learning():
+        while learner.decisions < task.samples:
+            learner.update(learner.decisions / task.samples)
+            task.on_progress(learner.decisions / task.samples)
+    folder = network_folder(task.folder, task.name)
+    learner.save_policy(folder)
+    task.note(learner.decisions, exploitability(f"policy:{folder},mode=sample", task.game).judgement)
+
+
 def _trainer(task: Task, options: SelfplayOptions) -> Trainer:
     """Build the trainer of `train.selfplay` for a deck, on one thread.
 
@@ -251,6 +292,7 @@ RUNS: Final[dict[str, tuple[type, Run]]] = {
     "deep_cfr": (DeepCfrOptions, learn_by_deep_cfr),
     "nfsp": (NfspOptions, learn_by_nfsp),
     "es_mccfr": (McCfrOptions, sample_cfr),
+    "recurrent": (RecurrentOptions, learn_with_memory),
     "averaged": (AveragedOptions, average_equilibrium),
     "shared_cfr": (SharedCfrOptions, iterate_shared_cfr),
     "fitted": (FittedOptions, fit_network),

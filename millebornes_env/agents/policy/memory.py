@@ -57,8 +57,12 @@ _UNSEEN: Final = -1  # draw pile of a slot that has no memory
 
 def has_memory_network(folder: Path | str) -> bool:
     """Return True if a run folder holds a network with memory; damaged files are reported on reading."""
+    path = Path(folder) / DESCRIPTION_FILE
     try:
-        content = json.loads((Path(folder) / DESCRIPTION_FILE).read_bytes()[:_MOST_BYTES])
+        if not path.is_file():  # a pipe would never end
+            return False
+        with path.open("rb") as file:
+            content = json.loads(file.read(_MOST_BYTES))
         return isinstance(content, dict) and content.get("format") in FILES.formats
     except (OSError, ValueError, RecursionError):
         return False
