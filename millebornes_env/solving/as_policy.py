@@ -18,15 +18,13 @@ import numpy.typing as npt
 from millebornes_env._util.command_line import sentence
 from millebornes_env.agents.protocol import Agent, Masks, Observations, ask, forget, sees_hidden_cards
 from millebornes_env.agents.registry import load
-from millebornes_env.engine.numba.compiling import kernel
 from millebornes_env.envs.vector import vector_env
 from millebornes_env.errors import MilleBornesError, SolvingError, shown
-from millebornes_env.games.millebornes.observation import write_observation
-from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
 from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.solving.deck import Solvable
-from millebornes_env.solving.policies import FunctionPolicy
+from millebornes_env.solving.policies import FunctionPolicy, observation_size, write_rows
+from millebornes_env.solving.recall import RecallPolicy
 from millebornes_env.solving.values import Policy, Uniform
 
 SAMPLE: Final = "sample"
@@ -41,8 +39,9 @@ def policy_of(given: Any, game: Solvable, seed: int = 0, *, observe_rules: bool 
     """Return anything that chooses actions as a policy of both seats.
 
     An agent that has `probabilities` and samples (`mode=sample`) is a mixed policy; `random` is the uniform
-    policy, `equilibrium` the policy in its file. Any other agent acts once at each information set, with an
-    empty memory, and its action is taken as a deterministic choice.
+    policy, `equilibrium` the policy in its file. An agent that has `advance` is asked with its memory of the
+    decisions before (`recall.Remembering`). Any other agent acts once at each information set, with an empty
+    memory, and its action is taken as a deterministic choice.
 
     Args:
         given: an agent or its specification, as for `agents.load`; a PyTorch module that returns logits from
@@ -87,6 +86,9 @@ def policy_of(given: Any, game: Solvable, seed: int = 0, *, observe_rules: bool 
         return result
     if agent.name == "random":
         return Uniform()
+    if hasattr(agent, "advance"):
+        remembering: Any = agent
+        return RecallPolicy(remembering, game, spec)
     return FunctionPolicy(agent.name, _of_rows(_AgentFunction(agent), game, spec))
 
 
@@ -248,20 +250,3 @@ def function_of_model(model: Any, game: Solvable, spec: ObservationSpec) -> RowF
         return result
 
     return probabilities
-
-
-# Observations -----------------------------------------------------------------------------------------------
-
-
-def observation_size(game: Solvable, spec: ObservationSpec) -> int:
-    """Return the number of entries of an observation, D."""
-    return sections(game.rules, spec)[-1].stop
-
-
-@kernel
-def write_rows(
-    states: StateArray, rules: RulesRecord, spec: ObservationSpec, rows: npt.NDArray[np.int8]
-) -> None:
-    """Write the observation of the deciding seat of each game into `rows`."""
-    for at in range(len(states)):
-        write_observation(states[at], rules, int(states[at].seat), spec, rows[at])

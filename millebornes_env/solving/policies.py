@@ -18,11 +18,13 @@ from millebornes_env.errors import SolvingError, shown
 from millebornes_env.games.millebornes.actions import action_name, num_actions
 from millebornes_env.games.millebornes.cards import CARD_NAMES, NO_CARD
 from millebornes_env.games.millebornes.legality import write_mask
+from millebornes_env.games.millebornes.observation import write_observation
 from millebornes_env.games.millebornes.rules import RulesRecord
+from millebornes_env.games.millebornes.sections import ObservationSpec, sections
 from millebornes_env.games.millebornes.state import PHASE_NAMES, StateArray
 from millebornes_env.solving.archives import name_of_game, open_archive, read_about, read_array
 from millebornes_env.solving.checkpoints import identity
-from millebornes_env.solving.deck import Deck
+from millebornes_env.solving.deck import Deck, Solvable
 from millebornes_env.solving.passes import weights_of_reach
 from millebornes_env.solving.tree import Tree
 from millebornes_env.solving.values import Weights, reach_of
@@ -69,9 +71,8 @@ class FunctionPolicy:
             states = tree.decision_states[batch]
             masks = np.zeros((len(states), num_actions(tree.game.rules.teams)), np.int8)
             write_masks(states, tree.game.record, masks)
-            answer = self._check_shape(self._function(states, masks), masks)
-            self._check_probabilities(answer, masks, states, tree)
-            answer /= answer.sum(axis=1, keepdims=True)  # networks return float32
+            returned = self._function(states, masks)
+            answer = checked_answer(self.name, returned, masks, states, tree.game.name)
             for number, weights in enumerate((first, second)):
                 seat, rows = tree.seats[number], np.flatnonzero(tree.decision_seats[batch] == number)
                 at = tree.decision_operations[batch][rows]
@@ -79,39 +80,55 @@ class FunctionPolicy:
                 write_weights(tree.game.deck, states["phase"][rows], sets, sequences, answer[rows], weights)
         return first, second
 
-    def _check_shape(self, answer: Any, masks: Masks) -> Float64Array:
-        try:
-            array = np.array(answer, np.float64)
-        except (TypeError, ValueError):
-            array = np.zeros(0)
-        if array.shape != masks.shape:
-            raise SolvingError(
-                f"the policy {self.name!r} returned {shown(np.shape(answer))} for {len(masks)} information "
-                f"sets; it must be float[{masks.shape[0]}, {masks.shape[1]}], a row of probabilities for each"
-            )
-        return array
 
-    def _check_probabilities(
-        self, answer: Float64Array, masks: Masks, states: StateArray, tree: Tree
-    ) -> None:
-        illegal = (answer != 0) & (masks == 0) & ~np.isnan(answer)
-        wrong = (
-            illegal.any(axis=1) | ~(np.abs(answer.sum(axis=1) - 1) < _TOLERANCE) | (answer < 0).any(axis=1)
+def checked_answer(
+    name: str,
+    answer: Any,
+    masks: Masks,
+    states: StateArray,
+    game: str,
+    sets: Int32Array | None = None,
+) -> Float64Array:
+    """Return the probabilities of a policy as numbers that sum to 1.
+
+    Args:
+        name: name of the policy in messages.
+        answer: what it returned.
+        masks: int8[N, A].
+        states: the decisions as their seats know them.
+        game: name of the game in messages.
+        sets: int32[N], index of the state of each row; None: `STATE[N]` are in order.
+
+    Raises:
+        SolvingError: a row is not a distribution over legal actions; the message describes the decision.
+    """
+    try:
+        array = np.array(answer, np.float64)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != masks.shape:
+        raise SolvingError(
+            f"the policy {name!r} returned {shown(np.shape(answer))} for {len(masks)} information "
+            f"sets; it must be float[{masks.shape[0]}, {masks.shape[1]}], a row of probabilities for each"
         )
-        if not wrong.any():
-            return
+    illegal = (array != 0) & (masks == 0) & ~np.isnan(array)
+    sums = array.sum(axis=1)
+    wrong = illegal.any(axis=1) | ~(np.abs(sums - 1) < _TOLERANCE) | (array < 0).any(axis=1)
+    if wrong.any():
         row = int(wrong.argmax())
-        where = f"{tree.game.name}, {describe_decision(states[row])}"
+        where = f"{game}, {describe_decision(states[row if sets is None else sets[row]])}"
         if illegal[row].any():
             action = int(illegal[row].argmax())
             raise SolvingError(
-                f"the policy {self.name!r} gives {action_name(action)!r} the weight {answer[row, action]:g} "
+                f"the policy {name!r} gives {action_name(action)!r} the weight {array[row, action]:g} "
                 f"where it is not legal ({where}); weights of illegal actions must be 0"
             )
         raise SolvingError(
-            f"the policy {self.name!r} has weights that are not probabilities: their sum is "
-            f"{answer[row].sum():g}, the lowest is {answer[row].min():g} ({where})"
+            f"the policy {name!r} has weights that are not probabilities: their sum is "
+            f"{sums[row]:g}, the lowest is {array[row].min():g} ({where})"
         )
+    array /= sums[:, np.newaxis]  # networks return float32
+    return array
 
 
 def describe_decision(state: Any) -> str:
@@ -132,6 +149,20 @@ def _describe_team(state: Any, team: int) -> str:
     shown = [int(state[pile][team]) for pile in ("battle", "speed")]
     named = ", ".join(CARD_NAMES[card] for card in shown if card != NO_CARD)
     return f"{int(state['km'][team])} km" + (f" ({named})" if named else "")
+
+
+def observation_size(game: Solvable, spec: ObservationSpec) -> int:
+    """Return the number of entries of an observation, D."""
+    return sections(game.rules, spec)[-1].stop
+
+
+@kernel
+def write_rows(
+    states: StateArray, rules: RulesRecord, spec: ObservationSpec, rows: npt.NDArray[np.int8]
+) -> None:
+    """Write the observation of the deciding seat of each game into `rows`."""
+    for at in range(len(states)):
+        write_observation(states[at], rules, int(states[at].seat), spec, rows[at])
 
 
 @kernel

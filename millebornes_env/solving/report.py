@@ -13,26 +13,15 @@ import numpy as np
 
 from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
 from millebornes_env._util.texts import json_of_file
-from millebornes_env.agents.registry import load
 from millebornes_env.engine.numba.compiling import plain
-from millebornes_env.engine.rulebook import StateArray
-from millebornes_env.envs.vector import vector_env
 from millebornes_env.errors import MissingExtraError, OptionError, SolvingError, shown
-from millebornes_env.games.millebornes.actions import action_name, num_actions
+from millebornes_env.games.millebornes.actions import action_name
 from millebornes_env.games.millebornes.editions import Edition
-from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
-from millebornes_env.solving.as_policy import observation_size, policy_of, write_rows
+from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.deck import Solvable, solvable
-from millebornes_env.solving.extensive.evaluation import (
-    ActionProbabilities,
-    by_memory,
-    by_openspiel,
-    by_table,
-    evaluate,
-    states_of,
-)
+from millebornes_env.solving.extensive.evaluation import by_openspiel, by_table, evaluate, record_of
 from millebornes_env.solving.extensive.tree import Tree
-from millebornes_env.solving.policies import describe_decision, write_masks
+from millebornes_env.solving.policies import describe_decision
 from millebornes_env.solving.tree import Tree as WalkedTree
 from millebornes_env.solving.values import (
     SMALL,
@@ -152,9 +141,7 @@ def exploitability(
         MilleBornesError: there is no such deck or agent.
     """
     game = solvable(deck)
-    if isinstance(policy, (str, Path)) and not str(policy).endswith(".zip"):
-        policy = load(policy, vector_env(1, game.sheet, players=2, observe_rules=observe_rules), seed)
-    if isinstance(policy, Mapping) or hasattr(policy, "action_probabilities") or hasattr(policy, "advance"):
+    if isinstance(policy, Mapping) or hasattr(policy, "action_probabilities"):
         return _of_histories(policy, game, threads)
     costs = _Costs()
     judged = judge(
@@ -172,17 +159,16 @@ def _of_histories(policy: Any, game: Solvable, threads: int | None) -> Exploitab
     name = type(policy).__name__
     if game.cards > SMALL:
         raise SolvingError(
-            f"{name}: tables, OpenSpiel policies and networks with memory are evaluated history by history, "
-            f"on decks of up to {SMALL} cards; {game.name} has {game.cards}: give a function of observations "
-            "and masks"
+            f"{name}: tables and OpenSpiel policies are evaluated history by history, on decks of up to "
+            f"{SMALL} cards; {game.name} has {game.cards}: give a function of observations and masks"
         )
-    asked = _asked(policy, game)
+    asked = by_table(policy) if isinstance(policy, Mapping) else by_openspiel(policy)
     values = evaluate(Tree(game.sheet), asked, name)
     dearest = heapq.nlargest(MOST_COSTLY, values.sets, key=lambda one: one.cost)
     costly = tuple(
         CostlySet(
             one.cost,
-            describe_decision(states_of(one.node)[0]),
+            describe_decision(record_of(one.node)),
             {action_name(action): share for action, share in one.probabilities.items()},
             action_name(one.best),
         )
@@ -191,23 +177,6 @@ def _of_histories(policy: Any, game: Solvable, threads: int | None) -> Exploitab
     )
     counts = count_nodes(game, threads=threads)
     return Exploitability(game.name, Judgement(name, values.value, values.best, counts), costly)
-
-
-def _asked(policy: Any, game: Solvable) -> ActionProbabilities:
-    """Return a policy as a function of nodes."""
-    if isinstance(policy, Mapping):
-        return by_table(policy)
-    if not hasattr(policy, "advance"):
-        return by_openspiel(policy)
-    size, actions = observation_size(game, DEFAULT_SPEC), num_actions(game.rules.teams)
-
-    def row_and_mask(states: StateArray) -> tuple[Any, Any]:
-        row, mask = np.zeros((1, size), np.int8), np.zeros((1, actions), np.int8)
-        write_rows(states, game.record, DEFAULT_SPEC, row)
-        write_masks(states, game.record, mask)
-        return row, mask
-
-    return by_memory(policy, policy.network.memory_size, row_and_mask)
 
 
 class _Costs:

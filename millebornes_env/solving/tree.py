@@ -118,6 +118,8 @@ class Tree:
             `states=True`.
         decision_seats: int32[Q], the seat of each decision.
         decision_operations: int32[Q], the index of each decision among the seat's operations.
+        root: of a branch, the node that it grows from.
+        limit: depth of the frontier in decisions, or -1.
     """
 
     game: Solvable
@@ -130,12 +132,15 @@ class Tree:
     decision_states: StateArray
     decision_seats: Int32Array
     decision_operations: Int32Array
+    root: Node | None
+    limit: int
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the frontier: its record, and each seat's hands with the sequences that lead to them."""
+    """A node of the frontier: its place there, its record, and each seat's hands with their sequences."""
 
+    number: int
     state: StateArray
     codes: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
     sequences: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
@@ -181,23 +186,23 @@ class Grower:
         self._frontier_capacity = max(self._frontier_capacity, _FRONTIER_CAPACITY if limit >= 0 else 1)
         if states and not self._has_states:
             self._has_states, self._arrays = True, None
-        roots = [1, 1] if node is None else [len(node.codes[0]), len(node.codes[1])]
         while True:
             if self._arrays is None:
-                self._arrays = self._new_arrays()
+                self._arrays = self.new_arrays()
             frames, buffers = self._arrays
             frames = frames._replace(limit=limit)
             if not states:
                 buffers = buffers._replace(decision_states=buffers.decision_states[:0])
-            _begin(frames, buffers, game, node, roots)
-            margin = 2 * _margin(game)
+            write_start(frames, buffers, game, node)
+            margin = margin_of(game)
             if grow(frames, buffers, game.deck, game.record, node is None, margin) != FULL:
-                return _tree(game, buffers, roots)
+                return _tree(game, buffers, node, limit)
             self._capacity *= 2
             self._frontier_capacity *= 2 if limit >= 0 else 1
             self._arrays = None
 
-    def _new_arrays(self) -> tuple[Frames, TreeBuffers]:
+    def new_arrays(self) -> tuple[Frames, TreeBuffers]:
+        """Allocate the path of a walk, and arrays for its results."""
         game, capacity, frontier = self._game, self._capacity, self._frontier_capacity
         deep, wide = game.max_depth, game.max_hands
         frames = Frames(
@@ -235,13 +240,19 @@ class Grower:
         return frames, buffers
 
 
-def _margin(game: Solvable) -> int:
-    """Return the most entries a node can add to an array: ends of hand pairs, or merges in three draws."""
-    return game.max_hands * max(game.max_hands, 4 * len(game.deck.cards))
+def margin_of(game: Solvable) -> int:
+    """Return twice the most entries a node adds to an array: ends of hand pairs, or merges in three draws."""
+    return 2 * game.max_hands * max(game.max_hands, 4 * len(game.deck.cards))
 
 
-def _begin(frames: Frames, buffers: TreeBuffers, game: Solvable, node: Node | None, roots: list[int]) -> None:
+def roots_of(node: Node | None) -> tuple[int, int]:
+    """Return the number of sequences of each seat with which a tree or the branch of a node begins."""
+    return (1, 1) if node is None else (len(node.codes[0]), len(node.codes[1]))
+
+
+def write_start(frames: Frames, buffers: TreeBuffers, game: Solvable, node: Node | None) -> None:
     """Write the start node of the walk."""
+    roots = roots_of(node)
     buffers.sizes[:] = 0
     buffers.sizes[LOWEST], buffers.sizes[HIGHEST] = _FAR, -_FAR
     frames.states[0] = game.root[0] if node is None else node.state[0]
@@ -253,8 +264,9 @@ def _begin(frames: Frames, buffers: TreeBuffers, game: Solvable, node: Node | No
         frames.codes[0, seat, : roots[seat]] = 0 if node is None else node.codes[seat]
 
 
-def _tree(game: Solvable, buffers: TreeBuffers, roots: list[int]) -> Tree:
+def _tree(game: Solvable, buffers: TreeBuffers, node: Node | None, limit: int) -> Tree:
     """Copy the results out of the arrays into a tree."""
+    roots = roots_of(node)
     sizes = [int(size) for size in buffers.sizes]
     ends, decisions = sizes[ENDS], sizes[DECISIONS]
     return Tree(
@@ -277,6 +289,8 @@ def _tree(game: Solvable, buffers: TreeBuffers, roots: list[int]) -> Tree:
         decision_states=buffers.decision_states[:decisions].copy(),
         decision_seats=buffers.decision_seats[:decisions].copy(),
         decision_operations=buffers.decision_operations[:decisions].copy(),
+        root=node,
+        limit=limit,
     )
 
 
@@ -302,6 +316,7 @@ def _seat_tree(buffers: TreeBuffers, seat: int, roots: int) -> SeatTree:
 def _node(buffers: TreeBuffers, at: int) -> Node:
     counts = [int(count) for count in buffers.frontier_counts[at]]
     return Node(
+        number=at,
         state=buffers.frontier[at : at + 1].copy(),
         codes=(
             buffers.frontier_codes[at, 0, : counts[0]].copy(),

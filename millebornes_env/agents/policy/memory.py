@@ -166,6 +166,11 @@ class MemoryAgent(BaseAgent):
         self._seed, self._calls = seed, 0
         self.forget()
 
+    @property
+    def memory_size(self) -> int:
+        """M, number of floats that it remembers of a round."""
+        return self.network.memory_size
+
     @alone
     def forget(self) -> None:
         """Forget all slots."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import SolvingError, shown
 from millebornes_env.solving.extensive.spots import Position
 from millebornes_env.solving.extensive.tree import Node, Tree
@@ -267,43 +266,7 @@ def by_openspiel(policy: Any) -> ActionProbabilities:
     return probabilities
 
 
-class Remembering(Protocol):
-    """An agent whose memory is an array, such as a network of `train.recurrent_ppo`."""
-
-    name: str
-
-    def advance(self, memories: Any, observations: Any, action_masks: Any) -> tuple[Any, Any]:
-        """Return probabilities, float[N, A], and new memories; see `agents.policy.memory.MemoryAgent`."""
-
-
-def by_memory(agent: Remembering, memory_size: int, write_row: Callable[[Any], Any]) -> ActionProbabilities:
-    """Return an agent that remembers what it saw at its own decisions in the round.
-
-    Args:
-        agent: the agent; its memory is 0 at the beginning.
-        memory_size: M, number of floats that it remembers.
-        write_row: returns observation, int8[1, D], and mask, int8[1, A], of the deciding seat of STATE[1].
-    """
-    memories: dict[tuple[int, bytes], Any] = {}
-
-    def advanced(node: Node) -> Any:
-        """Return probabilities and memory after the decision at a node; earlier ones were asked before."""
-        seat, before = node.player, node.parent
-        while before is not None and before.player != seat:
-            before = before.parent
-        if before is None:
-            memory = np.zeros((1, memory_size), np.float32)
-        else:
-            key = seat, before.key(seat)
-            memory = memories[key] if key in memories else advanced(before)[1]
-        weights, memory = agent.advance(memory, *write_row(states_of(node)))
-        memories[seat, node.key(seat)] = memory
-        return weights[0], memory
-
-    return lambda node: dict(enumerate(advanced(node)[0].tolist()))
-
-
-def states_of(node: Node) -> StateArray:
-    """Return the position at a node where a seat is to act, STATE[1]."""
+def record_of(node: Node) -> Any:
+    """Return the record of the position at a node where a seat is to act."""
     assert isinstance(node.spot, Position)
-    return node.tree.record(node.spot)
+    return node.tree.record(node.spot)[0]
