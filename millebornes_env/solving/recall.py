@@ -57,7 +57,8 @@ Float32Array = npt.NDArray[np.float32]
 
 _FIRST_ROWS: Final = 1 << 15
 _FIRST_STRANDS: Final = 1 << 9
-_BATCH: Final = 8192
+_BATCH: Final = 512
+"""Rows of a query: few, so that what a network computes stays in the cache."""
 _NOWHERE: Final = -1
 
 # Indices into `Strands.sizes`.
@@ -79,13 +80,14 @@ class Remembering(Protocol):
     def memory_size(self) -> int:
         """M, number of floats that it remembers."""
 
-    def advance(self, memories: Any, observations: Any, action_masks: Any) -> tuple[Any, Any]:
+    def advance(self, memories: Any, observations: Any, action_masks: Any, which: Any) -> tuple[Any, Any]:
         """Return probabilities, float[N, A], and new memories, float32[N, M].
 
         Args:
             memories: float32[N, M] from before the decision; 0 at the beginning of a round.
-            observations: int8[N, D].
-            action_masks: int8[N, A].
+            observations: int8[K, D].
+            action_masks: int8[K, A].
+            which: int64[N], the row of observation and mask for each memory.
         """
 
 
@@ -412,8 +414,11 @@ class Level(NamedTuple):
 
     def reach_after(self, places: Int64Array, taken: Int32Array, orders: Int32Array) -> Float64Array:
         """Return the reach after actions at decisions, float64[k]; 0 where the place is -1."""
+        result, found = np.zeros(len(places)), np.flatnonzero(places >= 0)
+        places, taken = places[found], taken[found]
         chances = np.where(taken < 0, 1.0, self.answers[places, taken])
-        return np.where(places < 0, 0.0, self.reach[places] * chances * orders)
+        result[found] = self.reach[places] * chances * orders[found]
+        return result
 
 
 class Trunk(NamedTuple):
@@ -491,7 +496,8 @@ class RecallPolicy:
             found = np.flatnonzero(trunk.level_of[rows] == number)
             places = trunk.places[rows[found]]
             reach[found] = level.reach_after(places, taken[found], orders[found])
-            memories[found] = level.memories[places]
+            found = found[places >= 0]
+            memories[found] = level.memories[trunk.places[rows[found]]]
         kept = reach > 0
         counts = int(kept[: of_seats[0]].sum()), int(kept[of_seats[0] :].sum())
         return Starts(codes[kept], counts, memories[kept], reach[kept])
@@ -529,6 +535,10 @@ class RecallPolicy:
                 strands.row_sets,
             )
         )
+        needed = np.ones(len(parents), np.bool_)
+        if not is_kept:
+            needed[:] = strands.firsts[sets] != _NOWHERE
+            mark_needed(parents, needed, len(starts.reach))
         places = np.full(len(parents), _NOWHERE, np.int64)
         places[: len(starts.reach)] = np.arange(len(starts.reach))
         order = np.argsort(level_of, kind="stable")
@@ -537,18 +547,30 @@ class RecallPolicy:
         for first, last in pairwise(bounds[1:]):
             before, found = levels[-1], order[first:last]
             reach = before.reach_after(places[parents[found]], taken[found], orders[found])
-            found, reach = found[reach > 0], reach[reach > 0]
+            is_asked = (reach > 0) & needed[found]
+            found, reach = found[is_asked], reach[is_asked]
             memories = np.zeros((len(found), self._agent.memory_size), np.float32)
             answers = np.zeros((len(found), actions))
             for start in range(0, len(found), _BATCH):
                 part = slice(start, start + _BATCH)
-                at, earlier = sets[found[part]], before.memories[places[parents[found[part]]]]
-                answer, memories[part] = self._agent.advance(earlier, observations[at], masks[at])
-                answers[part] = checked_answer(self.name, answer, masks[at], states, self._game.name, at)
+                at, which = np.unique(sets[found[part]], return_inverse=True)
+                earlier = before.memories[places[parents[found[part]]]]
+                answer, memories[part] = self._agent.advance(earlier, observations[at], masks[at], which)
+                answers[part] = checked_answer(
+                    self.name, answer, masks[at[which]], states, self._game.name, at[which]
+                )
             add_reach(self._game.deck, known, sets[found], reach, answers, sums)
             places[found] = np.arange(len(found))
             levels = [*levels[: len(levels) * is_kept], Level(memories, answers, reach)]
         return levels, places
+
+
+@kernel
+def mark_needed(parents: Int32Array, needed: npt.NDArray[np.bool_], first: int) -> None:
+    """Mark the rows before those that are marked, from the end to row `first`."""
+    for row in range(len(parents) - 1, first - 1, -1):
+        if needed[row]:
+            needed[parents[row]] = True
 
 
 class InformationSets(NamedTuple):

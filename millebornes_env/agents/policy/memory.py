@@ -50,6 +50,7 @@ NAMES: Final = {
 }
 """Arrays of each kind of memory."""
 MOST_WINDOW: Final = 256
+Which = npt.NDArray[np.int64]
 _ENDS: Final = ("encode.weight", "encode.bias", "head.weight", "head.bias")
 _MOST_BYTES: Final = 1 << 20
 _UNSEEN: Final = -1  # draw pile of a slot that has no memory
@@ -83,34 +84,43 @@ class MemoryNetwork:
             self._gru if kind == "gru" else self._attention
         )
 
-    def advance(self, memories: Float32Array, rows: Observations) -> tuple[Float32Array, Float32Array]:
+    def advance(
+        self, memories: Float32Array, rows: Observations, which: Which | None = None
+    ) -> tuple[Float32Array, Float32Array]:
         """Take one decision of each slot.
 
         Args:
             memories: float32[N, M]; 0 at the beginning of a round.
-            rows: int8[N, D], observations.
+            rows: int8[K, D], observations.
+            which: int64[N], the row of each slot; None: they are in order.
 
         Returns:
             Logits and value, float32[N, A + 1], and the new memories, float32[N, M].
         """
-        inputs = np.maximum(rows @ self._arrays["encode.weight"].T + self._arrays["encode.bias"], 0.0)
-        recalled, memories = self._remember(inputs, memories)
-        both = np.concatenate([inputs, recalled], axis=1)
-        return both @ self._arrays["head.weight"].T + self._arrays["head.bias"], memories
+        arrays, units, places = self._arrays, self._units, slice(None) if which is None else which
+        inputs = np.maximum(rows @ arrays["encode.weight"].T + arrays["encode.bias"], 0.0)
+        outputs = (inputs @ arrays["head.weight"][:, :units].T + arrays["head.bias"])[places]
+        recalled, memories = self._remember(inputs, memories, places)
+        return outputs + recalled @ arrays["head.weight"][:, units:].T, memories
 
-    def _gru(self, inputs: Float32Array, memories: Float32Array) -> tuple[Float32Array, Float32Array]:
+    def _gru(
+        self, inputs: Float32Array, memories: Float32Array, places: Which | slice
+    ) -> tuple[Float32Array, Float32Array]:
         """Advance a gated recurrent unit (Cho et al. 2014), with PyTorch's order of the gates."""
-        arrays = self._arrays
-        new = np.split(inputs @ arrays["memory.weight_ih"].T + arrays["memory.bias_ih"], 3, axis=1)
-        old = np.split(memories @ arrays["memory.weight_hh"].T + arrays["memory.bias_hh"], 3, axis=1)
-        reset, update = (1.0 / (1.0 + np.exp(-(new[gate] + old[gate]))) for gate in (0, 1))
-        candidate = np.tanh(new[2] + reset * old[2])
-        result = (1.0 - update) * candidate + update * memories
+        arrays, units = self._arrays, self._units
+        new = (inputs @ arrays["memory.weight_ih"].T + arrays["memory.bias_ih"])[places]
+        old = memories @ arrays["memory.weight_hh"].T + arrays["memory.bias_hh"]
+        gates = 0.5 + 0.5 * np.tanh(0.5 * (new[:, : 2 * units] + old[:, : 2 * units]))  # the sigmoid
+        reset, update = gates[:, :units], gates[:, units:]
+        candidate = np.tanh(new[:, 2 * units :] + reset * old[:, 2 * units :])
+        result = candidate + update * (memories - candidate)
         return result, result
 
-    def _attention(self, inputs: Float32Array, memories: Float32Array) -> tuple[Float32Array, Float32Array]:
+    def _attention(
+        self, inputs: Float32Array, memories: Float32Array, places: Which | slice
+    ) -> tuple[Float32Array, Float32Array]:
         """Attend to the encodings of the last decisions; the last column of each says if there is one."""
-        arrays, units = self._arrays, self._units
+        arrays, units, inputs = self._arrays, self._units, inputs[places]
         kept = memories.reshape(len(inputs), self._window - 1, units + 1)
         present = np.concatenate([inputs, np.ones((len(inputs), 1), np.float32)], axis=1)
         tokens = np.concatenate([kept, present[:, np.newaxis]], axis=1)
@@ -178,20 +188,25 @@ class MemoryAgent(BaseAgent):
         self._piles = np.zeros(0, np.int16)
 
     def advance(
-        self, memories: Float32Array, observations: Observations, action_masks: Masks
+        self,
+        memories: Float32Array,
+        observations: Observations,
+        action_masks: Masks,
+        which: Which | None = None,
     ) -> tuple[npt.NDArray[np.float64], Float32Array]:
         """Return the probabilities of actions, and the new memories; the agent's own slots are not used.
 
         Args:
             memories: float32[N, M]; 0 at the beginning of a round.
-            observations: int8[N, D].
-            action_masks: int8[N, A].
+            observations: int8[K, D].
+            action_masks: int8[K, A].
+            which: int64[N], the observation of each memory; None: they are in order.
 
         Returns:
             float64[N, A], 0 where an action is illegal; and float32[N, M].
         """
-        outputs, memories = self.network.advance(memories, observations)
-        legal = np.asarray(action_masks) > 0
+        outputs, memories = self.network.advance(memories, observations, which)
+        legal = (np.asarray(action_masks) > 0)[slice(None) if which is None else which]
         logits = np.where(legal, outputs[:, : legal.shape[1]].astype(np.float64), -np.inf)
         if self.mode == "best":
             best = logits.argmax(axis=1)[:, np.newaxis]
