@@ -89,11 +89,12 @@ works-with: $(WORKS_WITH)/.installed ## how soon learners of other libraries bea
 	$(WORKS_WITH)/bin/python -m pytest tests/works_with -m "slow or not slow"
 	$(WORKS_WITH)/bin/python -m research.measurements.works_with
 
-check: $(VENV)/.installed-dev ## formatting, lint, types, import order, first words of docstrings, lengths of files
+check: $(VENV)/.installed-dev ## formatting, lint, types, import order, workflows, first words of docstrings, lengths of files
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/zizmor --offline --quiet .github
 	@! grep -rnE --include='*.py' '^ *r?"{3}(What|Who|Whose|How|Whether|Where|Which)\b' $(SOURCES) agents || \
 		{ echo 'a docstring starts with a verb ("Return True if ...") or a noun'; exit 1; }
 	@awk 'FNR == $(LONGEST_FILE) + 1 { print FILENAME ": more than $(LONGEST_FILE) lines"; bad = 1 } END { exit bad }' \

@@ -15,7 +15,7 @@ from millebornes_env._util.command_line import print_error, program, run_command
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.texts import text_of_file
 from millebornes_env._util.versions import __version__
-from millebornes_env.cli import editions, export
+from millebornes_env.cli import editions, export, info
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MissingExtraError, NotationError
@@ -99,6 +99,7 @@ def parser() -> argparse.ArgumentParser:
     named.add_argument("names", nargs="*", metavar="AGENT", help="agents to list (default: all)")
     named.set_defaults(run=lambda arguments: list_agents(arguments.names))
     export.add_to(commands)
+    info.add_to(commands)
     for name, what in PLAYING.items():
         needs = f" [{EXTRAS[name]}]" if EXTRAS[name] else ""
         commands.add_parser(name, help=what + needs, add_help=False)

@@ -13,10 +13,12 @@ import shlex
 import subprocess
 import sys
 import tomllib
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
+from docs.site.animation import animated, positions
 from millebornes_env import agents
 from millebornes_env.agents import registry
 from tests.patience import SECONDS_OF_A_HANG
@@ -30,7 +32,8 @@ DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "agents" / "README.md", *MODEL_CARDS]
 )
 SHEETS = ROOT / "millebornes_env" / "games" / "millebornes" / "sheets"
-LONGEST_README = 150
+README_LINES, README_WORDS, README_COLUMNS = 110, 900, 80
+COMMAND_PAGES = ("README.md", "docs/index.md")
 PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
     "README.md",
     "docs/add_an_edition.md",
@@ -75,6 +78,12 @@ def commands_of(name: str) -> list[str]:
     inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text_of(name), flags=re.DOTALL))
     result = [line.split("  #")[0].strip() for line in [*lines, *inline]]
     return list(dict.fromkeys(line for line in result if re.match(r"(make|pip|python) ", line)))
+
+
+def commands_that_begin_with(word: str) -> list[str]:
+    """The commands of the README and of the index of the docs."""
+    commands = [command for page in COMMAND_PAGES for command in commands_of(page)]
+    return [command for command in dict.fromkeys(commands) if command.startswith(word)]
 
 
 def generator() -> object:
@@ -133,10 +142,13 @@ def test_the_examples_run(
 
 
 def test_the_readme_is_read_in_a_minute() -> None:
-    assert len(text_of("README.md").splitlines()) < LONGEST_README
+    lines = text_of("README.md").splitlines()
+    assert len(lines) <= README_LINES
+    assert sum(len(line.split()) for line in lines) <= README_WORDS
+    assert max(map(len, lines)) <= README_COLUMNS
 
 
-@pytest.mark.parametrize("command", [line for line in commands_of("README.md") if line.startswith("python ")])
+@pytest.mark.parametrize("command", commands_that_begin_with("python "))
 def test_the_commands_of_the_readme_run(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -158,7 +170,7 @@ def test_the_commands_of_the_readme_run(
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", [line for line in commands_of("README.md") if line.startswith("make ")])
+@pytest.mark.parametrize("command", commands_that_begin_with("make "))
 def test_the_readme_names_targets_that_make_knows(command: str) -> None:
     """These tests run what the targets do; here make only has to find all prerequisites."""
     surroundings = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
@@ -175,7 +187,7 @@ def test_the_readme_names_targets_that_make_knows(command: str) -> None:
     assert "-m " in done.stdout
 
 
-@pytest.mark.parametrize("command", [line for line in commands_of("README.md") if line.startswith("pip ")])
+@pytest.mark.parametrize("command", commands_that_begin_with("pip "))
 def test_the_readme_installs_the_checkout_with_extras_that_there_are(command: str) -> None:
     """`make test-wheel` builds and installs it."""
     pip, install, target = shlex.split(command)
@@ -201,11 +213,22 @@ def test_the_figures_are_those_of_the_benchmarks() -> None:
         assert f"{label}: {figure:.2f}\n" in page or f"{label}: {figure:,.0f}\n" in page
 
 
-def test_what_make_train_printed_is_the_same_on_both_pages() -> None:
-    """The README shows a part of what docs/training.md shows."""
-    (shown,) = [block for block in blocks_of("README.md") if "run folder: runs/first" in block]
-    for line in shown.splitlines():
-        assert line == "..." or f"{line}\n" in text_of("docs/training.md")
+def test_the_readme_says_what_make_train_printed() -> None:
+    (row,) = re.findall(r"runs/first │ greedy .*", text_of("docs/training.md"))[:1]
+    found = re.search(r"(\d+\.\d) ±", row)
+    assert found is not None
+    assert f"beat `greedy` in {float(found[1]):.0f} % of matches" in text_of("README.md")
+
+
+def test_the_picture_of_the_readme_is_small_and_moves() -> None:
+    picture = (ROOT / "docs" / "images" / "round.svg").read_text(encoding="utf-8")
+    assert len(picture.encode()) < 300_000
+    assert "<script" not in picture
+    assert "prefers-color-scheme: dark" in picture  # on light and dark backgrounds
+    states, rules = positions(seed=0)
+    made = animated(states[:6], rules).decode()
+    assert ET.fromstring(made).tag.endswith("svg")
+    assert 4 < made.count("@keyframes") < picture.count("@keyframes")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
