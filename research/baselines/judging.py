@@ -99,7 +99,7 @@ class Task:
     def judge(self, samples: int, policy: Policy) -> Judgement:
         """Evaluate a policy after a number of decisions."""
         if not is_small(self.game):
-            return self.note(samples, judge(self.game, policy, threads=1))
+            return self._note(samples, judge(self.game, policy, threads=1))
         tree = small_tree(self.game.name)
         return self.judge_table(samples, tree, policy.weights(tree))
 
@@ -107,9 +107,9 @@ class Task:
         """Evaluate the weights of a policy on the whole tree."""
         if is_small(self.game):
             self.final = weights
-        return self.note(samples, judge_tree(tree, weights))
+        return self._note(samples, judge_tree(tree, weights))
 
-    def note(self, samples: int, found: Judgement) -> Judgement:
+    def _note(self, samples: int, found: Judgement) -> Judgement:
         """Add an evaluation to the curve."""
         self.curve.append(
             {

@@ -14,7 +14,6 @@ from millebornes_env.errors import MilleBornesError, MissingExtraError
 from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.mccfr import Sampler
-from millebornes_env.solving.report import exploitability
 from research.baselines.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
 from research.baselines.judging import Task, is_small, part_name, small_tree
 from research.baselines.memoryless import Fit, SharedCfr, Table, fit
@@ -201,7 +200,7 @@ def learn_by_selfplay(task: Task, options: SelfplayOptions) -> None:
 
 
 def learn_with_memory(task: Task, options: RecurrentOptions) -> None:
-    """Learn by PPO of `train.recurrent_ppo`; evaluated once, history by history."""
+    """Learn by PPO of `train.recurrent_ppo`."""
     try:
         from train import recurrent_ppo  # noqa: PLC0415 - PyTorch is slow to load
     except ModuleNotFoundError as missing:
@@ -217,14 +216,14 @@ def learn_with_memory(task: Task, options: RecurrentOptions) -> None:
         **given,
     )
     recurrent_ppo.check(args)
-    learner = recurrent_ppo.Learner(args)
-    with task.learning():
-        while learner.decisions < task.samples:
-            learner.update(learner.decisions / task.samples)
-            task.on_progress(learner.decisions / task.samples)
-    folder = network_folder(task.folder, task.name)
-    learner.save_policy(folder)
-    task.note(learner.decisions, exploitability(f"policy:{folder},mode=sample", task.game).judgement)
+    learner, folder = recurrent_ppo.Learner(args), network_folder(task.folder, task.name)
+    for mark in task.marks():
+        with task.learning():
+            while learner.decisions < mark:
+                learner.update(learner.decisions / task.samples)
+                task.on_progress(learner.decisions / task.samples)
+        learner.save_policy(folder)
+        task.judge(learner.decisions, policy_of(f"policy:{folder},mode=sample", task.game))
 
 
 def _trainer(task: Task, options: SelfplayOptions) -> Trainer:

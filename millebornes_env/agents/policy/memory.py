@@ -124,13 +124,16 @@ class MemoryNetwork:
         kept = memories.reshape(len(inputs), self._window - 1, units + 1)
         present = np.concatenate([inputs, np.ones((len(inputs), 1), np.float32)], axis=1)
         tokens = np.concatenate([kept, present[:, np.newaxis]], axis=1)
+        is_known = tokens[:, :, units] > 0
+        known = tokens[:, int(is_known.any(axis=0).argmax()) :]  # the first decisions of a round leave a gap
         query = inputs @ arrays["memory.query.weight"].T
-        keys = tokens[:, :, :units] @ arrays["memory.key.weight"].T
-        scores = np.einsum("nh,nkh->nk", query, keys) / np.sqrt(units) + arrays["memory.age"][::-1]
-        scores = np.where(tokens[:, :, units] > 0, scores, -np.inf)
+        keys = known[:, :, :units] @ arrays["memory.key.weight"].T
+        ages = arrays["memory.age"][: known.shape[1]][::-1]
+        scores = np.einsum("nh,nkh->nk", query, keys) / np.sqrt(units) + ages
+        scores = np.where(is_known[:, -known.shape[1] :], scores, -np.inf)
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
-        values = tokens[:, :, :units] @ arrays["memory.value.weight"].T
+        values = known[:, :, :units] @ arrays["memory.value.weight"].T
         recalled = np.einsum("nk,nkh->nh", weights, values)
         return recalled, tokens[:, 1:].reshape(len(inputs), self.memory_size)
 
