@@ -60,6 +60,8 @@ _FIRST_STRANDS: Final = 1 << 9
 _BATCH: Final = 512
 """Rows of a query: few, so that what a network computes stays in the cache."""
 _NOWHERE: Final = -1
+_FEW_ROWS: Final = 2
+"""Return code of `grow_strands`."""
 
 # Indices into `Strands.sizes`.
 ROWS: Final = 0
@@ -269,7 +271,7 @@ def grow_strands(
         margin: as for `walk.grow`.
 
     Returns:
-        DONE, or FULL: the arrays are too small.
+        DONE, FULL: `buffers` are too small, or _FEW_ROWS: `strands` are.
     """
     if is_root:
         hidden = code_of(frames.states[0].hidden, deck)
@@ -277,7 +279,7 @@ def grow_strands(
             seat = turn // rules.hand_limit % PLAYERS
             draw_card(frames, without_states, deck, 0, seat, hidden)
             if not draw_strands(strands, deck, 0, seat, hidden):
-                return FULL
+                return _FEW_ROWS
     depth = 0
     if not open_node(frames, without_states, deck, rules, depth):
         return DONE
@@ -287,7 +289,7 @@ def grow_strands(
         if not has_capacity(buffers, margin):
             return FULL
         if strands.sizes[ROWS] + strands.here.shape[1] > len(strands.row_parents):
-            return FULL
+            return _FEW_ROWS
         choice = frames.next_choice[depth]
         if choice == last:
             depth -= 1
@@ -296,14 +298,14 @@ def grow_strands(
         if some_hand_has(frames, depth, choice):
             enter(frames, without_states, deck, rules, depth, choice)
             if not follow_strands(frames, strands, deck, depth, choice):
-                return FULL
+                return _FEW_ROWS
             if open_node(frames, without_states, deck, rules, depth + 1):
                 depth += 1
                 write_decisions(frames, buffers, strands, deck, depth)
             elif int(frames.states[depth + 1].phase) == ROUND_OVER:
                 continue
             elif not write_ends(strands, depth + 1, buffers.sizes[FRONTIER] - 1):
-                return FULL
+                return _FEW_ROWS
     return DONE
 
 
@@ -357,11 +359,12 @@ class StrandGrower(Grower):
                 tree.root is None,
                 margin_of(game),
             )
-            if code != FULL:
+            if code == DONE:
                 return strands, buffers
-            self._capacity, self._num_rows, self._num_strands = (
-                2 * size for size in (self._capacity, self._num_rows, self._num_strands)
-            )
+            if code == FULL:
+                self._capacity *= 2
+            else:
+                self._num_rows, self._num_strands = 2 * self._num_rows, 2 * self._num_strands
             self._arrays = self._strands = None
 
     def _new_strands(self, wide: int) -> Strands:
