@@ -126,9 +126,9 @@ def exploitability(
 
     Args:
         policy: anything that `as_policy.policy_of` accepts: a PyTorch module, a model of Stable-Baselines3 or
-            its zip file, an agent, a run folder, or a function of observations and masks. For decks of up to
-            8 cards also a table of probabilities by information state (`extensive.evaluation.by_table`), or
-            an OpenSpiel policy of `python_mille_bornes`.
+            its zip file, an agent, also with memory (`recall.Remembering`), a run folder, or a function of
+            observations and masks. For decks of up to 8 cards also a table of probabilities by information
+            state (`extensive.evaluation.by_table`), or an OpenSpiel policy of `python_mille_bornes`.
         deck: a small rule sheet of up to 12 cards (`mini_decks()` names the shipped ones).
         observe_rules: True if the policy's observations show the rules.
         seed: seed of an agent's random numbers.
