@@ -22,8 +22,8 @@ import numpy.typing as npt
 from millebornes_env.envs.vector import vector_env
 from millebornes_env.errors import MilleBornesError, MissingExtraError
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
-from millebornes_env.solving.as_policy import write_rows
 from millebornes_env.solving.mccfr import Sampler, SeatData
+from millebornes_env.solving.policies import write_rows
 from millebornes_env.solving.tree import Tree
 from millebornes_env.solving.values import Weights
 from research.baselines.judging import Task, is_small, marks, small_tree

@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from millebornes_env.games.millebornes.actions import num_actions
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
-from millebornes_env.solving.as_policy import observation_size, write_rows
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.passes import expected_backward
-from millebornes_env.solving.policies import write_actions
+from millebornes_env.solving.policies import observation_size, write_actions, write_rows
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Weights, gains_at_ends, reach_of
 

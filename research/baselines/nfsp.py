@@ -18,10 +18,9 @@ from millebornes_env.envs.vector import vector_env
 from millebornes_env.errors import MissingExtraError
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.games.millebornes.state import StateArray
-from millebornes_env.solving.as_policy import write_rows
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.nodes import PLAYERS
-from millebornes_env.solving.policies import FunctionPolicy, Masks
+from millebornes_env.solving.policies import FunctionPolicy, Masks, write_rows
 from research.baselines.judging import Task
 
 Float32Array = npt.NDArray[np.float32]

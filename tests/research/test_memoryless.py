@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pytest
 
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
-from millebornes_env.solving.as_policy import write_rows
 from millebornes_env.solving.deck import solvable
-from millebornes_env.solving.policies import FunctionPolicy
+from millebornes_env.solving.policies import FunctionPolicy, write_rows
 from millebornes_env.solving.values import Uniform, judge, judge_tree
 from research.baselines.memoryless import SharedCfr, Table
 from research.exploitability import measure
