@@ -464,7 +464,8 @@ class Learner(LibraryLearner):
         self.ema_network.load_state_dict(with_prefix(tensors, "average."))
         self._updates = int(progress["updates"])
         if self._updates:
-            self.games = Games(self.args, self.network.memory.size, self.args.seed + self._updates)
+            seeds = np.random.SeedSequence((self.args.seed, self._updates))
+            self.games = Games(self.args, self.network.memory.size, int(seeds.generate_state(1)[0]))
 
 
 # The run ---------------------------------------------------------------------------------------------------
