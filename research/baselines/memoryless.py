@@ -187,7 +187,7 @@ class SharedCfr:
 
 @dataclass(frozen=True)
 class Fit:
-    """How a network is fitted.
+    """The budget of a fit.
 
     Attributes:
         steps: steps of Adam.

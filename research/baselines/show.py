@@ -121,8 +121,14 @@ def _digits(value: float) -> str:
 
 def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Plot exploitability against decisions and against seconds."""
-    methods = list(dict.fromkeys(record.part.config["method"] for record in records))
-    colours = {method: COLOURS[number % len(COLOURS)] for number, method in enumerate(methods)}
+    from matplotlib import colormaps  # noqa: PLC0415 - slow to import
+
+    learners = {record.part.config["method"]: len(record.result["curve"]) > 1 for record in records}
+    lines, points = (
+        [name for name, learns in learners.items() if learns is which] for which in (True, False)
+    )
+    colours: dict[str, Any] = {name: colormaps["tab20"](number % 20) for number, name in enumerate(lines)}
+    colours |= {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(points)}
     decks = decks_of(records)
     drawn = [deck for deck in decks if any(len(one.result["curve"]) > 1 for one in _of(records, deck))][:3]
     all_axes = figure.subplots(2, len(drawn or decks[:1]), squeeze=False)
@@ -154,7 +160,7 @@ def _of(records: Sequence[Record], deck: str) -> list[Record]:
     return [record for record in records if record.part.config["deck"] == deck]
 
 
-def _plot_curves(axes: Axes, records: Sequence[Record], across: str, colours: dict[str, str]) -> None:
+def _plot_curves(axes: Axes, records: Sequence[Record], across: str, colours: dict[str, Any]) -> None:
     from matplotlib.ticker import NullFormatter  # noqa: PLC0415 - slow to import
 
     axes.set_xscale("log")

@@ -41,7 +41,7 @@ def after_two_rollouts(memory: str, **changes: Any) -> Learner:
 
 
 def log_probs_by_row(learner: Learner) -> npt.NDArray[np.float32]:
-    """What the sequences of the loss give for the actions taken, float32[T, N]."""
+    """Log probabilities of the actions taken, from the sequences of the loss, float32[T, N]."""
     data, _ = learner._data()
     with torch.no_grad():
         outputs, _ = learner.network(data.rows, data.is_new, data.memory)
