@@ -35,7 +35,7 @@ from millebornes_env._util.files import check_writable, locked
 from millebornes_env._util.network_files import in_half_precision
 from millebornes_env._util.versions import versions
 from millebornes_env.agents.protocol import is_compiled
-from millebornes_env.agents.search.hand_files import FILES, hand_network_for, read_description
+from millebornes_env.agents.search.hand_files import FILES, read_description, read_network
 from millebornes_env.agents.search.hand_inputs import INPUTS_VERSION
 from millebornes_env.agents.search.hand_network import (
     MAX_COMPONENTS,
@@ -74,7 +74,7 @@ class Args:
     edition: str = "parker"
     """rule sheet that is played"""
     start: Path | None = None
-    """folder of a network to start from; its units are kept"""
+    """folder of a network to start from, perhaps of another sheet; its units are kept"""
     decisions: int = 4_000_000
     """number of decisions to learn from"""
     test_decisions: int = 200_000
@@ -265,11 +265,12 @@ def new_model(args: Args) -> HandModel:
     """Create the network, or load the one to start from.
 
     Raises:
-        AgentError: the network to start from is missing, damaged, or of another table.
+        AgentError: the network to start from is missing or damaged.
     """
     if args.start is None:
         return HandModel(args.units, args.memory, args.hidden, args.components)
-    network = hand_network_for(args.config.table(), str(args.start))
+    read_description(args.start)  # checks that it is shown the same inputs
+    network = read_network(args.start)
     model = HandModel(*sizes_of(network))
     model.load(network)
     return model

@@ -50,10 +50,10 @@ def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
                 f"the network in {shown(folder)} knows {_tables_of([description])}, not {_name_of(table)}: "
                 f"{INSTEAD}"
             )
-        return _read(Path(folder))
+        return read_network(Path(folder))
     for path, description in _shipped():
         if _is_for(description, table):
-            return _read(path)
+            return read_network(path)
     tables = _tables_of([description for _, description in _shipped()])
     raise AgentError(f"belief=network knows {tables}, not {_name_of(table)}: {INSTEAD}")
 
@@ -128,8 +128,8 @@ def read_description(folder: Path) -> dict[str, Any]:
     return content
 
 
-def _read(folder: Path) -> HandNetwork:
-    """Read the weights, and check their shapes: compiled code does not.
+def read_network(folder: Path) -> HandNetwork:
+    """Read the weights, for whatever table, and check their shapes: compiled code does not.
 
     Raises:
         AgentError: the file is damaged, or the shapes do not fit together.
