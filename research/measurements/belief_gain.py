@@ -1,6 +1,7 @@
 """Measure the gain of a belief: search with it and with uniform redeals, on the same deals.
 
     python -m research.measurements.belief_gain --opponents champion --deals 1000 --aivat
+    python -m research.measurements.belief_gain --edition dutch --opponents champion --out runs/dutch.jsonl
     python -m research.measurements.belief_gain --belief sees=hands,rollouts=265 --uniform
     belief=network,rollouts=265 python -m research.measurements.belief_gain --docs
 
@@ -8,6 +9,9 @@ Single rounds, every deal from both seats with the same cards. Both searchers pl
 difference between them is paired. Costs are CPU time of whole games, the opponent's decisions and AIVAT
 included: give both searchers about the same (`python -m research.measurements.search --options ...` measures
     one alone).
+
+With `--out` each turn of 25 deals is appended to a file as soon as it is played, and the same command goes
+on from it. Processes with other deals (`--first-deal`) need files of their own, which may be joined later.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +31,10 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.results import environment_info
+from millebornes_env import agents
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import write_json_atomically
+from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.arena.estimates import corrected
 from millebornes_env.arena.match import MatchConfig, play
 from research.measurements.search import spec_of
@@ -50,25 +56,42 @@ class Args:
     """Options of the searcher with a belief."""
     uniform: str = "belief=uniform"
     """Options of the other searcher."""
+    edition: str = "parker"
+    """Rule sheet; where it counts no points, wins are measured instead, in % of the rounds."""
     opponents: tuple[str, ...] = (
         *("champion", "strategist", "arnold", "holder", "hoarder", "attacker", "racer", "greedy", "random"),
     )
     """Opponents of both searchers."""
     deals: int = 200
     """Deals against each opponent, two rounds each: a multiple of 25."""
+    first_deal: int = 0
+    """Number of the first deal: a multiple of 25."""
+    out: Path | None = None
+    """File that turns are read from and appended to; the table has all turns of this measurement in it."""
     aivat: bool = False
     """Correct points for luck, as the arena does with --aivat."""
     seed: int = 1
     """Seed of the deals."""
     docs: bool = False
-    """Write docs/benchmarks/belief_gain.json; lines of other opponents are kept."""
+    """Write docs/benchmarks/belief_gain.json; lines of other editions and opponents are kept."""
+
+    @property
+    def config(self) -> MatchConfig:
+        """The table of the games."""
+        return MatchConfig(self.edition, 2, episode="round", seed=self.seed, aivat=self.aivat)
+
+    @property
+    def counts_points(self) -> bool:
+        """True if points are measured, and not wins."""
+        return bool(self.config.rules.count_points)
 
 
 @dataclass(frozen=True)
 class Line:
-    """Measurements against one opponent, in points per round.
+    """Measurements against one opponent, in points per round, or in % of the rounds won more than half.
 
     Attributes:
+        edition: rule sheet.
         opponent: spec of the opponent.
         belief: mean lead of the searcher with a belief.
         belief_error: its standard error.
@@ -80,6 +103,7 @@ class Line:
         deals: number of deals that both played.
     """
 
+    edition: str
     opponent: str
     belief: float
     belief_error: float
@@ -91,16 +115,63 @@ class Line:
     deals: int
 
 
-def leads_of(spec: str, opponent: str, args: Args, first_deal: int) -> tuple[Float64Array, float]:
-    """Play 25 deals; return the mean lead of each in points per round, and the CPU time in seconds."""
+@dataclass(frozen=True)
+class Turn:
+    """The same 25 deals of both searchers, first that with the belief.
+
+    Attributes:
+        measurement: what else the results depend on.
+        first_deal: number of the first deal.
+        leads: mean leads of each deal, as in `Line`.
+        seconds: CPU time.
+    """
+
+    measurement: dict[str, Any]
+    first_deal: int
+    leads: tuple[list[float], list[float]]
+    seconds: tuple[float, float]
+
+
+def leads_of(spec: str, opponent: str, args: Args, first_deal: int) -> tuple[list[float], float]:
+    """Play 25 deals; return the mean lead of each (see `Line`), and the CPU time in seconds."""
     start = time.process_time()
-    config = MatchConfig(episode="round", seed=args.seed, aivat=args.aivat)
-    outcome = play([spec, opponent], config, TURN, first_deal=first_deal)
-    if args.aivat:
+    outcome = play([spec, opponent], args.config, TURN, first_deal=first_deal)
+    leads: Float64Array
+    if not args.counts_points:
+        leads = 100.0 * outcome.wins[..., 0].mean(axis=1) - 50.0
+    elif args.aivat:
         leads = corrected(outcome).points / outcome.points.shape[1]
     else:
         leads = outcome.lead.mean(axis=1)
-    return leads, time.process_time() - start
+    return leads.tolist(), time.process_time() - start
+
+
+def turns_in(path: Path | None, measurement: dict[str, Any]) -> dict[int, Turn]:
+    """Read the turns of a measurement from a file; none if it does not exist.
+
+    Args:
+        path: the file, or None.
+        measurement: the measurement; turns of others are left out.
+
+    Returns:
+        Turns by the number of their first deal.
+
+    Raises:
+        ValueError: the file is damaged; the message names the line.
+    """
+    if path is None or not path.exists():
+        return {}
+    result = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            turn = Turn(**json.loads(line))
+            if [len(leads) for leads in turn.leads] != [TURN, TURN]:
+                raise ValueError(f"{TURN} deals of both searchers are expected")
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path}, line {number} is no turn ({error}): remove that line") from None
+        if turn.measurement == measurement:
+            result[turn.first_deal] = turn
+    return result
 
 
 def mean_and_error(values: Float64Array) -> tuple[float, float]:
@@ -111,16 +182,34 @@ def mean_and_error(values: Float64Array) -> tuple[float, float]:
 def compared(opponent: str, args: Args) -> Line:
     """Measure both searchers against one opponent, in turns."""
     specs = spec_of(args.rollout, args.belief), spec_of(args.rollout, args.uniform)
-    for spec in specs:  # may compile
-        play([spec, opponent], MatchConfig(episode="round", aivat=args.aivat), 1)
-    parts = [
-        [leads_of(spec, opponent, args, first) for spec in specs]
-        for first in track(range(0, args.deals, TURN), f"against {opponent}", transient=True)
+    config = args.config
+    agents_of = [fingerprint(agents.make(spec, config.table(), 1), spec) for spec in (*specs, opponent)]
+    measurement = {
+        "edition": args.edition,
+        "searchers": list(specs),
+        "opponent": opponent,
+        "agents": agents_of,
+        "aivat": args.aivat,
+        "seed": args.seed,
+    }
+    turns = turns_in(args.out, measurement)
+    todo = [
+        first for first in range(args.first_deal, args.first_deal + args.deals, TURN) if first not in turns
     ]
-    one, other = (np.concatenate([both[searcher][0] for both in parts]) for searcher in (0, 1))
-    spent, spent_by_other = (sum(both[searcher][1] for both in parts) for searcher in (0, 1))
+    for spec in specs if todo else ():  # may compile
+        play([spec, opponent], config, 1)
+    for first in track(todo, f"against {opponent}", transient=True):
+        (leads, seconds), (others, others_seconds) = (leads_of(spec, opponent, args, first) for spec in specs)
+        turns[first] = Turn(measurement, first, (leads, others), (seconds, others_seconds))
+        if args.out is not None:
+            args.out.parent.mkdir(parents=True, exist_ok=True)
+            with args.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(turns[first])) + "\n")
+    one, other = (np.concatenate([turn.leads[side] for turn in turns.values()]) for side in (0, 1))
+    spent, spent_by_other = (sum(turn.seconds[side] for turn in turns.values()) for side in (0, 1))
     results = mean_and_error(one), mean_and_error(other), mean_and_error(one - other)
-    return Line(opponent, *results[0], *results[1], *results[2], spent / spent_by_other, len(one))
+    cost = spent / spent_by_other
+    return Line(args.edition, opponent, *results[0], *results[1], *results[2], cost, len(one))
 
 
 def check(args: Args) -> None:
@@ -131,6 +220,10 @@ def check(args: Args) -> None:
     """
     if args.deals % TURN or args.deals < TURN:
         raise ValueError(f"--deals is {args.deals}; it must be a multiple of {TURN}")
+    if args.first_deal % TURN or args.first_deal < 0:
+        raise ValueError(f"--first-deal is {args.first_deal}; it must be 0 or a multiple of {TURN}")
+    if args.aivat and not args.counts_points:
+        raise ValueError(f"--aivat corrects points, and {args.edition!r} counts none: omit it")
     if spec_of(args.rollout, args.belief) == spec_of(args.rollout, args.uniform):
         raise ValueError(f"--belief and --uniform are both {args.belief!r}: there is nothing to compare")
     if "belief=" not in args.uniform:  # search over some agents has a belief by default
@@ -141,25 +234,29 @@ def main(args: Args) -> None:
     """Measure, print, and write the docs on request."""
     check(args)
     luck = ", less luck" if args.aivat else ""
-    table = Table(title=f"{args.rollout}+search, points a round{luck} (1 SE)", title_justify="left")
+    unit = f"points a round{luck}" if args.counts_points else "rounds won more than half, %"
+    title = f"{args.rollout}+search at {args.edition}, {unit} (1 SE)"
+    table = Table(title=title, title_justify="left")
     for heading in ("against", args.belief, args.uniform, "difference", "cost", "deals"):
         table.add_column(heading, justify="left" if heading == "against" else "right")
     lines = [compared(opponent, args) for opponent in args.opponents]
+    form = ".0f" if args.counts_points else ".1f"
     for line in lines:
         table.add_row(
             line.opponent,
-            f"{line.belief:+.0f} ({line.belief_error:.0f})",
-            f"{line.uniform:+.0f} ({line.uniform_error:.0f})",
-            f"{line.difference:+.0f} ({line.difference_error:.0f})",
+            f"{line.belief:+{form}} ({line.belief_error:{form}})",
+            f"{line.uniform:+{form}} ({line.uniform_error:{form}})",
+            f"{line.difference:+{form}} ({line.difference_error:{form}})",
             f"{line.cost:.2f}",
             f"{line.deals:,}",
         )
     Console().print(table)
     if args.docs:
-        about = {"arguments": asdict(args), "environment": environment_info()}
-        new = {line.opponent: {**asdict(line), **about} for line in lines}
+        arguments = {name: value for name, value in asdict(args).items() if name != "out"}
+        about = {"arguments": arguments, "environment": environment_info()}
+        new = {(line.edition, line.opponent): {**asdict(line), **about} for line in lines}
         old = json.loads(DOCS.read_text(encoding="utf-8"))["lines"] if DOCS.exists() else []
-        stay = [line for line in old if line["opponent"] not in new]
+        stay = [line for line in old if (line["edition"], line["opponent"]) not in new]
         write_json_atomically(DOCS, {"lines": [*new.values(), *stay]})
         print(f"wrote {DOCS}")
 
