@@ -20,6 +20,7 @@ from millebornes_env.agents.search.hand_files import FILES, hand_network_for
 from millebornes_env.agents.search.hand_network import OUTPUTS, new_posterior, weigh
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch, loops_of, settings_of
 from millebornes_env.arena.match import MatchConfig
+from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from tests.agents.test_network_belief import shown
 from train.tools import belief
@@ -134,6 +135,20 @@ def test_it_goes_on_from_a_network_with_its_units(tmp_path: Path) -> None:
     about = json.loads((tmp_path / "two" / FILES.description_file).read_text())
     assert about["options"]["units"] == about["options"]["memory"] == 12
     assert about["begun_with"]["options"]["seed"] == 1
+
+
+def test_it_goes_on_from_the_network_of_another_sheet(tmp_path: Path) -> None:
+    fit(short(tmp_path / "one"))
+    more = short(tmp_path / "two", start=tmp_path / "one", edition="dutch", learning_rate=1e-9, epochs=1)
+    fit(more)
+    one, two = (
+        hand_network_for(MatchConfig(name).table(), str(tmp_path / folder))
+        for name, folder in (("parker", "one"), ("dutch", "two"))
+    )
+    assert all(map(np.array_equal, one, two))
+    (tmp_path / "one" / FILES.weights_file).write_bytes(b"")
+    with pytest.raises(AgentError, match="damaged"):
+        belief.new_model(more)
 
 
 def test_a_loss_that_is_none_is_refused_and_nothing_written(
