@@ -28,6 +28,9 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 Layers = Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 """Weight [outputs, inputs] and bias [outputs] of each layer of a perceptron."""
 
+MANTISSA_BITS: Final = 10
+"""Mantissa bits of a float16."""
+
 _MOST_BYTES: Final = 1 << 20  # of a description
 _MOST_WEIGHT_BYTES: Final = 1 << 26
 _FLOATS: Final = (np.float16, np.float32, np.float64)
@@ -218,9 +221,15 @@ def arrays_of(layers: Layers) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def in_half_precision(arrays: Arrays) -> dict[str, npt.NDArray[np.float16]]:
-    """Return arrays as float16."""
-    return {name: array.astype(np.float16) for name, array in arrays.items()}
+def in_half_precision(arrays: Arrays, bits: int = MANTISSA_BITS) -> dict[str, npt.NDArray[np.float16]]:
+    """Return arrays as float16, rounded to this many of its 10 mantissa bits: fewer compress better."""
+    step = 1 << (MANTISSA_BITS - bits)
+
+    def nearest(weights: npt.NDArray[Any]) -> npt.NDArray[np.float16]:
+        words = weights.astype(np.float16).view(np.uint16).astype(np.int64)
+        return ((words + step // 2) // step * step).astype(np.uint16).view(np.float16)
+
+    return {name: nearest(array) for name, array in arrays.items()}
 
 
 def _read_file(path: Path, most_bytes: int) -> bytes:

@@ -107,7 +107,7 @@ def test_forgotten_plays_take_their_decisions_with_them() -> None:
 def test_it_learns_and_does_so_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     args = short(tmp_path / "one")
     bits = fit(args)
-    assert bits["greedy"][0] > 0.2
+    assert bits["parker"]["greedy"][0] > 0.2
     again = fit(replace(args, out=tmp_path / "two"))
     assert again == bits
     weights = [(tmp_path / name / FILES.weights_file).read_bytes() for name in ("one", "two")]
@@ -115,7 +115,7 @@ def test_it_learns_and_does_so_again(tmp_path: Path, capsys: pytest.CaptureFixtu
     about = json.loads((tmp_path / "one" / FILES.description_file).read_text())
     assert about["editions"] == ["parker"]
     assert about["options"]["decisions"] == 3_000
-    assert about["bits"]["greedy"]["mean"] == pytest.approx(bits["greedy"][0], abs=1e-4)
+    assert about["bits"]["parker"]["greedy"]["mean"] == pytest.approx(bits["parker"]["greedy"][0], abs=1e-4)
     assert "torch" in about["versions"]
     assert "epoch 3 of 3" in capsys.readouterr().out
     env = vector_env(1)
@@ -139,7 +139,7 @@ def test_it_goes_on_from_a_network_with_its_units(tmp_path: Path) -> None:
 
 def test_it_goes_on_from_the_network_of_another_sheet(tmp_path: Path) -> None:
     fit(short(tmp_path / "one"))
-    more = short(tmp_path / "two", start=tmp_path / "one", edition="dutch", learning_rate=1e-9, epochs=1)
+    more = short(tmp_path / "two", start=tmp_path / "one", edition=("dutch",), learning_rate=1e-9, epochs=1)
     fit(more)
     one, two = (
         hand_network_for(MatchConfig(name).table(), str(tmp_path / folder))

@@ -8,7 +8,7 @@
 Compiled agents play rounds and matches, the first of them against each. At every decision of either seat, the
 network reads all that the seat has seen and maximizes the log-likelihood of the opponent's actual hand,
 normalized exactly over all possible hands. The gain over uniform redeals on held-out deals is printed in
-bits, by opponent.
+bits, by rule sheet and opponent.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -32,7 +33,7 @@ from torch import Tensor
 from millebornes_env import agents
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import check_writable, locked
-from millebornes_env._util.network_files import in_half_precision
+from millebornes_env._util.network_files import MANTISSA_BITS, in_half_precision
 from millebornes_env._util.versions import versions
 from millebornes_env.agents.protocol import is_compiled
 from millebornes_env.agents.search.hand_files import FILES, read_description, read_network
@@ -50,8 +51,11 @@ from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
 from train.common.options import check_amounts, check_counts, check_shares, parse_options
 from train.common.run_folder import LossError
-from train.tools.hand_games import Rounds, collect
+from train.tools.hand_games import Rounds, collect, joined
 from train.tools.hand_model import HandModel, log_weights
+
+Bits = dict[str, dict[str, tuple[float, float]]]
+"""Mean bits and standard errors, by rule sheet and opponent."""
 
 _SEED_OF_TEST: Final = 0x68656C64  # added to the seed: deals that the network is not fitted to
 _LEARNING_RATE_DECAY: Final = 30.0
@@ -71,8 +75,9 @@ class Args:
     agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
     """a compiled agent; the first plays against each, including itself; repeat it for several, an agent may
     occur more than once (default: `champion` and nine others)"""
-    edition: str = "parker"
-    """rule sheet that is played"""
+    edition: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
+    """rule sheet that is played; repeat it for one network of several, which share the decisions (default:
+    `parker`)"""
     start: Path | None = None
     """folder of a network to start from, perhaps of another sheet; its units are kept"""
     decisions: int = 4_000_000
@@ -95,15 +100,17 @@ class Args:
     """initial learning rate of Adam; it decays to 1/30"""
     cut: float = 0.1
     """share of the rounds whose first plays are dropped, as for a seat that joins late"""
+    bits: int = MANTISSA_BITS
+    """mantissa bits of the written weights, 1 to 10; with 6 they compress to three quarters of the size"""
     seed: int = 1
     """seed of the deals and of the network"""
     threads: int = 1
     """CPU threads of the learning"""
 
     @property
-    def config(self) -> MatchConfig:
-        """The table of the games."""
-        return MatchConfig(self.edition, 2, threads=1)
+    def configs(self) -> dict[str, MatchConfig]:
+        """The tables of the games by rule sheet."""
+        return {name: MatchConfig(name, 2, threads=1) for name in self.edition or ("parker",)}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -229,8 +236,8 @@ def measured(model: HandModel, found: Rounds, args: Args) -> dict[str, tuple[flo
     return lines
 
 
-def fit(args: Args) -> dict[str, tuple[float, float]]:
-    """Fit a network, measure it and write it; return mean bits and standard errors by opponent.
+def fit(args: Args) -> Bits:
+    """Fit a network, measure it and write it; return mean bits and standard errors.
 
     Raises:
         OSError: a file could not be written.
@@ -241,24 +248,34 @@ def fit(args: Args) -> dict[str, tuple[float, float]]:
     console = Console()
     start = time.process_time()
     with console.status("playing"):
-        result = collect(args.config, args.names, args.decisions, args.seed)
-        held_out = collect(args.config, args.names, args.test_decisions, agent_seed(args.seed, _SEED_OF_TEST))
-    played = time.process_time() - start
+        result = joined([part for _, part in played(args, args.decisions, args.seed)])
+        held_out = played(args, args.test_decisions, agent_seed(args.seed, _SEED_OF_TEST))
+    spent = time.process_time() - start
     console.print(
-        f"{result.decisions:,} decisions of {len(result.opponents):,} rounds, played in {played:.0f} s of "
+        f"{result.decisions:,} decisions of {len(result.opponents):,} rounds, played in {spent:.0f} s of "
         "processor time"
     )
     model = new_model(args)
     with Progress(console=console) as progress:
         epochs = learn(model, result, args, progress)
-    with torch.no_grad():  # as saved
-        for parameter in model.parameters():
-            parameter.copy_(parameter.half().float())
-    bits = measured(model, held_out, args)
+    arrays = in_half_precision(model.weights()._asdict(), args.bits)
+    model.load(HandNetwork(*(array.astype(np.float32) for array in arrays.values())))
+    bits = {name: measured(model, part, args) for name, part in held_out}
     spent = time.process_time() - start
-    arrays = in_half_precision(model.weights()._asdict())
     FILES.save(args.out, arrays, description(args, model, epochs, bits, spent))
     return bits
+
+
+def played(args: Args, decisions: int, seed: int) -> list[tuple[str, Rounds]]:
+    """Play at the tables in turn; return their rule sheets and rounds.
+
+    Args:
+        args: the options.
+        decisions: least number of decisions at all tables together.
+        seed: seed of the deals.
+    """
+    share = math.ceil(decisions / len(args.configs))
+    return [(name, collect(config, args.names, share, seed)) for name, config in args.configs.items()]
 
 
 def new_model(args: Args) -> HandModel:
@@ -286,27 +303,31 @@ def description(
     args: Args,
     model: HandModel,
     epochs: list[float],
-    bits: dict[str, tuple[float, float]],
+    bits: Bits,
     spent: float,
 ) -> dict[str, Any]:
     """Return the contents of `belief.json`."""
     options = {name: value for name, value in asdict(args).items() if name not in ("out", "start", "threads")}
     sizes = dict(zip(("units", "memory", "hidden", "components"), sizes_of(model.weights()), strict=True))
     before = None if args.start is None else read_description(args.start)
-    rules = args.config.rules
+    config = next(iter(args.configs.values()))
+    rules = config.rules
     return {
-        "game": args.config.game.name,
+        "game": config.game.name,
         "players": rules.players,
         "teams": rules.teams,
-        "editions": [args.edition],
+        "editions": list(args.configs),
         "inputs_version": INPUTS_VERSION,
         "fitted_by": "train.tools.belief",
-        "options": {**options, "agent": list(args.names), **sizes},
+        "options": {**options, "agent": list(args.names), "edition": list(args.configs), **sizes},
         "begun_with": before and {name: before.get(name) for name in ("options", "begun_with")},
         "bits_of_epochs": [round(mean, 4) for mean in epochs],
         "bits": {
-            name: {"mean": round(one, 4), "standard_error": round(two, 4) if math.isfinite(two) else None}
-            for name, (one, two) in bits.items()
+            sheet: {
+                name: {"mean": round(one, 4), "standard_error": round(two, 4) if math.isfinite(two) else None}
+                for name, (one, two) in lines.items()
+            }
+            for sheet, lines in bits.items()
         },
         "processor_seconds": round(spent),
         "versions": versions(),
@@ -325,19 +346,21 @@ def check(args: Args) -> None:
     for name, most in (*((size, MAX_UNITS) for size in sizes), ("components", MAX_COMPONENTS)):
         if getattr(args, name) > most:
             raise ValueError(f"--{name} is {getattr(args, name)}; search supports at most {most}")
+    if not 1 <= args.bits <= MANTISSA_BITS:
+        raise ValueError(f"--bits is {args.bits}; it must be from 1 to {MANTISSA_BITS}")
     check_amounts(args, "learning_rate")
-    if find_game(find_edition(args.edition).game) is not find_game(DEFAULT_GAME):
-        raise ValueError(f"--edition is {args.edition!r}; only Mille Bornes has beliefs")
-    if args.config.rules.hand_limit >= MAX_HAND:
-        raise ValueError(
-            f"--edition is {args.edition!r}, with {args.config.rules.hand_limit} cards in a hand; search "
-            f"supports at most {MAX_HAND - 1}"
-        )
+    for name, config in args.configs.items():
+        if find_game(find_edition(name).game) is not find_game(DEFAULT_GAME):
+            raise ValueError(f"--edition is {name!r}; only Mille Bornes has beliefs")
+        if config.rules.hand_limit >= MAX_HAND:
+            raise ValueError(
+                f"--edition is {name!r}, with {config.rules.hand_limit} cards in a hand; search supports at "
+                f"most {MAX_HAND - 1}"
+            )
     if (args.out / FILES.description_file).exists():
         raise ValueError(f"{str(args.out)!r} already holds a belief: choose another --out")
-    table = args.config.table()
-    for spec in args.names:
-        if not is_compiled(agents.make(spec, table)):
+    for spec, config in product(args.names, args.configs.values()):
+        if not is_compiled(agents.make(spec, config.table())):
             raise ValueError(f"{spec}: only games of compiled agents can be learned from")
     new_model(args)
     check_writable(args.out / FILES.description_file)
@@ -358,10 +381,11 @@ def _command() -> None:
     except LossError as error:
         raise ValueError(str(error)) from None
     table = Table(title="bits per hand over uniform redeals, on held-out deals", title_justify="left")
-    for heading in ("opponent", "bits", "± 1 SE"):
-        table.add_column(heading, justify="left" if heading == "opponent" else "right")
-    for name, (mean, deviation) in bits.items():
-        table.add_row(name, f"{mean:.2f}", f"{deviation:.2f}")
+    for heading in ("edition", "opponent", "bits", "± 1 SE"):
+        table.add_column(heading, justify="left" if heading in ("edition", "opponent") else "right")
+    for sheet, lines in bits.items():
+        for name, (mean, deviation) in lines.items():
+            table.add_row(sheet, name, f"{mean:.2f}", f"{deviation:.2f}")
     Console().print(table)
     print(f"wrote {args.out}")
 

@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from millebornes_env import agents
 from millebornes_env._util.command_line import run_command
 from millebornes_env._util.files import locked
-from millebornes_env._util.network_files import Layers, arrays_of, in_half_precision
+from millebornes_env._util.network_files import MANTISSA_BITS, Layers, arrays_of, in_half_precision
 from millebornes_env.agents.policy.network import MAX_UNITS
 from millebornes_env.agents.protocol import Agent, is_compiled
 from millebornes_env.arena.batch import roles_of
@@ -50,7 +50,6 @@ _AGENTS: Final = ("champion", "arnold", "strategist")
 _SEED_OF_TEST: Final = 0x6C75636B  # deals that the network was not fitted to
 _SEED_OF_SCALE: Final = 0x7363616C  # deals that determine the scale
 _UNITS: Final = (256, 32)  # default units of the two layers
-_MANTISSA_BITS: Final = 10  # of a float16
 _LEAST_SHARE: Final = 0.001
 _LAST_RATE: Final = 0.02  # final learning rate, as a share of the initial one
 _MEAN_COEF: Final = 0.1  # weight of the mean of a draw's branches in the loss: its noise is ten times larger
@@ -279,13 +278,9 @@ def units_of(args: Args, start: Layers | None) -> tuple[int, int]:
 
 def rounded(layers: Layers, bits: int) -> Layers:
     """Round weights to float16 with this many of its 10 mantissa bits."""
-    step = 1 << (_MANTISSA_BITS - bits)
-
-    def nearest(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        words = weights.astype(np.float16).view(np.uint16).astype(np.int64)
-        return ((words + step // 2) // step * step).astype(np.uint16).view(np.float16).astype(np.float32)
-
-    return [(nearest(weight), nearest(bias)) for weight, bias in layers]
+    arrays = in_half_precision(arrays_of(layers), bits)
+    parts = [array.astype(np.float32) for array in arrays.values()]
+    return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def unscaled(config: MatchConfig, folder: Path) -> Layers:
@@ -400,8 +395,8 @@ def _command() -> None:
         raise ValueError(f"--edition {args.edition} counts no points, the unit of luck")
     if args.draws < args.batch_size:
         raise ValueError(f"--draws is {args.draws}; it must be --batch-size, {args.batch_size}, or more")
-    if not 1 <= args.bits <= _MANTISSA_BITS:
-        raise ValueError(f"--bits is {args.bits}; it must be from 1 to {_MANTISSA_BITS}")
+    if not 1 <= args.bits <= MANTISSA_BITS:
+        raise ValueError(f"--bits is {args.bits}; it must be from 1 to {MANTISSA_BITS}")
     if args.horizon < 0:
         raise ValueError(f"--horizon is {args.horizon}; it must be 0 or more")
     if args.config.rules.teams > 2 and args.horizon:
