@@ -171,3 +171,37 @@ def test_a_folder_that_holds_one_is_left_alone(
     assert belief.main() == 2
     assert "already holds a belief" in capsys.readouterr().err
     assert (tmp_path / FILES.description_file).read_text() == "{}"
+
+
+def test_one_network_learns_several_sheets_and_is_rounded_as_asked(tmp_path: Path) -> None:
+    sheets = ("dutch", "dujardin")
+    bits = fit(short(tmp_path / "one", edition=sheets, decisions=6_000, bits=4))
+    assert all(bits[sheet]["greedy"][0] > 0.2 for sheet in sheets)
+    about = json.loads((tmp_path / "one" / FILES.description_file).read_text())
+    assert (
+        about["editions"] == about["options"]["edition"] == list(bits) == list(about["bits"]) == list(sheets)
+    )
+    one, other = (hand_network_for(MatchConfig(sheet).table(), str(tmp_path / "one")) for sheet in sheets)
+    assert all(map(np.array_equal, one, other))
+    words = np.concatenate([array.astype(np.float16).ravel() for array in one]).view(np.uint16)
+    assert not (words & 0b111111).any()
+    assert len(np.unique(words & 0b1111000000)) == 16
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--bits", "11"], "--bits is 11; it must be from 1 to 10"),
+        (["--edition", "parker", "--edition", "arc_en_ciel"], "'arc_en_ciel'; only Mille Bornes has beliefs"),
+    ],
+)
+def test_wrong_options_are_named(
+    options: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["belief.py", "--out", str(tmp_path / "new"), *options])
+    assert belief.main() == 2
+    assert words in capsys.readouterr().err
