@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from docs.site import rulings
 from millebornes_env import Edition, edition, editions, vector_env
 from millebornes_env.engine.layout import Section
 from millebornes_env.games.millebornes.actions import action_name, num_actions
@@ -125,11 +123,6 @@ def observations_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def with_rulings(source: str) -> str:
-    """A source whose rulings lead to the positions that show them."""
-    return re.sub(r"\bE(\d+)\b", r"[E\1](rulings_positions.md#e\1)", source)
-
-
 def usual(field: str, sheets: list[Edition]) -> str | None:
     """Return the value that most editions use; None if no single value is the most frequent."""
     counted = Counter(cell(sheet, field) for sheet in sheets)
@@ -144,7 +137,7 @@ def cited(sheet: Edition, field: str, most_play: str | None) -> str:
     if value == "-":
         return value
     marked = value if most_play in (None, value) else f"**{value}**"
-    return f"{marked}<br><sub>{with_rulings(sheet.sources[field])}</sub>"
+    return f"{marked}<br><sub>{sheet.sources[field]}</sub>"
 
 
 def asked(field: str) -> str:
@@ -164,7 +157,7 @@ def rulebook_page() -> str:
         "comparison (`rules 1.4`) or a "
         "ruling where the sheets are silent (`E34`): [rulings.md](rulings.md) explains them. Every rule can "
         'be overridden by its name: `edition("parker").replace(max_200=4)`. A sheet of your own: '
-        "[add_an_edition.md](add_an_edition.md).",
+        "[extend.md](../environment/extend.md#add-an-edition).",
         "",
         "| edition | rule sheet | in short |",
         "|---|---|---|",
@@ -181,25 +174,21 @@ def rulebook_page() -> str:
         lines += ["", f"## {chapter}", ""]
         if chapter == "Tables":
             title, *tables = tables_row(sheets)
-            sources = (f"<br><sub>{with_rulings(sheet.sources['players'])}</sub>" for sheet in sheets)
+            sources = (f"<br><sub>{sheet.sources['players']}</sub>" for sheet in sheets)
             rows.insert(0, [title, *(a + b for a, b in zip(tables, sources, strict=True))])
         if rows:
             lines += ["| | " + " | ".join(f"`{sheet.name}`" for sheet in sheets) + " |"]
             lines += ["|---" * (len(sheets) + 1) + "|", *("| " + " | ".join(row) + " |" for row in rows)]
         if same:
             lines += ["", "The same in all editions:", "", *same_rows(same, sheets)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *size_lines()]) + "\n"
 
 
 def same_rows(same: dict[str, str], sheets: list[Edition]) -> list[str]:
     """Lines of a Markdown table of the rules in which all agree, those of the same sources together."""
     rows: dict[str, list[str]] = {}
     for field, value in same.items():
-        said = [
-            f"`{sheet.name}` {with_rulings(sheet.sources[field])}"
-            for sheet in sheets
-            if cell(sheet, field) != "-"
-        ]
+        said = [f"`{sheet.name}` {sheet.sources[field]}" for sheet in sheets if cell(sheet, field) != "-"]
         rows.setdefault("<br>".join(said), []).append(f"{asked(field)}: {value}")
     return [
         "| rule | sources |",
@@ -208,22 +197,21 @@ def same_rows(same: dict[str, str], sheets: list[Edition]) -> list[str]:
     ]
 
 
-def editions_page() -> str:
-    """The page of all editions and their tables."""
+def size_lines() -> list[str]:
+    """Lines of the section with all tables of all editions."""
     lines = [
-        "# Editions and tables",
+        "## Every table as an environment",
         "",
-        "Made from the rule sheets by `python docs/generate.py`. Each line is an environment: "
-        '`vector_env(4096, edition="parker", players=4, teams=2)`, `millebornes_v0.env(...)` or, for the '
-        "race, `wielerspel_v0.env(...)` with the same arguments. [The rulebook](rulebook.md) sets the rules "
-        "of the editions of Mille Bornes beside each other, [the race](race.md) has its own; "
-        "[observations.md](observations.md) names each number and each action.",
+        'A line is `vector_env(4096, edition="parker", players=4, teams=2)`, `millebornes_v0.env(...)` or, '
+        "for [the race](race.md), `wielerspel_v0.env(...)` with these arguments. "
+        "[observations.md](../environment/observations.md) names each number and each action.",
+        "",
+        "| edition | players | teams | observation | actions | full state |",
+        "|---|--:|--:|--:|--:|--:|",
     ]
     for game in GAMES.values():
         for name in game.sheet_names:
             sheet: Any = game.sheet(name)  # a rule sheet has more than a `Sheet` must have
-            lines += ["", f"## `{name}`", "", f"{sheet.title.rstrip('.')}.", ""]
-            lines += ["| players | teams | observation | actions | full state |", "|--:|--:|--:|--:|--:|"]
             for players, teams in getattr(sheet, "tables", [(seats, seats) for seats in sheet.players]):
                 env = vector_env(1, name, players=players, teams=teams)
                 sizes = (
@@ -231,15 +219,13 @@ def editions_page() -> str:
                     env.single_action_space.n,
                     env.state_sections[-1].stop,
                 )
-                lines.append("| " + " | ".join(map(str, (players, teams, *sizes))) + " |")
-    return "\n".join(lines) + "\n"
+                lines.append(f"| `{name}` | " + " | ".join(map(str, (players, teams, *sizes))) + " |")
+    return lines
 
 
 PAGES = {
-    "editions.md": editions_page,
-    "observations.md": observations_page,
-    "rulebook.md": rulebook_page,
-    "rulings_positions.md": rulings.page,
+    "environment/observations.md": observations_page,
+    "rules/rulebook.md": rulebook_page,
 }
 
 

@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     editions.add_to(commands)
     games = commands.add_parser("replay", help="check a recorded game, and print the final table")
     games.add_argument(
-        "file", type=Path, help="file with one record (docs/notation.md), or with many (.jsonl)"
+        "file", type=Path, help="file with one record (docs/environment/records.md), or with many (.jsonl)"
     )
     games.add_argument(
         "--edition",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
 import shlex
 import sys
 import time
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 RESULTS: Final = Path("results/research")
 DOCS: Final = Path("docs")
-PAGE: Final = DOCS / "research.md"
+PAGE: Final = DOCS / "research" / "questions.md"
 LOCK_FILE: Final = "research.lock"
 STOPPED: Final = "stopped; the same command continues with the unfinished part"
 _NO_EFFECT: Final = ("out", "docs", "resume", "minutes", "dry_run")
@@ -288,9 +289,9 @@ def write_docs(
     if question.plot is not None:
         no_picture = save_picture(picture, lambda: _plotted(question, records))
         warn(no_picture)
-        blocks.append(f"![{question.title}](images/{picture.name})\n")
-    link = figures.relative_to(DOCS).as_posix()
-    blocks.append(f"{_describe_run(question, options, records, parts)} [All figures]({link}).\n")
+        blocks.append(f"![{question.title}]({_link(picture, question.page)})\n")
+    run = _describe_run(question, options, records, parts)
+    blocks.append(f"{run} [All figures]({_link(figures, question.page)}).\n")
     abouts = list({json.dumps(record.about): record.about for record in records}.values())
     content = {
         "question": question.title,
@@ -306,6 +307,11 @@ def write_docs(
         f"wrote {question.page} and {figures}"
         + (f" and {picture}" if question.plot and not no_picture else "")
     )
+
+
+def _link(target: Path, page: Path) -> str:
+    """Return the path of a file as seen from the folder of a page."""
+    return Path(os.path.relpath(target, page.parent)).as_posix()
 
 
 def _plotted(question: Question[OptionsT], records: Sequence[Record]) -> Figure:

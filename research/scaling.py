@@ -1,7 +1,7 @@
 """Measure the gain of search per millisecond: `python -m research.scaling`.
 
 Search looks one action ahead: it redeals the hidden cards repeatedly, and plays out each candidate action
-with its rollout agent (docs/agents.md). The variants differ in
+with its rollout agent (docs/agents/agents.md). The variants differ in
 
     rollouts  redeals for each action, 10 to 300, with two ways to decide: *sure* plays another action only
               if its gain is some standard errors above 0 (`z`), *naive* plays the best mean (z=0)

@@ -3,8 +3,8 @@
 Networks learn by self-play on the sheets of `variants-v1:train`: the *generalist* sees the rules of its game,
 the *blind* one does not, nor the features that follow from them. On sheets that they never met, they and the
 agents of the package play against a *specialist*, a network of the same size that learned that sheet alone.
-*few-shot* is the generalist after some more decisions on that sheet. docs/variants.md defines the splits and
-the score: points per round lost to the specialist (sheets with points), and Elo (all sheets).
+*few-shot* is the generalist after some more decisions on that sheet. docs/research/variants.md defines the
+splits and the score: points per round lost to the specialist (sheets with points), and Elo (all sheets).
 
 On the mini sheets nothing is played: a generalist of `mini-variants-v1:train`, and the agents, are evaluated
 exactly on the 200 test sheets.
@@ -377,7 +377,7 @@ QUESTION: Final = Question(
     tables,
     plot,
     size=(10.0, 4.5),
-    page=Path("docs/variants.md"),
+    page=Path("docs/research/variants.md"),
 )
 
 if __name__ == "__main__":

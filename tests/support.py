@@ -1,4 +1,4 @@
-"""Positions for tests: one game, set up in the lines of our notation (docs/notation.md).
+"""Positions for tests: one game, set up in the lines of our notation (docs/environment/records.md).
 
     position = Position("battle 0: roll", "distance 0: 2x200 100", "hand 0: 25 stop", players=3)
     assert position.can("play 25")

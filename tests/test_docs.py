@@ -21,6 +21,7 @@ import pytest
 from docs.site.animation import animated, positions
 from millebornes_env import agents
 from millebornes_env.agents import registry
+from tests.pages import examples_of, section_of
 from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).parent.parent
@@ -28,25 +29,13 @@ MODEL_CARDS = [
     *(ROOT / "millebornes_env" / "agents" / "champions").glob("*/README.md"),
     ROOT / "millebornes_env" / "solving" / "equilibrium" / "README.md",
 ]
-DOCUMENTS = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "agents" / "README.md", *MODEL_CARDS]
-)
+FOLDERS = ("", "start", "rules", "environment", "agents", "research")
+DOCS = [page for folder in FOLDERS for page in sorted((ROOT / "docs" / folder).glob("*.md"))]
+NOTES = sorted((ROOT / "research" / "notes").glob("*.md"))
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *DOCS, *NOTES, ROOT / "agents" / "README.md", *MODEL_CARDS]
 SHEETS = ROOT / "millebornes_env" / "games" / "millebornes" / "sheets"
 README_LINES, README_WORDS, README_COLUMNS = 110, 900, 80
 COMMAND_PAGES = ("README.md", "docs/index.md")
-PAGES_THAT_SHOW_WHAT_IS_PRINTED = {
-    "README.md",
-    "docs/add_an_edition.md",
-    "docs/gymnasium.md",
-    "docs/hidden_information.md",
-    "docs/protocol.md",
-    "docs/data.md",
-    "docs/language_models.md",
-    "docs/race.md",
-    "docs/table.md",
-    "docs/testing.md",
-    "docs/variants.md",
-}
 NEEDS_DATA = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("pyarrow", "pandas", "polars")),
     reason="what reads recorded data is not installed",
@@ -107,38 +96,37 @@ def test_generated_pages_are_current() -> None:
     "name",
     [
         "README.md",
-        "docs/add_an_edition.md",
-        "docs/agents.md",
-        "docs/arena.md",
-        "docs/gymnasium.md",
-        "docs/hidden_information.md",
-        "docs/protocol.md",
-        pytest.param("docs/data.md", marks=NEEDS_DATA),
-        "docs/language_models.md",
-        "docs/race.md",
-        "docs/table.md",
-        "docs/testing.md",
-        "docs/training.md",
-        "docs/variants.md",
+        "docs/start/play.md#Pictures of a table",
+        "docs/start/play.md#Language models as players",
+        "docs/rules/race.md",
+        "docs/environment/environments.md#Gymnasium: one learner against agents",
+        pytest.param("docs/environment/records.md#Recorded games as data", marks=NEEDS_DATA),
+        "docs/environment/extend.md#Add an edition",
+        "docs/environment/extend.md#Testing your own",
+        "docs/agents/agents.md",
+        "docs/agents/arena.md",
+        "docs/agents/training.md",
+        "docs/research/hidden_information.md",
+        "docs/research/protocol.md",
+        "docs/research/variants.md",
     ],
 )
 def test_the_examples_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One after the other, as a reader would type them; what they print stands below them."""
+    """One after the other, as a reader would type them; where output stands below them, it is theirs."""
     monkeypatch.setattr(registry, "AGENTS", dict(agents.AGENTS))  # an example adds one
     monkeypatch.chdir(tmp_path)
     parker = (SHEETS / "parker.toml").read_text(encoding="utf-8")
     Path("my_rules.toml").write_text(parker.replace('name = "parker"', 'name = "my_rules"'), encoding="utf-8")
-    text = text_of(name)
-    examples = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    page, _, heading = name.partition("#")
+    examples = examples_of(section_of(page, heading))
     assert examples
     names: dict[str, object] = {}
-    for example in examples:
+    for example, output in examples:
         exec(compile(example, name, "exec"), names)
         printed = capsys.readouterr().out
-        if "print(" in example and name in PAGES_THAT_SHOW_WHAT_IS_PRINTED:
-            assert f"```\n{printed}```" in text
+        assert not output or printed == output
 
 
 def test_the_readme_is_read_in_a_minute() -> None:
@@ -207,14 +195,14 @@ def test_the_figures_are_those_of_the_benchmarks() -> None:
     one, two = (rates[f"vector env, {threads}", 4096] / 1e6 for threads in ("1 thread", "2 threads"))
     assert f"**{two:.1f} million steps per second**" in text_of("README.md")
     assert f"({one:.1f} million on one)" in text_of("README.md")
-    page = text_of("docs/benchmarks.md")
+    page = text_of("docs/environment/environments.md")
     assert f"| 4,096 | {one:.1f} M | {two:.1f} M |" in page
     for label, figure in measured["environment"]["figures"].items():
         assert f"{label}: {figure:.2f}\n" in page or f"{label}: {figure:,.0f}\n" in page
 
 
 def test_the_readme_says_what_make_train_printed() -> None:
-    (row,) = re.findall(r"runs/first │ greedy .*", text_of("docs/training.md"))[:1]
+    (row,) = re.findall(r"runs/first │ greedy .*", text_of("docs/agents/training.md"))[:1]
     found = re.search(r"(\d+\.\d) ±", row)
     assert found is not None
     assert f"beat `greedy` in {float(found[1]):.0f} % of matches" in text_of("README.md")
@@ -239,7 +227,7 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 def test_every_agent_and_option_is_in_the_list_of_agents() -> None:
-    text = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "agents" / "agents.md").read_text(encoding="utf-8")
     for name, make in agents.AGENTS.items():
         assert f"| `{name}` |" in text
         for option in inspect.signature(make).parameters:
@@ -257,7 +245,7 @@ def test_the_first_change_is_still_there_to_make() -> None:
 
 
 def test_what_aivat_saves_is_as_measured() -> None:
-    page = text_of("docs/arena.md")
+    page = text_of("docs/agents/arena.md")
     lines = json.loads(text_of("docs/benchmarks/aivat.json"))["lines"]
     assert len(lines) >= 4
     for line in lines:

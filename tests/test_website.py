@@ -21,7 +21,10 @@ def test_every_page_of_the_docs_is_in_a_section() -> None:
     texts = [page.read_text(encoding="utf-8") for page in (stage.HERE / "pages").glob("*.md")]
     tables = re.findall(r"^```\{toctree\}\n(.*?)^```", "".join(texts), flags=re.MULTILINE | re.DOTALL)
     listed = re.findall(r"\bdocs/[\w/]+(?=>?$)", "".join(tables), flags=re.MULTILINE)
-    assert sorted(listed) == sorted(f"docs/{page.stem}" for page in (stage.ROOT / "docs").glob("*.md"))
+    ours = [page for page in stage.ROOT.glob("docs/**/*.md") if page.name != "report.md"]
+    pages = [page.relative_to(stage.ROOT).with_suffix("").as_posix() for page in ours]
+    made = "docs/rules/positions"  # by the site alone
+    assert sorted(listed) == sorted([made, *(page for page in pages if not page.startswith("docs/site/"))])
 
 
 @each("ruling", ("E2", "E32"))
@@ -55,7 +58,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert 'class="game" src="table/index.html"' in (site / "index.html").read_text(encoding="utf-8")
-    rulings = (site / "docs" / "rulings_positions.html").read_text(encoding="utf-8")
+    rulings = (site / "docs" / "rules" / "positions.html").read_text(encoding="utf-8")
     assert rulings.count('<figure class="position">') == sum(map(len, examples().values()))
     contributing = (site / "CONTRIBUTING.html").read_text(encoding="utf-8")
     assert "docs/site/stage.py" in contributing

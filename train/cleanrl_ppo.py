@@ -8,7 +8,7 @@ One network plays all seats and learns from every decision of each. Differences 
 * a transition leads from a seat's decision to the same seat's next one (`millebornes_env.envs.rollout`); the
   last decision of each seat in a rollout has no successor yet and is left out of the loss.
 
-For speed and strength see train/selfplay.py; docs/gymnasium.md has a measurement of this file.
+For speed and strength see train/selfplay.py; docs/environment/environments.md has a measurement of this file.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     python -m train.maskable_ppo --run-dir runs/first --minutes 5
 
 One seat of each game learns; the current policy plays the others (`SB3VecEnv`). Evaluate the run folder with
-`python -m millebornes_env evaluate --run-dir runs/first`. docs/training.md explains the logged metrics.
+`python -m millebornes_env evaluate --run-dir runs/first`. docs/agents/training.md explains the logged
+metrics.
 """
 
 # Overview:

@@ -5,7 +5,7 @@
 
 One policy plays all seats and learns from its decisions. The loop, the loss, the network with its action mask
 and the workers are RLlib's; `RLlibEnv` is the environment. Evaluate the run folder with
-`python -m millebornes_env evaluate --run-dir runs/rllib`. See docs/rllib.md.
+`python -m millebornes_env evaluate --run-dir runs/rllib`. See docs/environment/libraries.md.
 
 The checkpoint is a safetensors file, as for all trainers. RLlib's own checkpoints (`Algorithm.save_to_path`)
 are pickles, which can run any code when they are read, and are not used.

@@ -3,7 +3,8 @@
     python -m train.selfplay --run-dir runs/first --minutes 5
 
 One network plays all seats, and every decision of every seat is learned from. Several processes learn
-together if `torchrun` starts them. docs/training.md explains the options, the run folder and the metrics.
+together if `torchrun` starts them. docs/agents/training.md explains the options, the run folder and the
+metrics.
 """
 
 # Read from top to bottom: the network, sampling, advantages, the loss, the trainer (rollout and update), the

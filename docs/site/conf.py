@@ -60,9 +60,8 @@ html_theme_options: Final = {
     "secondary_sidebar_items": {
         "**": ["page-toc"],
         # Their tables need the width of the list of headings.
-        "docs/rulebook": [],
-        "docs/leaderboard": [],
-        "docs/race_leaderboard": [],
+        "docs/rules/rulebook": [],
+        "docs/agents/leaderboard": [],
     },
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -1,4 +1,4 @@
-"""Positions for the rulings of docs/rulings.md: reads docs/rulings.toml and writes their page."""
+"""Positions for the rulings: reads docs/rules/rulings.toml and writes their page of the site."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-DOCS: Final = Path(__file__).parents[1]
-_ROW: Final = re.compile(r"^\| \[(E\d+)\]\(\S+\) \| (.+?) \| (.+?) \| ", flags=re.MULTILINE)
+RULES: Final = Path(__file__).parents[1] / "rules"
+_ROW: Final = re.compile(r"^\| (E\d+) \| (.+?) \| (.+?) \| ", flags=re.MULTILINE)
 _CHAPTER: Final = re.compile(r"^### (.+)$", flags=re.MULTILINE)
 
 
@@ -57,7 +57,7 @@ def rulings() -> dict[str, tuple[str, str]]:
 def examples() -> dict[str, list[Example]]:
     """Return the positions of every ruling, by its name."""
     content: dict[str, list[dict[str, Any]]] = tomllib.loads(
-        (DOCS / "rulings.toml").read_text(encoding="utf-8")
+        (RULES / "rulings.toml").read_text(encoding="utf-8")
     )
     return {name: [Example(**one) for one in several] for name, several in content.items()}
 
@@ -86,7 +86,7 @@ def page() -> str:
     lines = [
         "# The rulings, position by position",
         "",
-        "Made from `docs/rulings.toml` by `python docs/generate.py`; a test plays every position in each of "
+        "Made from `docs/rules/rulings.toml`; a test plays every position in each of "
         "the editions below it. The reasons: [rulings.md](rulings.md). To try one, paste its text under "
         "*Record* of the table: `python -m millebornes_env play`.",
     ]
@@ -108,7 +108,10 @@ def _quoted(words: list[str]) -> str:
 
 def _rulings_page() -> str:
     return (
-        (DOCS / "rulings.md").read_text(encoding="utf-8").partition("\n## Rulings\n")[2].partition("\n## ")[0]
+        (RULES / "rulings.md")
+        .read_text(encoding="utf-8")
+        .partition("\n## Rulings\n")[2]
+        .partition("\n## ")[0]
     )
 
 

@@ -7,11 +7,13 @@ Pages of the checkout keep their paths; `docs/site/pages` has additional pages o
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
 from typing import Final
 
+from docs.site import rulings
 from millebornes_env.render.millebornes.filling import DRAWING
 
 ROOT: Final = Path(__file__).parents[2]
@@ -21,7 +23,8 @@ SOURCES: Final = (
     "*.md",
     "CITATION.cff",
     "docs/*.md",
-    "docs/*leaderboard/*/report.md",
+    *(f"docs/{folder}/**/*.md" for folder in ("start", "rules", "environment", "agents", "research")),
+    "research/notes/*.md",
     "docs/**/*.png",
     "docs/**/*.svg",
     "notebooks/*.ipynb",
@@ -50,6 +53,21 @@ def stage(folder: Path) -> None:
         target = folder / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
+    rules = folder / "docs" / "rules"
+    (rules / "positions.md").write_text(rulings.page(), encoding="utf-8")
+    for page in (rules / "rulings.md", rules / "rulebook.md"):
+        page.write_text(_with_positions(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def _with_positions(page: str) -> str:
+    """Return a page on which the names of rulings, in tables and sources, lead to their positions."""
+    page = re.sub(r"(?<=^\| )(E\d+)(?= \|)", lambda name: _linked(name[0]), page, flags=re.MULTILINE)
+    sources = r"<sub>[^`<]*?</sub>"
+    return re.sub(sources, lambda source: re.sub(r"\bE\d+\b", lambda name: _linked(name[0]), source[0]), page)
+
+
+def _linked(ruling: str) -> str:
+    return f"[{ruling}](positions.md#{ruling.lower()})"
 
 
 if __name__ == "__main__":

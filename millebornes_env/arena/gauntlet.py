@@ -91,7 +91,7 @@ class Point:
         return f"{self.seconds:5.0f} s: Elo {self.elo:+.0f}, matches won against {rates}"
 
     def metrics(self) -> dict[str, float]:
-        """Return the metrics under the names of docs/training.md."""
+        """Return the metrics under the names of docs/agents/training.md."""
         metrics = {"eval/elo": self.elo}
         for name, score in self.scores.items():
             metrics[f"eval/win_rate_{name}"] = score.win_rate

@@ -2,7 +2,7 @@
 
     python -m millebornes_env export mini7 --format efg
 
-It requires no extra. docs/openspiel.md describes the files.
+It requires no extra. docs/environment/libraries.md describes the files.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python -m millebornes_env leaderboard
     python -m millebornes_env leaderboard --list race_leaderboard
 
-Writes docs/leaderboard.md (or the page named in the list), and for each table a page, the pictures and all
-figures as JSON. Results are saved in results/leaderboard: the same command continues a stopped run.
+Writes docs/agents/leaderboard.md (or the page named in the list), and for each table a page, the pictures
+and all figures as JSON. Results are saved in results/leaderboard: the same command continues a stopped run.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from millebornes_env._util.files import save_picture, write_text_atomically
 from millebornes_env._util.texts import json_of_file, text_of_file
 from millebornes_env.arena.analysis import Analysis, analyse_tournament
 from millebornes_env.arena.match import MatchConfig
-from millebornes_env.arena.pictures import draw_overview, payoff_title
-from millebornes_env.arena.report import Grid, markdown_table, notes, ratings_grid, save_report, table_name
+from millebornes_env.arena.pictures import draw_overview
+from millebornes_env.arena.report import Grid, markdown_table, notes, save_report, table_name
 from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened, who_sees_hidden_cards
 from millebornes_env.cli.clusters import PlayTournament, players_of
 from millebornes_env.cli.console import progress_console
@@ -48,15 +48,23 @@ Written by `python -m millebornes_env leaderboard{list}`; do not edit. {agents} 
 whole {episodes}, every deal once from each team's place with the same {chance}, every combination of agents.
 Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over deals;
 "-": it did not play there. The agents: [agents.md](agents.md); how the figures are made:
-[arena.md](arena.md). "Best response": what a policy wins after training against that agent alone, with the
-number of decisions in brackets; a lower bound on how far the agent can be exploited
-([training.md](training.md)).
+[arena.md](arena.md). The reports have intervals, points, payoffs and how each agent plays.
 
 ![Ratings at all tables]({page}/ratings.png)
 
 ## Ratings at all tables
 
 """
+
+
+_RESPONSES: Final = """## Best responses
+
+Points per round (where no points are counted, the share of matches) that a policy wins after training
+against that agent alone, with the number of decisions in brackets: a lower bound on how far the agent can be
+exploited ([training.md](training.md)).
+
+"""
+_TABLES: Final = "## Table by table\n"
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,7 @@ class Args:
     """Threads for compiled agents; it does not change the results."""
     tournaments: Path = Path("results/leaderboard")
     """Folder of the tournament results."""
-    out: Path = Path("docs")
+    out: Path = Path("docs/agents")
     """Output folder for the page, its pictures and its JSON files."""
     fresh: bool = False
     """Delete earlier results first."""
@@ -231,20 +239,20 @@ def page(board: Board, analyses: Sequence[Analysis], out: Path) -> str:
     listed = [notes(analysis)[1:] for analysis in analyses]  # the head of the page has the first note
     everywhere = [note for note in listed[0] if all(note in others for others in listed)]
     parts = [f"{head}{markdown_table(overview(board, analyses))}\n{_listed(everywhere)}"]
-    for event, analysis, own in zip(board.events, analyses, listed, strict=True):
-        config, at = event.config, f"{board.page}/{short_name(event.config.match)}"
-        responses = read_responses(out / at / RESPONSES_FILE)
-        rated = with_best_responses(ratings_grid(analysis), responses)
-        extra = _listed([note for note in own if note not in everywhere])
-        name = table_name(config.match)
+    folders = [short_name(event.config.match) for event in board.events]
+    responses = [read_responses(out / board.page / folder / RESPONSES_FILE) for folder in folders]
+    if any(responses):
+        parts.append(f"{_RESPONSES}{markdown_table(best_responses(board, analyses, responses))}")
+    parts.append(_TABLES)
+    for event, own, folder in zip(board.events, listed, folders, strict=True):
+        extra = " ".join(note for note in own if note not in everywhere)
+        at, name = f"{board.page}/{folder}", table_name(event.config.match)
         parts.append(
-            f"## {name[0].upper()}{name[1:]}\n\n`{config.match.edition}`, {config.deals:,} deals of every "
-            f"lineup; [how they play, and everybody against everybody]({at}/report.md); "
-            f"[everything as JSON]({at}/arena.json).\n\n{markdown_table(rated)}\n{extra}\n"
-            f"![Ratings with intervals]({at}/ratings.png)\n\n"
-            f"![{payoff_title(analysis.payoff.measure, analysis.episodes)}]({at}/payoff.png)\n"
+            f"- **{name[0].upper()}{name[1:]}** (`{event.config.match.edition}`, "
+            f"{event.config.deals:,} deals of every lineup): [report]({at}/report.md), "
+            f"[JSON]({at}/arena.json). {extra}".rstrip()
         )
-    return "\n".join(parts)
+    return "\n".join(parts) + "\n"
 
 
 def _listed(sentences: Sequence[str]) -> str:
@@ -281,22 +289,21 @@ def gain_of(response: Mapping[str, Any]) -> float:
     return float(response[measure_of(response)])
 
 
-def with_best_responses(grid: Grid, responses: dict[str, dict[str, Any]]) -> Grid:
-    """Return the grid of ratings with a column for the gain of a best response to each agent.
+def best_responses(
+    board: Board, analyses: Sequence[Analysis], responses: Sequence[dict[str, dict[str, Any]]]
+) -> Grid:
+    """Return a row for each agent with the gain of a best response to it at each table; "-": not trained.
 
     Args:
-        grid: grid from `ratings_grid`.
-        responses: best responses by agent.
+        board: tables and agents.
+        analyses: one for each table; the first gives the order of the agents.
+        responses: best responses by agent, one dict for each table.
     """
-    if not responses:
-        return grid
-    rows = []
-    for row in grid.rows:
-        response = responses.get(row[1])
-        rows.append((*row, "-" if response is None else _cell_of(response)))
-    has_points = any(measure_of(response) == POINTS for response in responses.values())
-    unit = "points per round" if has_points else "episodes won, %"
-    return Grid(grid.title, (*grid.headings, f"best response, {unit}"), rows, grid.num_names)
+    names, tables, _ = ratings_everywhere(board, analyses)
+    rows = [
+        (name, *(_cell_of(known[name]) if name in known else "-" for known in responses)) for name in names
+    ]
+    return Grid("Best responses", ("agent", *tables), rows)
 
 
 def _cell_of(response: Mapping[str, Any]) -> str:
@@ -304,7 +311,7 @@ def _cell_of(response: Mapping[str, Any]) -> str:
     half = gain - response["low"]
     if measure_of(response) == POINTS:
         return f"{gain:+,.0f} ± {half:.0f} ({millions:,.0f} M)"
-    return f"{100 * gain:.1f} ± {100 * half:.1f} ({millions:,.0f} M)"
+    return f"{100 * gain:.1f} % ± {100 * half:.1f} ({millions:,.0f} M)"
 
 
 def overview(board: Board, analyses: Sequence[Analysis]) -> Grid:

@@ -3,7 +3,7 @@
     millebornes record champion strategist --rounds 100000 --out data/
     millebornes record --check --out data/
 
-The same command continues a stopped recording. docs/data.md describes the files.
+The same command continues a stopped recording. docs/environment/records.md describes the files.
 """
 
 from __future__ import annotations

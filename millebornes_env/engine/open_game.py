@@ -2,7 +2,8 @@
 
 The rulebook of such a game imports these names and defines the others: `NAME`, `STATE`, `action_count`,
 `sections` (`full_state_sections` is the same function), `start`, `step`, `is_legal`, `write_mask`,
-`write_observation`, `final_score`, `action_name` and `reason_against`; docs/add_a_game.md has an example.
+`write_observation`, `final_score`, `action_name` and `reason_against`; docs/environment/extend.md has an
+example.
 Besides the engine's fields, its record needs `over`, 1 when no seat is to act, and `winner`, a seat or
 `NO_TEAM`. Its rules are a named tuple of ints.
 """

@@ -82,7 +82,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             illegal_action: "error", or "terminate" to end the game with a reward of -1 to the agent.
             render_mode: "ansi": `render` returns text; "human": the table is printed after every step; "svg":
                 `render` returns SVG text; "rgb_array": pixels (needs the extra `pictures`).
-            history: record the events of the game, for `information_state` (docs/hidden_information.md).
+            history: record the events of the game, for `information_state`
+            (docs/research/hidden_information.md).
             max_cycles: number of steps after which all agents are truncated; None for no limit.
 
         Raises:

@@ -1,7 +1,7 @@
 """Perfect recall: the events of each game, and keys of information states.
 
 A seat's *information state* is everything that it has seen since the deal. It has two keys, each available as
-bytes, text or tensor (docs/hidden_information.md):
+bytes, text or tensor (docs/research/hidden_information.md):
 
 * the **full** key: all public events and the seat's own draws, in order (the action-observation history);
 * the **compact** key: the public events in order, and the cards that the seat holds now. The time at which a
@@ -489,7 +489,7 @@ class HistoryMixin:
             seats: one seat for all games, or integers [N]; None for the seats to act.
             form: "bytes", "text" or "tensor".
             compact: encode only the public events and the seat's current cards, instead of everything that
-                the seat has seen, in order (docs/hidden_information.md).
+                the seat has seen, in order (docs/research/hidden_information.md).
 
         Returns:
             A list of N bytes objects or N strings, or int8[N, K]. Equal keys are equal in all three forms,

@@ -6,7 +6,8 @@
     config = PPOConfig().environment(RLlibEnv, env_config={"edition": "parker", "players": 2})
 
 Keys and dtypes follow RLlib; rules and values are those of `vector_env`. This module needs ray
-(`pip install 'millebornes-env[ray]'`); the rest of the package does not. docs/rllib.md has examples.
+(`pip install 'millebornes-env[ray]'`); the rest of the package does not. docs/environment/libraries.md has
+examples.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
 
     Use an environment from one Python thread at a time: overlapping calls raise `CallError`. With
     `num_threads`, the environment splits its games among its own threads. A process forked later falls back
-    to one thread, with a warning; start processes with "spawn" (docs/threads.md).
+    to one thread, with a warning; start processes with "spawn" (docs/environment/environments.md).
 
     Attributes:
         num_envs: number of games, N.
@@ -108,15 +108,15 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             num_envs: number of games, N.
             edition: name of a rule sheet (`editions()` lists those of Mille Bornes), path of your own sheet,
                 or an `Edition`; the sheet determines the game. With a split ("variants-v1:train",
-                docs/variants.md), a list of sheets, or a function from a number to a sheet, each game draws
-                one of the sheets whenever an episode begins, with its own key.
+                docs/research/variants.md), a list of sheets, or a function from a number to a sheet, each
+                game draws one of the sheets whenever an episode begins, with its own key.
             players: seats at the table.
             teams: teams at the table; None for the sheet's default at this number of players.
             episode: "round", one deal to its scoring; "match", rounds until a team has 5,000 points; or
                 "usual", the game's default, here "round". Other games have other episodes and rewards.
             reward: "points", at the end of each round the team's points minus the other teams' mean, in
                 thousands; "win", at the end of the episode 1 to the winner and -1 shared by the others
-                (shared wins: docs/training.md); or "usual", the game's default, here "points".
+                (shared wins: docs/agents/training.md); or "usual", the game's default, here "points".
             seed: seed of a `reset()` without one; None for a random seed.
             autoreset_mode: as in Gymnasium. SAME_STEP begins the next episode in the step that ends one,
                 NEXT_STEP in the step after it; with DISABLED, call `reset(options={"reset_mask": ...})`.
@@ -130,7 +130,8 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             num_threads: number of CPU threads that share the games, up to 1,024; results do not depend on it.
             buffers: your own arrays for steps to write to (shapes: `engine.batch.new_buffers`); no two may
                 share memory.
-            history: record the events of each game, for `information_states` (docs/hidden_information.md).
+            history: record the events of each game, for `information_states`
+            (docs/research/hidden_information.md).
 
         Raises:
             TypeError: unknown option.
@@ -269,8 +270,8 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
                 episode.
             options: `{"reset_mask": bool[N]}` begins new episodes only where it is True.
                 `{"positions": [...]}` begins at positions instead of a deal: one for each game to reset, or a
-                single one for all, as text (docs/notation.md) or `notation.Position`. If a position has no
-                key, the game keeps its own, so its later episodes do not change.
+                single one for all, as text (docs/environment/records.md) or `notation.Position`. If a
+                position has no key, the game keeps its own, so its later episodes do not change.
 
         Returns:
             Observations and infos, as from `step`.

@@ -1,7 +1,7 @@
 """The registry of games: their rulebooks, rule sheets and optional hooks.
 
 A game of the package is a folder and an entry in `GAMES`; `register_game` adds a game of your own
-(docs/add_a_game.md). A game's modules are imported when they are first needed.
+(docs/environment/extend.md). A game's modules are imported when they are first needed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ HOOKS: Final = {
     "play.table": "table in the browser",
     "play.study": "table for studies",
 }
-"""Optional parts of a game, as "room.name", with a noun for messages; docs/add_a_game.md describes each."""
+"""Optional parts of a game, as "room.name", with a noun for messages (docs/environment/extend.md)."""
 
 OBSERVATION_OPTIONS: Final = {
     "unseen": ("observe_unseen", True),
@@ -282,8 +282,8 @@ class Game:
         result = self.find_hook(hook)
         if result is None:
             raise OptionError(
-                f"the game {self.name!r} has no {HOOKS[hook]}, which {call} needs; docs/add_a_game.md says "
-                "how a game gets one"
+                f"the game {self.name!r} has no {HOOKS[hook]}, which {call} needs; "
+                "docs/environment/extend.md says how a game gets one"
             )
         return result
 
@@ -493,7 +493,7 @@ def register_game(entry: Game) -> None:
     An entry of the same name is replaced, so that a notebook's cell can be run again.
 
     Args:
-        entry: the game; docs/add_a_game.md has an example.
+        entry: the game; docs/environment/extend.md has an example.
 
     Raises:
         GameError: `entry` is not a `Game`; its name is invalid or that of a game of the package; a hook is

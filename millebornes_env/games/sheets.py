@@ -264,7 +264,7 @@ class RuleSheet(Generic[R]):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a sheet from a TOML file (docs/add_an_edition.md describes its entries).
+        """Read a sheet from a TOML file (docs/environment/extend.md describes its entries).
 
         Raises:
             EditionError: the file is unreadable or not a valid sheet; the message names file and entry.

@@ -2,7 +2,8 @@
 
     split("variants-v1:train").sheet(123456)   # as does edition("variants-v1:train/123456")
 
-A game lists its splits in its hook `games.variants`. docs/variants.md describes the splits of the package.
+A game lists its splits in its hook `games.variants`. docs/research/variants.md describes the splits of the
+package.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Positions and games as human-readable text; docs/notation.md describes the format.
+"""Positions and games as human-readable text; docs/environment/records.md describes the format.
 
 The functions exported here work for all games, except for `read_action` and `write_action`, which are for
 Mille Bornes. `records` and `replays` serve all games; the module `positions` in a game's folder reads and

@@ -75,7 +75,8 @@ def read_position(
     """Read a position of any game.
 
     Args:
-        text: the output of `write_position`, or a part of it; docs/notation.md describes the defaults.
+        text: the output of `write_position`, or a part of it; docs/environment/records.md describes the
+        defaults.
         edition: default rule sheet. A sheet of your own must be passed here: a text cannot name a file, but
             may name this sheet by its label.
         players: default number of seats.

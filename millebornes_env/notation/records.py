@@ -1,4 +1,4 @@
-"""Records: games as text with the first position and all plays; docs/notation.md describes the format.
+"""Records: games as text with the first position and all plays (format: docs/environment/records.md).
 
 edition: arc_en_ciel
 table: 4 players

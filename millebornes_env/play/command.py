@@ -9,7 +9,8 @@
 Mille Bornes opens a page in the browser, served to this computer only; Ctrl-C stops it. With `--terminal`,
 and for games without a page, you play on the terminal. There you have seat 0, and the agent plays all others,
 including your partners; `hint` shows the choice of a strong agent, `undo` takes back your last decision, and
-`?` shows help. With `--study`, the participants of a study play, each with a personal link (docs/studies.md).
+`?` shows help. With `--study`, the participants of a study play, each with a personal link
+(docs/start/play.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The exact track of the variants: 1,000 solved mini sheets, and one call that judges a policy on them.
 
 `mini-variants-v1` has 800 sheets of 6 to 8 cards to train on and 200 to be tested on. `solved_sheets` returns
-the value of each, the exploitability of uniform play and the size. docs/variants.md describes the splits.
+the value of each, the exploitability of uniform play and the size. docs/research/variants.md describes the
+splits.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def judge_sheets(
 
     Returns:
         The evaluation of each sheet. `of_range` is the exploitability divided by the range of the payoffs;
-        docs/variants.md defines the score.
+        docs/research/variants.md defines the score.
 
     Raises:
         SolvingError: the policy is invalid; the message names the sheet and the information set.

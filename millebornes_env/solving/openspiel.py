@@ -8,7 +8,7 @@
 Chance is explicit: one node for each card that is drawn, over the types of the cards not drawn; a hand is
 named in the order of its cards, so that it occurs once. The rules are the rulebook's, the tree that of
 `millebornes_env.solving.extensive`. This module imports pyspiel (`pip install 'millebornes-env[openspiel]'`),
-which the rest of the package does not need. docs/openspiel.md shows it at work.
+which the rest of the package does not need. docs/environment/libraries.md shows it at work.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ class MilleBornesState(pyspiel.State):  # type: ignore[misc] # pyspiel has no ty
         return self.returns()
 
     def __str__(self) -> str:
-        """Return the full state as a position (docs/notation.md), with the cards being drawn."""
+        """Return the full state as a position (docs/environment/records.md), with the cards being drawn."""
         spot = self._node.spot
         if not isinstance(spot, Position):
             drawn = "; ".join(self._node.text(seat) for seat in range(self._node.tree.players))

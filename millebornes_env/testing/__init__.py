@@ -1,7 +1,7 @@
 """Conformance checks of users' agents, editions, environments, states and steps.
 
 Each check returns None if it passes, and otherwise raises `ConformanceError`, an `AssertionError` whose
-message says what is wrong, where, and how to fix it. docs/testing.md describes all checks.
+message says what is wrong, where, and how to fix it. docs/environment/extend.md describes all checks.
 """
 
 from millebornes_env.errors import ConformanceError

@@ -16,7 +16,7 @@ from millebornes_env.games.registry import game as game_of
 
 T = TypeVar("T")
 PROTOCOL: Final = 1
-"""Version of the protocol (docs/protocol.md) that this code measures."""
+"""Version of the protocol (docs/research/protocol.md) that this code measures."""
 _ENTRIES: Final = ("run", "decks", "seeds", "options")  # of a method
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+=.-]*")
 """Files are named after methods."""

@@ -1,13 +1,13 @@
 """Compare the statistics of `arnold` with those of the program that it follows.
 
     python -m research.measurements.arnold
-    python -m research.measurements.arnold --docs     # writes docs/benchmarks/arnold.json and docs/arnold.md
+    python -m research.measurements.arnold --docs     # writes research/notes/arnold.md
     too
 
 The known figures were measured on the BSD programs themselves (60,040 rounds of each against itself,
 duplicate matches of one against the other). Here the same is played by the compiled agent, by the American
 rules with options for the differences of BSD mille; differences without an option are listed in
-docs/agents.md.
+docs/agents/agents.md.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ KNOWN: Final = (
 _BEYOND: Final = """\
 The statistics are not all: by an outside measurement, with the program's own memory and dice each of 254,756
 decisions was the same as the real program's. No command here repeats it, for the program is not part of this
-project. What the rules of BSD mille have that no option has: [agents.md](agents.md#arnold).
+project. What the rules of BSD mille have that no option has: [agents.md](../../docs/agents/agents.md#arnold).
 """
 """Text of the page after its figures."""
 
@@ -126,7 +126,7 @@ class Args:
     seed: int = 1
     """Seed of the deals."""
     docs: bool = False
-    """Write docs/benchmarks/arnold.json and docs/arnold.md."""
+    """Write docs/benchmarks/arnold.json and research/notes/arnold.md."""
 
 
 @dataclass(frozen=True)
@@ -214,8 +214,8 @@ def write_docs(lines: Sequence[Line], args: Args) -> None:
     )
     rows = ["| " + " | ".join(cells) + " |" for cells in (HEADINGS, ("---", "---", *["--:"] * 4))]
     rows += ["| " + " | ".join(cells_of(line)) + " |" for line in lines]
-    write_text_atomically(Path("docs/arnold.md"), head + "\n".join(rows) + "\n")
-    print("wrote docs/benchmarks/arnold.json and docs/arnold.md")
+    write_text_atomically(Path("research/notes/arnold.md"), head + "\n".join(rows) + "\n")
+    print("wrote docs/benchmarks/arnold.json and research/notes/arnold.md")
 
 
 if __name__ == "__main__":

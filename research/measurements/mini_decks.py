@@ -1,4 +1,4 @@
-"""Build the tables of the mini decks in docs/hidden_information.md: their sizes and values.
+"""Build the tables of the mini decks in docs/research/hidden_information.md: their sizes and values.
 
     python -m research.measurements.mini_decks          # a minute of two cores, mostly for the largest deck
     python -m research.measurements.mini_decks --docs   # also writes the tables of the page and the model
@@ -30,7 +30,7 @@ from millebornes_env.solving.policies import TablePolicy, read_policy
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Judgement, Uniform, judge, judge_tree
 
-PAGE: Final = Path("docs/hidden_information.md")
+PAGE: Final = Path("docs/research/hidden_information.md")
 CARD: Final = FOLDER / "README.md"
 SOLVED: Final = Path("docs/benchmarks")
 MOST_DIGITS: Final = 6

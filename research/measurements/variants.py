@@ -5,7 +5,7 @@
     python -m research.measurements.variants --play 1000000   # random and greedy play, in about four minutes
 
 A sheet of a split must be playable (`faults_of_play`, for a mini sheet `faults_of_mini`); those that are not
-are left out when a split is frozen. docs/variants.md describes the splits.
+are left out when a split is frozen. docs/research/variants.md describes the splits.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from millebornes_env.cli.evaluate import run_folder
 from millebornes_env.errors import AgentError, MilleBornesError
 
 ROOT = Path(__file__).parent.parent.parent
-PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "agents" / "agents.md").read_text(encoding="utf-8")
 EXAMPLE = (ROOT / "agents" / "cautious.py").read_text(encoding="utf-8")
 
 FIRST = """
@@ -172,7 +172,7 @@ def test_a_fingerprint_covers_the_file_and_what_lies_beside_it(env: VectorEnv) -
 
 
 def test_the_commands_of_the_page_play_the_example(capsys: pytest.CaptureFixture[str]) -> None:
-    """The commands in docs/agents.md work in the checkout."""
+    """The commands in docs/agents/agents.md work in the checkout."""
     section = PAGE[PAGE.index("## Your own") :]
     written("agents/cautious.py", EXAMPLE)
     commands = {

@@ -244,12 +244,13 @@ def test_a_leaderboard_of_the_race(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     Path("list.toml").write_text(BOARD)
     assert write_leaderboard(["--list", "list.toml"]) == 0
-    text = Path("docs/races.md").read_text()
+    text = Path("docs/agents/races.md").read_text()
     assert "leaderboard --list list.toml`; do not edit. 3 agents at 1 tables:\nwhole races" in text
     assert "the same dice and cards" in text
-    assert "![Ratings with intervals](races/arc_en_ciel-3/ratings.png)" in text
-    assert Path("docs/races/arc_en_ciel-3/report.md").exists()
-    assert Path("docs/races/ratings.png").exists()
+    assert "[report](races/arc_en_ciel-3/report.md)" in text
+    assert "Best responses" not in text, "none was trained"
+    assert Path("docs/agents/races/arc_en_ciel-3/report.md").exists()
+    assert Path("docs/agents/races/ratings.png").exists()
 
 
 @pytest.mark.parametrize(

@@ -193,19 +193,25 @@ deals = 10
 
 def test_the_leaderboard_is_written_by_one_command(capsys: pytest.CaptureFixture[str]) -> None:
     Path("list.toml").write_text(SMALL)
-    assert write_leaderboard(["--list", "list.toml", "--out", "docs", "--tournaments", "kept"]) == 0
-    text = Path("docs/leaderboard.md").read_text()
+    response = {"points_per_round": 87.4, "low": 80.0, "high": 94.8, "decisions": 20_000_000}
+    Path("docs/agents/leaderboard/dutch-3").mkdir(parents=True)
+    Path("docs/agents/leaderboard/dutch-3/best_responses.json").write_text(json.dumps({"racer": response}))
+    assert write_leaderboard(["--list", "list.toml", "--out", "docs/agents", "--tournaments", "kept"]) == 0
+    text = Path("docs/agents/leaderboard.md").read_text()
     assert "| agent | parker, 2 | dutch, 3 |" in text
-    assert "## Parker Brothers and Winning Moves USA, 2 players, matches" in text
-    assert "`parker`, 30 deals of every lineup" in text
+    assert (
+        "- **Parker Brothers and Winning Moves USA, 2 players, matches** (`parker`, 30 deals of every" in text
+    )
+    assert "| racer | - | +87 ± 7 (20 M) |" in text
     assert text.count("\n- alpha-rank") == 1, "what is said of all tables is said once"
-    assert Path("docs/leaderboard/ratings.png").stat().st_size > 500
+    assert Path("docs/agents/leaderboard/ratings.png").stat().st_size > 500
     assert "![Ratings at all tables](leaderboard/ratings.png)" in text
     assert re.search(r"^\| racer \| - \| [+-][0-9,]+ \|$", text, re.MULTILINE), "it plays at one table only"
     for name in ("parker-2", "dutch-3"):
-        for file in ("report.md", "arena.json", "ratings.png", "payoff.png"):
+        for file in ("report.md", "arena.json"):
             assert f"leaderboard/{name}/{file}" in text
-            assert (Path("docs/leaderboard") / name / file).stat().st_size > 500
+        for file in ("report.md", "arena.json", "ratings.png", "payoff.png"):
+            assert (Path("docs/agents/leaderboard") / name / file).stat().st_size > 500
 
 
 def test_the_projects_own_list_can_be_read() -> None:

@@ -14,13 +14,14 @@ import pytest
 from millebornes_env import agents
 from millebornes_env.agents import registry
 from millebornes_env.games.registry import GAMES
+from tests.pages import section_of
 
-PAGE = Path(__file__).parents[2] / "docs" / "add_a_game.md"
+PAGE = section_of("docs/environment/extend.md").partition("\n## Add an edition\n")[0]
 
 
 def examples() -> list[str]:
     """Return the Python blocks of the page; the first one is the file `pig.py`."""
-    return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The game of docs/add_a_game.md: a third game is a file and an entry, and plays on every face."""
+"""The game of docs/environment/extend.md: a third game is a file and an entry, and plays on every face."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def roll(state: Any, rules: Any, seat: int, memory: Any, options: Any, draw: int
 def test_the_examples_run_and_print_what_stands_below_them(
     pig: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text, names = PAGE.read_text(encoding="utf-8"), {"__name__": "page"}
+    names = {"__name__": "page"}
     for example in examples()[1:]:
-        exec(compile(example, PAGE.name, "exec"), names)
+        exec(compile(example, "extend.md", "exec"), names)
         printed = capsys.readouterr().out
         assert ("print(" in example) == bool(printed)
-        assert not printed or f"```\n{printed}```" in text
+        assert not printed or f"```\n{printed}```" in PAGE
 
 
 def test_the_page_shows_what_a_missing_part_is_told(pig: ModuleType) -> None:
@@ -52,7 +52,7 @@ def test_the_page_shows_what_a_missing_part_is_told(pig: ModuleType) -> None:
     env.reset()
     with pytest.raises(OptionError) as told:
         env.render()
-    assert f"```\n{told.value}\n```" in PAGE.read_text(encoding="utf-8")
+    assert f"```\n{told.value}\n```" in PAGE
 
 
 # It plays --------------------------------------------------------------------------------------------------

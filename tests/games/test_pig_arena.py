@@ -1,4 +1,4 @@
-"""The game of docs/add_a_game.md in the arena: played, counted and reported as ours are."""
+"""The game of docs/environment/extend.md in the arena: played, counted and reported as ours are."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_command_of_the_page_runs(
     monkeypatch.chdir(tmp_path)
     block = next(block for block in examples() if "class HoldAt" in block)
     Path("hold_at.py").write_text(block.partition("agents.register")[0])
-    page = (Path(__file__).parents[2] / "docs" / "add_a_game.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "environment" / "extend.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^python -m millebornes_env arena (.*)$", page, re.MULTILINE)
     assert play_arena([*command.split(), "--deals", "6", "--out", "here"]) == 0
     assert "pig, 3 players, games" in capsys.readouterr().out

@@ -37,7 +37,7 @@ from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.testing.audited_play import FOUND, MOST_FOUND, new_play, play_kernels
 from tests.laws.audited_games import GAMES, AuditedGame
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
 MOST_GAMES = 64
 """Number of games at a table: their records stay in the processor's cache."""
 STEPS_WORTH_A_GAME = 2000
@@ -63,7 +63,7 @@ class Args:
     out: Path = Path("benchmarks/results/audit.json")
     """file of the figures; games with violations are saved in its folder"""
     docs: bool = False
-    """also write docs/audit.md and docs/benchmarks/audit.json (audit_race for the race)"""
+    """also write research/notes/audit.md and docs/benchmarks/audit.json (audit_race for the race)"""
 
     @property
     def command(self) -> str:
@@ -289,7 +289,7 @@ def page(report: dict[str, Any], game: AuditedGame) -> str:
         "",
         f"millebornes_env {machine['millebornes_env']}, Python {machine['python']}, "
         f"NumPy {machine['numpy']}, Numba {machine['numba']}. "
-        f"Figures: [benchmarks/{game.page}.json](benchmarks/{game.page}.json).",
+        f"Figures: [{game.page}.json](../../docs/benchmarks/{game.page}.json).",
     ]
     return "\n".join(lines) + "\n"
 
@@ -315,8 +315,8 @@ def audit(args: Args) -> dict[str, Any]:
     write_json_atomically(args.out, report)
     if args.docs:
         game = GAMES[args.game]
-        write_json_atomically(DOCS / "benchmarks" / f"{game.page}.json", report)
-        write_text_atomically(DOCS / f"{game.page}.md", page(report, game))
+        write_json_atomically(ROOT / "docs" / "benchmarks" / f"{game.page}.json", report)
+        write_text_atomically(ROOT / "research" / "notes" / f"{game.page}.md", page(report, game))
     print_report(report)
     return report
 

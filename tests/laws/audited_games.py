@@ -60,20 +60,20 @@ GAMES = {
         tables=_tables_of_millebornes,
         page="audit",
         title="The audit",
-        about="The laws: [audit](../millebornes_env/games/millebornes/audit/violations.py) for a game "
-        "record, [step_laws.py](../millebornes_env/testing/millebornes/step_laws.py) for a step; the "
-        "players: [random_play.py](../millebornes_env/testing/millebornes/random_play.py). Half of the games "
-        "are matches, half are rounds. The race has [a page of its own](audit_race.md).",
+        about="The laws: [audit](../../millebornes_env/games/millebornes/audit/violations.py) for a game "
+        "record, [step_laws.py](../../millebornes_env/testing/millebornes/step_laws.py) for a step; the "
+        "players: [random_play.py](../../millebornes_env/testing/millebornes/random_play.py). Half of the "
+        "games are matches, half are rounds. The race has [a page of its own](audit_race.md).",
     ),
     "wielerspel": AuditedGame(
         hooks=random_races,
         tables=_tables_of_wielerspel,
         page="audit_race",
         title="The audit of the race",
-        about="The laws: [audit](../millebornes_env/games/wielerspel/audit/violations.py) for a record, "
-        "[step_laws.py](../tests/laws/wielerspel/step_laws.py) for a decision and a step; the players: "
-        "[random_play.py](../tests/laws/wielerspel/random_play.py). In one race of three all play any legal "
-        "action, in one all play soberly, in one each seat has a style of its own.",
+        about="The laws: [audit](../../millebornes_env/games/wielerspel/audit/violations.py) for a record, "
+        "[step_laws.py](../../tests/laws/wielerspel/step_laws.py) for a decision and a step; the players: "
+        "[random_play.py](../../tests/laws/wielerspel/random_play.py). In one race of three all play any "
+        "legal action, in one all play soberly, in one each seat has a style of its own.",
     ),
 }
 """The games by name, the default first."""

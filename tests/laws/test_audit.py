@@ -54,7 +54,7 @@ def test_the_script_prints_and_saves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "new" / "audit.json"
-    monkeypatch.setattr(script, "DOCS", tmp_path / "docs")
+    monkeypatch.setattr(script, "ROOT", tmp_path)
     assert run_script(monkeypatch, "--steps", "20000", "--out", str(out), "--docs") == 0
     printed = capsys.readouterr().out
     saved = json.loads(out.read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ def test_the_script_prints_and_saves(
     assert "0 violations in" in printed
     assert printed.count("parker") == 4
     assert json.loads((tmp_path / "docs" / "benchmarks" / "audit.json").read_text()) == saved
-    assert "**0 violations**" in (tmp_path / "docs" / "audit.md").read_text(encoding="utf-8")
+    assert "**0 violations**" in (tmp_path / "research" / "notes" / "audit.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -24,6 +24,7 @@ from millebornes_env.games.millebornes.turn import start_match, start_next_round
 from millebornes_env.notation.millebornes.position_reader import LINE_NAMES
 from millebornes_env.notation.millebornes.positions import Position, read_position, write_position
 from tests.each import each
+from tests.pages import examples_of, section_of
 from tests.support import Position as Table
 
 ROOT = Path(__file__).parents[2]
@@ -243,7 +244,7 @@ def test_a_record_that_no_text_describes_is_not_written() -> None:
 
 
 def test_the_positions_of_the_page_read() -> None:
-    page = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "environment" / "records.md").read_text(encoding="utf-8")
     examples = re.findall(r"```position\n(.*?)```", page, flags=re.DOTALL)
     assert len(examples) >= 3
     for text in examples:
@@ -254,10 +255,10 @@ def test_the_positions_of_the_page_read() -> None:
 
 
 def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+    page = section_of("docs/environment/records.md").partition("\n## Recorded games as data\n")[0]
     names: dict[str, object] = {"text": page.split("```record\n")[1].split("```")[0]}
-    examples = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", page, flags=re.DOTALL)
+    examples = examples_of(page)
     assert examples
     for code, printed in examples:
-        exec(compile(code, "notation.md", "exec"), names)
+        exec(compile(code, "records.md", "exec"), names)
         assert capsys.readouterr().out == printed

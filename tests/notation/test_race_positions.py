@@ -292,7 +292,7 @@ def test_a_position_of_another_table_is_refused() -> None:
 
 
 def test_the_page_names_every_line_and_its_examples_read() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "notation.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "environment" / "records.md").read_text(encoding="utf-8")
     examples = re.findall(r"```race\n(.*?)```", page, flags=re.DOTALL)
     assert examples
     for text in examples:

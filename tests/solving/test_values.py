@@ -153,7 +153,9 @@ def test_who_sees_hidden_cards_is_not_judged() -> None:
 @pytest.mark.parametrize("name", mini_decks())
 def test_the_decks_are_as_large_as_the_page_says(name: str) -> None:
     """The two smallest are counted here, the others by `python -m research.measurements.mini_decks`."""
-    page = (Path(__file__).parents[2] / "docs" / "hidden_information.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "research" / "hidden_information.md").read_text(
+        encoding="utf-8"
+    )
     row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
     if name in {"mini7-v0", "mini8-v0"}:
         counts = Grower(solvable(name)).whole().counts

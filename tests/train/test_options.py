@@ -85,7 +85,7 @@ def test_a_run_leaves_the_files_that_are_listed(trainer: str, tmp_path: Path) ->
 
 
 def test_the_page_lists_the_same_files() -> None:
-    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "agents" / "training.md").read_text(encoding="utf-8")
     rows = [f"| {', '.join(f'`{name}`' for name in names)} | {what} |\n" for names, what in RUN_FILES.items()]
     assert "| file | what it holds |\n|---|---|\n" + "".join(rows) + "\n" in page
 

@@ -51,7 +51,7 @@ RUN_FILES: Final[dict[tuple[str, ...], str]] = {
     (RESPONSE_FILE,): "only from `train.exploit`: what the best policy wins against the agent",
     (LOCK_FILE,): "locked by the process that trains here",
 }
-"""Names and contents of all files of a run folder; docs/training.md shows them."""
+"""Names and contents of all files of a run folder; docs/agents/training.md shows them."""
 
 _SCRATCH: Final = ".warm-up-"
 _DAMAGES: Final = (

@@ -256,7 +256,7 @@ class Run:
         """Log, evaluate and save when they are due.
 
         Args:
-            statistics: statistics of the update by name (docs/training.md); None: logged elsewhere.
+            statistics: statistics of the update by name (docs/agents/training.md); None: logged elsewhere.
         """
         now = time.perf_counter()
         if now - self._last_log >= _LOG_SECONDS:

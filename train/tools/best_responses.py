@@ -1,7 +1,7 @@
 """Train many best responses, one after the other: a queue of runs of `train.exploit`.
 
     python -m train.tools.best_responses --dry-run
-    python -m train.tools.best_responses --leaderboard docs/leaderboard
+    python -m train.tools.best_responses --leaderboard docs/agents/leaderboard
     timeout -s INT 3600 python -m train.tools.best_responses --only champion
 
 The list (train/tools/best_responses.toml, or --list) names the agents, tables, budgets and seeds. A stopped
@@ -64,7 +64,7 @@ class Args:
     runs: Path = Path("runs/best-responses")
     """folder of the runs"""
     leaderboard: Path | None = None
-    """folder of the leaderboard (docs/leaderboard) to write the results to as well"""
+    """folder of the leaderboard (docs/agents/leaderboard) to write the results to as well"""
     dry_run: bool = False
     """only report finished and remaining runs"""
     precision: Precision = "auto"

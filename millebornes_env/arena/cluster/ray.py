@@ -6,7 +6,7 @@
 
 A task is a function of its arguments alone, so it does not matter where it runs, nor how often: if its node
 is lost, Ray carries it out again on another. Ray is imported by `connected` (the extra `ray`).
-docs/rllib.md says what the nodes must have.
+docs/environment/libraries.md says what the nodes must have.
 """
 
 from __future__ import annotations

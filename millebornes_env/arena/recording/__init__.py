@@ -6,7 +6,8 @@
     data = open_data(Path("data"))
     data.decisions().to_pandas()
 
-Requires the extra `data` (`pip install 'millebornes-env[data]'`). docs/data.md describes the files.
+Requires the extra `data` (`pip install 'millebornes-env[data]'`). docs/environment/records.md describes the
+files.
 """
 
 from millebornes_env.arena.recording.checking import check

@@ -1,1 +1,1 @@
-"""Gymnasium environments: one learner, agents in all other seats (examples: docs/gymnasium.md)."""
+"""Gymnasium environments: one learner, agents in all other seats (docs/environment/environments.md)."""

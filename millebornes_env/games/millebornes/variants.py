@@ -1,8 +1,8 @@
 """The rule sheets of `variants-v1` and `mini-variants-v1`: from a number to a sheet.
 
 Each rule is drawn from the list of its values, and rules that cannot arise become 0. A sheet that makes no
-game, or that belongs to another split, is drawn again with the next numbers. docs/variants.md gives the
-reasons; a change here needs a new version, since positions and results name a sheet by its number.
+game, or that belongs to another split, is drawn again with the next numbers. docs/research/variants.md gives
+the reasons; a change here needs a new version, since positions and results name a sheet by its number.
 """
 
 from __future__ import annotations
@@ -405,7 +405,7 @@ def drawn_split(name: str, split: int, numbers: Numbers | None = None) -> Split:
         return Edition(
             name=f"{name}/{number}",
             title=f"Sheet {number} of {name}",
-            summary=f"Rules drawn by {version}; docs/variants.md says how.",
+            summary=f"Rules drawn by {version}; docs/research/variants.md says how.",
             rules=rules,
             tables={table: {} for table in tables},
             sources=dict.fromkeys(Rules._fields, f"drawn by {version}"),

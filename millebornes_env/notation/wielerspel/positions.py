@@ -1,4 +1,4 @@
-"""Positions of the race as text; docs/notation.md describes the format.
+"""Positions of the race as text; docs/environment/records.md describes the format.
 
 `write_position` and `read_position` are exact: a written position reads back as the same record, byte for
 byte. A text to be read may leave out whatever can be completed.

@@ -5,7 +5,7 @@
     answer = parse(model(question), view)   # the action, or the reason why it cannot be read or played
 
 `legal_moves`, `prompt` and `parse` are pure functions of the view, and the view holds nothing that the seat
-cannot see. docs/language_models.md shows the loop around them; `play.language.agent` is
+cannot see. docs/start/play.md shows the loop around them; `play.language.agent` is
 an agent for the arena; `play.language.kaggle` and `play.language.textarena` are adapters.
 """
 

@@ -103,7 +103,7 @@ def _games_of(path: Path) -> list[StudyGame]:
 
 
 def transitions(folder: str | Path) -> Iterator[dict[str, Any]]:
-    """Yield each decision with the observation of its seat, under the names of recorded data (docs/data.md).
+    """Yield each decision with the observation of its seat, under the names of recorded data.
 
     Args:
         folder: folder of the study.

@@ -1,4 +1,4 @@
-// Positions and records as text, as docs/notation.md describes it; the words come from `engine.json`.
+// Positions and records as text, as docs/environment/records.md describes it; the words come from `engine.json`.
 //
 // Written texts are exactly those of Python's `write_position` and `write_record`. Texts to read may omit what can be
 // completed; the rulebook, in the engine, checks that a position can be played.

@@ -1,4 +1,4 @@
-"""A round as a tree, as solvers want it: decisions, chance, payoffs, information states (docs/openspiel.md).
+"""A round as a tree, as solvers want it: decisions, chance, payoffs, information states.
 
 `Tree` is the game in extensive form; `export` writes it as text for other solvers, `resample` draws games
 that a seat could as well be in. `millebornes_env.solving.openspiel` is the same tree as OpenSpiel's game.

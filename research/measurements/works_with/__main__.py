@@ -1,4 +1,4 @@
-"""Measure the time until learners of other libraries beat `random`, for docs/works_with.md.
+"""Measure the time until learners of other libraries beat `random`, for docs/environment/libraries.md.
 
     make works-with          # installs the libraries into .venv-works-with, then runs this
     python -m research.measurements.works_with --only torchrl
@@ -33,7 +33,7 @@ from millebornes_env._util.files import replacing, write_json_atomically
 from millebornes_env.errors import OptionError
 from research.measurements.works_with.rounds import Act, Floats, Ints, Masks, share_won
 
-PAGE: Final = Path("docs/works_with.md")
+PAGE: Final = Path("docs/environment/libraries.md")
 FIGURES: Final = Path("docs/benchmarks/works_with.json")
 BEGIN, END = "<!-- table: python -m research.measurements.works_with --docs -->\n", "<!-- end of table -->\n"
 _FIRST_LOOK: Final = 0.5
@@ -84,7 +84,7 @@ class Args:
     threads: int = 2
     """threads of PyTorch"""
     docs: bool = False
-    """write the table into docs/works_with.md"""
+    """write the table into docs/environment/libraries.md"""
 
 
 @dataclass(frozen=True)

@@ -220,7 +220,7 @@ def test_a_seed_is_one_of_the_opponents_too(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def solo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Pig, the game of docs/add_a_game.md, but that only player_0 ever rolls."""
+    """Pig, the game of docs/environment/extend.md, but that only player_0 ever rolls."""
     text = examples()[0].replace('"pig"', '"solo"')
     for whose in ("(seat + 1) % rules.players", "int(state.episode) % rules.players"):
         assert whose in text
@@ -237,7 +237,7 @@ def solo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("solo")
 def test_a_game_of_ones_own() -> None:
-    """The dice game of docs/add_a_game.md needs nothing more for this; a seat that never decides is said."""
+    """The dice game of the docs needs nothing more for this; a seat that never decides is said."""
     env = gymnasium.make(PARKER, edition="solo", players=3, seat=0)
     _, info = env.reset(seed=1)
     over, total = False, 0.0

@@ -1,4 +1,4 @@
-"""The instructions of docs/studies.md work."""
+"""The instructions of docs/start/play.md work."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 
 from millebornes_env.play.study.design import open_study
 from millebornes_env.play.study.session import Session
+from tests.pages import section_of
 
-PAGE = (Path(__file__).parents[3] / "docs" / "studies.md").read_text(encoding="utf-8")
+PAGE = section_of("docs/start/play.md", "Studies with people")
 
 
 def played(folder: Path, **design: Any) -> None:
@@ -29,7 +30,7 @@ def test_the_example_reads_a_study(
     played(tmp_path / "pilot")
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    exec(compile(block, "docs/studies.md", "exec"), {})
+    exec(compile(block, "docs/start/play.md", "exec"), {})
     said = capsys.readouterr().out
     assert re.search(r"s0001 0 \[\d+, \d+\] \d+ decisions", said)
     assert re.search(r"as the champion: \d+ %", said)

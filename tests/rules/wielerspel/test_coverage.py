@@ -86,6 +86,6 @@ def test_every_ruling_is_cited() -> None:
 
 
 def test_every_ruling_stands_in_the_docs() -> None:
-    rulings = (HERE.parents[2] / "docs/rulings.md").read_text(encoding="utf-8")
+    rulings = (HERE.parents[2] / "docs/rules/rulings.md").read_text(encoding="utf-8")
     result = [int(number) for number in re.findall(r"^\| W(\d+) \|", rulings, re.MULTILINE)]
     assert result == list(range(1, LAST_RULING + 1))

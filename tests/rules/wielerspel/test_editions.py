@@ -71,7 +71,7 @@ def test_every_value_has_a_source() -> None:
     wanted = {"players", *(set(FIELDS) - set(TABLE_FIELDS))}
     wanted |= {f"board {square}" for square in range(40)} | {f"deck {card}" for card in range(10)}
     assert set(race.sources) == wanted
-    rulings = (Path(__file__).parents[3] / "docs/rulings.md").read_text("utf-8")
+    rulings = (Path(__file__).parents[3] / "docs/rules/rulings.md").read_text("utf-8")
     for source in race.sources.values():
         assert re.search(r"003:\d+|ruling W\d+|French rules", source)
         for ruling in re.findall(r"W\d+", source):

@@ -28,9 +28,10 @@ from millebornes_env.solving.deck import solvable  # noqa: E402
 from millebornes_env.solving.extensive import Tree  # noqa: E402
 from millebornes_env.solving.extensive.export import export  # noqa: E402
 from millebornes_env.solving.values import Uniform, judge  # noqa: E402
+from tests.pages import section_of  # noqa: E402
 from tests.solving.extensive.test_tree import FIVE  # noqa: E402
 
-PAGE = Path(__file__).parents[3] / "docs" / "openspiel.md"
+PAGE = "docs/environment/libraries.md"
 FIVE_CARDS = "python_mille_bornes(edition=mini7,deck=2x50 roll stop right_of_way,rules=hand_limit:1)"
 FOUR_CARDS = "python_mille_bornes(edition=mini7,deck=50 roll stop right_of_way,rules=hand_limit:1 target:50)"
 NO_SAFETY = "python_mille_bornes(edition=mini8,deck=2x50 roll stop,rules=hand_limit:1)"
@@ -284,9 +285,9 @@ def test_the_examples_of_the_page_print_what_stands_below_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    text = PAGE.read_text(encoding="utf-8")
+    text = section_of(PAGE, "OpenSpiel, and other solvers")
     names: dict[str, object] = {}
     for example in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
-        exec(compile(example, PAGE.name, "exec"), names)
+        exec(compile(example, PAGE, "exec"), names)
         printed = capsys.readouterr().out
         assert not printed or f"```\n{printed}```" in text
