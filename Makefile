@@ -19,7 +19,8 @@ LONGEST_FILE := 1000 # reconsider at 800; train/selfplay.py is longer, to be rea
 VENV := .venv
 RAY_VENV := .venv-ray
 PY := $(VENV)/bin/python
-COMMA := ,
+# Extras that fit into one environment (Ray has its own; TextArena is tested by a stand-in).
+ALL_EXTRAS := train,data,pictures,study,openspiel
 WORKS_WITH := .venv-works-with
 
 # Lanes: `make test` runs the first three. What a lane of its own tests (page, study, ...) is tested by nothing else; page and
@@ -38,7 +39,7 @@ ONE_RETRY := --reruns 1 -rR
 
 .DEFAULT_GOAL := help
 .PHONY: help train test test-rules test-core test-train extras test-page test-study test-torchrun test-web test-wheel \
-	test-bounds test-openspiel test-ray works-with check format bench bench-training wheel web site research notebook clean distclean
+	test-bounds test-openspiel test-ray works-with check format bench bench-training wheel web site research notebook space clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -113,8 +114,9 @@ bench-training: $(VENV)/.installed-train ## measure the speed of training beside
 research: $(VENV)/.installed-dev ## answer all research questions (a night; a killed run goes on)
 	$(PY) -m research.all
 
-wheel: $(VENV)/.installed-build ## build the wheel, with machine code, and the source distribution into dist/
-	PIP_CONSTRAINT=constraints.txt $(PY) -m build --outdir dist
+wheel: $(VENV)/.installed-build ## build into dist/: source distribution, wheel for all platforms, wheel with machine code
+	PIP_CONSTRAINT=constraints.txt MILLEBORNES_WHEEL_PLATFORM=any $(PY) -m build --outdir dist
+	PIP_CONSTRAINT=constraints.txt $(PY) -m build --wheel --outdir dist
 
 web: $(VENV)/.installed-dev ## build the engine of the page in the browser (WebAssembly), unless it is up to date
 	$(PY) -m export.wasm
@@ -127,18 +129,26 @@ site: web ## build the documentation site into build/site
 	$(PY) -m sphinx -W --keep-going -q -b html build/site-pages build/site
 	@echo "wrote build/site/index.html"
 
+space: web ## write the page as a static Space of Hugging Face into space/
+	$(PY) -m docs.site.space space
+
 clean: ## remove caches and build outputs (runs/ and .venv stay)
-	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist space .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . \( -name .git -o -name '.venv*' -o -name runs \) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## clean, and remove the environments too
 	rm -rf $(VENV) $(WORKS_WITH) $(RAY_VENV)
 
-# A stamp inside .venv per set of extras: written only after pip succeeded, out of date when the pins change.
+# Python brings an older pip, which does not know dependency groups.
+define new_pip
+	@$(1)/bin/python -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) --upgrade 'pip>=25.1'
+endef
+
+# A stamp inside .venv per set of extras and groups: written only after pip succeeded, out of date when the pins change.
 define install
 	@echo "installing .[$(1)] into $(VENV) (a few minutes the first time) ..."
 	@$(PY) -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) \
-		--constraint constraints.txt --editable '.[$(1)]' \
+		--constraint constraints.txt --editable '.[$(1)]' $(2) \
 		|| { echo "The install failed, see above. Run the same make command again to go on." >&2; exit 1; }
 	@touch $@
 endef
@@ -147,11 +157,11 @@ $(VENV)/.installed-train: $(VENV)/.created pyproject.toml constraints.txt
 	$(call install,train)
 
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml constraints.txt
-	$(call install,train$(COMMA)dev)
+	$(call install,$(ALL_EXTRAS),--group dev)
 	@touch $(VENV)/.installed-train
 
 $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml constraints.txt
-	$(call install,train$(COMMA)bench)
+	$(call install,train,--group bench)
 	@touch $(VENV)/.installed-train
 
 # A wheel needs its build backend alone, which pip fetches into an environment of its own.
@@ -161,8 +171,9 @@ $(VENV)/.installed-build: $(VENV)/.created constraints.txt
 
 $(WORKS_WITH)/.installed: pyproject.toml research/measurements/works_with/constraints.txt
 	$(PYTHON) -m venv $(WORKS_WITH)
+	$(call new_pip,$(WORKS_WITH))
 	$(WORKS_WITH)/bin/python -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) \
-		--constraint research/measurements/works_with/constraints.txt --editable '.[works-with]' pytest hypothesis
+		--constraint research/measurements/works_with/constraints.txt --editable '.[train]' --group works-with --group test
 	@touch $@
 
 $(VENV)/.created:
@@ -174,13 +185,15 @@ $(VENV)/.created:
 		echo "$(PYTHON) cannot make virtual environments: install its venv module (Debian: python3-venv)." >&2; exit 1; }
 	@echo "creating $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
+	$(call new_pip,$(VENV))
 	@touch $@
 
 # Ray pins gymnasium to another release than the one that the rest is tested with.
 $(RAY_VENV)/.installed: pyproject.toml constraints-ray.txt
 	@echo "installing .[ray] into $(RAY_VENV) (a few minutes) ..."
 	@test -x $(RAY_VENV)/bin/python || $(PYTHON) -m venv $(RAY_VENV)
+	$(call new_pip,$(RAY_VENV))
 	@$(RAY_VENV)/bin/python -m pip install --quiet --no-input --disable-pip-version-check $(PIP_FLAGS) \
-		--constraint constraints-ray.txt --editable '.[ray]' pytest hypothesis \
+		--constraint constraints-ray.txt --editable '.[ray]' --group test \
 		|| { echo "The install failed, see above. Run the same make command again to go on." >&2; exit 1; }
 	@touch $@

@@ -34,5 +34,5 @@ def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) 
     needed: list[str] = hatchling.get_requires_for_build_wheel(config_settings)
     if not holds_machine_code():
         return needed
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [*needed, *project["dependencies"], *project["optional-dependencies"]["wheel"]]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return [*needed, *settings["project"]["dependencies"], *settings["dependency-groups"]["wheel"]]

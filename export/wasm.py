@@ -227,7 +227,7 @@ def main(arguments: list[str] | None = None) -> int:
     missing = [tool for tool in _TOOLS if tool not in _versions()]
     if missing:
         print(
-            f"{', '.join(missing)} must be installed: pip install '.[wheel]', or run make web",
+            f"{', '.join(missing)} must be installed: pip install --group wheel, or run make web",
             file=sys.stderr,
         )
         return 2

@@ -9,6 +9,20 @@
 
 from __future__ import annotations
 
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - a checkout has no pip that would say so
+    raise ImportError(f"millebornes_env needs Python 3.11 or newer, and this is {sys.version.split()[0]}")
+
+try:
+    import numba  # noqa: F401
+except ImportError as _error:
+    raise ImportError(
+        f"millebornes_env needs Numba, which cannot be imported ({_error}): pip install numba. If there is "
+        "none for your platform or version of Python, another version of Python may have one: "
+        "https://numba.readthedocs.io/en/stable/user/installing.html"
+    ) from _error
+
 import gymnasium
 import pettingzoo
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.site import positions, stage
+from docs.site import positions, space, stage
 from docs.site.rulings import examples
 from tests.each import each
 from tests.patience import SECONDS_OF_A_HANG
@@ -39,6 +39,17 @@ def test_positions_have_a_picture_and_a_link_that_opens_them(ruling: str, tmp_pa
         svg = (tmp_path / picture).read_text(encoding="utf-8")
         used = {f'id="{card}"' for card in re.findall(r'href="#(card-\w+)"', svg)}
         assert used == set(re.findall(r'id="card-\w+"', svg))
+
+
+def test_the_space_has_a_card_that_its_host_reads() -> None:
+    """Fields and limits are those of Hugging Face's reference; the tests of the page play the folder."""
+    yaml = pytest.importorskip("yaml")
+    card = yaml.safe_load(space.CARD.split("---\n")[1])
+    assert (card["sdk"], card["app_file"]) == ("static", "index.html")
+    assert len(card["title"]) <= 60
+    assert len(card["short_description"]) <= 60
+    colors = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
+    assert {card["colorFrom"], card["colorTo"]} <= colors
 
 
 @pytest.mark.slow

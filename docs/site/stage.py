@@ -34,6 +34,13 @@ SOURCES: Final = (
 """Files of the checkout that are part of the site."""
 
 
+def copy_table(folder: Path) -> None:
+    """Copy the table as static files, without its engine unless `make web` has built it."""
+    web = ROOT / "millebornes_env" / "play" / "web"
+    shutil.copytree(web, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    shutil.copytree(DRAWING, folder / "drawing")
+
+
 def stage(folder: Path) -> None:
     """Copy all pages, the style, and the table (without its engine unless `make web` has built it).
 
@@ -41,10 +48,8 @@ def stage(folder: Path) -> None:
         folder: output folder, emptied first.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    web = ROOT / "millebornes_env" / "play" / "web"
     shutil.copytree(HERE / "pages", folder)
-    shutil.copytree(web, folder / "extra" / "table", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    shutil.copytree(DRAWING, folder / "extra" / "table" / "drawing")
+    copy_table(folder / "extra" / "table")
     (folder / "_static").mkdir()
     shutil.copy(HERE / "site.css", folder / "_static")
     shutil.copy(DRAWING / "icon.svg", folder / "_static")

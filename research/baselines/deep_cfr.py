@@ -158,7 +158,7 @@ def learn_by_deep_cfr(task: Task, options: DeepCfrOptions) -> None:
     try:
         import torch  # noqa: PLC0415 - slow to load
     except ModuleNotFoundError as missing:
-        raise MissingExtraError.of("Deep CFR", missing, "research") from None
+        raise MissingExtraError.of("Deep CFR", missing, "train") from None
     if not is_small(task.game):
         raise MilleBornesError(
             f"Deep CFR evaluates its networks on the whole tree, and {task.game.name} has {task.game.cards} "

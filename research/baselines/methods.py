@@ -204,7 +204,7 @@ def learn_with_memory(task: Task, options: RecurrentOptions) -> None:
     try:
         from train import recurrent_ppo  # noqa: PLC0415 - PyTorch is slow to load
     except ModuleNotFoundError as missing:
-        raise MissingExtraError.of("train.recurrent_ppo", missing, "research") from None
+        raise MissingExtraError.of("train.recurrent_ppo", missing, "train") from None
     given: dict[str, Any] = dataclasses.asdict(options)
     args = recurrent_ppo.Args(
         edition=task.game.name,
@@ -235,7 +235,7 @@ def _trainer(task: Task, options: SelfplayOptions) -> Trainer:
     try:
         from train.selfplay import Args, Trainer, check  # noqa: PLC0415 - PyTorch is slow to load
     except ModuleNotFoundError as missing:
-        raise MissingExtraError.of("train.selfplay", missing, "research") from None
+        raise MissingExtraError.of("train.selfplay", missing, "train") from None
     given = dataclasses.asdict(options)
     over = given.pop("over")
     args = Args(

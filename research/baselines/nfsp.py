@@ -94,7 +94,7 @@ def learn_by_nfsp(task: Task, options: NfspOptions) -> None:
 
         import millebornes_env.solving.openspiel  # noqa: F401, PLC0415 - registers the game
     except ModuleNotFoundError as missing:
-        raise MissingExtraError.of("NFSP", missing, "research,openspiel") from None
+        raise MissingExtraError.of("NFSP", missing, "train,openspiel") from None
     import torch  # noqa: PLC0415 - slow to load
 
     torch.set_num_threads(1)

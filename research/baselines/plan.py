@@ -69,7 +69,7 @@ def read_plan(path: Path, runs: Mapping[str, type], learners: Collection[str] = 
     try:
         import yaml  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as missing:
-        raise MissingExtraError.of(f"the plan {str(path)!r}", missing, "research") from None
+        raise MissingExtraError.of(f"the plan {str(path)!r}", missing, "train") from None
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:

@@ -225,7 +225,7 @@ def main() -> int:
     try:
         figures = measure(max(1, args.repeats))
     except ModuleNotFoundError as error:
-        print(f"{error.name} is missing: pip install -e '.[browser]'", file=sys.stderr)
+        print(f"{error.name} is missing: pip install --group dev", file=sys.stderr)
         return 2
     table = Table("what", "figure", "to reach", title=figures.browser)
     for line in lines_of(figures):

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from export.build import holds_machine_code
+from tests.pages import examples_of, section_of
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
@@ -80,6 +81,17 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     constraints = ROOT / "constraints.txt"
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=ROOT, PIP_CONSTRAINT=str(constraints))
     return folder
+
+
+@pytest.fixture(scope="module")
+def anywhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel without machine code, for all platforms."""
+    folder = tmp_path_factory.mktemp("any")
+    pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", folder, ROOT]
+    constraint = {"PIP_CONSTRAINT": str(ROOT / "constraints.txt")}
+    run(*pip, cwd=folder, MILLEBORNES_WHEEL_PLATFORM="any", **constraint)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 @pytest.fixture(scope="module")
@@ -230,6 +242,29 @@ def test_the_wheel_holds_the_package_only(built: Path) -> None:
     assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"millebornes_env"}
     assert wheel.stat().st_size < LARGEST_WHEEL
     assert wheel.name.partition("-py3-none-")[2].startswith("manylinux_2_17_x86_64")
+
+
+def test_the_wheel_for_all_platforms_plays(anywhere: Path, tmp_path: Path) -> None:
+    """In an empty environment, compiled there: the snippets and a command of the README."""
+    assert anywhere.name.endswith("-py3-none-any.whl")
+    programs = environment_with(f"{anywhere}[arena]", tmp_path / "venv")
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for example, _ in examples_of(section_of("README.md")):
+        run(programs / "python", "-c", example, cwd=tmp_path, **cache)
+    command = [programs / "millebornes-env", "compare", "strategist", "arnold", "--deals", 2]
+    assert "strategist" in run(*command, cwd=tmp_path, **cache)
+
+
+def test_the_distributions_pass_the_checks_of_a_release(built: Path, anywhere: Path, tmp_path: Path) -> None:
+    programs, files = Path(sys.executable).parent, [*built.iterdir(), anywhere]
+    run(programs / "twine", "check", "--strict", *files, cwd=tmp_path)
+    run(programs / "check-wheel-contents", *built.glob("*.whl"), anywhere, cwd=tmp_path)
+    run(programs / "validate-pyproject", ROOT / "pyproject.toml", cwd=tmp_path)
+    cffconvert = tmp_path / "venv"  # of its own, for it needs an old jsonschema
+    run(sys.executable, "-m", "venv", cffconvert, cwd=tmp_path)
+    run(cffconvert / "bin" / "python", "-m", "pip", "install", "--quiet", "cffconvert==2.0.0", cwd=tmp_path)
+    citation = ROOT / "CITATION.cff"
+    assert "valid" in run(cffconvert / "bin" / "cffconvert", "--validate", "-i", citation, cwd=tmp_path)
 
 
 def test_the_source_distribution_holds_no_machine_code(built: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from millebornes_env._util.versions import versions
 from millebornes_env.arena.recording.description import sizes
@@ -40,6 +40,22 @@ decisions = load_dataset(".", "decisions")["train"]
 `millebornes_env.arena.recording.open_data(".")` checks the files first; `millebornes record --check --out .`
 plays every round again and compares it with the rows, number by number.
 """
+
+
+class Column(NamedTuple):
+    """A column of a table of recorded rounds.
+
+    Attributes:
+        name: name of the column.
+        type: type of its numbers, such as "int8".
+        size: length of the list in each row; 0: a single value.
+        meaning: description.
+    """
+
+    name: str
+    type: str
+    size: int
+    meaning: str
 
 
 def card(described: Mapping[str, Any], summary: Mapping[str, int], commands: Sequence[str]) -> str:
@@ -82,9 +98,13 @@ def card(described: Mapping[str, Any], summary: Mapping[str, int], commands: Seq
         *commands,
         "```",
         "",
-        *_decisions(described),
+        "## Table `decisions`: a row for each decision",
         "",
-        *_rounds(described),
+        *_table(decision_columns(described)),
+        "",
+        "## Table `rounds`: a row for each round",
+        "",
+        *_table(round_columns(described)),
         "",
         *_observation(described),
         "",
@@ -104,46 +124,49 @@ def _agent_line(number: int, agent: Mapping[str, Any]) -> str:
     return f"- {number}: `{agent['name']}` ({agent['fingerprint']}){sees}"
 
 
-def _decisions(described: Mapping[str, Any]) -> list[str]:
+def decision_columns(described: Mapping[str, Any]) -> list[Column]:
+    """Return the columns of the table of decisions."""
     numbers, actions, hidden = sizes(described)
-    fields = [
-        ("round", "int32", "the round, from 0"),
-        ("decision", "int16", "the number of the decision in its round, from 0"),
-        ("seat", "int8", "the acting seat; its team is `seat % " + str(described["teams"]) + "`"),
-        ("agent", "int8", "the number of the agent, as above"),
-        ("observation", f"int8[{numbers}]", "the seat's observation, with the sections below"),
-        ("action_mask", f"int8[{actions}]", "1 where an action is legal"),
-        ("action", "int8", "the chosen action"),
-        (
+    columns = [
+        Column("round", "int32", 0, "the round, from 0"),
+        Column("decision", "int16", 0, "the number of the decision in its round, from 0"),
+        Column("seat", "int8", 0, f"the acting seat; its team is `seat % {described['teams']}`"),
+        Column("agent", "int8", 0, "the number of the agent, as above"),
+        Column("observation", "int8", numbers, "the seat's observation, with the sections below"),
+        Column("action_mask", "int8", actions, "1 where an action is legal"),
+        Column("action", "int8", 0, "the chosen action"),
+        Column(
             "reward_to_go",
             "float32",
+            0,
             f"the seat's undiscounted return to the end of the round ({described['reward']})",
         ),
     ]
     if hidden:
         meaning = "the number of each card in the other hands, to the left; hidden from the agents"
-        fields.append(("hidden", f"int8[{hidden}]", meaning))
-    return ["## Table `decisions`: a row for each decision", "", *_table(fields)]
+        columns.append(Column("hidden", "int8", hidden, meaning))
+    return columns
 
 
-def _rounds(described: Mapping[str, Any]) -> list[str]:
+def round_columns(described: Mapping[str, Any]) -> list[Column]:
+    """Return the columns of the table of rounds."""
     seats, teams = described["players"], described["teams"]
-    fields = [
-        ("round", "int32", "the round, from 0"),
-        ("deal", "int32", "rounds of one deal have the same cards"),
-        ("sheet", "int32", "number of the rule sheet, if each deal draws one"),
-        ("decisions", "int32", "the number of rows in `decisions`"),
-        ("agents", f"int8[{teams}]", "the agent of each team"),
-        ("points", f"int16[{teams}]", "each team's points"),
-        ("rewards", f"float32[{seats}]", f"each seat's reward ({described['reward']})"),
-        ("winner", "int8", "the sole winning team, or -1"),
-        ("notation", "string", "the deal and every play, for `millebornes_env.notation.read_record`"),
+    return [
+        Column("round", "int32", 0, "the round, from 0"),
+        Column("deal", "int32", 0, "rounds of one deal have the same cards"),
+        Column("sheet", "int32", 0, "number of the rule sheet, if each deal draws one"),
+        Column("decisions", "int32", 0, "the number of rows in `decisions`"),
+        Column("agents", "int8", teams, "the agent of each team"),
+        Column("points", "int16", teams, "each team's points"),
+        Column("rewards", "float32", seats, f"each seat's reward ({described['reward']})"),
+        Column("winner", "int8", 0, "the sole winning team, or -1"),
+        Column("notation", "string", 0, "the deal and every play: `millebornes_env.notation.read_record`"),
     ]
-    return ["## Table `rounds`: a row for each round", "", *_table(fields)]
 
 
-def _table(fields: Sequence[tuple[str, str, str]]) -> list[str]:
-    rows = [f"| `{name}` | {kind} | {meaning} |" for name, kind, meaning in fields]
+def _table(columns: Sequence[Column]) -> list[str]:
+    kinds = [f"{one.type}[{one.size}]" if one.size else one.type for one in columns]
+    rows = [f"| `{one.name}` | {kind} | {one.meaning} |" for one, kind in zip(columns, kinds, strict=True)]
     return ["| field | type | meaning |", "|---|---|---|", *rows]
 
 

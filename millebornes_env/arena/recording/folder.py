@@ -2,6 +2,7 @@
 
     data/
       README.md                         the data card
+      croissant.json                    the same for programs: files and columns, as Croissant metadata
       recording.json                    the description: agents, table, seed, layout of the rows
       decisions/decisions-00000.parquet a row for each decision
       rounds/rounds-00000.parquet       a row for each round
@@ -31,6 +32,7 @@ from millebornes_env._util.texts import json_of_file
 from millebornes_env._util.versions import versions
 from millebornes_env.arena.cluster.ray import Cluster
 from millebornes_env.arena.recording.card import card
+from millebornes_env.arena.recording.croissant import croissant
 from millebornes_env.arena.recording.description import Recording, checked, first_difference
 from millebornes_env.arena.recording.notations import notations
 from millebornes_env.arena.recording.playing import play_rounds
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 
 MANIFEST: Final = "recording.json"
 CARD: Final = "README.md"
+CROISSANT: Final = "croissant.json"
 _LOCK: Final = ".lock"
 _MOST_ROUNDS: Final = 10**9
 
@@ -131,6 +134,7 @@ def record(
         still_there()
         data = open_data(folder)
         write_text_atomically(folder / CARD, card(data.described, data.summary(), commands))
+        write_json_atomically(folder / CROISSANT, croissant(data.described, data.summary()))
     return data
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -328,6 +329,24 @@ def test_the_card_says_what_there_is(written: Path) -> None:
     assert "rounds=20" in text
     for section in vector_env(1).observation_sections:
         assert f"| `{section.name}` | {section.start} | {section.size} |" in text
+
+
+@pytest.mark.filterwarnings("ignore")  # deprecations of rdflib and pandas, as mlcroissant uses them
+def test_croissant_describes_every_column(written: Path) -> None:
+    """As `mlcroissant validate` reads it; only the publisher knows address, licence, creator and day."""
+    mlcroissant = pytest.importorskip("mlcroissant")
+    dataset = mlcroissant.Dataset(jsonld=written / "croissant.json")
+    assert not dataset.metadata.ctx.issues.errors
+    left = "citeAs|creator|datePublished|license|url"
+    assert not [one for one in dataset.metadata.ctx.issues.warnings if not re.search(left, one)]
+    decisions, rounds = rows_of(open_data(written))
+    for name, table in (("decisions", decisions), ("rounds", rounds)):
+        record = next(iter(dataset.records(name)))
+        assert {key.removeprefix(f"{name}/") for key in record} == set(table.column_names)
+        for column in table.column_names:
+            value, expected = record[f"{name}/{column}"], table[column][0].as_py()
+            plain = value.decode() if isinstance(value, bytes) else np.asarray(value).tolist()
+            assert plain == expected, column
 
 
 def test_pandas_and_polars_read_it(written: Path) -> None:

@@ -1,4 +1,4 @@
-"""The page in a real browser: Debian's Chromium, driven by Playwright (the extra `browser`).
+"""The page in a real browser: Debian's Chromium, driven by Playwright (the group `dev`).
 
 The browser's path may be given as MILLEBORNES_BROWSER. Screenshots are left in the folder that is named by
 MILLEBORNES_SCREENSHOTS, if any.
@@ -10,7 +10,6 @@ import contextlib
 import http.server
 import json
 import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -19,9 +18,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from millebornes_env.play.web.server import HOST, PAGE, TableServer
+from docs.site import space
+from millebornes_env.play.web.server import HOST, TableServer
 from millebornes_env.play.web.table import CardTable
-from millebornes_env.render.millebornes.filling import DRAWING
 from tests.patience import SECONDS_OF_A_HANG
 
 SETUP = {
@@ -84,9 +83,8 @@ class _Folder(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[str]:
-    """Serve the page as a static folder, as the site has it, without our server, and yield its address."""
-    shutil.copytree(PAGE, tmp_path / "table")
-    shutil.copytree(DRAWING, tmp_path / "table" / "drawing")
+    """Serve the page as a static folder, as a Space has it, without our server, and yield its address."""
+    space.write(tmp_path / "table")
     files = partial(_Folder, directory=str(tmp_path / "table"))
     with http.server.ThreadingHTTPServer((HOST, 0), files) as server:
         serving = threading.Thread(target=server.serve_forever, args=(0.05,))
@@ -98,9 +96,7 @@ def folder(tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="no Playwright: pip install -e '.[browser]'"
-    )
+    playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install --group dev")
     path = os.environ.get("MILLEBORNES_BROWSER", "/usr/bin/chromium")
     if not Path(path).is_file():
         pytest.skip(f"no browser at {path}: apt-get install chromium, or set MILLEBORNES_BROWSER")
