@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from docs.site import card
 from millebornes_env import Edition, edition, editions, vector_env
 from millebornes_env.engine.layout import Section
 from millebornes_env.games.millebornes.actions import action_name, num_actions
@@ -226,6 +227,8 @@ def size_lines() -> list[str]:
 PAGES = {
     "environment/observations.md": observations_page,
     "rules/rulebook.md": rulebook_page,
+    "research/card.md": card.page,
+    "research/card.json": card.as_json,
 }
 
 

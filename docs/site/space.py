@@ -1,6 +1,6 @@
 """Write the table as a static Space of Hugging Face: files to upload, which play in any browser.
 
-    make space     # python -m docs.site.space space
+make space     # python -m docs.site.space space
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ license: mit
 short_description: Play a card game with hidden hands against a network
 ---
 
-The card game Mille Bornes in six editions, against agents of the Python package `millebornes-env`: rule-based ones, and
-champions trained by self-play. The rules, the agents and the networks run in your browser, compiled to WebAssembly from
-the Python sources; nothing is sent anywhere.
+The card game Mille Bornes in six editions, against agents of the Python package `millebornes-env`: rule-based
+ones, and champions trained by self-play. The rules, the agents and the networks run in your browser, compiled
+to WebAssembly from the Python sources; nothing is sent anywhere.
 """
 
 
