@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 RESULTS: Final = Path("results/research")
 DOCS: Final = Path("docs")
-PAGE: Final = DOCS / "research" / "questions.md"
+PAGE: Final = Path("research/notes/questions.md")
 LOCK_FILE: Final = "research.lock"
 STOPPED: Final = "stopped; the same command continues with the unfinished part"
 _NO_EFFECT: Final = ("out", "docs", "resume", "minutes", "dry_run")

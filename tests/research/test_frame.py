@@ -138,7 +138,7 @@ def test_no_part_begins_after_the_minutes() -> None:
 
 
 def test_the_docs_get_figures_a_picture_and_the_block(capsys: pytest.CaptureFixture[str]) -> None:
-    page = Path("docs/research/questions.md")
+    page = Path("research/notes/questions.md")
     page.parent.mkdir(parents=True)
     page.write_text("before\n" + MARKS[0] + "old\n" + MARKS[1] + "after\n", encoding="utf-8")
     assert main(Doubling().question(), ["--seeds", "2", "--docs", "--out", "elsewhere"]) == 0
@@ -195,13 +195,13 @@ def test_the_example_of_the_readme_works(
     example = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)[0]
     module = types.ModuleType("research.first_seat")
     exec(compile(example, "README.md", "exec"), module.__dict__)
-    Path("docs/research").mkdir(parents=True)
-    Path("docs/research/questions.md").write_text(
+    Path("research/notes").mkdir(parents=True)
+    Path("research/notes/questions.md").write_text(
         MARKS[0].replace("doubling", "first_seat") + MARKS[1], encoding="utf-8"
     )
     assert main(module.QUESTION, ["--quick", "--seeds", "2", "--docs"]) == 0
     assert "mini7" in capsys.readouterr().out
-    assert "`parker`" in Path("docs/research/questions.md").read_text(encoding="utf-8")
+    assert "`parker`" in Path("research/notes/questions.md").read_text(encoding="utf-8")
 
 
 def test_an_interval_over_tasks_draws_the_seeds_of_each_task() -> None:
