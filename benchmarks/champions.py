@@ -166,7 +166,7 @@ def printed(lines: Sequence[Line]) -> Printed:
 
 
 def markdown(lines: Sequence[Line]) -> str:
-    """Return the table of docs/agents/agents.md: a line for each table, a column for each opponent."""
+    """Return the table of research/notes/champions.md: a line for each table, a column for each opponent."""
     opponents = list(dict.fromkeys(line.against for line in lines))
     heads = [*("table", "champion", "even, %"), *(f"against `{name}`, %" for name in opponents)]
     rows = [heads, ["---", "---", *["--:"] * (1 + len(opponents))]]

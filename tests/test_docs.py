@@ -245,7 +245,7 @@ def test_the_first_change_is_still_there_to_make() -> None:
 
 
 def test_what_aivat_saves_is_as_measured() -> None:
-    page = text_of("docs/agents/arena.md")
+    page = text_of("research/notes/arena.md")
     lines = json.loads(text_of("docs/benchmarks/aivat.json"))["lines"]
     assert len(lines) >= 4
     for line in lines:

@@ -112,9 +112,27 @@ KNOWN: Final = (
 _BEYOND: Final = """\
 The statistics are not all: by an outside measurement, with the program's own memory and dice each of 254,756
 decisions was the same as the real program's. No command here repeats it, for the program is not part of this
-project. What the rules of BSD mille have that no option has: [agents.md](../../docs/agents/agents.md#arnold).
+project. What the rules of BSD mille have that no option has stands below.
 """
 """Text of the page after its figures."""
+_RULES: Final = """
+## Rules of BSD mille without an option
+
+Another field of the rules would change what `observe_rules` shows, and with it every network that reads
+it.
+
+- Whoever completes an extended trip gets the 200 for the extension; here only the team that called it.
+- A round is stuck there although a Speed Limit can still be laid, if the opponent is within 50 km of the
+  target; with `end_when_stuck` here every card that can be laid counts.
+- A Right of Way leaves a Roll on top of the battle pile there, laid on a Stop, an empty pile or a remedy
+  that waits for a Roll; so no Roll can be laid afterwards. Here the Stop goes to the discard pile and
+  what lay below shows, an empty pile and a remedy stay, and a Roll can be laid on those (E25). It
+  changes neither who rolls nor who can be attacked.
+- A Right of Way laid on an old Limit right after any new hazard counts as a coup fourré there.
+- The starter of a match is not drawn by chance; its shuffle is slightly uneven.
+- Extensions "completed" are those that anybody completed (.064 and .045 of rounds; here .066 and .045),
+  not only the caller (here .062 and .037).
+"""
 
 
 @dataclass
@@ -214,7 +232,7 @@ def write_docs(lines: Sequence[Line], args: Args) -> None:
     )
     rows = ["| " + " | ".join(cells) + " |" for cells in (HEADINGS, ("---", "---", *["--:"] * 4))]
     rows += ["| " + " | ".join(cells_of(line)) + " |" for line in lines]
-    write_text_atomically(Path("research/notes/arnold.md"), head + "\n".join(rows) + "\n")
+    write_text_atomically(Path("research/notes/arnold.md"), head + "\n".join(rows) + "\n" + _RULES)
     print("wrote docs/benchmarks/arnold.json and research/notes/arnold.md")
 
 

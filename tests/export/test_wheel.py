@@ -112,6 +112,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def environment_with(what: str, folder: Path) -> Path:
     """The folder with the programs of a new environment, where pip has installed that and what it needs."""
+    folder.mkdir(exist_ok=True)
     run(sys.executable, "-m", "venv", folder, cwd=folder)
     pinned = {"PIP_CONSTRAINT": str(ROOT / "constraints.txt")}
     run(folder / "bin" / "python", "-m", "pip", "install", what, cwd=folder, **pinned)
