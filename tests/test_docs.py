@@ -99,6 +99,7 @@ def test_generated_pages_are_current() -> None:
         "docs/start/play.md#Pictures of a table",
         "docs/start/play.md#Language models as players",
         "docs/rules/race.md",
+        "docs/environment/environments.md#The vector environment",
         "docs/environment/environments.md#Gymnasium: one learner against agents",
         pytest.param("docs/environment/records.md#Recorded games as data", marks=NEEDS_DATA),
         "docs/environment/extend.md#Add an edition",

@@ -77,7 +77,7 @@ class Args:
     out: Path = Path("benchmarks/results/first_card.json")
     """file of the figures"""
     docs: bool = False
-    """write docs/benchmarks/first_card.json and the table of docs/environment/environments.md, too"""
+    """write docs/benchmarks/first_card.json and the table of research/notes/speed.md, too"""
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ def main() -> int:
     save(figures, args.out)
     if args.docs:
         save(figures, ROOT / "docs" / "benchmarks" / "first_card.json")
-        write_docs(figures, ROOT / "docs" / "environment" / "environments.md")
+        write_docs(figures, ROOT / "research" / "notes" / "speed.md")
     return 0
 
 
