@@ -68,6 +68,7 @@ def observations_page() -> str:
     lines = [
         "# Observations, actions and the full state",
         "",
+        "After this page you can read every number of an observation, name every action, and find a section by its name.",
         "Made from the code by `python docs/generate.py`.",
         "",
         f"## Observation (version {OBSERVATION_VERSION}), two players",
@@ -152,6 +153,7 @@ def rulebook_page() -> str:
     lines = [
         "# The rulebook, edition by edition",
         "",
+        "After this page you know every rule of each edition and where its sheet says so. "
         "Made from the rule sheets in `millebornes_env/games/millebornes/sheets` by "
         "`python docs/generate.py`; in a terminal: `python -m millebornes_env editions`. Below each value "
         "stands its source: the line of a rule text (`000:219`), another sheet by its name, a section of our "

@@ -44,6 +44,7 @@ WINS: Final = "matches_won"
 
 _HEAD: Final = """# Leaderboard
 
+After this page you know which agent is strongest at each table, and by how much.
 Written by `python -m millebornes_env leaderboard{list}`; do not edit. {agents} agents at {tables} tables:
 whole {episodes}, every deal once from each team's place with the same {chance}, every combination of agents.
 Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; intervals are 95 %, over deals;
