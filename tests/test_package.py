@@ -18,6 +18,12 @@ from millebornes_env.games.millebornes.state import STATE, State
 from tests.patience import SECONDS_OF_A_HANG
 
 ROOT = Path(__file__).resolve().parents[1]
+FIRST_LINES = (
+    (ROOT / "millebornes_env" / "__init__.py")
+    .read_text(encoding="utf-8")
+    .partition("\nimport gymnasium\n")[0]
+)
+"""What the package checks before it imports anything of its own."""
 RECORDS = {"STATE": STATE, "RULES": RULES}
 
 records = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
@@ -99,3 +105,16 @@ def test_the_types_name_the_fields_that_there_are() -> None:
     fields = [name for name in Rules._fields if not name.startswith("copies_of_")]
     assert RULES.names == (*fields, "deck", "observed")
     assert {"deck", "observed"} <= vars(Rules).keys()
+
+
+def test_import_names_the_python_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first lines of the package, as an old Python would read them."""
+    monkeypatch.setattr(sys, "version_info", (3, 10, 9))
+    with pytest.raises(ImportError, match=r"needs Python 3\.11 or newer, and this is"):
+        exec(compile(FIRST_LINES, "millebornes_env/__init__.py", "exec"), {})
+
+
+def test_import_says_how_to_get_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)  # as if it were not installed
+    with pytest.raises(ImportError, match=r"needs Numba.*pip install numba"):
+        exec(compile(FIRST_LINES, "millebornes_env/__init__.py", "exec"), {})
