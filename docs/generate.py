@@ -68,7 +68,8 @@ def observations_page() -> str:
     lines = [
         "# Observations, actions and the full state",
         "",
-        "After this page you can read every number of an observation, name every action, and find a section by its name.",
+        "After this page you can read every number of an observation, name every action, and find a section",
+        "by its name.",
         "Made from the code by `python docs/generate.py`.",
         "",
         f"## Observation (version {OBSERVATION_VERSION}), two players",
