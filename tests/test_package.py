@@ -23,7 +23,7 @@ FIRST_LINES = (
     .read_text(encoding="utf-8")
     .partition("\nimport gymnasium\n")[0]
 )
-"""What the package checks before it imports anything of its own."""
+"""The checks of the package before it imports anything of its own."""
 RECORDS = {"STATE": STATE, "RULES": RULES}
 
 records = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
