@@ -182,6 +182,7 @@ def actor_critic(scale: Float32Array, hidden: Sequence[int], actions: int) -> Pe
 class Samples(NamedTuple):
     """Sampled actions of N rows."""
 
+    logits: Float32Array  # [N, A + 1] that they are sampled from
     actions: Int64Array  # [N] -1 where no action is legal
     log_probs: Float32Array  # [N] of the sampled actions
     values: Float32Array  # [N]
@@ -241,17 +242,10 @@ def legal_softmax(
 
 @float_kernel
 def sample_range(
-    logits: Float32Array,
-    masks: Int8Array,
-    samples: Samples,
-    scratch: Scratch,
-    key_0: int,
-    key_1: int,
-    thread: int,
-    threads: int,
+    masks: Int8Array, samples: Samples, scratch: Scratch, key_0: int, key_1: int, thread: int, threads: int
 ) -> None:
     """Sample an action of each row in a thread's share."""
-    rows, actions = masks.shape
+    (rows, actions), logits = masks.shape, samples.logits
     legal, probs, log_probs = scratch.legal[thread], scratch.probs[thread, 0], scratch.probs[thread, 1]
     for row in range(thread * rows // threads, (thread + 1) * rows // threads):
         count = legal_softmax(logits[row], masks[row], legal, probs, log_probs)
@@ -267,17 +261,11 @@ def sample_range(
 
 @parallel_float_kernel
 def sample_actions(
-    logits: Float32Array,
-    masks: Int8Array,
-    samples: Samples,
-    scratch: Scratch,
-    key_0: int,
-    key_1: int,
-    threads: int,
+    masks: Int8Array, samples: Samples, scratch: Scratch, key_0: int, key_1: int, threads: int
 ) -> None:
     """Sample an action of each row; each key gives other samples."""
     for thread in prange(threads):
-        sample_range(logits, masks, samples, scratch, key_0, key_1, thread, threads)
+        sample_range(masks, samples, scratch, key_0, key_1, thread, threads)
 
 
 # Advantages ------------------------------------------------------------------------------------------------
@@ -288,7 +276,7 @@ class SeatMemory(NamedTuple):
 
     has_next: Int8Array  # [threads, S] 1 if a later decision of the seat, or the end, is in the rollout
     value: Float32Array  # [threads, S] of that decision; 0 at the end
-    advantage: Float32Array  # [threads, S] of that decision
+    error: Float32Array  # [threads, S] of that decision's action value: the estimate less the critic's
     reward: Float32Array  # [threads, S] sum of the seat's rewards since
 
 
@@ -302,7 +290,12 @@ def new_seat_memory(threads: int, seats: int) -> SeatMemory:
 def advantages_of_game(
     rollout: Rollout, memory: SeatMemory, thread: int, game: int, gamma: float, gae_lambda: float
 ) -> None:
-    """Generalized advantage estimation (Schulman et al. 2016, equation 16) over each seat's own decisions.
+    """Estimate the advantages and returns of each seat's own decisions.
+
+        error_t = r_t + gamma V_t+1 - Q_t + gamma lambda error_t+1, return = Q + error, advantage = return - V
+
+    With Q = V this is generalized advantage estimation (Schulman et al. 2016, equation 16). With --q-boosting
+    Q is the critic's value of the action, and V its mean over the policy: Expected SARSA(lambda), as in VRPO.
 
     A seat's transition leads from its decision to its own next one; the decisions of others in between are a
     part of the environment, and so are the rewards meanwhile. If the game goes on, a seat's last decision in
@@ -310,29 +303,29 @@ def advantages_of_game(
     the loss.
     """
     has_next, value = memory.has_next[thread], memory.value[thread]
-    advantage, reward = memory.advantage[thread], memory.reward[thread]
+    error, reward = memory.error[thread], memory.reward[thread]
     has_next[:] = 0
     reward[:] = 0.0
     for step in range(len(rollout.dones) - 1, -1, -1):
         if rollout.dones[step, game]:
             has_next[:] = 1
             value[:] = 0.0
-            advantage[:] = 0.0
+            error[:] = 0.0
             reward[:] = 0.0
         for seat in range(len(reward)):
             reward[seat] += rollout.rewards[step, game, seat]
         seat = int(rollout.seats[step, game])
-        own = rollout.values[step, game]
+        own, of_action = rollout.values[step, game], rollout.action_values[step, game]
         estimate = np.float32(0.0)
         if has_next[seat] == 1:
-            delta = reward[seat] + gamma * value[seat] - own
-            estimate = np.float32(delta + gamma * gae_lambda * advantage[seat])
-        rollout.advantages[step, game] = estimate
-        rollout.returns[step, game] = estimate + own
+            delta = reward[seat] + gamma * value[seat] - of_action
+            estimate = np.float32(delta + gamma * gae_lambda * error[seat])
+        rollout.advantages[step, game] = estimate + (of_action - own)
+        rollout.returns[step, game] = estimate + of_action
         rollout.loss_mask[step, game] = has_next[seat] == 1 and not rollout.opponent_mask[step, game]
         has_next[seat] = 1
         value[seat] = own
-        advantage[seat] = estimate
+        error[seat] = estimate
         reward[seat] = 0.0
 
 
@@ -345,6 +338,23 @@ def write_advantages(
     for thread in prange(threads):
         for game in range(thread * games // threads, (thread + 1) * games // threads):
             advantages_of_game(rollout, memory, thread, game, gamma, gae_lambda)
+
+
+def expected_values(action_values: Tensor, logits: Float32Array, masks: Int8Array) -> Tensor:
+    """Return the mean over the policy's legal actions of the critic's action values, float32[N, A].
+
+    With them a seat's later actions add no noise to advantages: VRPO (Fan and Farina 2026, arXiv 2605.19235),
+    of which we know the abstract. Our choices: traces over a seat's own decisions, not cut by probabilities
+    (Q(lambda), Harutyunyan et al. 2016); a critic without target network, which also sees the cards to come.
+    """
+    legal = torch.from_numpy(logits[:, :-1]).masked_fill(torch.from_numpy(masks == 0), -1e9)
+    return (legal.softmax(dim=1) * action_values).sum(dim=1)
+
+
+def of_actions(values: Tensor, actions: np.ndarray[tuple[int], Any]) -> Tensor:
+    """Return the critic's values of actions, int[N], from values [N, A], or [N, 1] for all actions alike."""
+    columns = np.clip(actions, 0, values.shape[1] - 1).astype(np.int64)
+    return values[torch.arange(len(values)), torch.from_numpy(columns)]
 
 
 # The loss --------------------------------------------------------------------------------------------------
@@ -539,9 +549,9 @@ class Policy:
     def act(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Samples:
         """Sample an action of each row of observations int8[N, D], by the random numbers of a key."""
         count = len(observations)
-        samples = Samples(np.zeros(count, np.int64), *(np.zeros(count, np.float32) for _ in range(2)))
-        logits = self.backend.logits(observations, masks)
-        sample_actions(logits, masks, samples, self._scratch, *key, self._threads)
+        logits, numbers = self.backend.logits(observations, masks), np.zeros((2, count), np.float32)
+        samples = Samples(logits, np.zeros(count, np.int64), *numbers)
+        sample_actions(masks, samples, self._scratch, *key, self._threads)
         return samples
 
     def sample(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Int64Array:
@@ -588,7 +598,8 @@ class Trainer:
         self.magnet = copy.deepcopy(self.network) if args.magnet > 0 else None
         self.oracle: Perceptron | None = None
         if args.oracle:
-            self.oracle = Perceptron(oracle_scale(scale, games.players), args.layers, 1)
+            inputs, outputs = oracle_scale(scale, games.players), games.num_actions if args.q_boosting else 1
+            self.oracle = Perceptron(inputs, args.layers, outputs)
             nn.init.orthogonal_(self.oracle.linears[-1].weight, 1.0)
         choice = choose_learner(args)
         self._is_sparse, self._precision = choice.learner == "sparse", PRECISIONS[choice.precision]
@@ -641,18 +652,27 @@ class Trainer:
             with timed(self.seconds, "inference"):
                 key = (key_0, random_word(key_1, key_0, self.updates * args.num_steps + step))
                 samples = self._policy.act(rollout.observations[step], rollout.masks[step], key)
-                rollout.log_probs[step], rollout.values[step] = samples.log_probs, samples.values
-                if self.oracle is not None:
-                    games.write_oracle_rows(self._oracle_rows[step].numpy())
-                    with torch.no_grad():
-                        values = self.oracle(self._oracle_rows[step], self._precision)
-                    rollout.values[step] = values.squeeze(1).numpy()
+                rollout.log_probs[step] = samples.log_probs
                 self.opponents.decide(rollout, step, key, samples.actions)
                 rollout.actions[step] = samples.actions
+                rollout.values[step] = rollout.action_values[step] = samples.values
+                self._ask_oracle(samples, step)
             with timed(self.seconds, "env"):
                 games.step(samples.actions, rollout, step)
         with timed(self.seconds, "advantage"):
             write_advantages(rollout, self._seat_memory, args.gamma, args.gae_lambda, args.threads)
+
+    @torch.no_grad()
+    def _ask_oracle(self, samples: Samples, step: int) -> None:
+        """Replace the values of a step by those of the oracle critic, if there is one."""
+        if self.oracle is None:
+            return
+        rollout = self._rollout
+        self.games.write_oracle_rows(self._oracle_rows[step].numpy())
+        found = self.oracle(self._oracle_rows[step], self._precision)
+        rollout.values[step] = rollout.action_values[step] = of_actions(found, samples.actions).numpy()
+        if self.args.q_boosting:
+            rollout.values[step] = expected_values(found, samples.logits, rollout.masks[step]).numpy()
 
     def learn(self, share: float) -> dict[str, float]:
         """Update the networks from the rollout; all processes do, at the same time.
@@ -669,9 +689,8 @@ class Trainer:
         """
         args = self.args
         with timed(self.seconds, "advantage"):
-            rows = np.flatnonzero(self.flat.loss_mask)
+            rows, advantages = np.flatnonzero(self.flat.loss_mask), self.flat.advantages
             learned_from, batches = self._sizes(rows)
-            advantages = self.flat.advantages
             mean, deviation = self.workers.mean_and_std(advantages[rows])
             advantages -= mean
             advantages /= deviation + 1e-8
@@ -696,7 +715,7 @@ class Trainer:
         self.decisions += learned_from
         self._update_copies()
         means = dict(zip(MEANS, (totals / (batches * args.num_epochs)).tolist(), strict=True))
-        returns, values = self.flat.returns[rows], self.flat.values[rows]  # of this process
+        returns, values = self.flat.returns[rows], self.flat.action_values[rows]  # of this process
         unexplained = float((returns - values).var() / max(returns.var(), 1e-12))
         return {**means, "explained_variance": 1.0 - unexplained, "ent_coef": ent_coef}
 
@@ -749,9 +768,10 @@ class Trainer:
         if self.oracle is None:
             return 0.0
         index = torch.from_numpy(rows)
-        values = self.oracle(self._oracle_rows.flatten(0, 1)[index], self._precision).squeeze(1)
+        found = self.oracle(self._oracle_rows.flatten(0, 1)[index], self._precision)
+        values = of_actions(found, self.flat.actions[rows])
         errors = values.detach() - torch.from_numpy(self.flat.returns)[index]
-        values.backward(errors / len(rows))
+        values.backward(errors / len(rows))  # type: ignore[no-untyped-call]
         return 0.5 * float((errors * errors).mean())
 
     @torch.no_grad()

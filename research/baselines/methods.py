@@ -77,6 +77,7 @@ class SelfplayOptions:
     magnet_updates: int = 100
     ema_decay: float = 0.98
     oracle: bool = False
+    q_boosting: bool = False
     pool_share: float = 0.1
     over: str = ""
     """name of a method with whose network it starts, with the same seed"""

@@ -125,7 +125,7 @@ def test_it_is_what_train_selfplay_learns_from() -> None:
     env = vector_env(8, seed=3, players=3)
     env.reset()
     rollout = new_rollout(500, 8, 1, 1, 3)
-    rollout.values[:] = np.random.default_rng(0).normal(size=(500, 8))
+    rollout.values[:] = rollout.action_values[:] = np.random.default_rng(0).normal(size=(500, 8))
     for step in range(500):
         rollout.seats[step] = env.agent_selection
         _, rollout.rewards[step], rollout.dones[step], _, _ = env.step(env.sample_actions())

@@ -12,10 +12,22 @@ from millebornes_env import vector_env
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.agents.protocol import Table
+from millebornes_env.agents.registry import load
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
-from train.common.games import oracle_scale, oracle_size, write_oracle_rows
+from tests.train.short_runs import short
+from train.common.games import new_rollout, oracle_scale, oracle_size, write_oracle_rows
 from train.common.network import common_scale, start_layers
-from train.selfplay import PRECISIONS, Perceptron, actor_critic
+from train.selfplay import (
+    PRECISIONS,
+    Perceptron,
+    Trainer,
+    actor_critic,
+    check,
+    expected_values,
+    new_seat_memory,
+    of_actions,
+    write_advantages,
+)
 
 
 def network_at(table: Table, hidden: tuple[int, ...]) -> Perceptron:
@@ -117,3 +129,73 @@ def test_at_one_table_learning_starts_from_a_policy_that_sees_the_rules(tmp_path
         start_layers(str(tmp_path), Table.of(seen), seen.games.buffers.observation[:1]), str(tmp_path)
     )
     assert torch.allclose(third(torch.from_numpy(seen.games.buffers.observation)), theirs, atol=1e-4)
+
+
+# Q-boosting ------------------------------------------------------------------------------------------------
+
+
+def test_targets_of_q_boosting_by_hand() -> None:
+    """Seat 0 decides, seat 1 twice, seat 0 again; then a new round begins with seat 1."""
+    masks = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0], [1, 1, 1], [1, 0, 1]], np.int8)
+    odds = np.array([[1, 3, 9], [9, 1, 1], [1, 9, 9], [1, 1, 2], [3, 9, 1]])
+    logits = np.append(np.log(odds), np.full((5, 1), 99.0), axis=1).astype(np.float32)
+    critic = torch.tensor([[4.0, 8, -99], [-99, 2, 6], [5, -99, -99], [0, 4, 2], [4, -99, 8]])
+    actions = np.array([0, 2, 0, 1, 2])
+    values = expected_values(critic, logits, masks)
+    assert values.tolist() == pytest.approx([7, 4, 5, 2, 5])  # (4 + 3 * 8) / 4, (2 + 6) / 2, 5, ...
+    rollout = new_rollout(5, 1, 1, 3, 2)
+    rollout.seats[:, 0] = [0, 1, 1, 0, 1]
+    rollout.values[:, 0] = values
+    rollout.action_values[:, 0] = of_actions(critic, actions)
+    assert rollout.action_values[:, 0].tolist() == [4, 6, 5, 4, 8]
+    rollout.rewards[:, 0] = [[1, -1], [2, -2], [3, -3], [6, -6], [0, 0]]
+    rollout.dones[3] = True
+    write_advantages(rollout, new_seat_memory(1, 2), 1.0, 0.5, 1)
+    # Seat 0: the last error is 6 - 4 = 2; before, rewards 1 + 2 + 3 and V 2 less Q 4, and half of that 2: 5.
+    # Seat 1: -3 - 6 - 5 = -14 at the third row; at the second -2 + 5 - 6 - 7 = -10.
+    returns, advantages = rollout.returns[:, 0], rollout.advantages[:, 0]
+    assert returns[:4].tolist() == pytest.approx([4 + 5, 6 - 10, 5 - 14, 4 + 2])
+    assert advantages[:4].tolist() == pytest.approx([9 - 7, -4 - 4, -9 - 5, 6 - 2])
+    assert rollout.loss_mask[:, 0].tolist() == [True, True, True, True, False]  # nothing follows the last one
+
+
+def test_an_exact_critic_leaves_no_noise_of_own_actions() -> None:
+    """Of two own decisions in a row the second doesn't change the advantage of the first."""
+    advantages = []
+    for second in (0, 1):
+        rollout = new_rollout(2, 1, 1, 2, 1)
+        rollout.values[:, 0] = [10, 10]
+        rollout.action_values[:, 0] = [10, (0, 20)[second]]
+        rollout.rewards[1, 0, 0] = (0, 20)[second]
+        rollout.dones[1] = True
+        write_advantages(rollout, new_seat_memory(1, 1), 1.0, 0.95, 1)
+        advantages.append(rollout.advantages[:, 0].tolist())
+    assert advantages == [[0, -10], [0, 10]]
+
+
+def test_the_q_critic_learns_and_acting_needs_no_hidden_cards(tmp_path: Path) -> None:
+    """With other hidden cards the critic's inputs differ, and the policy plays the same."""
+    trainer = Trainer(short(tmp_path, edition=("mini8",), oracle=True, q_boosting=True, pool_share=0.0))
+    trainer.collect()
+    losses = [trainer.learn(0.0)["oracle_loss"] for _ in range(20)]  # from the same targets
+    assert losses[-1] < 0.7 * losses[0]
+    assert (trainer.flat.values != trainer.flat.action_values).any()
+
+    games, rollout, (part, _) = trainer.games, trainer._rollout, trainer.games.parts[0]
+    critic = np.zeros((2, games.num_games, games.oracle_size), np.int8)
+    acted = []
+    for number in range(2):
+        games.write_decisions(rollout, 0)
+        games.write_oracle_rows(critic[number])
+        acted.append(trainer._policy.act(rollout.observations[0], rollout.masks[0], (1, 2)))
+        part.load_states(part.env.determinize(part.env.agent_selection, seed=5))
+    assert (critic[0] != critic[1]).any()
+    for one, other in zip(*acted, strict=True):
+        assert (one == other).all()
+    trainer.save_policy(tmp_path / "policy")
+    assert len(load(f"policy:{tmp_path / 'policy'}", vector_env(1, "mini8")).layers) == 2  # the policy's
+
+
+def test_q_boosting_needs_the_oracle(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="--q-boosting needs the critic of --oracle"):
+        check(short(tmp_path, q_boosting=True))

@@ -49,8 +49,8 @@ def masked_log_softmax(logits: torch.Tensor, mask: np.ndarray) -> torch.Tensor: 
 
 def sampled(logits: np.ndarray, mask: np.ndarray, key: int = 1, threads: int = 2) -> Samples:  # type: ignore[type-arg]
     rows, actions = mask.shape
-    samples = Samples(np.zeros(rows, np.int64), np.zeros(rows, np.float32), np.zeros(rows, np.float32))
-    sample_actions(logits, mask, samples, new_scratch(threads, actions), key, 2, threads)
+    samples = Samples(logits, np.zeros(rows, np.int64), *(np.zeros(rows, np.float32) for _ in range(2)))
+    sample_actions(mask, samples, new_scratch(threads, actions), key, 2, threads)
     return samples
 
 
@@ -107,7 +107,7 @@ def advantages_by_the_book(rollout: Rollout, game: int, gamma: float, lam: float
             last = ends[0] if ends else until - 1
             reward = rollout.rewards[step : last + 1, game, seat].sum()
             value = 0.0 if ends else rollout.values[until, game]
-            deltas.append((reward + gamma * value - rollout.values[step, game], bool(ends)))
+            deltas.append((reward + gamma * value - rollout.action_values[step, game], bool(ends)))
         for number, step in enumerate(own):
             total, weight = 0.0, 1.0
             for delta in deltas[number:]:
@@ -118,7 +118,7 @@ def advantages_by_the_book(rollout: Rollout, game: int, gamma: float, lam: float
                 if delta[1]:
                     break
             if deltas[number] is not None:
-                result[step] = total
+                result[step] = total + rollout.action_values[step, game] - rollout.values[step, game]
     return result
 
 
@@ -128,13 +128,17 @@ def advantages_by_the_book(rollout: Rollout, game: int, gamma: float, lam: float
     seats=st.sampled_from([2, 3, 4, 6]),
     gamma=st.sampled_from([1.0, 0.9]),
     lam=st.sampled_from([0.0, 0.5, 0.95, 1.0]),
+    spread=st.sampled_from([0.0, 1.0]),  # of action values about values
 )
-def test_advantages_follow_each_seats_own_decisions(seed: int, seats: int, gamma: float, lam: float) -> None:
+def test_advantages_follow_each_seats_own_decisions(
+    seed: int, seats: int, gamma: float, lam: float, spread: float
+) -> None:
     rng = np.random.default_rng(seed)
     steps, games = int(rng.integers(1, 30)), 3
     rollout = new_rollout(steps, games, 1, 1, seats)
     rollout.seats[:] = rng.integers(seats, size=(steps, games))
     rollout.values[:] = rng.normal(size=(steps, games))
+    rollout.action_values[:] = rollout.values + spread * rng.normal(size=(steps, games))
     rollout.rewards[:] = rng.normal(size=(steps, games, seats))
     rollout.dones[:] = rng.random((steps, games)) < 0.15
     rollout.opponent_mask[:] = rng.random((steps, games)) < 0.2

@@ -93,6 +93,7 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
     [
         {},
         {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "win_prob"},
+        {"oracle": True, "q_boosting": True, "pool_share": 0.5},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
         {"hidden": (24, 16), "threads": 2, "num_epochs": 2, "pool_share": 0.5},
         {"edition": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},

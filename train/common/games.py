@@ -60,6 +60,7 @@ class Rollout(NamedTuple):
     actions: npt.NDArray[np.int16]  # [T, N]
     log_probs: Float32Array  # [T, N] of the actions when they were sampled
     values: Float32Array  # [T, N] to the deciding seat; of the oracle critic, if there is one
+    action_values: Float32Array  # [T, N] of the actions; the values, unless the critic knows better
     rewards: Float32Array  # [T, N, S] of the following step, to every seat
     dones: BoolArray  # [T, N] True if the step ended the episode (or the round that is rewarded)
     opponent_mask: BoolArray  # [T, N] True if an opponent decided, not the learner
@@ -76,6 +77,7 @@ def new_rollout(steps: int, games: int, obs_size: int, actions: int, seats: int)
         np.zeros((*shape, actions), np.int8),
         np.zeros(shape, np.int8),
         np.zeros(shape, np.int16),
+        np.zeros(shape, np.float32),
         np.zeros(shape, np.float32),
         np.zeros(shape, np.float32),
         np.zeros((*shape, seats), np.float32),

@@ -324,6 +324,8 @@ class Args(TrainingOptions):
     """EMA decay of the policy weights that are saved and evaluated; 0: the raw weights"""
     oracle: bool = False
     """train with an asymmetric critic that sees all hands and the cards to come"""
+    q_boosting: bool = False
+    """let the critic of --oracle value actions, and estimate advantages by Expected SARSA(lambda) (VRPO)"""
     pool_share: float = 0.1
     """share of the games in which the pool plays: frozen earlier selves, and the agents of --pool-agent"""
     pool_agent: Annotated[tuple[str, ...], tyro.conf.UseAppendAction] = ()
@@ -383,6 +385,8 @@ def check(args: Args) -> None:
     check_training(args)
     check_counts(args, "pool_updates", "magnet_updates")
     check_shares(args, "pool_share", "ema_decay")
+    if args.q_boosting and not args.oracle:
+        raise ValueError("--q-boosting needs the critic of --oracle")
     reason = why_dense(args)
     if args.learner == "sparse" and reason is not None:
         raise ValueError(

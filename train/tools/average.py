@@ -127,7 +127,8 @@ def average_snapshots(folder: Path, count: int, out: Path) -> None:
     config = {name: value for name, value in recorded_config(folder, progress).items() if name in fields}
     lists = ("hidden", "edition", "pool_agent")
     config |= {name: tuple(config[name]) for name in lists if name in config}
-    unused: dict[str, Any] = {"opponent": "", "pool_agent": (), "start": "", "oracle": False, "magnet": 0.0}
+    unused: dict[str, Any] = {"opponent": "", "pool_agent": (), "start": "", "magnet": 0.0}
+    unused |= {"oracle": False, "q_boosting": False}
     args = replace(TrainingArgs(**config), **unused)
     trainer = Trainer(replace(args, num_envs=len(args.sheets), num_steps=1, threads=1))
     snapshots = [with_prefix(tensors, f"pool.{number}.") for number in range(kept - count, kept)]
