@@ -15,6 +15,7 @@ from millebornes_env.solving.as_policy import policy_of
 from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.mccfr import Sampler
 from research.baselines.deep_cfr import DeepCfrOptions, learn_by_deep_cfr
+from research.baselines.escher import EscherOptions, learn_by_escher
 from research.baselines.judging import Task, is_small, part_name, small_tree
 from research.baselines.memoryless import Fit, SharedCfr, Table, fit
 from research.baselines.nfsp import NfspOptions, learn_by_nfsp
@@ -291,6 +292,7 @@ RUNS: Final[dict[str, tuple[type, Run]]] = {
     "search": (SearchOptions, search_over),
     "deep_cfr": (DeepCfrOptions, learn_by_deep_cfr),
     "nfsp": (NfspOptions, learn_by_nfsp),
+    "escher": (EscherOptions, learn_by_escher),
     "es_mccfr": (McCfrOptions, sample_cfr),
     "recurrent": (RecurrentOptions, learn_with_memory),
     "averaged": (AveragedOptions, average_equilibrium),

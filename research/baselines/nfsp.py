@@ -6,6 +6,7 @@ agents see the seat and the observation that ours see, scaled to 0..1; points ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,7 +26,8 @@ from research.baselines.judging import Task
 
 Float32Array = npt.NDArray[np.float32]
 
-_UNIT: Final = 1000.0  # points
+UNIT: Final = 1000.0
+"""Points in a unit of reward."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,15 @@ class Encoder:
         inputs: Float32Array = np.concatenate([seats, rows], axis=1) * self._scale
         return inputs
 
+    def scaled(self, row: Sequence[float]) -> Float32Array:
+        """Return the inputs from an observation of OpenSpiel."""
+        inputs: Float32Array = np.asarray(row, np.float32) * self._scale
+        return inputs
+
     def encode_time_step(self, step: Any) -> Any:
         """Scale the observations of a time step of OpenSpiel, and its rewards to thousands of points."""
-        rows = [np.asarray(row, np.float32) * self._scale for row in step.observations["info_state"]]
-        rewards = None if step.rewards is None else [reward / _UNIT for reward in step.rewards]
+        rows = [self.scaled(row) for row in step.observations["info_state"]]
+        rewards = None if step.rewards is None else [reward / UNIT for reward in step.rewards]
         return step._replace(observations={**step.observations, "info_state": rows}, rewards=rewards)
 
 

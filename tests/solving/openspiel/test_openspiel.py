@@ -17,6 +17,7 @@ pytestmark = pytest.mark.openspiel
 pyspiel = pytest.importorskip("pyspiel")
 
 from open_spiel.python import policy as policies  # noqa: E402 - it is skipped where it is missing
+from open_spiel.python import rl_environment  # noqa: E402
 from open_spiel.python.algorithms import exploitability, ismcts, mcts  # noqa: E402
 from open_spiel.python.algorithms.get_all_states import get_all_states  # noqa: E402
 
@@ -109,6 +110,41 @@ def test_openspiels_tests_of_the_whole_tree_pass(table: str) -> None:
 def test_openspiels_tests_of_some_states_pass(table: str) -> None:
     api, game = api_tests(), pyspiel.load_game(table)
     run_cases(type("Some", (api.EnforceAPIOnPartialTreeBase,), {"game": game, "game_name": table}))
+
+
+@pytest.mark.parametrize("form", ["registered", "efg"])
+def test_learners_of_benchmarks_find_what_they_ask_for(form: str, tmp_path: Path) -> None:
+    """IIG-RL-Benchmark loads a game by its name, checks its type, and makes environments of `str(game)`."""
+    name = "python_mille_bornes(edition=mini8)"
+    if form == "efg":
+        export(Tree(FIVE), tmp_path / "five.efg")
+        name = f"efg_game(filename={tmp_path / 'five.efg'})"
+    game = pyspiel.load_game(str(pyspiel.load_game(name)))
+    kind = game.get_type()
+    assert (game.num_players(), kind.utility) == (2, pyspiel.GameType.Utility.ZERO_SUM)
+    assert kind.reward_model == pyspiel.GameType.RewardModel.TERMINAL
+    assert kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
+    for seed in range(5):
+        *states, end = random_states(game, seed)
+        decisions = [state for state in states if not state.is_chance_node()]
+        assert len(decisions) <= game.max_game_length()
+        assert all(game.min_utility() <= payoff <= game.max_utility() for payoff in end.returns())
+        for state in decisions:
+            mask = state.legal_actions_mask()
+            assert np.flatnonzero(mask).tolist() == state.legal_actions()
+            assert len(mask) == game.num_distinct_actions()
+            for seat in range(2):
+                shown = state.information_state_tensor(seat)
+                assert [len(shown)] == game.information_state_tensor_shape()
+                if form == "registered":
+                    assert len(state.observation_tensor(seat)) == game.observation_tensor_size()
+    assert kind.provides_observation_tensor == (form == "registered")
+    env = rl_environment.Environment(game, chance_event_sampler=rl_environment.ChanceEventSampler(seed=1))
+    step = env.reset()
+    while not step.last():
+        seat = step.observations["current_player"]
+        assert len(step.observations["info_state"][seat]) == env.observation_spec()["info_state"][0]
+        step = env.step([step.observations["legal_actions"][seat][0]])
 
 
 def test_information_states_are_those_of_the_environment() -> None:
