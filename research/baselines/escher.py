@@ -1,13 +1,12 @@
 """ESCHER (McAleer et al. 2023) by OpenSpiel in PyTorch, on its game `python_mille_bornes`.
 
 Its networks get what those of `nfsp.py` get: the seat and a scaled observation; those of values, which only
-learning uses, get them of both seats. Histories are kept, so that OpenSpiel steps to each of them once.
+learning uses, get them of both seats.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy.typing as npt
 
 from millebornes_env.errors import MissingExtraError
 from millebornes_env.games.millebornes.state import StateArray
-from millebornes_env.solving.nodes import PLAYERS
 from millebornes_env.solving.policies import FunctionPolicy, Masks
 from research.baselines.judging import Task
 from research.baselines.nfsp import UNIT, Encoder
@@ -49,89 +47,45 @@ class EscherOptions:
     """steps of the network of the average policy before each evaluation"""
 
 
-class History:
-    """A history of OpenSpiel's game, with what ESCHER asks about it; its state never changes."""
-
-    def __init__(self, state: Any, encoder: Encoder) -> None:
-        """Keep a state."""
-        self.state, self._encoder = state, encoder
-        self._children: dict[int, History] = {}
-
-    def child(self, action: int) -> History:
-        """Return the history after an action or a card."""
-        if action not in self._children:
-            self._children[action] = History(self.state.child(action), self._encoder)
-        return self._children[action]
-
-    @cached_property
-    def outcomes(self) -> list[tuple[int, float]]:
-        """The cards that can be drawn, with their probabilities."""
-        outcomes: list[tuple[int, float]] = self.state.chance_outcomes()
-        return outcomes
-
-    @cached_property
-    def mask(self) -> list[int]:
-        """The mask of legal actions."""
-        mask: list[int] = self.state.legal_actions_mask()
-        return mask
-
-    @cached_property
-    def inputs(self) -> list[list[float]]:
-        """The inputs of each seat."""
-        rows = [self._encoder.scaled(self.state.observation_tensor(seat)) for seat in range(PLAYERS)]
-        return [row.tolist() for row in rows]
-
-
 class ObservedState:
     """A state of OpenSpiel whose information states are observations, and whose points are in thousands."""
 
-    def __init__(self, game: ObservedGame, history: History) -> None:
-        """Begin at a history."""
-        self._game, self._history = game, history
+    def __init__(self, game: ObservedGame, state: Any) -> None:
+        """Wrap a state."""
+        self._game, self._state = game, state
 
     def __getattr__(self, name: str) -> Any:
         """Return what is the same in OpenSpiel's state."""
-        return getattr(self._history.state, name)
-
-    def apply_action(self, action: int) -> None:
-        """Go on by an action or a card."""
-        self._history = self._history.child(action)
+        return getattr(self._state, name)
 
     def child(self, action: int) -> ObservedState:
         """Return the state after an action or a card."""
-        return ObservedState(self._game, self._history.child(action))
-
-    def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the cards that can be drawn, with their probabilities."""
-        return self._history.outcomes
-
-    def legal_actions_mask(self) -> list[int]:
-        """Return the mask of legal actions."""
-        return self._history.mask
+        return ObservedState(self._game, self._state.child(action))
 
     def information_state_tensor(self, player: int | None = None) -> list[float]:
         """Return the inputs of a seat, or of the deciding one, which ESCHER asks for once per decision."""
         if player is None:
-            self._game.decisions += sum(self._history.mask) > 1
-            player = self.current_player()
-        return self._history.inputs[player]
+            self._game.decisions += len(self._state.legal_actions()) > 1
+            player = self._state.current_player()
+        inputs: list[float] = self._game.encoder.scaled(self._state.observation_tensor(player)).tolist()
+        return inputs
 
     def returns(self) -> list[float]:
         """Return the payoffs so far, in thousands of points."""
-        return [payoff / UNIT for payoff in self._history.state.returns()]
+        return [payoff / UNIT for payoff in self._state.returns()]
 
 
 class ObservedGame:
     """A game of OpenSpiel with states that ESCHER learns from.
 
     Attributes:
+        encoder: makes the inputs.
         decisions: number of decisions so far at which there was a choice.
     """
 
     def __init__(self, game: Any, encoder: Encoder) -> None:
-        """Begin with the deal."""
-        self.decisions = 0
-        self._game, self._start = game, History(game.new_initial_state(), encoder)
+        """Wrap a game."""
+        self._game, self.encoder, self.decisions = game, encoder, 0
 
     def __getattr__(self, name: str) -> Any:
         """Return what is the same in OpenSpiel's game."""
@@ -139,7 +93,7 @@ class ObservedGame:
 
     def new_initial_state(self) -> ObservedState:
         """Return the state before the deal."""
-        return ObservedState(self, self._start)
+        return ObservedState(self, self._game.new_initial_state())
 
     def information_state_tensor_size(self) -> int:
         """Return the number of inputs of a seat."""
