@@ -1,9 +1,10 @@
-"""Measure the gain of a belief: search with it and with uniform redeals, on the same deals.
+r"""Measure the gain of a belief: search with it and with uniform redeals, on the same deals.
 
     python -m research.measurements.belief_gain --opponents champion --deals 1000 --aivat
     python -m research.measurements.belief_gain --edition dutch --opponents champion --out runs/dutch.jsonl
-    python -m research.measurements.belief_gain --belief sees=hands,rollouts=265 --uniform
-    belief=network,rollouts=265 python -m research.measurements.belief_gain --docs
+    python -m research.measurements.belief_gain --docs
+    python -m research.measurements.belief_gain --belief sees=hands,rollouts=265 \
+        --uniform belief=network,rollouts=265
 
 Single rounds, every deal from both seats with the same cards. Both searchers play the same deals, so the
 difference between them is paired. Costs are CPU time of whole games, the opponent's decisions and AIVAT

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env import VectorEnv, agents, editions, vector_env
 from millebornes_env.agents import load
 from millebornes_env.agents.champion import PREFERRED, ChampionAgent, champion_for
 from millebornes_env.agents.policy.network import InputSpec
@@ -171,7 +171,9 @@ def test_where_a_network_knows_hidden_hands_search_over_a_policy_asks_it(champio
     assert belief_of("champion+search:belief=uniform", env) == (False, few)
     assert belief_of("champion+search:sees=hands", env) == (False, few)
     assert belief_of("strategist+search", env) == (False, 400)
-    assert belief_of("champions/all-2+search", vector_env(1, "dujardin")) == (False, few)
+    for edition in editions():
+        assert belief_of("champion+search", vector_env(1, edition)) == (True, more)
+    assert belief_of("champion+search", vector_env(1, "parker+hand_limit=7")) == (False, few)
     write_run(champions / "mute", env, network_for(env))
     assert belief_of("champions/mute+search", env) == (False, 400)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from millebornes_env import VectorEnv, agents, vector_env
+from millebornes_env import VectorEnv, agents, editions, vector_env
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.protocol import Table, ask
 from millebornes_env.agents.search.agent import SearchAgent
@@ -192,9 +192,10 @@ def test_plays_are_read_once_and_mean_the_same_as_read_anew() -> None:
     assert longest > 15  # the whole round, not the last six turns
 
 
-def test_it_knows_more_than_uniform_redeals_and_blunders_against_nobody() -> None:
+@pytest.mark.parametrize("edition", editions())
+def test_it_knows_more_than_uniform_redeals_and_blunders_against_nobody(edition: str) -> None:
     """Bits over uniform redeals by opponent, on deals that the network was not fitted to."""
-    env = vector_env(20, episode="round", autoreset_mode="disabled")
+    env = vector_env(20, edition, episode="round", autoreset_mode="disabled")
     for opponent, least in (("champion", 2.5), ("strategist", 2.5), ("random", 0.0)):
         watcher = searcher(env)
         bits = []

@@ -231,8 +231,8 @@ def test_the_catalogue_has_what_there_is() -> None:
 # Beliefs ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("where", [("dutch", 2, 2), ("dujardin", 6, 3)])
-def test_hidden_hands_are_as_probable_as_in_python(where: Any) -> None:
+@pytest.mark.parametrize("where", [("dutch+hand_limit=7", 2, 2), ("dujardin", 6, 3)])
+def test_where_no_network_knows_hidden_hands_they_are_as_probable_as_in_python(where: Any) -> None:
     name, players, teams = where
     calls: list[list[Any]] = [["start", {"edition": name, "players": players, "teams": teams, "seed": 9}]]
     table = CardTable()
