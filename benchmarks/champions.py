@@ -28,7 +28,7 @@ from millebornes_env import edition, editions
 from millebornes_env._util.command_line import run_command, warn
 from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
 from millebornes_env.agents.champion import champion_for
-from millebornes_env.arena.gauntlet import Score
+from millebornes_env.arena.learning_curve import Score
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.render.millebornes.editions import table_name
 

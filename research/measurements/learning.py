@@ -27,8 +27,8 @@ from rich.table import Table
 from benchmarks.results import environment_info
 from millebornes_env._util.command_line import warn
 from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
-from millebornes_env.arena.gauntlet import Point
 from millebornes_env.arena.intervals import NORMAL_QUANTILE
+from millebornes_env.arena.learning_curve import Point
 from millebornes_env.cli.console import table_console
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ class Args:
     eval_seconds: float = 3.0
     """seconds between two evaluations"""
     eval_deals: int = 500
-    """deals of an evaluation against each agent of the gauntlet, each played from both seats"""
+    """deals of an evaluation against each evaluation opponent, each played from both seats"""
     opponent: str = "holder"
-    """agent of the gauntlet to be beaten"""
+    """evaluation opponent to be beaten"""
     goal: float = 0.6
     """share of matches to win"""
     threads: int = 2

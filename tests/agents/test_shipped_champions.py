@@ -11,7 +11,7 @@ from benchmarks.champions import DOCS, JSON_FILE, lines_of, markdown
 from millebornes_env import agents, edition, editions
 from millebornes_env.agents.champion import CHAMPIONS, champion_for, champions_of
 from millebornes_env.agents.policy.files import ROUNDED_FORMAT
-from millebornes_env.arena.gauntlet import Score
+from millebornes_env.arena.learning_curve import Score
 from millebornes_env.arena.match import MatchConfig, play
 from tests.each import each
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from millebornes_env.arena.gauntlet import Score
+from millebornes_env.arena.learning_curve import Score
 from millebornes_env.cli.leaderboard import LIST as LEADERBOARD
 from millebornes_env.cli.leaderboard import RESPONSES_FILE, read_board, read_responses
 from tests.each import each

@@ -18,7 +18,7 @@ from filelock import FileLock
 from safetensors.torch import save_file
 
 from millebornes_env._util.signals import Stopped
-from millebornes_env.arena.gauntlet import Gauntlet
+from millebornes_env.arena.learning_curve import EvalOpponents
 from tests.each import each
 from tests.train.short_runs import read, same, short, weights
 from train import selfplay
@@ -65,7 +65,7 @@ def test_a_signal_stops_an_evaluation_and_saves(tmp_path: Path, monkeypatch: pyt
         signal.raise_signal(signal.SIGTERM)
 
     monkeypatch.setattr(runs, "warm_up", lambda *_: None)
-    monkeypatch.setattr(Gauntlet, "measure", measure)
+    monkeypatch.setattr(EvalOpponents, "measure", measure)
     with pytest.raises(Stopped):
         train(short(tmp_path, eval_seconds=1e-9, eval_deals=2, total_timesteps=10**9))
     assert progress(tmp_path)["updates"] == 1

@@ -17,7 +17,7 @@ import tyro
 from millebornes_env import editions
 from millebornes_env._util.command_line import option_name
 from millebornes_env.agents.policy.network import MAX_LAYERS, MAX_UNITS
-from millebornes_env.arena.gauntlet import check_evaluation
+from millebornes_env.arena.learning_curve import check_evaluation
 from millebornes_env.cli.console import read_options
 from millebornes_env.cli.editions import with_its_game
 from millebornes_env.envs.options import USUAL
@@ -101,7 +101,7 @@ class TrainingOptions:
     eval_seconds: float = 30.0
     """seconds between evaluations, shorter at the beginning; 0: no evaluations"""
     eval_deals: int = 500
-    """deals per evaluation against each agent of the gauntlet, each played from all seats"""
+    """deals per evaluation against each evaluation opponent, each played from all seats"""
     checkpoint_seconds: float = 60.0
     """seconds between checkpoints; a killed run loses at most this much; 0: only at the end"""
     wandb_project: str = ""
@@ -151,7 +151,7 @@ class TrainingOptions:
         return tuple(self.game.module().REWARDS)
 
     @property
-    def gauntlet(self) -> tuple[str, ...]:
+    def eval_opponents(self) -> tuple[str, ...]:
         """Names of the opponents in evaluations."""
         return self.game.eval_opponents
 
@@ -360,9 +360,9 @@ class Args(TrainingOptions):
         return self.features and self.game.has("agents.features")
 
     @property
-    def gauntlet(self) -> tuple[str, ...]:
+    def eval_opponents(self) -> tuple[str, ...]:
         """Names of the opponents in evaluations: the agent to be beaten, or the usual ones without it."""
-        return (self.opponent,) if self.opponent else super().gauntlet
+        return (self.opponent,) if self.opponent else super().eval_opponents
 
     @property
     def table_options(self) -> TableOptions:

@@ -44,7 +44,7 @@ RUN_FILES: Final[dict[tuple[str, ...], str]] = {
         "games and pool"
     ),
     ("learning_curve.png", "learning_curve.json"): (
-        "rating and matches won against each agent of the gauntlet while training"
+        "rating and matches won against each evaluation opponent while training"
     ),
     (f"{EVENTS_FOLDER}/",): "event files: `tensorboard --logdir runs`",
     (FAILED_BATCH,): "only if a loss became NaN or infinite: the rows of that batch (`train.selfplay`)",

@@ -26,7 +26,14 @@ from millebornes_env._util.command_line import print_error, run_command, sentenc
 from millebornes_env._util.files import write_json_atomically
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.versions import versions
-from millebornes_env.arena.gauntlet import Gauntlet, Point, curve_title, save_curve, seconds_to_next, warm_up
+from millebornes_env.arena.learning_curve import (
+    EvalOpponents,
+    Point,
+    curve_title,
+    save_curve,
+    seconds_to_next,
+    warm_up,
+)
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.cli.console import progress_console
 from millebornes_env.errors import SolvingError
@@ -128,7 +135,7 @@ class Run:
         self._started = self._last_point = self._last_checkpoint = self._last_log = time.perf_counter()
         self._decisions_at_log = 0
         self._config: dict[str, Any] = {}
-        self._gauntlet: Gauntlet | None = None
+        self._eval_opponents: EvalOpponents | None = None
         self._exploitability: ExploitabilityCurve | None = None
         self._is_running = False  # `begin` sets the following, too
         self._learner: Learner
@@ -167,7 +174,7 @@ class Run:
             # A full disk is reported when a file is to be kept.
             with contextlib.suppress(OSError), self._run_folder.scratch() as folder:
                 learner.save_policy(folder)
-                warm_up(folder, self._tables(), self.args.gauntlet)
+                warm_up(folder, self._tables(), self.args.eval_opponents)
 
     def begin(self, learner: Learner) -> None:
         """Resume a stopped run or start a new one, and start the clock.
@@ -193,7 +200,9 @@ class Run:
         self._scalars = Scalars(self.folder / EVENTS_FOLDER, learner.decisions, wandb_run)
         self._closing.callback(self._scalars.close)
         if self.args.eval_seconds > 0:
-            self._gauntlet = Gauntlet(self._tables(), self.args.gauntlet, self.args.eval_deals)
+            self._eval_opponents = EvalOpponents(
+                self._tables(), self.args.eval_opponents, self.args.eval_deals
+            )
             self._exploitability = self._curve_of_small_deck()
         self._started = self._last_log = self._last_checkpoint = self._last_point = time.perf_counter()
         self._decisions_at_log = learner.decisions
@@ -267,7 +276,7 @@ class Run:
             self._last_log, self._decisions_at_log = now, self._learner.decisions
         self.show_progress()
         wait = seconds_to_next(self.args.eval_seconds, self.seconds)
-        if self._gauntlet is not None and now - self._last_point >= wait:
+        if self._eval_opponents is not None and now - self._last_point >= wait:
             self._evaluate()
             self._last_point = time.perf_counter()
         if 0 < self.args.checkpoint_seconds <= now - self._last_checkpoint:
@@ -319,14 +328,14 @@ class Run:
 
     def _evaluate(self) -> None:
         """Evaluate the policy; save it as the best if its lower confidence bound is the highest so far."""
-        assert self._gauntlet is not None
+        assert self._eval_opponents is not None
         try:
             self._check_folder()
             self._learner.save_policy(self.folder)
         except OSError as error:
             self._report(error)
             return
-        point = self._gauntlet.measure(self.folder, self.seconds, self._learner.decisions)
+        point = self._eval_opponents.measure(self.folder, self.seconds, self._learner.decisions)
         self.curve.append(point)
         self._bar.say(str(point))
         self.add_scalars(point.metrics())
@@ -390,7 +399,7 @@ class Run:
         Args:
             evaluate: add the last point of the curve first; False after a signal.
         """
-        if evaluate and self._gauntlet is not None:
+        if evaluate and self._eval_opponents is not None:
             self._evaluate()
         self.save()
         self._ended = time.perf_counter()

@@ -29,7 +29,7 @@ from rich.table import Table
 from millebornes_env._util.command_line import sentence
 from millebornes_env._util.files import write_json_atomically
 from millebornes_env.agents.champion import CHAMPIONS, champion_for
-from millebornes_env.arena.gauntlet import Score
+from millebornes_env.arena.learning_curve import Score
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.cli.leaderboard import POINTS, gain_of, measure_of
 from millebornes_env.errors import MilleBornesError, shown

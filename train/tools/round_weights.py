@@ -32,7 +32,7 @@ from millebornes_env.agents.policy.files import (
 )
 from millebornes_env.agents.policy.rounding import MOST_LEVELS, rounded
 from millebornes_env.agents.protocol import Table
-from millebornes_env.arena.gauntlet import Score
+from millebornes_env.arena.learning_curve import Score
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import AgentError
 from train.common.options import check_counts, parse_options

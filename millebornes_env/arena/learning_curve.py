@@ -105,7 +105,7 @@ class Point:
         return cls(**{**saved, "scores": scores})
 
 
-class Gauntlet:
+class EvalOpponents:
     """The evaluation opponents of a policy, at all tables that it learns."""
 
     def __init__(self, configs: Sequence[MatchConfig], opponents: Sequence[str], deals: int) -> None:
@@ -179,9 +179,9 @@ def warm_up(spec: Spec, configs: Sequence[MatchConfig], opponents: Sequence[str]
     Args:
         spec: specification of a similar policy.
         configs: the tables.
-        opponents: opponents as for `Gauntlet`.
+        opponents: opponents as for `EvalOpponents`.
     """
-    Gauntlet(configs[:1], opponents, _FEWEST_DEALS).measure(spec, 0.0, 0)
+    EvalOpponents(configs[:1], opponents, _FEWEST_DEALS).measure(spec, 0.0, 0)
 
 
 def check_evaluation(deals: int) -> None:
