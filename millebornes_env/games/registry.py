@@ -176,7 +176,7 @@ class Game:
     rival: str = "random"
     hooks: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
+    @functools.cached_property
     def mini_decks(self) -> tuple[str, ...]:
         """The names of the mini decks: small sheets to be solved, which are not listed as editions."""
         return names_in(_HERE / self.name / "mini_decks") if self.name in _SHIPPED else ()

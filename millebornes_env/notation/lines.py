@@ -7,6 +7,8 @@ cards of one kind.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -264,6 +266,7 @@ def cards_named(line: Line, words: str) -> list[int]:
     return cards
 
 
+@functools.cache
 def several(card: int, count: int) -> str:
     """Return the words for copies of a card: `25`, `3x25`, `2x roll`."""
     word = CARD_WORDS[card]
@@ -274,16 +277,11 @@ def several(card: int, count: int) -> str:
 
 def words_of_counts(counts: Iterable[int] | Mapping[int, int]) -> str:
     """Return the words for counts of cards, in the order of their ids; "" if there are no cards."""
-    pairs = counts.items() if isinstance(counts, Mapping) else enumerate(counts)
-    return " ".join(several(card, int(count)) for card, count in sorted(pairs) if int(count))
+    pairs = sorted(counts.items()) if isinstance(counts, Mapping) else enumerate(counts)
+    return " ".join([several(card, int(count)) for card, count in pairs if count])
 
 
 def words_of_sequence(cards: Sequence[int]) -> str:
     """Return the words for a sequence of cards, with equal neighbours combined; "" if it is empty."""
-    runs: list[tuple[int, int]] = []
-    for card in cards:
-        if runs and runs[-1][0] == card:
-            runs[-1] = (card, runs[-1][1] + 1)
-        else:
-            runs.append((int(card), 1))
-    return " ".join(several(card, count) for card, count in runs)
+    runs = [(card, len(list(run))) for card, run in itertools.groupby(map(int, cards))]
+    return " ".join([several(card, count) for card, count in runs])
