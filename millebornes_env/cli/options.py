@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from millebornes_env import agents
 from millebornes_env._util.command_line import program
-from millebornes_env.agents.policy.files import read_description
+from millebornes_env.agents.policy.memory import description_of_run
 from millebornes_env.agents.specs import is_folder, is_path, split_policy
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.cli.console import read_options
@@ -104,7 +104,7 @@ def table_of(args: TableArgs, specs: Sequence[str]) -> TableSpec:
         AgentError: the run folder is missing or damaged.
     """
     folder = next(filter(None, map(run_folder, specs)), None)
-    trained = {} if folder is None else read_description(folder)
+    trained = {} if folder is None else description_of_run(folder)
     editions, seats = trained.get("editions"), trained.get("players")
     edition = str(editions[0]) if isinstance(editions, list) and editions else _USUAL_EDITION
     players = seats if type(seats) is int else _USUAL_PLAYERS  # loading the policy reports other values

@@ -13,6 +13,7 @@ import torch
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.memory import MemoryAgent
+from millebornes_env.cli.compare import main as compare
 from millebornes_env.errors import AgentError
 from millebornes_env.solving import exploitability
 from tests.each import each
@@ -180,6 +181,15 @@ def test_a_run_learns_and_goes_on(memory: str, tmp_path: Path) -> None:
     described = json.loads((args.run_dir / "policy.json").read_text(encoding="utf-8"))
     assert described["decisions_trained"] >= 9000
     assert described["memory"] == memory
+
+
+def test_commands_take_the_table_from_a_run_with_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Learner(options("gru")).save_policy(tmp_path / "run")
+    assert compare(["run", "random", "--deals", "20", "--episode", "round"]) in (0, None)
+    assert "(mini8-v0, 2 players" in capsys.readouterr().out
 
 
 def test_the_same_seed_learns_the_same() -> None:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from millebornes_env._util.guard import alone
 from millebornes_env._util.network_files import Arrays, Float32Array, NetworkFiles
 from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows, checked_slot_ids
-from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description
+from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description, read_description
 from millebornes_env.agents.policy.network import MAX_UNITS, MODES
 from millebornes_env.agents.protocol import (
     Actions,
@@ -67,6 +67,15 @@ def has_memory_network(folder: Path | str) -> bool:
         return isinstance(content, dict) and content.get("format") in FILES.formats
     except (OSError, ValueError, RecursionError):
         return False
+
+
+def description_of_run(folder: Path) -> dict[str, Any]:
+    """Read the `policy.json` of a run folder, of a network with memory or without.
+
+    Raises:
+        AgentError: the folder or file is missing, or the file is damaged.
+    """
+    return FILES.read_description(folder) if has_memory_network(folder) else read_description(folder)
 
 
 class MemoryNetwork:
