@@ -169,7 +169,11 @@ def _sorted(
     order = np.argsort(games, kind="stable")  # steps come one after the other
 
     def column(field: str, dtype: type[np.generic]) -> npt.NDArray[Any]:
-        return np.concatenate([getattr(one, field) for one in rows]).astype(dtype, copy=False).take(order, axis=0)
+        return (
+            np.concatenate([getattr(one, field) for one in rows])
+            .astype(dtype, copy=False)
+            .take(order, axis=0)
+        )
 
     agents, points, rewards, winners, totals = outcome
     return Played(
