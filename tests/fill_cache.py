@@ -64,11 +64,12 @@ def play_against(name: str, opponent: str) -> None:
 
 
 def compile_rounds(folder: Path) -> None:
-    """Compile the environments, agents and arena of Mille Bornes."""
+    """Compile the environments, agents, search and arena of Mille Bornes."""
     play("parker", 2)
     play("parker", 2, num_threads=2)
     play_against("MilleBornes-v0", "greedy")
     act("parker", 2, "greedy", "holder", "racer", "hoarder", "attacker", "strategist", "arnold", "champion")
+    act("parker", 2, "champion+search")
     run_command("arena", "greedy", "holder", "--deals", "20", "--aivat", "--out", str(folder / "compiled"))
     run_command(
         "arena", "greedy", "agents/cautious.py:Cautious", "--deals", "2", "--out", str(folder / "python")
@@ -76,13 +77,12 @@ def compile_rounds(folder: Path) -> None:
 
 
 def compile_races(folder: Path) -> None:
-    """Compile the race, the audit, the exact solver and the search."""
+    """Compile the race, the audit and the exact solver."""
     play("arc_en_ciel", 4)
     act("arc_en_ciel", 4, "bidder", "saver", "escaper", "champion")
     play_against("Wielerspel-v0", "bidder")
     check_edition("parker", players=2, steps=50)
     run_command("solve", "mini7", "--until", "10")
-    act("parker", 2, "champion+search")
     race = ("--edition", "arc_en_ciel", "--players", "2", "--deals", "2", "--out", str(folder / "race"))
     run_command("arena", "bidder", "saver", *race)
 
