@@ -10,6 +10,7 @@ from docs.site import card
 from millebornes_env import Edition, edition, editions, vector_env
 from millebornes_env.engine.layout import Section
 from millebornes_env.games.millebornes.actions import action_name, num_actions
+from millebornes_env.games.millebornes.cards import CARD_NAMES
 from millebornes_env.games.millebornes.observation import OBSERVATION_VERSION
 from millebornes_env.games.millebornes.rules import FIELDS, Rules
 from millebornes_env.games.millebornes.sections import ObservationSpec, full_state_sections, sections
@@ -24,6 +25,22 @@ from millebornes_env.render.millebornes.editions import (
 )
 
 FOLDER = Path(__file__).parent
+
+
+IN_SHORT = (
+    "- Two to four teams drive 700 or 1,000 km by laying distance cards of 25 to 200 km, and must land",
+    "  on the target exactly.",
+    "- In your turn you draw a card, then lay or discard one. In most editions a team starts with a",
+    "  *Roll* on its battle pile.",
+    "- *Hazards* are laid against others. An accident, an empty tank or a flat tire halts a team until",
+    "  it lays the *remedy*, in most editions another Roll, too; a Stop, until it lays a Roll. A Speed",
+    "  Limit leaves it only 25s and 50s.",
+    "- Each of the four *safeties* protects from its hazard for the rest of the round. Laid out of",
+    "  turn, as an answer to that very hazard, it is a *coup fourré*: it pays a bonus where points are",
+    "  counted, and the turn goes on from that seat.",
+    "- A *round* ends when a team has completed the trip or no cards are left. Points are counted then;",
+    "  in two editions there is only a winner. A *match* is rounds until a team has 5,000 points.",
+)
 
 
 def section_rows(layout: tuple[Section, ...]) -> list[str]:
@@ -82,6 +99,10 @@ def observations_page() -> str:
         "In words: `env.describe(seat)`, which tells no hidden card (`render()` shows all hands).",
         "",
         *section_rows(sections(two)),
+        "",
+        "The order by card type (`games.millebornes.cards.Card`): "
+        + ", ".join(f"{card} {name}" for card, name in enumerate(CARD_NAMES))
+        + ".",
         "",
         "## Sizes by table",
         "",
@@ -162,6 +183,12 @@ def rulebook_page() -> str:
         "ruling where the sheets are silent (`E34`): [rulings.md](rulings.md) explains them. Every rule can "
         'be overridden by its name: `edition("parker").replace(max_200=4)`. A sheet of your own: '
         "[extend.md](../environment/extend.md#add-an-edition).",
+        "",
+        "## The game in short",
+        "",
+        *IN_SHORT,
+        "",
+        "## The editions",
         "",
         "| edition | rule sheet | in short |",
         "|---|---|---|",

@@ -1,9 +1,7 @@
 """One agent against another, every deal once from each team's place: verdict, table, JSON and caption.
 
-Luck decides most games of cards, so every deal (a seed and a number) is played once for each team of the
-table with the same cards in the same seats: the agent plays each team in turn, and the opponent all the
-others. All intervals are over the means of these blocks of episodes: the luck of the cards cancels out, and
-far fewer games tell two agents apart.
+The agent plays each team in turn, the opponent all others; intervals are over the means of these blocks of
+episodes, one block for each deal, so that the luck of the cards cancels out.
 """
 
 from __future__ import annotations

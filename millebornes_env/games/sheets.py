@@ -18,9 +18,9 @@ from millebornes_env.errors import EditionError, OptionError, shown
 MOST_BYTES_OF_A_SHEET: Final = 2**20
 
 NO_OR_YES: Final = ("no", "yes")
+"""The choices of a rule with a boolean value."""
 NEUTRAL: Final = "roadtrip"
 """Name of mini decks for those who must avoid the trademark: `roadtrip8` is `mini8`."""
-"""The choices of a rule with a boolean value."""
 
 _TEXTS: Final = ("name", "title", "summary")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")

@@ -1,6 +1,6 @@
 """The score sheet of a round, line by line.
 
-Rule: US, scoring (rules 1.5); each line is a function.
+Rule: US, scoring (rules 1.5); `write_lines` fills in all lines.
 """
 
 from __future__ import annotations
