@@ -1,4 +1,7 @@
-"""Freshly dealt games of a `MatchConfig`, and the rules, settings and kernels to play them."""
+"""Freshly dealt games of a `MatchConfig`, and the rules, settings and kernels to play them.
+
+Each deal is played once per rotation of the agents over the seats.
+"""
 
 from __future__ import annotations
 

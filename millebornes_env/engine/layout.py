@@ -1,4 +1,7 @@
-"""Layouts of records and observations, for every game."""
+"""Layouts of records and observations, for every game.
+
+The observation of one game, section by section: `games/GAME/sections.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The reward of a win, by the same rule for all rulebooks."""
+"""The reward of a win, by the same rule for all rulebooks.
+
+Rewards that belong to one game, such as points, are in its `rulebook.py` (`write_rewards`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Error messages for illegal actions: game, seat, action, reason, and legal alternatives."""
+"""Error messages for illegal actions: game, seat, action, reason, and legal alternatives.
+
+The option `illegal_action="terminate"` is carried out by `engine.kernels.apply_action`.
+"""
 
 from __future__ import annotations
 

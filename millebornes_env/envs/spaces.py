@@ -1,13 +1,11 @@
-"""Observation and action spaces of one game and of a batch."""
+"""Observation and action spaces of one game."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector.utils import batch_space
 
 from millebornes_env.engine.layout import Section
 
@@ -37,8 +35,3 @@ def spaces_of_one(sections: Sequence[Section], actions: int, players: int) -> Sp
         }
     )
     return observations, gymnasium.spaces.Discrete(actions)
-
-
-def batched(spaces: Spaces, num_envs: int) -> tuple[gymnasium.Space[Any], gymnasium.Space[Any]]:
-    """Return the spaces of N games."""
-    return batch_space(spaces[0], num_envs), batch_space(spaces[1], num_envs)

@@ -7,13 +7,16 @@ games are turn-based, and each row of a batch is a decision of the seat in `agen
 from __future__ import annotations
 
 import copy
+import functools
 import weakref
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
+import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
 
 from millebornes_env._util.arguments import checked_index, checked_seed, flag
 from millebornes_env._util.guard import Guard, alone
@@ -27,7 +30,7 @@ from millebornes_env.envs.history import History, HistoryMixin
 from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.in_words import DescribeMixin
 from millebornes_env.envs.rendering import HUMAN, RenderMixin, modes_of
-from millebornes_env.envs.spaces import batched, spaces_of_one
+from millebornes_env.envs.spaces import spaces_of_one
 from millebornes_env.errors import CallError, OptionError
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import game as find_game
@@ -76,8 +79,6 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         single_observation_space: space of one game: `observation` int8[D], `action_mask` int8[A] and
             `agent_selection`.
         single_action_space: `Discrete(A)`.
-        observation_space: batched observation space.
-        action_space: batched action space.
         metadata: `autoreset_mode` and `render_modes`.
         games: engine that holds the games.
         history: events of the games (`envs.history.History`); None without `history=True`.
@@ -171,7 +172,9 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         threads = check.checked_num_threads(num_threads)
         check.check_memory(rulebook, self.num_envs, self.rules, self.settings)
         try:
-            self._make_spaces(rulebook.action_count(self.rules, self.observation_spec))
+            actions = rulebook.action_count(self.rules, self.observation_spec)
+            spaces = spaces_of_one(self.observation_sections, actions, self.players)
+            self.single_observation_space, self.single_action_space = spaces
             own = new_buffers(rulebook, self.num_envs, self.rules, self.settings)
             if buffers is not None:
                 own = arrays.checked_buffers(buffers, own)
@@ -190,10 +193,16 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         self.closed = False
         self._guard = Guard()
 
-    def _make_spaces(self, actions: int) -> None:
-        spaces = spaces_of_one(self.observation_sections, actions, self.players)
-        self.single_observation_space, self.single_action_space = spaces
-        self.observation_space, self.action_space = batched(spaces, self.num_envs)
+    # Made when they are asked for: the bounds of all numbers take four fifths of the memory of the games.
+    @functools.cached_property
+    def observation_space(self) -> gymnasium.Space[Any]:
+        """Space of the observations of all games."""
+        return batch_space(self.single_observation_space, self.num_envs)
+
+    @functools.cached_property
+    def action_space(self) -> gymnasium.Space[Any]:
+        """Space of the actions of all games."""
+        return batch_space(self.single_action_space, self.num_envs)
 
     def _bind_buffers(self) -> None:
         # Views: reshaping an array that a step returned must not change the array that kernels write to.
@@ -476,7 +485,8 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         copied.history = None if self.history is None else self.history.copy_for(copied.games)
         copied.metadata = dict(self.metadata)
         for space in ("single_observation_space", "single_action_space", "observation_space", "action_space"):
-            setattr(copied, space, copy.deepcopy(getattr(self, space)))
+            if space in vars(self):
+                setattr(copied, space, copy.deepcopy(vars(self)[space]))
         copied._guard = Guard()
         copied._bind_buffers()
         return copied

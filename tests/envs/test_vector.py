@@ -168,6 +168,15 @@ def test_steps_leave_nothing_behind_in_memory(mode: str) -> None:
     assert peak - before < 5_000  # one observation batch alone has 1,872 bytes, one set of final_obs 3,744
 
 
+def test_the_spaces_of_all_games_take_no_memory_until_they_are_asked_for() -> None:
+    env = vector_env(4096, seed=1)
+    assert "observation_space" not in vars(env.clone())
+    assert env.observation_space["observation"].shape == env.reset()[0]["observation"].shape
+    assert env.observation_space is env.observation_space
+    assert env.clone().observation_space == env.observation_space
+    assert env.clone().observation_space is not env.observation_space
+
+
 # Buffers of the caller.
 
 

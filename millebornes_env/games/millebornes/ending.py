@@ -1,4 +1,7 @@
-"""The end of a turn, the extension, and the deal that follows a round."""
+"""Next turn, play without a draw pile, extension, and the dealer of the next round.
+
+`turn.end_round` ends the round and scores it.
+"""
 
 from __future__ import annotations
 
