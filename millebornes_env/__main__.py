@@ -24,7 +24,6 @@ from millebornes_env.games.registry import Game, edition, game
 PLAYING: Final = {
     "play": "play against agents in the browser or on the terminal",
     "evaluate": "measure the win rates of an agent against others",
-    "compare": "test which of two agents is better, and by how much",
     "arena": "play a tournament between agents, and rate them",
     "record": "record games as Parquet files with a row for each decision",
     "leaderboard": "play and write the project's leaderboard",

@@ -45,7 +45,6 @@ NEEDS_DATA = pytest.mark.skipif(
 SHORTER = {
     "benchmarks.throughput": "--seconds 0.001 --repeats 1 --no-others --no-cold --out throughput",
     "arena": "--deals 2 --out arena",
-    "compare": "--deals 2",
     "play": "--terminal",
     "research.all": "--help",  # it takes two minutes; tests/research measures
 }

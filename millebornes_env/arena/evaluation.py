@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +32,6 @@ from millebornes_env.arena.pictures import (
     without_formulas,
 )
 from millebornes_env.arena.report import Grid
-from millebornes_env.arena.tournament import check_until, turn_after
 from millebornes_env.errors import AgentError, ArenaError
 
 if TYPE_CHECKING:
@@ -247,57 +246,6 @@ def evaluate_one(
     start = time.perf_counter()
     outcome = play(pair, config, deals, batch_size=batch_size, on_progress=on_progress)
     return Result(name_of(pair[0]), name_of(pair[1]), config, outcome, time.perf_counter() - start)
-
-
-def compare(
-    agents: Sequence[Spec],
-    config: MatchConfig,
-    deals: int = 1000,
-    *,
-    until: str | None = None,
-    names: tuple[str, str] | None = None,
-    on_progress: OnProgress | None = None,
-) -> Iterator[Result]:
-    """Play two agents against each other in turns, as a tournament does.
-
-    Args:
-        agents: the agent and its opponent, as for `play`.
-        config: the table.
-        deals: number of deals; with `until`, the most.
-        until: as for a tournament: "ci<10" (points per round) or "ci<1%" (of the episodes won).
-        names: names of the agents; None: their specifications.
-        on_progress: called with the number of episodes played.
-
-    Yields:
-        The result after each turn; the last one is final.
-
-    Raises:
-        ArenaError: fewer than two deals, or an invalid condition.
-        ValueError: there is no such table or agent; the message says which.
-    """
-    condition = check_until(until, config)
-    config.refuse_luck_without_points()
-    if deals < FEWEST_DEALS:
-        raise ArenaError(f"deals is {deals}; an interval needs {FEWEST_DEALS} or more")
-    one, other = names or (name_of(agents[0]), name_of(agents[1]))
-    report: Callable[[float], None] = on_progress or (lambda _episodes: None)
-    teams, start, done = config.rules.teams, time.perf_counter(), 0
-    outcome: Outcome | None = None
-    while done < deals:
-        before, count = done * teams, min(turn_after(done), deals - done)
-        new = play(
-            agents,
-            config,
-            count,
-            first_deal=done,
-            on_progress=lambda episodes, before=before: report(before + episodes),  # type: ignore[misc]
-        )
-        outcome = new if outcome is None else outcome.followed_by(new)
-        done += count
-        if done >= FEWEST_DEALS:
-            yield Result(one, other, config, outcome, time.perf_counter() - start)
-        if condition is not None and condition.is_met(outcome):
-            return
 
 
 # Showing --------------------------------------------------------------------------------------------------

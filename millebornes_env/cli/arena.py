@@ -5,8 +5,8 @@
     python -m millebornes_env arena runs/first arnold --until "ci<10"
     python -m millebornes_env arena new@holder:pile=30 holder greedy --edition dujardin --first-against-all
 
-Prints ratings, the payoff matrix and statistics of behaviour, and writes them with two pictures and all
-results into a folder. The same command continues a stopped tournament.
+Prints ratings, the payoff matrix and statistics of behaviour, of two agents also which one is better, and
+writes them with two pictures and all results into a folder. The same command continues a stopped tournament.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from typing import Annotated, Final
 
 import tyro
 
-from millebornes_env._util.command_line import print_error, run_command, warn
+from millebornes_env._util.command_line import one_line, print_error, run_command, warn
 from millebornes_env._util.signals import exit_code_of
 from millebornes_env._util.texts import named
 from millebornes_env.arena.analysis import Analysis, analyse_tournament
+from millebornes_env.arena.evaluation import FEWEST_DEALS, Result
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.report import grids, notes, rich_table, save_report, table_name
 from millebornes_env.arena.tournament import (
@@ -153,7 +154,7 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
     except OSError as error:
         return print_error(_not_written(error))
     finally:
-        _print(analysis, tournament.config.match)
+        _print(analysis, tournament)
     for path in written:
         print(f"wrote {path}")
     for problem in no_pictures:
@@ -163,13 +164,25 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
 
 def _print_if_played(tournament: Tournament, anchor: str | None) -> None:
     if any(len(outcome.points) for outcome in tournament.outcomes.values()):
-        _print(analyse_tournament(tournament, anchor), tournament.config.match)
+        _print(analyse_tournament(tournament, anchor), tournament)
 
 
-def _print(analysis: Analysis, config: MatchConfig) -> None:
-    print(f"{table_name(config)}\n")
+def _print(analysis: Analysis, tournament: Tournament) -> None:
+    print(f"{table_name(tournament.config.match)}\n")
+    if verdict := _verdict(tournament):
+        print(f"{verdict}\n")
     console = table_console(PIPED_WIDTH)
     for grid in grids(analysis, brief=True):
         console.print(rich_table(grid))
     for note in notes(analysis):
         print(f"- {note}")
+
+
+def _verdict(tournament: Tournament) -> str:
+    """Say in one sentence which of two agents is better; "" for more agents or teams."""
+    if len(tournament.outcomes) > 1 or len(tournament.names) > 2:
+        return ""
+    (outcome,) = tournament.outcomes.values()
+    one, other = tournament.names
+    found = Result(one, other, tournament.config.match, outcome)
+    return one_line(found.verdict()) if found.num_deals >= FEWEST_DEALS else ""

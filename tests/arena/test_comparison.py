@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from millebornes_env.arena.evaluation import Result, compare, few_deals_warning
+from millebornes_env.arena.evaluation import Result, few_deals_warning
 from millebornes_env.arena.intervals import Interval
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.outcome import Outcome
-from millebornes_env.arena.tournament import FEWEST_DEALS
-from millebornes_env.errors import ArenaError
 from tests.arena.simulated import drawn, outcome_of
 
 
@@ -74,23 +72,3 @@ def test_without_points_it_speaks_of_wins() -> None:
 def test_few_deals_are_told() -> None:
     assert "too narrow" in few_deals_warning(29)
     assert few_deals_warning(30) == ""
-
-
-def test_it_plays_until_the_interval_is_narrow() -> None:
-    config = MatchConfig(episode="round")
-    turns = list(compare(["first", "lot"], config, 100_000, until="ci<25"))
-    leads = [turn.points_per_round for turn in turns]
-    halves = [lead.half_width for lead in leads if lead is not None]
-    assert halves[-1] < 25
-    before = zip(halves[:-1], turns[:-1], strict=True)
-    assert all(half >= 25 or turn.outcome.num_deals < FEWEST_DEALS for half, turn in before)
-    assert turns[-1].outcome.num_deals < 100_000
-
-
-def test_what_cannot_be_compared_is_refused() -> None:
-    with pytest.raises(ArenaError, match="deals is 1; an interval needs 2 or more"):
-        next(compare(["first", "lot"], MatchConfig(), 1))
-    with pytest.raises(ArenaError, match="give 'ci<1%'"):
-        next(compare(["first", "lot"], MatchConfig("dujardin"), until="ci<10"))
-    with pytest.raises(ArenaError, match="it may be 'ci<10'"):
-        next(compare(["first", "lot"], MatchConfig(), until="soon"))

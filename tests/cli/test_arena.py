@@ -65,6 +65,17 @@ def test_everything_is_printed_and_written(capsys: pytest.CaptureFixture[str]) -
     assert "greedy" in Path("here/report.md").read_text()
 
 
+def test_of_two_agents_it_says_which_one_is_better(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["greedy", "wild@random", *QUICK, "--out", "by_points"]) == 0
+    _, _, sentence, *_ = capsys.readouterr().out.splitlines()
+    assert sentence.startswith("greedy is better than wild: +")
+    assert sentence.endswith(", 40 deals.")
+    assert main(["greedy", "random", "--deals", "40", "--edition", "dujardin", "--out", "by_wins"]) == 0
+    assert "\ngreedy is better than random: wins " in capsys.readouterr().out
+    assert main(["greedy", "random", "--deals", "1", "--out", "one"]) == 0
+    assert "better" not in capsys.readouterr().out
+
+
 def test_a_removed_folder_ends_the_tournament(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

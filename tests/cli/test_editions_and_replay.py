@@ -142,7 +142,7 @@ def test_a_game_that_is_not_there_is_told(
         ["solve"],
         ["export"],
         ["replay", "none.txt", "--edition"],
-        ["compare", "a", "b", "--edition"],
+        ["arena", "a", "b", "--edition"],
     ):
         assert main([*command, named]) == 2
         printed = capsys.readouterr()

@@ -7,13 +7,12 @@ import re
 
 import pytest
 
-from millebornes_env.cli import arena, compare, evaluate, leaderboard, record
+from millebornes_env.cli import arena, evaluate, leaderboard, record
 from millebornes_env.play import command as play
 from tests.each import each
 
 COMMANDS = {
     "evaluate": evaluate,
-    "compare": compare,
     "arena": arena,
     "leaderboard": leaderboard,
     "play": play,
@@ -40,7 +39,7 @@ def test_options_of_one_name_have_one_order_and_default(name: str) -> None:
             assert field.default == defaults[field.name], field.name
 
 
-@each("name", ["evaluate", "compare", "arena", "play"])
+@each("name", ["evaluate", "arena", "play"])
 def test_help_of_an_option_is_the_same_everywhere(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         COMMANDS[name].main(["--help"])

@@ -47,7 +47,7 @@ print(machine_code.status())
 """
 
 FACES = ("vector", "aec", "one_learner", "many_learners", "text", "learning", "opponents")
-COMMANDS = ("editions", "replay", "play", "evaluate", "compare", "arena", "record", "leaderboard", "train")
+COMMANDS = ("editions", "replay", "play", "evaluate", "arena", "record", "leaderboard", "train")
 LARGEST_WHEEL = 3_000_000  # bytes
 
 SLIPS = """
@@ -252,7 +252,7 @@ def test_the_wheel_for_all_platforms_plays(anywhere: Path, tmp_path: Path) -> No
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     for example, _ in examples_of(section_of("README.md")):
         run(programs / "python", "-c", example, cwd=tmp_path, **cache)
-    command = [programs / "millebornes-env", "compare", "strategist", "arnold", "--deals", 2]
+    command = [programs / "millebornes-env", "arena", "strategist", "arnold", "--deals", 2]
     assert "strategist" in run(*command, cwd=tmp_path, **cache)
 
 

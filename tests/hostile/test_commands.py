@@ -49,11 +49,6 @@ COMMANDS: dict[str, list[Sequence[str]]] = {
         *with_options("greedy", against=AGENTS, edition=EDITIONS, players=PLAYERS, deals=(*WHOLE, "0")),
         *with_options("greedy", teams=TEAMS, threads=(*WHOLE, "0"), seed=SEEDS, episode=EPISODES),
     ],
-    "compare": [
-        *([], ["--x"], ["greedy"], ["greedy", "random", "holder"], ["greedy", "no_such", "--deals", "2"]),
-        *with_options("greedy", "random", edition=EDITIONS[:4], players=FEW, deals=(*FEW, "0", "1")),
-        *with_options("greedy", "random", until=("", "x", "-1", "nan", "0")),
-    ],
     "arena": [
         *([], ["--x"], ["greedy"], ["greedy", "greedy"], ["greedy", "random", "--anchor", "holder"]),
         *(["greedy", agent, "--deals", "1"] for agent in AGENTS),

@@ -13,7 +13,7 @@ import torch
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.memory import MemoryAgent
-from millebornes_env.cli.compare import main as compare
+from millebornes_env.cli.arena import main as arena
 from millebornes_env.errors import AgentError
 from millebornes_env.solving import exploitability
 from tests.each import each
@@ -188,8 +188,8 @@ def test_commands_take_the_table_from_a_run_with_memory(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Learner(options("gru")).save_policy(tmp_path / "run")
-    assert compare(["run", "random", "--deals", "20", "--episode", "round"]) in (0, None)
-    assert "(mini8-v0, 2 players" in capsys.readouterr().out
+    assert arena(["run", "random", "--deals", "20", "--episode", "round"]) in (0, None)
+    assert "Mini deck of 8 cards, 2 players" in capsys.readouterr().out
 
 
 def test_the_same_seed_learns_the_same() -> None:

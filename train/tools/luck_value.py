@@ -1,7 +1,7 @@
 """Fit the network that values luck (`--aivat` of the arena) to games of some agents.
 
     python -m train.tools.luck_value --out runs/luck --players 4 --agent arnold --agent strategist
-    python -m millebornes_env compare arnold strategist --players 4 --aivat --luck-value runs/luck
+    python -m millebornes_env arena arnold strategist --players 4 --aivat --luck-value runs/luck
 
 The agents play rounds in all lineups of different agents. After some draws a game is branched: each branch
 draws another card, and almost all else is equal (`train.tools.luck_games`). A network that sees all hands
