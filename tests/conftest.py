@@ -25,6 +25,12 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _logs_of_stable_baselines3(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep its logs in pytest's folder: it makes one in the system's for every model."""
+    os.environ["SB3_LOGDIR"] = str(tmp_path_factory.mktemp("sb3"))
+
+
 @pytest.fixture(autouse=True)
 def _threads_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let threads share every loop that asks for them, also where one would be faster (on a busy machine)."""
