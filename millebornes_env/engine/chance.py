@@ -8,6 +8,8 @@ The mixer is the two-multiply hash "lowbias32" that Chris Wellons found by searc
 2**32 inputs is 0.17; nullprogram.com, "Prospecting for Hash Functions", 2018). It is applied twice: to the
 counter with the first word of the key, and to the result with the second, so that similar keys and counters
 give unrelated numbers.
+
+The deck is shuffled by a game's `deal.py`, and hidden cards are redealt by its `determinize.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Validation of arrays that callers pass: compiled code trusts their shapes, dtypes and contents."""
+"""Validation of arrays that callers pass: compiled code trusts their shapes, dtypes and contents.
+
+Legality of actions: `engine.kernels.first_illegal`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Error messages for illegal actions: game, seat, action, reason, and legal alternatives.
 
-The option `illegal_action="terminate"` is carried out by `engine.kernels.apply_action`.
+The option `illegal_action="terminate"` is carried out by `engine.kernels.apply_action`; the
+reason comes from the game's `reasons.py`.
 """
 
 from __future__ import annotations

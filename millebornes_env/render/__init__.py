@@ -1,1 +1,1 @@
-"""Pictures of a game, in text."""
+"""Pictures of a game, as text and as SVG."""

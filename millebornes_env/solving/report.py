@@ -1,4 +1,4 @@
-"""Exact evaluation of any policy in one call, with the decisions that cost most."""
+"""`exploitability`: exact evaluation of any policy in one call, with the decisions that cost most."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The wheel, built from the source distribution and installed where no checkout is: `make test-wheel`.
 
-That takes a minute or two, and the package index: what a wheel is built with is installed for that build.
+That takes a few minutes, and the package index: what a wheel is built with is installed for that build. Most
+tests use the compiled code of the checkout, which has the same sources; two begin with an empty cache.
 """
 
 from __future__ import annotations
@@ -143,8 +144,7 @@ def test_nothing_is_compiled_for_everyday_use(installed: Path, tmp_path: Path) -
 def test_every_face_away_from_the_checkout(with_arena: Path, tmp_path: Path) -> None:
     """In an environment that pip has made: both games, and the champion against the strategist."""
     script = shutil.copy(ROOT / "tests" / "export" / "every_face.py", tmp_path)
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    lines = run(with_arena / "python", script, cwd=tmp_path, **cache).splitlines()
+    lines = run(with_arena / "python", script, cwd=tmp_path).splitlines()
     assert [line.partition(":")[0] for line in lines] == [*FACES, "machine code", "package"]
     assert "champion wins" in lines[FACES.index("opponents")]
     assert lines[-2].startswith("machine code: used: ")
@@ -155,7 +155,7 @@ def test_the_face_for_stable_baselines3(installed: Path, tmp_path: Path) -> None
     """With the libraries of this environment, since PyTorch is large."""
     pytest.importorskip("stable_baselines3")
     script = shutil.copy(ROOT / "tests" / "export" / "every_face.py", tmp_path)
-    printed = run(installed, script, "--sb3", cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    printed = run(installed, script, "--sb3", cwd=tmp_path)
     assert "sb3: SB3VecEnv" in printed
 
 
@@ -202,7 +202,7 @@ def test_rule_based_agents_need_no_extra(bare: Path, tmp_path: Path) -> None:
         "import gymnasium; env = gymnasium.make('millebornes_env:millebornes/MilleBornes-v0', "
         "opponent='strategist'); _, info = env.reset(seed=1); env.step(int(info['action_mask'].argmax()))"
     )
-    run(bare / "python", "-W", "error", "-c", program, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    run(bare / "python", "-W", "error", "-c", program, cwd=tmp_path)
 
 
 def test_a_users_script_is_checked_by_mypy(installed: Path, tmp_path: Path) -> None:
@@ -225,9 +225,7 @@ def test_golden_games_and_bits_are_the_same(installed: Path, tmp_path: Path) -> 
     shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     chosen = ["tests/engine/numba/test_machine_code.py", "tests/golden/test_golden.py"]
     options = ["-q", "-rs", "--import-mode=importlib", "-p", "no:cacheprovider", "--rootdir", tmp_path]
-    printed = run(
-        installed, "-m", "pytest", *options, *chosen, cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")
-    )
+    printed = run(installed, "-m", "pytest", *options, *chosen, cwd=tmp_path)
     summary = printed.splitlines()[-1]
     assert "passed" in summary
     skipped = [line for line in printed.splitlines() if line.startswith("SKIPPED")]

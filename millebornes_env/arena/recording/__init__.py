@@ -6,6 +6,11 @@
     data = open_data(Path("data"))
     data.decisions().to_pandas()
 
+    folder.py    `record`: file by file, resumable; playing.py: the play
+    tables.py    the Parquet files; notations.py: rounds as text
+    checking.py  `check`: replays everything
+    card.py      the data card; croissant.py: the metadata; description.py: the options, as JSON
+
 Requires the extra `data` (`pip install 'millebornes-env[data]'`). docs/environment/records.md describes the
 files.
 """

@@ -1,4 +1,4 @@
-"""The opponents: agents in all seats but the learner's."""
+"""Makes the opponents, agents in all seats but the learner's; `kernels.play_on` plays them."""
 
 from __future__ import annotations
 

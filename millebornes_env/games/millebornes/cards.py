@@ -1,4 +1,6 @@
-"""The 19 card types: their names, kinds and counts.
+"""The 19 card types: their names, kinds and counts in the full printed deck.
+
+The counts of an edition are in its sheet, `sheets/*.toml`, `[deck]`.
 
 Rule: rules 0.2 (the deck is the same wherever a count is printed: 106 cards).
 """
