@@ -3,4 +3,7 @@
 from __future__ import annotations
 
 SECONDS_OF_A_HANG = 1800
-"""A process silent for half an hour hangs: the only use of a time-out in these tests."""
+"""A process silent for half an hour hangs."""
+
+SECONDS_OF_A_PAGE = 120
+"""A page silent for two minutes hangs; its lane tries each test once more."""

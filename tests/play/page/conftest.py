@@ -21,7 +21,7 @@ import pytest
 from docs.site import space
 from millebornes_env.play.web.server import HOST, TableServer
 from millebornes_env.play.web.table import CardTable
-from tests.patience import SECONDS_OF_A_HANG
+from tests.patience import SECONDS_OF_A_PAGE
 
 SETUP = {
     "edition": "parker",
@@ -123,7 +123,7 @@ def opened(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
         size = {"width": width, "height": height}
         context = browser.new_context(**{"viewport": size, "reduced_motion": "reduce"} | settings)
         contexts.append(context)
-        context.set_default_timeout(1000 * SECONDS_OF_A_HANG)
+        context.set_default_timeout(1000 * SECONDS_OF_A_PAGE)
         context.add_init_script(first)
         page = context.new_page()
         if not may_fail:

@@ -11,6 +11,7 @@ from millebornes_env.notation import read_position, read_record
 from millebornes_env.play.web.server import PAGE
 from millebornes_env.render.millebornes.filling import filled, text_of, values_of_side
 from millebornes_env.render.millebornes.table_view import table_view
+from tests.patience import SECONDS_OF_A_PAGE
 
 Opened = Callable[..., Any]
 Pictured = Callable[[Any, str], None]
@@ -78,7 +79,8 @@ def settled(page: Any) -> None:
 def until(page: Any, condition: str) -> None:
     """Wait until an expression holds; Playwright's own function evaluates text, which the page forbids."""
     look = f"const look = () => (({condition}) ? done() : requestAnimationFrame(look)); look();"
-    page.evaluate(f"() => new Promise((done) => {{ {look} }})")
+    give_up = f"setTimeout(() => fail(new Error('it never held')), {1000 * SECONDS_OF_A_PAGE});"
+    page.evaluate(f"() => new Promise((done, fail) => {{ {give_up} {look} }})")
 
 
 def boxes(page: Any, *selectors: str) -> list[list[dict[str, float]]]:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from millebornes_env.play.web.server import PAGE
-from tests.patience import SECONDS_OF_A_HANG
+from tests.patience import SECONDS_OF_A_PAGE
 from tests.play.page.test_page import RECORD, Opened, deal, load, play_once, record_of, settled, until
 
 KEPT = "JSON.parse(localStorage.getItem('millebornes.game')).text"
@@ -42,7 +42,7 @@ def test_a_browser_that_keeps_nothing_plays(opened: Opened) -> None:
 
 def test_without_javascript_the_page_says_so(browser: Any, address: str) -> None:
     context = browser.new_context(java_script_enabled=False)
-    context.set_default_timeout(1000 * SECONDS_OF_A_HANG)
+    context.set_default_timeout(1000 * SECONDS_OF_A_PAGE)
     page = context.new_page()
     page.goto(address)
     assert "JavaScript, which this browser has turned off" in page.inner_text("noscript")
