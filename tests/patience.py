@@ -1,4 +1,4 @@
-"""The time-out of tests that wait for other processes; it demands no speed of the machine."""
+"""Time-outs of tests that wait for other processes; they demand no speed of the machine."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         self.closed = False
         self._guard = Guard()
 
-    # Made when they are asked for: the bounds of all numbers take four fifths of the memory of the games.
+    # Made when they are asked for: the bounds of all numbers take two thirds of the memory of the games.
     @functools.cached_property
     def observation_space(self) -> gymnasium.Space[Any]:
         """Space of the observations of all games."""
