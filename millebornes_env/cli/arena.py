@@ -180,7 +180,7 @@ def _print(analysis: Analysis, tournament: Tournament) -> None:
 
 def _verdict(tournament: Tournament) -> str:
     """Say in one sentence which of two agents is better; "" for more agents or teams."""
-    if len(tournament.outcomes) > 1 or len(tournament.names) > 2:
+    if len(tournament.outcomes) != 1 or len(tournament.names) != 2:
         return ""
     (outcome,) = tournament.outcomes.values()
     one, other = tournament.names
