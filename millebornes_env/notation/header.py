@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from millebornes_env.engine.chance import MASK_32
+from millebornes_env.engine.chance import MASK_32, random_below
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MilleBornesError, NotationError, OptionError, StateError
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
-from millebornes_env.notation.lines import Line, number_of, table_words
+from millebornes_env.notation.lines import Line, lines_of, number_in, number_of, table_words
 
 HEADER: Final = ("edition", "table", "key", "episode")
 """The names of these lines, in order."""
@@ -92,23 +92,23 @@ def _edition_named(line: Line, default: Any) -> Any:
 
 
 def read_chance(lines: Mapping[str, Line]) -> Chance:
-    """Parse the lines `key` and `episode`; 0 if they are missing.
-
-    Raises:
-        NotationError: a number is invalid.
-    """
-    key, episode = (0, 0), 0
-    line = lines.get("key")
+    """Parse the lines `key` and `episode`; 0 if they are missing."""
+    key, line = (0, 0), lines.get("key")
     if line is not None:
         words = line.words.split()
         if len(words) != _WORDS_OF_KEY:
             raise line.error("a key is two whole numbers, such as '123 456'")
         first, second = (number_of(line, word, "a word of the key", 0, MASK_32) for word in words)
         key = first, second
-    line = lines.get("episode")
-    if line is not None:
-        episode = number_of(line, line.words, "the episode", 0, MOST_EPISODES)
-    return Chance(key, episode)
+    return Chance(key, number_in(lines, "episode", 0, MOST_EPISODES, 0))
+
+
+def shuffle_by_key(cards: list[int], state: Any) -> None:
+    """Shuffle cards that no line names, in place, by the key of the record."""
+    key_0, key_1 = int(state.key[0]), int(state.key[1])
+    for last in range(len(cards) - 1, 0, -1):
+        other = int(random_below(key_0, key_1, last, last + 1))
+        cards[last], cards[other] = cards[other], cards[last]
 
 
 def opening_state(game_name: str, rules: Any, chance: Chance) -> StateArray:
@@ -155,6 +155,39 @@ def checked_table(edition: Any, rules: Any) -> None:
             f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "
             "choose another name (dataclasses.replace(edition, name=...))"
         )
+
+
+def checked_words(
+    states: StateArray,
+    rules: Any,
+    audit: Callable[..., tuple[int, str] | None],
+    write: Callable[[], dict[str, str]],
+    read: Callable[..., Any],
+) -> dict[str, str]:
+    """Return the words of a record after checking that it is valid, and that they read back as it.
+
+    Args:
+        states: the record, `STATE[1]`.
+        rules: the table's rules.
+        audit: the game's hook `games.audit`.
+        write: returns the words of each line, by name.
+        read: returns the position of lines.
+
+    Raises:
+        NotationError: the record is not valid at this table, or its words read back as another one.
+    """
+    problem = audit(states, rules)
+    if problem is not None:
+        raise NotationError(f"the record is not valid at this table: {problem[1]}")
+    words, impossible = write(), "this record cannot be written, as no plays lead to it"
+    try:
+        again = read(lines_of(words)).state
+    except NotationError as error:
+        raise NotationError(f"{impossible}: {error}") from None
+    if again.tobytes() != states.tobytes():
+        names = [name for name in states.dtype.names or () if (again[name] != states[name]).any()]
+        raise NotationError(f"{impossible}: impossible values of {', '.join(names)}")
+    return words
 
 
 def one_record(state: Any, record: np.dtype[np.void], key: bool = True) -> StateArray:

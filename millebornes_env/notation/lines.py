@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from millebornes_env._util.texts import closest, shortened
 from millebornes_env.engine.rulebook import TableRules
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.games.millebornes.cards import DECK_SIZE, NUM_DISTANCES, Card
+from millebornes_env.games.millebornes.cards import DECK_SIZE, Card
 
 CARD_WORDS: Final = tuple(card.name.lower().removeprefix("distance_") for card in Card)
 """The name of each card in texts, by card id: `25`, `out_of_gas`, `right_of_way`."""
@@ -32,7 +32,6 @@ RESULT: Final = "result"
 AND_OTHERS: Final = "..."
 """At the end of a list of cards: to be filled up with cards that no line names."""
 
-_ID_OF: Final = {word: card for card, word in enumerate(CARD_WORDS)}
 _SEVERAL: Final = re.compile(r"([0-9]+)x(.*)")
 _NAME: Final = re.compile(r"(?P<name>[^0-9]*?)(?: *(?P<owner>[0-9]+))?(?: +at +(?P<at>[0-9]+))?", re.DOTALL)
 _MOST_DIGITS: Final = 18
@@ -77,15 +76,7 @@ def error_at(number: int, text: str, problem: str) -> NotationError:
 
 
 def text_lines(text: object, what: str) -> list[tuple[int, str]]:
-    """Split a text into numbered lines, without comments and blank lines.
-
-    Args:
-        text: the text.
-        what: noun for the error, such as "a position".
-
-    Raises:
-        NotationError: it is not a str.
-    """
+    """Split a text into numbered lines, without comments and blank lines; `what` is its noun in errors."""
     if not isinstance(text, str):
         raise NotationError(f"{what} is text; got {type(text).__name__}")
     numbered = enumerate(text.removeprefix("\ufeff").split("\n"), 1)
@@ -93,12 +84,23 @@ def text_lines(text: object, what: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in stripped if line]
 
 
-def named_line(number: int, text: str) -> Line:
-    """Parse a line of the form `name: words`.
+def position_lines(text: object) -> list[Line]:
+    """Parse the lines of a position.
 
     Raises:
-        NotationError: it has no colon, or an invalid name.
+        NotationError: it is not a str, a line has no colon or an invalid name, or it is a whole record.
     """
+    lines = []
+    for number, words in text_lines(text, "a position"):
+        line = named_line(number, words)
+        if line.name in (PLAYS, RESULT):
+            raise line.error("this text is the record of a game, not a position alone: use read_record")
+        lines.append(line)
+    return lines
+
+
+def named_line(number: int, text: str) -> Line:
+    """Parse a line of the form `name: words`; raise NotationError without a colon or a valid name."""
     name, colon, words = text.partition(":")
     if not colon:
         raise error_at(number, text, "there is no colon; a line reads 'name: words', such as 'dealer: 1'")
@@ -127,11 +129,7 @@ def lines_of(words: Mapping[str, str]) -> Iterator[Line]:
 
 
 def by_key(lines: Iterable[Line]) -> dict[str, Line]:
-    """Return the lines by `Line.key`.
-
-    Raises:
-        NotationError: two lines have the same key.
-    """
+    """Return the lines by `Line.key`; raise NotationError if two have the same key."""
     result: dict[str, Line] = {}
     for line in lines:
         first = result.setdefault(line.key, line)
@@ -141,11 +139,11 @@ def by_key(lines: Iterable[Line]) -> dict[str, Line]:
     return result
 
 
-def check_name(line: Line, names: Mapping[str, str], rules: TableRules, of: str = "") -> None:
-    """Check the name of a line, its seat or team, and that it has words.
+def check_names(lines: Iterable[Line], names: Mapping[str, str], rules: TableRules, of: str = "") -> None:
+    """Check the names of lines, their seats or teams, and that they have words.
 
     Args:
-        line: a line of a position.
+        lines: the lines of a position.
         names: the known names, with "seat" or "team" if there is a line for each, else "".
         rules: the table's rules.
         of: text after an unknown name in the error, such as " in a position of the race".
@@ -153,18 +151,21 @@ def check_name(line: Line, names: Mapping[str, str], rules: TableRules, of: str 
     Raises:
         NotationError: the check fails.
     """
-    counted = names.get(line.name)
-    if counted is None:
-        hint = closest(line.name, names) or f" The lines are: {', '.join(names)}."
-        raise line.error(f"there is no line {shown(line.name)}{of}.{hint}")
-    if counted and line.owner is None:
-        raise line.error(f"it must name the {counted}, such as '{line.name} 0'")
-    if not counted and line.owner is not None:
-        raise line.error(f"there is only one {line.name!r}: write it without a number")
-    if counted:
-        (seat_of if counted == "seat" else team_named)(line, str(line.owner), rules)
-    if not line.words:
-        raise line.error(f"nothing follows the colon; leave the line out, or write {NOTHING!r}")
+    for line in lines:
+        counted = names.get(line.name)
+        if counted is None:
+            hint = closest(line.name, names) or f" The lines are: {', '.join(names)}."
+            raise line.error(f"there is no line {shown(line.name)}{of}.{hint}")
+        if counted and line.owner is None:
+            raise line.error(f"it must name the {counted}, such as '{line.name} 0'")
+        if not counted and line.owner is not None:
+            raise line.error(f"there is only one {line.name!r}: write it without a number")
+        if counted:
+            (seat_of if counted == "seat" else team_named)(line, str(line.owner), rules)
+        if not line.words:
+            raise line.error(f"nothing follows the colon; leave the line out, or write {NOTHING!r}")
+        if line.at is not None and line.name != "stream":
+            raise line.error("only a stream can have 'at', an offset in the deck")
 
 
 def without_remark(line: Line) -> tuple[str, str]:
@@ -179,11 +180,7 @@ def without_remark(line: Line) -> tuple[str, str]:
 
 
 def number_of(line: Line, word: str, what: str, lowest: int, highest: int) -> int:
-    """Parse a number from `lowest` to `highest`.
-
-    Raises:
-        NotationError: the word is not such a number; `what` is its noun in the message.
-    """
+    """Parse a number from `lowest` to `highest`; `what` is its noun in the error for any other word."""
     if re.fullmatch(r"[0-9]+", word) is None:
         raise line.error(f"{what} is {shown(word)}; it must be a whole number")
     if len(word) > _MOST_DIGITS or not lowest <= int(word) <= highest:
@@ -191,21 +188,19 @@ def number_of(line: Line, word: str, what: str, lowest: int, highest: int) -> in
     return int(word)
 
 
-def seat_of(line: Line, word: str, rules: TableRules) -> int:
-    """Parse the number of a seat.
+def number_in(lines: Mapping[str, Line], name: str, lowest: int, highest: int, default: int) -> int:
+    """Return the number in the line of that name, or the default without such a line."""
+    line = lines.get(name)
+    return default if line is None else number_of(line, line.words, f"the {name}", lowest, highest)
 
-    Raises:
-        NotationError: the table has no such seat.
-    """
+
+def seat_of(line: Line, word: str, rules: TableRules) -> int:
+    """Parse the number of a seat; raise NotationError if the table has no such seat."""
     return _index_of(line, word, "seat", rules.players, rules)
 
 
 def team_named(line: Line, word: str, rules: TableRules) -> int:
-    """Parse the number of a team.
-
-    Raises:
-        NotationError: the table has no such team.
-    """
+    """Parse the number of a team; raise NotationError if the table has no such team."""
     return _index_of(line, word, "team", rules.teams, rules)
 
 
@@ -227,61 +222,61 @@ def table_words(rules: TableRules) -> str:
 # Cards -----------------------------------------------------------------------------------------------------
 
 
-def card_named(line: Line, word: str) -> int:
-    """Return the card with that name.
-
-    Raises:
-        NotationError: there is no such card; the message has the closest name, or lists all.
-    """
-    card = _ID_OF.get(word)
-    if card is None:
-        hint = closest(word, CARD_WORDS) or f" The cards are: {', '.join(CARD_WORDS)}."
-        raise line.error(f"there is no card {shown(word)}.{hint}")
-    return card
+def card_named(line: Line, word: str, names: Sequence[str] = CARD_WORDS, what: str = "card") -> int:
+    """Return the card with that name, its index in `names`; raise an error with the closest name, or all."""
+    if word in names:
+        return names.index(word)
+    hint = closest(word, names) or f" The cards are: {', '.join(names)}."
+    raise line.error(f"there is no {what} {shown(word)}.{hint}")
 
 
-def cards_named(line: Line, words: str) -> list[int]:
-    """Parse a list of cards such as `3x25 2x roll stop`.
+def cards_named(
+    line: Line, words: str, names: Sequence[str] = CARD_WORDS, what: str = "card", most: int = DECK_SIZE
+) -> list[int]:
+    """Parse a list of cards such as `3x25 2x roll stop`, with at most `most` copies in an item.
 
     Raises:
         NotationError: a word is not a card, or no card follows a number.
     """
+    listed = words.lower().replace(",", " ").split()
+    if listed == [NOTHING]:
+        return []
     cards: list[int] = []
     count = 0  # copies of the next card, if it follows a number
-    for word in words.lower().replace(",", " ").split():
-        if word == NOTHING and words.split() == [NOTHING]:
-            return []
-        several = _SEVERAL.fullmatch(word)
-        if several is not None:
+    for word in listed:
+        name, result = word, _SEVERAL.fullmatch(word)
+        if result is not None:
             if count:
                 raise line.error(f"a card is missing between {count}x and {shown(word)}")
-            count = number_of(line, several[1], "the number of cards", 1, DECK_SIZE)
-            word = several[2]  # noqa: PLW2901 - the rest of it
-            if not word:
-                continue
-        cards += [card_named(line, word)] * (count or 1)
-        count = 0
+            count, name = number_of(line, result[1], "the number of cards", 1, most), result[2]
+        if name:
+            cards += [card_named(line, name, names, what)] * (count or 1)
+            count = 0
     if count:
         raise line.error(f"a card must follow {count}x")
     return cards
 
 
+def without_others(line: Line) -> tuple[str, bool]:
+    """Return the words of a line without `...` at the end, and True if it was there."""
+    return line.words.removesuffix(AND_OTHERS), line.words.endswith(AND_OTHERS)
+
+
 @functools.cache
-def several(card: int, count: int) -> str:
+def several(word: str, count: int) -> str:
     """Return the words for copies of a card: `25`, `3x25`, `2x roll`."""
-    word = CARD_WORDS[card]
     if count == 1:
         return word
-    return f"{count}x{word}" if card < NUM_DISTANCES else f"{count}x {word}"
+    return f"{count}x{word}" if word.isdecimal() else f"{count}x {word}"
 
 
 def words_of_counts(counts: Iterable[int] | Mapping[int, int]) -> str:
     """Return the words for counts of cards, in the order of their ids; "" if there are no cards."""
     pairs = sorted(counts.items()) if isinstance(counts, Mapping) else enumerate(counts)
-    return " ".join([several(card, int(count)) for card, count in pairs if count])
+    return " ".join([several(CARD_WORDS[card], int(count)) for card, count in pairs if count])
 
 
-def words_of_sequence(cards: Sequence[int]) -> str:
+def words_of_sequence(cards: Iterable[int], names: Sequence[str] = CARD_WORDS) -> str:
     """Return the words for a sequence of cards, with equal neighbours combined; "" if it is empty."""
-    runs = [(card, len(list(run))) for card, run in itertools.groupby(map(int, cards))]
-    return " ".join([several(card, count) for card, count in runs])
+    runs = itertools.groupby(map(int, cards))
+    return " ".join([several(names[card], len(list(run))) for card, run in runs])

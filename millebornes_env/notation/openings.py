@@ -23,29 +23,12 @@ from millebornes_env.notation.header import (
     read_table,
     words_of_header,
 )
-from millebornes_env.notation.lines import Line, by_key, line_of, named_line, text_lines
+from millebornes_env.notation.lines import Line, by_key, line_of
 from millebornes_env.notation.position import Position
 
 
-def read_position(text: str, *, edition: Any, players: int = 2, teams: int | None = None) -> Position:
-    """Read the beginning of an episode.
-
-    Args:
-        text: the output of `write_position`, or a part of it.
-        edition: default sheet, or its name.
-        players: default number of seats.
-        teams: default number of teams.
-
-    Raises:
-        NotationError: the text is invalid; the message names the line and the problem.
-        MilleBornesError: the edition or the table in the arguments is unknown.
-    """
-    lines = [named_line(number, line) for number, line in text_lines(text, "a position")]
-    return position_of_lines(lines, edition, players, teams)
-
-
 def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: int | None) -> Position:
-    """Read a position from parsed lines (see `read_position`)."""
+    """Read the beginning of an episode from parsed lines (see `notation.read_position`)."""
     result = by_key(lines)
     sheet: Any = find_edition(edition)
     for line in result.values():
@@ -58,31 +41,10 @@ def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: 
     return Position(sheet, rules, opening_state(sheet.game, rules, read_chance(result)), "key" in result)
 
 
-def write_position(state: Any, edition: Any, rules: Any, *, key: bool = True, checked: bool = True) -> str:
-    """Write the beginning of an episode as text.
-
-    Args:
-        state: its record: an element of an array of games, or an array of one.
-        edition: the rule sheet.
-        rules: its rules at this table.
-        key: True to write the game's key, which determines future chance.
-        checked: ignored; the text is always checked to read back as the record.
-
-    Returns:
-        Lines `name: words`, each ending with a newline.
-
-    Raises:
-        StateError: `state` is not one record of the game.
-        NotationError: it is not the beginning of an episode, or the rules are not the edition's.
-    """
-    words = words_of_position(state, edition, rules, key=key, checked=checked)
-    return "".join(f"{name}: {said}\n" for name, said in words.items())
-
-
 def words_of_position(
     state: Any, edition: Any, rules: Any, *, key: bool = True, checked: bool = True
 ) -> dict[str, str]:
-    """Return the lines of `write_position` as words by name, in order."""
+    """Return the beginning of an episode as words by name; `checked` is ignored, as it always is."""
     sheet: Any = find_edition(edition)
     checked_table(sheet, rules)
     words = words_of_beginning(state, sheet, rules, key)
@@ -103,11 +65,4 @@ def words_of_beginning(state: Any, sheet: Any, rules: Any, key: bool) -> dict[st
     return words if is_beginning else None
 
 
-__all__ = [
-    "Position",
-    "position_of_lines",
-    "read_position",
-    "words_of_beginning",
-    "words_of_position",
-    "write_position",
-]
+__all__ = ["position_of_lines", "words_of_beginning", "words_of_position"]

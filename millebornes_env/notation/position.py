@@ -7,6 +7,7 @@ only the beginning of an episode can be written (`openings`).
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +17,7 @@ from millebornes_env.errors import MilleBornesError
 from millebornes_env.games.registry import Game, Sheet
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
-from millebornes_env.notation.lines import PLAYS, line_of, text_lines
+from millebornes_env.notation.lines import Line, position_lines
 
 OPENINGS: Final = "millebornes_env.notation.openings"
 """The notation of games without the hook."""
@@ -24,7 +25,7 @@ OPENINGS: Final = "millebornes_env.notation.openings"
 USUAL_EDITION: Final = "parker"
 USUAL_PLAYERS: Final = 2
 
-_NEEDED: Final = ("Position", "position_of_lines", "words_of_position", "write_position")
+_NEEDED: Final = ("position_of_lines", "words_of_position")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +90,9 @@ def read_position(
         NotationError: the text is not a valid position; the message names the line and the problem.
         MilleBornesError: the edition or the table in the arguments is unknown.
     """
-    sheet = _sheet_of(text, edition)
-    result: Position = notation_of(sheet).read_position(text, edition=sheet, players=players, teams=teams)
+    lines = position_lines(text)
+    sheet = choose_sheet(edition_in(lines), edition)
+    result: Position = notation_of(sheet).position_of_lines(lines, sheet, players, teams)
     return result
 
 
@@ -115,18 +117,13 @@ def write_position(
         NotationError: the record is invalid at this table, the rules are not the edition's, or the game has
             no notation except for the beginning of an episode.
     """
-    return str(notation_of(edition).write_position(state, edition, rules, key=key, checked=checked))
+    words = notation_of(edition).words_of_position(state, edition, rules, key=key, checked=checked)
+    return "".join(f"{name}: {said}\n" for name, said in words.items())
 
 
-def _sheet_of(text: object, default: object) -> Any:
-    """Return the sheet for a text, from its line `edition` or the default (see `choose_sheet`)."""
-    for number, line in text_lines(text, "a position"):
-        name, colon, words = line.partition(":")
-        if name.strip().lower() == "edition" and colon:
-            return choose_sheet(line_of(number, name, words).words, default)
-        if name.strip().lower() == PLAYS:
-            break
-    return choose_sheet(None, default)
+def edition_in(lines: Iterable[Line]) -> str | None:
+    """Return the words of the line `edition`, or None."""
+    return next((line.words for line in lines if line.key == "edition"), None)
 
 
 def game_of(edition: Any) -> Game:
@@ -172,6 +169,3 @@ def notation_of(edition: object) -> Any:
     if module is not None and all(hasattr(module, name) for name in _NEEDED):
         return module
     return importlib.import_module(OPENINGS)
-
-
-__all__ = ["Position", "game_of", "notation_of", "read_position", "write_position"]

@@ -28,7 +28,6 @@ from millebornes_env._util.texts import closest, items_of
 from millebornes_env.engine.rulebook import NEXT_ROUND, NO_TEAM, Rulebook
 from millebornes_env.errors import NotationError, shown
 from millebornes_env.games.registry import GAMES, Sheet
-from millebornes_env.notation.entries import FORMAT_VERSION, checked_entries
 from millebornes_env.notation.header import checked_table
 from millebornes_env.notation.lines import (
     NOTHING,
@@ -49,12 +48,16 @@ from millebornes_env.notation.position import (
     USUAL_PLAYERS,
     Position,
     choose_sheet,
+    edition_in,
     game_of,
     notation_of,
 )
 
 CHANCE: Final = "chance"
 WINNER: Final = "winner"
+
+FORMAT_VERSION: Final = 1
+"""Version of the format in JSON; increased when older files can no longer be read."""
 
 DEAL: Final = "next round"
 """The line for the deal of the next round."""
@@ -252,8 +255,7 @@ def read_record(
         NotationError: the text is not a valid record; the message names the line and the problem.
     """
     before, after = _parts_of(text)
-    words_of_edition = next((line.words for line in before if line.name == "edition"), None)
-    sheet = choose_sheet(words_of_edition, edition)
+    sheet = choose_sheet(edition_in(before), edition)
     reader = _Reader(notation_of(sheet).position_of_lines(before, sheet, players, teams))
     for number, words in after:
         reader.read(number, words)
@@ -295,13 +297,17 @@ def record_of_entries(
     Raises:
         NotationError: the dictionary is not a valid record.
     """
-    sheet = choose_sheet(_edition_in(entries), edition)
-    named = [name for name in GAMES if isinstance(entries, dict) and name in entries]
+    if not isinstance(entries, dict):
+        raise NotationError("a record is an object, {...}")
+    words = entries.get("position")
+    words_of_edition = words.get("edition") if isinstance(words, dict) else None
+    sheet = choose_sheet(words_of_edition if isinstance(words_of_edition, str) else None, edition)
+    named = [name for name in GAMES if name in entries]
     if named and sheet.game not in named:
         raise NotationError(
             f"the record is of the game {named[0]!r}, and the edition {sheet.label!r} is of {sheet.game!r}"
         )
-    words, plays, others = checked_entries(entries, sheet.game, ends_of(game_of(sheet).module()))
+    words, plays = _checked_entries(entries, sheet.game, ends_of(game_of(sheet).module()))
     reader = _Reader(notation_of(sheet).position_of_lines(lines_of(words), sheet, players, teams))
     for number, play in enumerate(plays, 1):
         try:
@@ -311,18 +317,52 @@ def record_of_entries(
         except NotationError as error:
             raise NotationError(f"play {number}, {error}") from None
     count = reader.position.rules.teams
-    if others.get(RESULT) is not None:
-        reader.result = tuple(_checked_result(others[RESULT], count))
-    if isinstance(entries, dict) and WINNER in entries:
-        winner = others[WINNER]
+    if entries.get(RESULT) is not None:
+        reader.result = tuple(_checked_result(entries[RESULT], count))
+    if WINNER in entries:
+        winner = entries[WINNER]
         reader.winner = NO_TEAM if winner is None else whole_number("team", winner, count)
     return reader.record()
 
 
-def _edition_in(entries: object) -> str | None:
-    words: object = entries.get("position") if isinstance(entries, dict) else None
-    edition: object = words.get("edition") if isinstance(words, dict) else None
-    return edition if isinstance(edition, str) else None
+def _checked_entries(
+    entries: dict[str, Any], game: str, ends: tuple[str, ...]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the words of the position by name, and the texts of the plays.
+
+    Args:
+        entries: the parsed JSON.
+        game: name of the game, which is also the name of the entry with the format version.
+        ends: the names of the last lines.
+
+    Raises:
+        NotationError: an entry is unknown, or of another type; the message names it.
+    """
+    known = (game, "position", PLAYS, *ends)
+    for name in entries:
+        if name not in known:
+            raise NotationError(
+                f"unknown entry {shown(name)}; the entries are {', '.join(known)}.{closest(name, known)}"
+            )
+    version = entries.get(game)
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise NotationError(
+            f"{game!r}, the version of the format, is {shown(version)}; this release reads {FORMAT_VERSION}"
+        )
+    words, plays = entries.get("position"), entries.get(PLAYS, [])
+    wanted = '\'position\' must be an object of names and words, {"dealer": "1", ...}'
+    if not isinstance(words, dict):
+        raise NotationError(wanted)
+    for name, said in words.items():
+        if not isinstance(said, str):
+            raise NotationError(f"{wanted}; {shown(name)} is {shown(said)}, not text")
+    wanted = "'plays' must be a list of texts, [\"seat 0: 25\", ...]"
+    if not isinstance(plays, list):
+        raise NotationError(wanted)
+    for number, play in enumerate(plays, 1):
+        if not isinstance(play, str):
+            raise NotationError(f"{wanted}; play {number} is {shown(play)}")
+    return words, plays
 
 
 class _Reader:

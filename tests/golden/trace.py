@@ -28,8 +28,8 @@ from millebornes_env.engine.kernels import DISABLED
 from millebornes_env.games.millebornes import rulebook
 from millebornes_env.games.millebornes.sections import ObservationSpec
 from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, ROUND_OVER
+from millebornes_env.notation import read_position, write_position
 from millebornes_env.notation.millebornes.actions import read_action, write_action
-from millebornes_env.notation.millebornes.positions import read_position, write_position
 
 FOLDER = Path(__file__).parent / "games"
 SETTINGS = Settings(

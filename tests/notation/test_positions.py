@@ -21,8 +21,8 @@ from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.rules import Rules, rules_record
 from millebornes_env.games.millebornes.state import PHASE_NAMES, ROUND_OVER, StateArray, new_states
 from millebornes_env.games.millebornes.turn import start_match, start_next_round, step
+from millebornes_env.notation import Position, read_position, write_position
 from millebornes_env.notation.millebornes.position_reader import LINE_NAMES
-from millebornes_env.notation.millebornes.positions import Position, read_position, write_position
 from tests.each import each
 from tests.pages import examples_of, section_of
 from tests.support import Position as Table

@@ -8,10 +8,9 @@ Cards that no line names are shuffled by the position's key. They first fill the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from millebornes_env.engine.chance import random_below
 from millebornes_env.errors import NotationError
 from millebornes_env.games.millebornes.cards import (
     ACCIDENT,
@@ -25,6 +24,7 @@ from millebornes_env.games.millebornes.cards import (
 )
 from millebornes_env.games.millebornes.rules import Rules
 from millebornes_env.games.millebornes.state import BY_HAZARD, BY_ROLL, HAZARD_AGAIN, PLAY
+from millebornes_env.notation.header import shuffle_by_key
 from millebornes_env.notation.lines import AND_OTHERS, NOTHING, Line, words_of_counts
 
 CARDS_OF_A_TURN: Final = 1
@@ -34,87 +34,63 @@ _CARDS_OF_REPAIRED_OPENING: Final = 2
 _CARDS_OF_HAZARD_AGAIN: Final = 3
 
 
-class Rest:
-    """The cards that no line names.
+def deal_rest(
+    lines: Mapping[str, Line],
+    rules: Rules,
+    state: Any,
+    named: Counter[int],
+    hands: list[list[int]],
+    open_hands: list[int],
+    streams: list[list[int]],
+    open_streams: list[int],
+) -> None:
+    """Deal the cards that no line names to the open hands and streams, or under the discard pile.
 
-    Attributes:
-        cards: the cards in random order, used from the end.
+    Args:
+        lines: the lines of the position, by key.
+        rules: the table's rules.
+        state: the record, with its key; the discard pile is changed.
+        named: the named cards of all lines.
+        hands: the named cards of each hand; open hands are filled up in place.
+        open_hands: the seats with open hands.
+        streams: the named cards of each stream; open streams get the rest, in place.
+        open_streams: the seats with open streams.
+
+    Raises:
+        NotationError: there are too few cards, or cards are left over.
     """
-
-    def __init__(
-        self, lines: Mapping[str, Line], rules: Rules, state: Any, named_by_line: Iterable[Counter[int]]
-    ) -> None:
-        """Collect all cards of the deck that no line names, and shuffle them by the key of the state."""
-        self._lines, self._rules, self._state = lines, rules, state
-        named = sum(named_by_line, Counter[int]())
-        self.cards = [card for card, copies in enumerate(rules.deck) for _ in range(copies - named[card])]
-        key_0, key_1 = int(state.key[0]), int(state.key[1])
-        for last in range(len(self.cards) - 1, 0, -1):
-            other = int(random_below(key_0, key_1, last, last + 1))
-            self.cards[last], self.cards[other] = self.cards[other], self.cards[last]
-
-    def complete(
-        self,
-        hands: list[list[int]],
-        open_hands: list[int],
-        streams: list[list[int]],
-        open_streams: list[int],
-    ) -> None:
-        """Deal these cards to the open hands and streams.
-
-        Args:
-            hands: the named cards of each hand; open hands are filled up in place.
-            open_hands: the seats with open hands.
-            streams: the named cards of each stream; open streams get the rest, in place.
-            open_streams: the seats with open streams.
-
-        Raises:
-            NotationError: there are too few cards, or cards are left over.
-        """
-        for seat in open_hands:
-            self._fill_hand(seat, hands[seat])
-        discards = self._lines.get("discard pile")
-        if open_streams and discards is not None and AND_OTHERS in discards.words:
+    rest = [card for card, copies in enumerate(rules.deck) for _ in range(copies - named[card])]
+    shuffle_by_key(rest, state)
+    for seat in open_hands:
+        wanted = full_hand(rules, state, seat)
+        while len(hands[seat]) < wanted:
+            if not rest:
+                raise lines[f"hand {seat}"].error(
+                    f"no cards are left to fill it up to {wanted}: all others are in other lines"
+                )
+            hands[seat].append(rest.pop())
+    discards = lines.get("discard pile")
+    takes_others = discards is not None and AND_OTHERS in discards.words
+    if open_streams:
+        if discards is not None and takes_others:
             raise discards.error(
                 f"the others ({AND_OTHERS!r}) go to the streams, of which {len(open_streams)} are open: "
                 f"write all of them without {AND_OTHERS!r}, an empty one as 'stream 0: {NOTHING}'"
             )
-        if open_streams:
-            self._fill_streams(streams, open_streams)
-        else:
-            self._fill_discard_pile()
-        if self.cards:
-            missing = words_of_counts(Counter(self.cards))
-            raise NotationError(
-                f"{len(self.cards)} cards of the deck are in no line: {missing}. Name them, or end a "
-                f"'stream' or the 'discard pile' with {AND_OTHERS!r} (and the others)"
-            )
-
-    def _fill_hand(self, seat: int, hand: list[int]) -> None:
-        wanted = full_hand(self._rules, self._state, seat)
-        while len(hand) < wanted:
-            if not self.cards:
-                raise self._lines[f"hand {seat}"].error(
-                    f"no cards are left to fill it up to {wanted}: all others are in other lines"
-                )
-            hand.append(self.cards.pop())
-
-    def _fill_streams(self, streams: list[list[int]], open_streams: list[int]) -> None:
-        """Add each card to the stream with the most free space in its part of the deck."""
-        parts = parts_of_deck(self._rules.players, sum(self._rules.deck))
-        while self.cards:
+        parts = parts_of_deck(rules.players, sum(rules.deck))
+        while rest:  # each to the stream with the most free space in its part of the deck
             seat = max(open_streams, key=lambda seat: len(parts[seat]) - len(streams[seat]))
-            streams[seat].append(self.cards.pop())
-
-    def _fill_discard_pile(self) -> None:
-        line = self._lines.get("discard pile")
-        if line is None or AND_OTHERS not in line.words or not self.cards:
-            return
-        for card in self.cards:
-            self._state.discard_pile[card] += 1
-        if int(self._state.discard_top) == NO_CARD and "(" not in line.words:
-            self._state.discard_top = self.cards[-1]
-        self.cards = []
+            streams[seat].append(rest.pop())
+    elif discards is not None and takes_others and rest:
+        for card in rest:
+            state.discard_pile[card] += 1
+        if int(state.discard_top) == NO_CARD and "(" not in discards.words:
+            state.discard_top = rest[-1]
+    elif rest:
+        raise NotationError(
+            f"{len(rest)} cards of the deck are in no line: {words_of_counts(Counter(rest))}. Name them, or "
+            f"end a 'stream' or the 'discard pile' with {AND_OTHERS!r} (and the others)"
+        )
 
 
 def full_hand(rules: Rules, state: Any, seat: int) -> int:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from millebornes_env._util.texts import closest, shortened
-from millebornes_env.engine.chance import MASK_32
 from millebornes_env.errors import NotationError, shown
 from millebornes_env.games.millebornes.audit import first_violation
 from millebornes_env.games.millebornes.audit.fields import may_lie_at_speed, may_lie_in_battle
@@ -43,38 +42,27 @@ from millebornes_env.games.millebornes.state import (
     StateArray,
     new_states,
 )
+from millebornes_env.notation.header import MOST_EPISODES, read_chance
 from millebornes_env.notation.lines import (
     AND_OTHERS,
     CARD_WORDS,
     Line,
-    by_key,
     cards_named,
-    check_name,
+    check_names,
+    number_in,
     number_of,
     seat_of,
     team_named,
+    without_others,
     without_remark,
 )
-from millebornes_env.notation.millebornes.deal_rest import Rest, lay_out, usual_opening
+from millebornes_env.notation.millebornes.deal_rest import deal_rest, lay_out, usual_opening
 from millebornes_env.notation.millebornes.position_checks import check_position
 
 LINE_NAMES: Final = {
-    "edition": "",
-    "table": "",
-    "key": "",
-    "episode": "",
-    "round": "",
-    "dealer": "",
-    "scores": "",
-    "to act": "",
-    "pending": "",
-    "extension": "",
-    "winner": "",
-    "battle": "team",
-    "speed": "team",
-    "distance": "team",
-    "safeties": "team",
-    "covered": "team",
+    **dict.fromkeys(("edition", "table", "key", "episode", "round", "dealer", "scores"), ""),
+    **dict.fromkeys(("to act", "pending", "extension", "winner"), ""),
+    **dict.fromkeys(("battle", "speed", "distance", "safeties", "covered"), "team"),
     "hand": "seat",
     "discard pile": "",
     "stream": "seat",
@@ -100,8 +88,6 @@ COUP_FOURRE: Final = "!"
 MOST_POINTS: Final = int(np.iinfo(np.int16).max)
 _MOST_POINTS_IN_PLAY: Final = 12_000
 """Leaves space for a round's points: no goal is above 10,000, and no round brings 20,000."""
-_MOST_ROUNDS: Final = 10**9
-_WORDS_OF_KEY: Final = 2
 
 
 class Reader:
@@ -113,26 +99,17 @@ class Reader:
         states: `STATE[1]`, the record.
     """
 
-    def __init__(self, lines: Iterable[Line], rules: Rules) -> None:
-        """Check the names of the lines.
-
-        Raises:
-            NotationError: two lines have the same name, or a line does not exist at this table.
-        """
+    def __init__(self, lines: Mapping[str, Line], rules: Rules) -> None:
+        """Check the names of the lines."""
         self.rules = rules
-        self.lines = by_key(lines)
-        for line in self.lines.values():
-            self._check_name(line)
+        self.lines = lines
+        check_names(lines.values(), LINE_NAMES, rules)
         self.states: StateArray = new_states(1)
         self._state: Any = self.states[0]
         self._cards_by_line: list[tuple[Line, Counter[int]]] = []
 
     def read(self) -> StateArray:
-        """Return the record that the lines describe.
-
-        Raises:
-            NotationError: the lines are invalid; the message names the line.
-        """
+        """Return the record that the lines describe."""
         self._clear()
         self._read_chance()
         for team in range(self.rules.teams):
@@ -143,8 +120,10 @@ class Reader:
         streams, open_streams = self._read_lists("stream")
         open_streams += [seat for seat in range(self.rules.players) if f"stream {seat}" not in self.lines]
         self._read_to_act(hands)
-        rest = Rest(self.lines, self.rules, self._state, [cards for _, cards in self._cards_by_line])
-        rest.complete(hands, sorted(open_hands), streams, sorted(open_streams))
+        named = sum((cards for _, cards in self._cards_by_line), Counter[int]())
+        deal_rest(
+            *(self.lines, self.rules, self._state, named), hands, open_hands, streams, sorted(open_streams)
+        )
         lay_out(self.lines, self.rules, self._state, hands, streams)
         self._read_extension()
         self._read_scores()
@@ -155,15 +134,6 @@ class Reader:
         return self.states
 
     # The single lines --------------------------------------------------------------------------------------
-
-    def _check_name(self, line: Line) -> None:
-        check_name(line, LINE_NAMES, self.rules)
-        if line.at is not None and line.name != "stream":
-            raise line.error("only a stream can have 'at', an offset in the deck")
-
-    def _number(self, name: str, lowest: int, highest: int, default: int) -> int:
-        line = self.lines.get(name)
-        return default if line is None else number_of(line, line.words, f"the {name}", lowest, highest)
 
     def _clear(self) -> None:
         state, players, teams = self._state, self.rules.players, self.rules.teams
@@ -176,14 +146,9 @@ class Reader:
         state.dealer = players - 1
 
     def _read_chance(self) -> None:
-        state, line = self._state, self.lines.get("key")
-        if line is not None:
-            words = line.words.split()
-            if len(words) != _WORDS_OF_KEY:
-                raise line.error("a key is two whole numbers, such as '123 456'")
-            state.key[:] = [number_of(line, word, "a word of the key", 0, MASK_32) for word in words]
-        state.episode = self._number("episode", 0, _MOST_ROUNDS, 0)
-        state.round_number = self._number("round", 1, _MOST_ROUNDS, 1) - 1
+        state = self._state
+        state.key[:], state.episode = read_chance(self.lines)
+        state.round_number = number_in(self.lines, "round", 1, MOST_EPISODES, 1) - 1
         dealer = self.lines.get("dealer")
         if dealer is not None:
             state.dealer = seat_of(dealer, dealer.words.lower().removeprefix("seat "), self.rules)
@@ -290,10 +255,8 @@ class Reader:
             line = self.lines.get(f"{name} {seat}")
             if line is None:
                 continue
-            words = line.words
-            if words.endswith(AND_OTHERS):
-                open_seats.append(seat)
-                words = words.removesuffix(AND_OTHERS)
+            words, is_open = without_others(line)
+            open_seats += [seat] * is_open
             lists[seat] = cards_named(line, words)
             self._count(line, lists[seat])
         return lists, open_seats

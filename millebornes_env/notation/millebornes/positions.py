@@ -1,18 +1,18 @@
 """Positions of Mille Bornes as text; docs/environment/records.md describes the format.
 
-`write_position` and `read_position` are exact: a written position reads back as the same record, byte for
+Writing and reading are exact: a written position reads back as the same record, byte for
 byte. A text to be read may leave out whatever can be completed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from millebornes_env.errors import NotationError
 from millebornes_env.games.millebornes.audit import first_violation
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, NO_CARD, NUM_CARD_TYPES, NUM_DISTANCES
 from millebornes_env.games.millebornes.editions import Edition
@@ -26,18 +26,14 @@ from millebornes_env.games.millebornes.state import (
     STATE,
     StateArray,
 )
-from millebornes_env.notation.header import checked_table, one_record, read_table
+from millebornes_env.notation.header import checked_table, checked_words, one_record, read_table
 from millebornes_env.notation.lines import (
     CARD_WORDS,
     NOTHING,
-    PLAYS,
-    RESULT,
     Line,
     by_key,
-    lines_of,
-    named_line,
+    position_lines,
     table_words,
-    text_lines,
     words_of_counts,
     words_of_sequence,
 )
@@ -60,13 +56,7 @@ def read_position(
 
     Defaults are those of the start of a round with empty hands; cards that are not named go to the streams.
     """
-    lines = []
-    for number, line in text_lines(text, "a position"):
-        result = named_line(number, line)
-        if result.name in (PLAYS, RESULT):
-            raise result.error("this text is the record of a game, not a position alone: use read_record")
-        lines.append(result)
-    return position_of_lines(lines, edition, players, teams)
+    return position_of_lines(position_lines(text), edition, players, teams)
 
 
 def position_of_lines(
@@ -77,42 +67,26 @@ def position_of_lines(
     edition, rules = read_table(
         result.get("edition"), result.get("table"), find_edition(edition), players, teams
     )
-    state = Reader(result.values(), rules).read()
+    state = Reader(result, rules).read()
     return Position(edition, rules, state, "key" in result)
 
 
 # Writing ---------------------------------------------------------------------------------------------------
 
 
-def write_position(
-    state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
-) -> str:
-    """Return a position of Mille Bornes as text, as `notation.write_position` does for all games."""
-    words = words_of_position(state, edition, rules, key=key, checked=checked)
-    return "".join(f"{name}: {said}\n" for name, said in words.items())
-
-
 def words_of_position(
     state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
 ) -> dict[str, str]:
-    """Return the lines of `write_position` as words by name, in order."""
+    """Return the lines of a position as words by name, in order (see `notation.write_position`)."""
     edition = find_edition(edition)
     checked_table(edition, rules)
     states = one_record(state, STATE, key)
-    head = {"edition": edition.label, "table": table_words(rules)}
-    words = head | _words_of(_numbers_of(states), rules, key)
+    write = partial(_words_of, _numbers_of(states), edition, rules, key)
     if not checked:
-        return words
+        return write()
     _clear_drawn_cards(states)
-    problem = first_violation(states, rules)
-    if problem is not None:
-        raise NotationError(f"the record is not valid at this table: {problem[1]}")
-    try:
-        again = position_of_lines(lines_of(words), edition, rules.players, rules.teams)
-    except NotationError as error:
-        raise NotationError(f"this record cannot be written, as no plays lead to it: {error}") from None
-    assert again.state.tobytes() == states.tobytes(), "the text reads back as another record"
-    return words
+    read = partial(position_of_lines, edition=edition, players=rules.players, teams=rules.teams)
+    return checked_words(states, rules, first_violation, write, read)
 
 
 def _clear_drawn_cards(states: StateArray) -> None:
@@ -129,9 +103,10 @@ def _numbers_of(states: StateArray) -> SimpleNamespace:
     return SimpleNamespace(**{name: columns[name][0].tolist() for name in STATE.names or ()})
 
 
-def _words_of(state: SimpleNamespace, rules: Rules, key: bool) -> dict[str, str]:
-    """Return all nonempty lines except for edition and table."""
-    said = {"key": " ".join(str(word) for word in state.key)} if key else {}
+def _words_of(state: SimpleNamespace, edition: Edition, rules: Rules, key: bool) -> dict[str, str]:
+    """Return all nonempty lines."""
+    said = {"edition": edition.label, "table": table_words(rules)}
+    said["key"] = " ".join(str(word) for word in state.key) if key else ""
     said["episode"] = str(state.episode) if state.episode else ""
     said["round"] = str(state.round_number + 1)
     said["dealer"] = str(state.dealer)
@@ -216,4 +191,4 @@ def _words_of_streams(state: SimpleNamespace, rules: Rules) -> dict[str, str]:
     return said
 
 
-__all__ = ["Position", "read_position", "write_position"]
+__all__ = ["Position", "position_of_lines", "read_position", "words_of_position"]

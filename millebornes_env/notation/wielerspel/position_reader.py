@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from millebornes_env._util.texts import closest
-from millebornes_env.engine.chance import random_below
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import NotationError, shown
@@ -21,11 +20,22 @@ from millebornes_env.games.wielerspel import set_up, turn
 from millebornes_env.games.wielerspel.audit import first_violation
 from millebornes_env.games.wielerspel.dice import FACES, draw_lots, shuffle_deck
 from millebornes_env.games.wielerspel.editions import GAME
-from millebornes_env.games.wielerspel.rules import MAX_INNER_TRACK, Rules, rules_array
+from millebornes_env.games.wielerspel.rules import MAX_DECK, MAX_INNER_TRACK, Rules, rules_array
 from millebornes_env.games.wielerspel.squares import EFFORT
 from millebornes_env.games.wielerspel.state import NO_CARD, NO_SEAT, PHASE_NAMES, RACE_OVER, RIDING, STATE
-from millebornes_env.notation.header import HEADER, opening_state, read_chance
-from millebornes_env.notation.lines import NOTHING, Line, check_name, number_of, seat_of, without_remark
+from millebornes_env.notation.header import HEADER, opening_state, read_chance, shuffle_by_key
+from millebornes_env.notation.lines import (
+    NOTHING,
+    Line,
+    card_named,
+    cards_named,
+    check_names,
+    number_in,
+    number_of,
+    seat_of,
+    without_others,
+    without_remark,
+)
 from millebornes_env.notation.wielerspel.position_checks import check_decision
 from millebornes_env.notation.wielerspel.words import (
     ENDINGS,
@@ -35,9 +45,7 @@ from millebornes_env.notation.wielerspel.words import (
     NO_SUPPLY_WORDS,
     RAINBOW_LAP,
     STAGE_WORDS,
-    card_of,
     card_words,
-    cards_of,
     complete_turn,
     race_order,
     usual_holder,
@@ -65,25 +73,16 @@ class RaceReader:
     """
 
     def __init__(self, lines: Mapping[str, Line], rules: Rules) -> None:
-        """Check the names of the lines.
-
-        Raises:
-            NotationError: a line does not exist at this table.
-        """
+        """Check the names of the lines."""
         self.rules = rules
         self.lines = lines
-        for line in lines.values():
-            self._check_name(line)
+        check_names(lines.values(), LINE_NAMES, rules, " in a position of the race")
         self.states: StateArray = np.zeros(1, STATE).view(np.recarray)
         self._state: Any = self.states[0]
         self._record: Any = rules_array(rules)[0]
 
     def read(self) -> StateArray:
-        """Return the record that the lines describe.
-
-        Raises:
-            NotationError: the lines are invalid; the message names the line.
-        """
+        """Return the record that the lines describe."""
         if all(name in HEADER for name in self.lines):
             return opening_state(GAME, self.rules, read_chance(self.lines))
         self._set_up()
@@ -102,15 +101,6 @@ class RaceReader:
         return self.states
 
     # The lines ---------------------------------------------------------------------------------------------
-
-    def _check_name(self, line: Line) -> None:
-        check_name(line, LINE_NAMES, self.rules, " in a position of the race")
-        if line.at is not None:
-            raise line.error("lines of a race cannot have 'at'")
-
-    def _number(self, name: str, lowest: int, highest: int, default: int) -> int:
-        line = self.lines.get(name)
-        return default if line is None else number_of(line, line.words, f"the {name}", lowest, highest)
 
     def _row(self, name: str, highest: int) -> list[int] | None:
         """Return the numbers of a line, one for each seat; None if there is no such line."""
@@ -142,14 +132,14 @@ class RaceReader:
             plain(set_up.set_up_team)(state, record, seat)
         plain(draw_lots)(state, record)
         state.riders = self.rules.players
-        state.shuffles = self._number("shuffles", 0, _MOST, 0)
+        state.shuffles = number_in(self.lines, "shuffles", 0, _MOST, 0)
         plain(shuffle_deck)(state, record)
         plain(set_up.begin_turn)(state)
 
     def _read_race(self) -> None:
         state = self._state
-        state.turn = self._number("turn", 1, self.rules.max_turns + 1, 1) - 1
-        state.square = self._number("rider", 0, self.rules.length - 1, 0)
+        state.turn = number_in(self.lines, "turn", 1, self.rules.max_turns + 1, 1) - 1
+        state.square = number_in(self.lines, "rider", 0, self.rules.length - 1, 0)
         line = self.lines.get("lap")
         if line is None:
             return
@@ -261,7 +251,8 @@ class RaceReader:
         line, state, rules = self.lines.get("deck"), self._state, self.rules
         if line is None:
             return
-        cards, is_open = cards_of(line, rules)
+        words, is_open = without_others(line)
+        cards = cards_named(line, words, card_words(rules), "chance card", MAX_DECK)
         left = [card.copies for card in rules.deck]
         for card in cards:
             left[card] -= 1
@@ -269,9 +260,7 @@ class RaceReader:
                 raise line.error(f"there are {rules.deck[card].copies} of {card_words(rules)[card]} in all")
         if is_open:
             rest = [card for card, copies in enumerate(left) for _ in range(copies)]
-            for last in range(len(rest) - 1, 0, -1):
-                other = int(random_below(int(state.key[0]), int(state.key[1]), last, last + 1))
-                rest[last], rest[other] = rest[other], rest[last]
+            shuffle_by_key(rest, state)
             cards += rest
         size = sum(card.copies for card in rules.deck)
         state.deck[:] = NO_CARD
@@ -299,8 +288,9 @@ class RaceReader:
             state.white = number_of(line, result["number"], "the white die", 1, FACES)
             state.roller = seat_of(line, result["seat"], rules)
         if "card" in self.lines:
-            state.card = card_of(self.lines["card"], self.lines["card"].words.lower(), rules)
-        state.yellow = self._number("yellow", 1, FACES, 0)
+            line = self.lines["card"]
+            state.card = card_named(line, line.words.lower(), card_words(rules), "chance card")
+        state.yellow = number_in(self.lines, "yellow", 1, FACES, 0)
         self._read_to_act()
         self._read_ending()
         stage = self._read_stage()

@@ -1,24 +1,30 @@
 """Positions of the race as text; docs/environment/records.md describes the format.
 
-`write_position` and `read_position` are exact: a written position reads back as the same record, byte for
+Writing and reading are exact: a written position reads back as the same record, byte for
 byte. A text to be read may leave out whatever can be completed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from millebornes_env.engine.numba.compiling import plain
-from millebornes_env.errors import NotationError, shown
-from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.wielerspel.audit import first_violation
 from millebornes_env.games.wielerspel.chance_cards import cards_left
 from millebornes_env.games.wielerspel.editions import Edition
+from millebornes_env.games.wielerspel.editions import edition as find_edition
 from millebornes_env.games.wielerspel.rules import Rules
 from millebornes_env.games.wielerspel.state import NO_CARD, NO_SEAT, NOT_ENDED, PHASE_NAMES, RACE_OVER, STATE
-from millebornes_env.notation.header import checked_table, one_record, read_table, words_of_header
-from millebornes_env.notation.lines import NOTHING, Line, by_key, lines_of, named_line, text_lines
+from millebornes_env.notation.header import (
+    checked_table,
+    checked_words,
+    one_record,
+    read_table,
+    words_of_header,
+)
+from millebornes_env.notation.lines import NOTHING, Line, by_key, position_lines, words_of_sequence
 from millebornes_env.notation.openings import words_of_beginning
 from millebornes_env.notation.position import Position
 from millebornes_env.notation.wielerspel.position_reader import RaceReader
@@ -32,7 +38,6 @@ from millebornes_env.notation.wielerspel.words import (
     usual_holder,
     usual_queue,
     usual_stage,
-    words_of_cards,
 )
 
 # Reading ---------------------------------------------------------------------------------------------------
@@ -47,69 +52,37 @@ def read_position(
     Without a line `to act`, a turn begins, and the race continues with the dice of the key to its first
     decision.
     """
-    lines = [named_line(number, line) for number, line in text_lines(text, "a position")]
-    return position_of_lines(lines, edition, players, teams)
+    return position_of_lines(position_lines(text), edition, players, teams)
 
 
 def position_of_lines(lines: Iterable[Line], edition: Any, players: int, teams: int | None) -> Position:
     """Read a position from parsed lines (see `read_position`)."""
     result = by_key(lines)
     sheet, rules = read_table(
-        result.get("edition"), result.get("table"), _sheet_of_a_race(edition), players, teams
+        result.get("edition"), result.get("table"), find_edition(edition), players, teams
     )
     return Position(sheet, rules, RaceReader(result, rules).read(), "key" in result)
-
-
-def _sheet_of_a_race(edition: Any) -> Edition:
-    sheet: object = find_edition(edition)
-    if not isinstance(sheet, Edition):
-        raise NotationError(
-            f"{shown(edition)} is not a sheet of the race; notation.read_position reads all games"
-        )
-    return sheet
 
 
 # Writing ---------------------------------------------------------------------------------------------------
 
 
-def write_position(
-    state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
-) -> str:
-    """Return a race as text, as `notation.write_position` does for all games."""
-    words = words_of_position(state, edition, rules, key=key, checked=checked)
-    return "".join(f"{name}: {said}\n" for name, said in words.items())
-
-
 def words_of_position(
     state: Any, edition: str | Edition, rules: Rules, *, key: bool = True, checked: bool = True
 ) -> dict[str, str]:
-    """Return the lines of `write_position` as words by name, in order."""
-    sheet = _sheet_of_a_race(edition)
+    """Return the lines of a race as words by name, in order (see `notation.write_position`)."""
+    sheet = find_edition(edition)
     checked_table(sheet, rules)
     states = one_record(state, STATE, key)
-    if checked:
-        problem = first_violation(states, rules)
-        if problem is not None:
-            raise NotationError(f"the record is not valid at this table: {problem[1]}")
-    words = words_of_header(states[0], sheet, rules, key) | _words_of(states[0], rules)
-    if not checked:
-        return words
-    try:
-        again = position_of_lines(lines_of(words), sheet, rules.players, None)
-    except NotationError as error:
-        raise NotationError(f"this record cannot be written, as no plays lead to it: {error}") from None
-    if again.state.tobytes() != states.tobytes():
-        names = [name for name in STATE.names or () if (again.state[name] != states[name]).any()]
-        raise NotationError(
-            f"this record cannot be written, as no plays lead to it: impossible values of {', '.join(names)}"
-        )
-    return words
+    write = partial(_words_of, states[0], sheet, rules, key)
+    read = partial(position_of_lines, edition=sheet, players=rules.players, teams=None)
+    return checked_words(states, rules, first_violation, write, read) if checked else write()
 
 
-def _words_of(state: Any, rules: Rules) -> dict[str, str]:
-    """Return all nonempty lines except for the header."""
-    seats = range(rules.players)
-    said = {"turn": str(int(state.turn) + 1), "lap": _lap(state), "rider": str(int(state.square))}
+def _words_of(state: Any, sheet: Edition, rules: Rules, key: bool) -> dict[str, str]:
+    """Return all nonempty lines."""
+    seats, said = range(rules.players), words_of_header(state, sheet, rules, key)
+    said |= {"turn": str(int(state.turn) + 1), "lap": _lap(state), "rider": str(int(state.square))}
     if int(state.escaped) != NO_SEAT:
         highest = int(state.highest_lead)
         more = f" (highest {highest})" if highest != int(state.lead) else ""
@@ -127,7 +100,7 @@ def _words_of(state: Any, rules: Rules) -> dict[str, str]:
     said["shuffles"] = str(int(state.shuffles)) if int(state.shuffles) else ""
     first = int(state.deck_next)
     to_come = state.deck[first : first + int(plain(cards_left)(state))]
-    said["deck"] = words_of_cards([int(card) for card in to_come], rules)
+    said["deck"] = words_of_sequence(to_come, card_words(rules)) or NOTHING
     said |= _words_of_turn(state, rules)
     return {name: words for name, words in said.items() if words}
 
@@ -181,4 +154,4 @@ def _queue(state: Any) -> str:
     return " | ".join(" ".join(map(str, part)) for part in parts).strip() or "|"
 
 
-__all__ = ["Position", "read_position", "words_of_beginning", "write_position"]
+__all__ = ["Position", "position_of_lines", "read_position", "words_of_beginning", "words_of_position"]

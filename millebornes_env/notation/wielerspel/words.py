@@ -6,13 +6,9 @@ due from them.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from typing import Any, Final
 
-from millebornes_env._util.texts import closest
-from millebornes_env.errors import shown
-from millebornes_env.games.wielerspel.rules import MAX_DECK, Rules
+from millebornes_env.games.wielerspel.rules import Rules
 from millebornes_env.games.wielerspel.squares import (
     EFFORT,
     EVENT,
@@ -49,33 +45,15 @@ from millebornes_env.games.wielerspel.state import (
     SQUARE,
     TURN_BEGINS,
 )
-from millebornes_env.notation.lines import AND_OTHERS, NOTHING, Line, number_of
 
 LINE_NAMES: Final = {
-    "edition": "",
-    "table": "",
-    "key": "",
-    "episode": "",
-    "turn": "",
-    "lap": "",
-    "rider": "",
-    "away": "",
-    "peloton": "",
-    "energy": "",
+    **dict.fromkeys(("edition", "table", "key", "episode"), ""),
+    **dict.fromkeys(("turn", "lap", "rider", "away", "peloton", "energy"), ""),
     "servants": "seat",
     "retired": "",
     "jerseys": "seat",
-    "points": "",
-    "shuffles": "",
-    "deck": "",
-    "rolled": "",
-    "card": "",
-    "yellow": "",
-    "holder": "",
-    "queue": "",
-    "bid": "",
-    "to act": "",
-    "ending": "",
+    **dict.fromkeys(("points", "shuffles", "deck"), ""),
+    **dict.fromkeys(("rolled", "card", "yellow", "holder", "queue", "bid", "to act", "ending"), ""),
 }
 """The names of lines in order, with "seat" if there is one line for each."""
 
@@ -122,7 +100,6 @@ _STAGES: Final = {
     BID: BIDS,
     MOVE: SERVANT,
 }
-_SEVERAL: Final = re.compile(r"([0-9]+)x(.*)")
 
 
 # Derived fields and defaults -------------------------------------------------------------------------------
@@ -189,54 +166,3 @@ def card_words(rules: Rules) -> list[str]:
         name if names.count(name) == 1 else f"{name}/{names[:card].count(name) + 1}"
         for card, name in enumerate(names)
     ]
-
-
-def words_of_cards(cards: Sequence[int], rules: Rules) -> str:
-    """Return the words for a sequence of cards, with equal neighbours combined."""
-    names = card_words(rules)
-    runs: list[tuple[int, int]] = []
-    for card in cards:
-        if runs and runs[-1][0] == card:
-            runs[-1] = card, runs[-1][1] + 1
-        else:
-            runs.append((card, 1))
-    words = [names[card] if count == 1 else f"{count}x {names[card]}" for card, count in runs]
-    return " ".join(words) or NOTHING
-
-
-def card_of(line: Line, word: str, rules: Rules) -> int:
-    """Return the type of card with that name.
-
-    Raises:
-        NotationError: there is no such card; the message has the closest name, or lists all.
-    """
-    names = card_words(rules)
-    if word in names:
-        return names.index(word)
-    hint = closest(word, names) or f" The cards are: {', '.join(names)}."
-    raise line.error(f"there is no chance card {shown(word)}.{hint}")
-
-
-def cards_of(line: Line, rules: Rules) -> tuple[list[int], bool]:
-    """Return the cards of a line, and True if the list ends with `...`.
-
-    Raises:
-        NotationError: a word is not a card, or no card follows a number.
-    """
-    words = line.words.lower().replace(",", " ").split()
-    if words == [NOTHING]:
-        return [], False
-    is_open = words[-1:] == [AND_OTHERS]
-    cards: list[int] = []
-    count = 0  # copies of the next card, if it follows a number
-    for word in words[: len(words) - is_open]:
-        several = _SEVERAL.fullmatch(word)
-        name = word if several is None else several[2]
-        if several is not None:
-            count = number_of(line, several[1], "the number of cards", 1, MAX_DECK)
-        if name:
-            cards += [card_of(line, name, rules)] * (count or 1)
-            count = 0
-    if count:
-        raise line.error(f"a card must follow {count}x")
-    return cards, is_open
