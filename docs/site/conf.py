@@ -77,12 +77,7 @@ _FIXES: Final = {
 
 
 def fix_accessibility(app: Any, exception: Exception | None) -> None:
-    """Fix accessibility problems of the written pages.
-
-    Args:
-        app: Sphinx, after the build.
-        exception: error of the build, or None.
-    """
+    """Fix accessibility problems of the written pages, after a build without an error."""
     if exception is None and app.builder.format == "html":
         for page in Path(app.outdir).rglob("*.html"):
             text = fixed = page.read_text(encoding="utf-8")
@@ -93,12 +88,7 @@ def fix_accessibility(app: Any, exception: Exception | None) -> None:
 
 
 def remove_code_links(app: Any, page: nodes.document) -> None:
-    """Replace links to code of the checkout, which has no page in the site, by their text.
-
-    Args:
-        app: Sphinx.
-        page: the parsed page.
-    """
+    """Replace links to code of the checkout, which has no page in the site, by their text."""
     folder = (ROOT / app.env.docname).parent
     for link in list(page.findall(pending_xref)):
         code = link["reftype"] == "myst" and not link.get("refdomain")
@@ -107,12 +97,7 @@ def remove_code_links(app: Any, page: nodes.document) -> None:
 
 
 def render_positions(app: Any, page: nodes.document) -> None:
-    """Insert pictures of the positions and records of a page below their texts.
-
-    Args:
-        app: Sphinx.
-        page: the parsed page.
-    """
+    """Insert pictures of the positions and records of a page below their texts."""
     up = "../" * app.env.docname.count("/")
     for block in list(page.findall(nodes.literal_block)):
         language = block.get("language")

@@ -27,15 +27,7 @@ def link(text: str) -> str:
 
 
 def picture(text: str, theme: str) -> str:
-    """Render a position, or the end of a record, as SVG without the symbols of unused cards.
-
-    Args:
-        text: position or record in our notation.
-        theme: "light" or "dark".
-
-    Raises:
-        NotationError: the text is not a valid position.
-    """
+    """Render a position, or the end of a record, as SVG without the symbols of unused cards."""
     record = read_record(text)
     *_, end = replay(record)
     svg = draw_picture(end[0], record.position.rules, theme=theme)

@@ -29,14 +29,7 @@ to WebAssembly from the Python sources; nothing is sent anywhere.
 
 
 def write(folder: Path) -> None:
-    """Write the Space, after emptying the folder.
-
-    Args:
-        folder: output folder.
-
-    Raises:
-        SystemExit: the engine has not been built.
-    """
+    """Write the Space, after emptying the folder; exit if the engine has not been built."""
     if not (ROOT / "millebornes_env" / "play" / "web" / "engine").is_dir():
         raise SystemExit("the page has no engine yet: run make web first, or make space")
     shutil.rmtree(folder, ignore_errors=True)

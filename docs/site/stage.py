@@ -42,11 +42,7 @@ def copy_table(folder: Path) -> None:
 
 
 def stage(folder: Path) -> None:
-    """Copy all pages, the style, and the table (without its engine unless `make web` has built it).
-
-    Args:
-        folder: output folder, emptied first.
-    """
+    """Copy all pages, the style, and the table to a folder, which is emptied first."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(HERE / "pages", folder)
     copy_table(folder / "extra" / "table")

@@ -12,14 +12,12 @@ from millebornes_env._util.texts import closest
 from millebornes_env.errors import MilleBornesError, OptionError, shown
 
 LARGEST_SEED: Final = 2**64 - 1
+MOST_STEPS: Final = 2**62
+"""Limit of steps and decisions that a check plays: more than anybody waits for."""
 
 
 def one_of(option: str, value: object, known: Iterable[str]) -> str:
-    """Return the value if it is one of the known ones.
-
-    Raises:
-        OptionError: it is not; the message lists the known ones and names the closest.
-    """
+    """Return the value if it is one of the known ones; an OptionError lists them and names the closest."""
     names = list(known)
     if isinstance(value, str) and value in names:
         return value
@@ -28,11 +26,7 @@ def one_of(option: str, value: object, known: Iterable[str]) -> str:
 
 
 def flag(option: str, value: object) -> bool:
-    """Return the value as a bool.
-
-    Raises:
-        OptionError: it is neither True nor False.
-    """
+    """Return the value as a bool; raise OptionError for anything but True and False."""
     if not isinstance(value, (bool, np.bool_)):
         raise OptionError(f"{option} is {shown(value)}; it must be True or False")
     return bool(value)
@@ -58,11 +52,7 @@ def action_number(action: object) -> int | None:
 
 
 def at_least_one(name: str, value: object, most: int, error: type[MilleBornesError]) -> int:
-    """Return the value as an int from 1 to `most`.
-
-    Raises:
-        MilleBornesError: of the class `error`: the value is something else.
-    """
+    """Return the value as an int from 1 to `most`; raise an error of the class `error` for others."""
     number = whole_number(value)
     if number is None:
         raise error(f"{name} is {shown(value)}; it must be a whole number, 1 or more")
@@ -74,15 +64,7 @@ def at_least_one(name: str, value: object, most: int, error: type[MilleBornesErr
 
 
 def checked_seed(seed: object, *, or_none: bool = True) -> int:
-    """Return a seed as an int from 0 to 2**64 - 1.
-
-    Args:
-        seed: the value to check.
-        or_none: the caller also accepts None, which the message then mentions.
-
-    Raises:
-        OptionError: the value is something else.
-    """
+    """Return a seed as an int from 0 to 2**64 - 1; `or_none`: the OptionError mentions None, too."""
     number = whole_number(seed)
     if number is None:
         hint = " (or None to draw one)" if or_none else ", from 0 to 2**64 - 1"
@@ -93,11 +75,7 @@ def checked_seed(seed: object, *, or_none: bool = True) -> int:
 
 
 def checked_index(what: str, value: object, count: int) -> int:
-    """Return an index from 0 to `count` - 1 as an int, such as that of a game or a seat.
-
-    Raises:
-        OptionError: the value is something else.
-    """
+    """Return an index (of a `what`) from 0 to `count` - 1 as an int; raise OptionError for others."""
     number = whole_number(value)
     if number is None or not 0 <= number < count:
         raise OptionError(f"there is no {what} {shown(value)}; the {what}s are 0 to {count - 1}")

@@ -65,11 +65,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Check that a file may replace `path`: root could otherwise replace /dev/null for all programs.
-
-    Raises:
-        OSError: `path` exists and is not a regular file.
-    """
+    """Raise OSError if `path` is not a regular file: root could replace /dev/null for all programs."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not path.is_file():
@@ -120,11 +116,7 @@ def _is_running(process: int) -> bool:
 
 
 def check_writable(path: Path) -> None:
-    """Check before long work that a file can be written.
-
-    Raises:
-        OSError: the folder is not writable, or `path` is something that a file cannot replace.
-    """
+    """Raise OSError, before long work, if a file cannot be written."""
     check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     trial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -164,15 +156,7 @@ def locked(path: Path, refusal: Exception) -> Iterator[None]:
 
 
 def write_bytes_atomically(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
-
-    Args:
-        path: the file to write; its folder is created if it is missing.
-        content: the whole content.
-
-    Raises:
-        OSError: it could not be written; an old file is unchanged.
-    """
+    """Write a file whole or not at all, with its folder; after an OSError an old file is unchanged."""
     with replacing(path) as draft:
         draft.write_bytes(content)
 
@@ -183,12 +167,7 @@ def write_text_atomically(path: Path, text: str) -> None:
 
 
 def write_json_atomically(path: Path, content: Mapping[str, Any]) -> None:
-    """Write indented JSON whole or not at all; see `write_bytes_atomically`.
-
-    Raises:
-        OSError: it could not be written.
-        ValueError: a number is not finite, which JSON cannot hold.
-    """
+    """Write indented JSON whole or not at all; raise ValueError for numbers that are not finite."""
     write_text_atomically(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
@@ -227,16 +206,7 @@ def load_matplotlib() -> None:
 
 
 def new_figure(width: float, height: float, **options: Any) -> Figure:
-    """Create an empty Matplotlib figure that needs no backend and no pyplot.
-
-    Args:
-        width: in inches.
-        height: in inches.
-        options: further arguments of `matplotlib.figure.Figure`, such as `layout="constrained"`.
-
-    Raises:
-        ImportError: Matplotlib is not installed.
-    """
+    """Create an empty Matplotlib figure, sized in inches, that needs no backend and no pyplot."""
     load_matplotlib()
     from matplotlib.figure import Figure  # noqa: PLC0415 - as above
 
@@ -267,16 +237,7 @@ def save_picture(path: Path, plot: Callable[[], Figure]) -> str:
 
 
 def save_figure_atomically(figure: Figure, path: Path, *, dots_per_inch: int = 150) -> None:
-    """Write a Matplotlib figure whole or not at all; see `write_bytes_atomically`.
-
-    Args:
-        figure: the figure.
-        path: the file to write, in the format that its suffix names (PNG without one).
-        dots_per_inch: resolution, in pixels for each inch of the figure's size.
-
-    Raises:
-        OSError: it could not be written.
-    """
+    """Write a Matplotlib figure whole or not at all, in the format of its suffix (PNG without one)."""
     content = io.BytesIO()
     figure.savefig(content, format=path.suffix.lstrip(".") or "png", dpi=dots_per_inch)
     write_bytes_atomically(path, content.getvalue())

@@ -67,11 +67,7 @@ class NetworkFiles:
         return f"{self.name}.safetensors"
 
     def read_description(self, folder: Path) -> dict[str, Any]:
-        """Read the description of a network.
-
-        Raises:
-            MilleBornesError: of the class `error`: the file is missing, damaged or has another format.
-        """
+        """Read the description of a network; raise `error` if it is missing, damaged or of another format."""
         path = folder / self.description_file
         try:
             content = json.loads(_read_file(path, _MOST_BYTES).decode("utf-8"))
@@ -115,12 +111,7 @@ class NetworkFiles:
             raise self.damaged(path, error) from None
 
     def _weights(self, arrays: Arrays, name: str) -> Float32Array:
-        """Return the weights of an array.
-
-        Raises:
-            KeyError: the array or its scale is missing.
-            ValueError: a type, the shape of the scale or a weight is invalid.
-        """
+        """Return the weights of an array; raise KeyError or ValueError if something is missing or invalid."""
         array = arrays[name]
         if array.dtype == np.int8 and name.endswith(".weight"):
             scale = self._weights(arrays, f"{name.removesuffix('weight')}scale")
@@ -233,12 +224,7 @@ def in_half_precision(arrays: Arrays, bits: int = MANTISSA_BITS) -> dict[str, np
 
 
 def _read_file(path: Path, most_bytes: int) -> bytes:
-    """Read a regular file: a pipe or a device might never end.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it is not a regular file, or larger than `most_bytes`.
-    """
+    """Read a regular file of at most `most_bytes`, else raise ValueError: a pipe might never end."""
     if path.exists() and not path.is_file():
         raise ValueError("not a file")
     with path.open("rb") as file:

@@ -83,11 +83,7 @@ class Stops:
 
     @contextlib.contextmanager
     def deferred(self) -> Iterator[None]:
-        """Defer a signal to the end of the block.
-
-        Raises:
-            Stopped: there was a signal; `half_done` if it was the second one.
-        """
+        """Defer a signal to the end of the block, which then raises Stopped; a second one does not wait."""
         self._is_deferring = True
         try:
             yield

@@ -53,16 +53,7 @@ def text_of_file(
 
 
 def toml_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MOST_BYTES) -> dict[str, Any]:
-    """Parse a TOML file.
-
-    Args:
-        path: the file.
-        error: class of the error for an unreadable or invalid file.
-        most_bytes: size limit.
-
-    Raises:
-        MilleBornesError: of the class `error`; the message names the file.
-    """
+    """Parse a TOML file of at most `most_bytes`; an error of the class `error` names the file."""
     try:
         return tomllib.loads(text_of_file(path, error, most_bytes))
     except error:
@@ -97,11 +88,7 @@ def json_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MO
 
 
 def decoded(content: bytes) -> str:
-    """Decode UTF-8, with or without a byte order mark.
-
-    Raises:
-        UnicodeDecodeError: the bytes are not UTF-8; `undecodable` describes the error.
-    """
+    """Decode UTF-8, with or without a byte order mark; `undecodable` describes a UnicodeDecodeError."""
     return content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
 
 
@@ -150,13 +137,7 @@ def items_of(given: object, most: int) -> list[Any] | None:
 
 
 def print_text(text: str, *, end: str = "\n", file: TextIO | None = None) -> None:
-    """Print a text, with letters that the stream's encoding lacks (the "é" of "coup fourré") escaped.
-
-    Args:
-        text: the text.
-        end: printed after it.
-        file: the stream; None: the standard output.
-    """
+    """Print a text, with letters that the stream's encoding lacks (the "é" of "coup fourré") escaped."""
     stream = sys.stdout if file is None else file
     try:
         print(text, end=end, file=stream, flush=True)

@@ -28,11 +28,7 @@ lookahead search with the agent as rollout policy: strategist+search."""
 
 
 def listing(names: Sequence[str]) -> str:
-    """Describe the named agents, or all of them and the ways to name others.
-
-    Raises:
-        AgentError: there is no such agent.
-    """
+    """Describe the named agents, or all of them and the ways to name others."""
     for name in names:
         if name not in AGENTS:
             known = ", ".join(AGENTS)

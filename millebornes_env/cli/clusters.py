@@ -18,15 +18,7 @@ PlayTournament = Callable[[Tournament, Path, int | None, OnTurn | None], Tournam
 
 @contextlib.contextmanager
 def cluster_at(address: str | None, edition: str | None = None) -> Iterator[Cluster | None]:
-    """Connect to a cluster; yields None for this process alone.
-
-    Args:
-        address: address of a Ray cluster, or None.
-        edition: the edition as typed, possibly with the module of a user's game.
-
-    Raises:
-        ArenaError: there is no such cluster.
-    """
+    """Connect to a Ray cluster, with the module of a user's game in `edition`; yield None without one."""
     if address is None:
         yield None
         return

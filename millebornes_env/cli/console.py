@@ -24,14 +24,7 @@ def read_options(
 ) -> Options:
     """Parse a command line with tyro; the help shows `INT` and `STR ...`, not `{None}|INT` and brackets.
 
-    Args:
-        options: dataclass of the options.
-        prog: name of the program in messages.
-        arguments: arguments without the program's name; None: those of the process.
-        description: description of the program; None: the docstring of the dataclass.
-
-    Raises:
-        SystemExit: after --help, and after an invalid option, which tyro has reported.
+    `description` is that of the program, by default the docstring of the dataclass `options`.
     """
     with _PLAIN_NAMES:
         return tyro.cli(options, prog=prog, args=arguments, description=description)

@@ -72,14 +72,7 @@ class Args(MatchArgs):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        arguments: arguments without the program's name; None: those of the process.
-
-    Returns:
-        The exit code: 0; 2 for invalid arguments or a file that could not be written; 130 after Ctrl-C.
-    """
+    """Run the command line (None: the arguments of the process), and return the exit code."""
     return run_command(lambda: _command(arguments))
 
 

@@ -122,11 +122,7 @@ class Args:
 
 
 def read_board(path: Path, threads: int = 2) -> Board:
-    """Read the list of a leaderboard.
-
-    Raises:
-        ArenaError: the file is missing or invalid.
-    """
+    """Read the list of a leaderboard; raise ArenaError if it is missing or invalid."""
     own = LIST.parent / f"{path.name}.toml"
     name = path.name if str(path) == path.name and own.exists() else ""
     path = own if name else path
@@ -167,14 +163,7 @@ def read_board(path: Path, threads: int = 2) -> Board:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        arguments: arguments without the program's name; None: those of the process.
-
-    Returns:
-        The exit code: 0; 2 for an invalid list or a file that could not be written; 130 after Ctrl-C.
-    """
+    """Run the command line (None: the arguments of the process), and return the exit code."""
     stopped = "stopped; give the same command again to continue"
     return run_command(lambda: _command(arguments), prints=False, stopped=stopped)
 
@@ -261,11 +250,7 @@ def _listed(sentences: Sequence[str]) -> str:
 
 
 def read_responses(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the results of `train.exploit --leaderboard` at a table, by agent; empty if there are none.
-
-    Raises:
-        ArenaError: the file is damaged.
-    """
+    """Read the results of `train.exploit --leaderboard` at a table, by agent; empty without a file."""
     try:
         result = json_of_file(path, ArenaError)
         for response in result.values():
@@ -293,12 +278,9 @@ def gain_of(response: Mapping[str, Any]) -> float:
 def best_responses(
     board: Board, analyses: Sequence[Analysis], responses: Sequence[dict[str, dict[str, Any]]]
 ) -> Grid:
-    """Return a row for each agent with the gain of a best response to it at each table; "-": not trained.
+    """Return a row for each agent with the gain of a best response to it at each table, or "-".
 
-    Args:
-        board: tables and agents.
-        analyses: one for each table; the first gives the order of the agents.
-        responses: best responses by agent, one dict for each table.
+    `responses` has the best responses by agent, one dict for each table.
     """
     names, tables, _ = ratings_everywhere(board, analyses)
     rows = [

@@ -54,31 +54,12 @@ class MatchArgs(TableArgs):
 
 
 def parse_options(options: type[Options], command: str, arguments: Sequence[str] | None) -> Options:
-    """Parse the options of a command.
-
-    Args:
-        options: dataclass of the options.
-        command: name of the command.
-        arguments: arguments without the program's name; None: those of the process.
-
-    Raises:
-        SystemExit: after --help, and after an invalid option, which tyro has reported.
-    """
+    """Parse the options of a command (see `console.read_options`)."""
     return read_options(options, f"{program()} {command}", arguments)
 
 
 def match_config(args: MatchArgs, specs: Sequence[str], *, plain: bool = False) -> MatchConfig:
-    """Return the configuration of a match, with all defaults filled in.
-
-    Args:
-        args: the options.
-        specs: specifications of the agents; the first run folder among them determines the default table.
-        plain: as in `MatchConfig`.
-
-    Raises:
-        AgentError: the run folder is missing or damaged.
-        ValueError: the table does not exist, or an option has an invalid value.
-    """
+    """Return the configuration of a match between agents, with all defaults filled in (see `table_of`)."""
     table = table_of(args, specs)
     config = MatchConfig(
         edition=table.edition,
@@ -97,12 +78,7 @@ def match_config(args: MatchArgs, specs: Sequence[str], *, plain: bool = False) 
 
 
 def table_of(args: TableArgs, specs: Sequence[str]) -> TableSpec:
-    """Return the table of the options, with defaults from the first run folder among the agents.
-
-    Raises:
-        GameError: the sheet belongs to a user's game that could not be imported.
-        AgentError: the run folder is missing or damaged.
-    """
+    """Return the table of the options, with defaults from the first run folder among the agents."""
     folder = next(filter(None, map(run_folder, specs)), None)
     trained = {} if folder is None else description_of_run(folder)
     editions, seats = trained.get("editions"), trained.get("players")

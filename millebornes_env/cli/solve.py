@@ -51,15 +51,7 @@ HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (se
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        arguments: arguments without the program's name; None: those of the process.
-
-    Returns:
-        The exit code: 0; 2 for invalid arguments or a file that could not be read or written; 130 after
-        Ctrl-C.
-    """
+    """Run the command line (None: the arguments of the process), and return the exit code."""
     return run_command(
         lambda: run(parser().parse_intermixed_args(arguments)),
         stopped="stopped; if there is a checkpoint, the same command continues from it",
@@ -110,13 +102,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run the command.
-
-    Raises:
-        OptionError: an option is invalid.
-        MilleBornesError: the deck or an agent is unknown, or the deck is too large.
-        OSError: a file could not be read or written.
-    """
+    """Run the command."""
     _check(args)
     sheet = find_edition(with_its_game(args.deck))
     game: Solvable = game_of(sheet.game).hook("solving.solvable", "the command solve")(sheet)
@@ -234,12 +220,7 @@ class _Run:
         return words
 
     def seconds_left(self, iteration: int, seconds: float) -> float:
-        """Estimate the seconds left, assuming that exploitability falls as a power of the iterations.
-
-        Args:
-            iteration: number of iterations so far.
-            seconds: seconds so far.
-        """
+        """Estimate the seconds left, assuming that exploitability falls as a power of the iterations."""
         most = max(0.0, 60 * float(self.args.minutes) - seconds)
         if self.first is None or self.result is None or not 0 < self.result.of_range < self.first[1]:
             return most

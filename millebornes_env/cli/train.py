@@ -23,14 +23,7 @@ EXTRA: Final = "train"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        arguments: the script and its arguments; None: those of the process.
-
-    Returns:
-        The script's exit code; 2 if the script, the checkout or a library is missing.
-    """
+    """Run the command line (None: the arguments of the process), and return the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     root = Path(__file__).parents[2]
     if not given or given[0] in {"-h", "--help"}:
@@ -47,11 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def scripts_of(root: Path) -> dict[str, str]:
-    """Return the training scripts of a checkout with their descriptions.
-
-    Raises:
-        OptionError: there is no checkout.
-    """
+    """Return the training scripts of a checkout with their descriptions; raise OptionError without one."""
     folder = root / PACKAGE
     if not (folder / "selfplay.py").is_file() or not (root / "pyproject.toml").is_file():
         raise OptionError(

@@ -92,14 +92,10 @@ class Sheet(Protocol):
 
     @property
     def game(self) -> str:
-        """Name of its game."""
+        """Return the game of that name; raise GameError, which lists the games, for another name."""
 
     def table(self, players: int, teams: int | None = None, /) -> TableRules:
-        """Return the rules at one table.
-
-        Raises:
-            OptionError: the sheet has no such table.
-        """
+        """Return the rules at one table; raise OptionError if the sheet has no such table."""
 
 
 @dataclass(frozen=True)
@@ -122,11 +118,7 @@ class SheetOfTables:
         return self.name
 
     def table(self, players: int, teams: int | None = None) -> TableRules:
-        """Return the rules at one table.
-
-        Raises:
-            OptionError: the sheet has no such table; the message lists those it has.
-        """
+        """Return the rules at one table, else raise OptionError with the tables that there are."""
         for rules in self.tables:
             if rules.players == players and teams in (None, rules.teams):
                 return rules
@@ -199,11 +191,7 @@ class Game:
         return [] if _is_function(sheets) else sheets
 
     def module(self) -> Rulebook:
-        """Return the rulebook.
-
-        Raises:
-            GameError: it is incomplete.
-        """
+        """Return the rulebook; raise GameError if it is incomplete."""
         rulebook: Any = self.rulebook
         if isinstance(rulebook, str):
             rulebook = importlib.import_module(rulebook)
@@ -270,15 +258,7 @@ class Game:
         return self.find_hook(hook) is not None
 
     def hook(self, hook: str, call: str) -> Any:
-        """Return one of `HOOKS`.
-
-        Args:
-            hook: its room and name, such as "render.draw".
-            call: name of the caller for the message, such as "render".
-
-        Raises:
-            OptionError: the game does not have it.
-        """
+        """Return one of `HOOKS`; raise OptionError, which names the caller `call`, if the game lacks it."""
         result = self.find_hook(hook)
         if result is None:
             raise OptionError(
@@ -295,11 +275,7 @@ class Game:
         return getattr(_hooks_in(room, self.name), name, None)
 
     def check_laws(self, states: StateArray, rules: Any) -> None:
-        """Check records by the hook `testing.laws`, else by `games.audit`, if the game has one of them.
-
-        Raises:
-            ConformanceError: a record breaks a law.
-        """
+        """Check records by `testing.laws`, else by `games.audit`; raise ConformanceError for a broken law."""
         laws, audit = self.find_hook("testing.laws"), self.find_hook("games.audit")
         if laws is not None:
             laws(states, rules)

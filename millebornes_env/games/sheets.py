@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
+from millebornes_env._util.arguments import whole_number
 from millebornes_env._util.texts import closest, toml_of_file
 from millebornes_env.errors import EditionError, OptionError, shown
 
@@ -121,7 +121,7 @@ class RuleSheet(Generic[R]):
             EditionError: the overridden rules are impossible at this table.
         """
         for table in self.tables:
-            if table[0] == whole(players) and (teams is None or table[1] == whole(teams)):
+            if table[0] == whole_number(players) and (teams is None or table[1] == whole_number(teams)):
                 if table not in self._checked:
                     self._checked[table] = self._rules_at(table)
                 return self._checked[table]
@@ -165,7 +165,8 @@ class RuleSheet(Generic[R]):
                 )
         # Convert subclasses of int, which may override arithmetic.
         plain = {
-            name: value if (number := whole(value)) is None else number for name, value in changes.items()
+            name: value if (number := whole_number(value)) is None else number
+            for name, value in changes.items()
         }
         changed = dataclasses.replace(self, changes={**self.changes, **plain})
         errors = []
@@ -426,27 +427,15 @@ def table_words(players: int, teams: int) -> str:
 def missing_table(
     name: str, players: object, teams: object, tables: Iterable[tuple[int, int]]
 ) -> OptionError:
-    """Return the error for a table that a sheet does not have.
-
-    Args:
-        name: name of the sheet.
-        players: the requested number of players.
-        teams: the requested number of teams, or None.
-        tables: players and teams of the tables that the sheet has.
-    """
+    """Return the error for a table that a sheet does not have; `tables` are those that it has."""
     requested = {"players": players} | ({} if teams is None else {"teams": teams})
     words = " in ".join(f"{shown(value)} {noun}" for noun, value in requested.items())
-    invalid = [f"{noun} is {shown(value)}" for noun, value in requested.items() if whole(value) is None]
+    invalid = [
+        f"{noun} is {shown(value)}" for noun, value in requested.items() if whole_number(value) is None
+    ]
     why = f" ({' and '.join(invalid)}, not a whole number)" if invalid else ""
     known = ", ".join(table_words(*table) for table in tables)
     return OptionError(f"the edition {name!r} has no table for {words}{why}; it has: {known}")
-
-
-def whole(value: object) -> int | None:
-    """Return the value as an int if it is a whole number, else None."""
-    if isinstance(value, bool):
-        return None
-    return int(value) if isinstance(value, Integral) else None
 
 
 # Entries of a file -----------------------------------------------------------------------------------------
@@ -473,11 +462,7 @@ def read_number(what: str, value: object) -> int:
 
 
 def one_line(what: str, text: object) -> str:
-    """Return the text on one line, for tables and error messages.
-
-    Raises:
-        EditionError: it is not a str, or has a character that cannot be printed.
-    """
+    """Return the text on one line, for tables and messages; raise EditionError if it cannot be printed."""
     if not isinstance(text, str):
         raise EditionError(f"{what} is {shown(text)}; it must be text")
     line = " ".join(text.split())

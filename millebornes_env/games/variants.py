@@ -16,11 +16,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.arguments import whole_number
 from millebornes_env._util.texts import closest
 from millebornes_env.errors import EditionError, MilleBornesError, OptionError, shown
 from millebornes_env.games.registry import DEFAULT_GAME, GAMES, Sheet, game
 from millebornes_env.games.registry import edition as find_edition
-from millebornes_env.games.sheets import whole
 
 Numbers = npt.NDArray[np.int64]
 RulesArray = npt.NDArray[np.void]
@@ -97,7 +97,7 @@ class Split:
         Raises:
             EditionError: the split has no such number, or `draw` returned a sheet of another game.
         """
-        known = whole(number)
+        known = whole_number(number)
         if known is None:
             raise EditionError(f"{shown(number)} is not a number of a sheet: {self._range()}")
         checked = int(self._checked(np.array([known], object))[0])
@@ -185,15 +185,7 @@ def unknown_split(given: object, known: Mapping[str, Split]) -> EditionError:
 
 
 def sheet_of(name: str, known: Mapping[str, Split]) -> Any:
-    """Return the sheet of a name such as "variants-v1:train/123456".
-
-    Args:
-        name: the name of a split, a slash and a number.
-        known: the splits by their names.
-
-    Raises:
-        EditionError: the split is unknown or has no such number; or the name has no number.
-    """
+    """Return the sheet of a name such as "variants-v1:train/123456", or raise EditionError."""
     stem, _, number = name.rpartition("/")
     if name in known:
         raise EditionError(

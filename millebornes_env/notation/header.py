@@ -137,11 +137,7 @@ def words_of_header(state: Any, edition: Any, rules: Any, key: bool) -> dict[str
 
 
 def checked_table(edition: Any, rules: Any) -> None:
-    """Check that a reader of the text would find these rules by the name of the sheet.
-
-    Raises:
-        NotationError: the rules are not the sheet's, or another sheet is shipped under its name.
-    """
+    """Raise NotationError unless a reader of the text finds these rules by the name of the sheet."""
     players, teams = getattr(rules, "players", None), getattr(rules, "teams", None)
     if players is None or teams is None:
         raise NotationError(f"the rules are those of a table, such as env.rules; got {type(rules).__name__}")
@@ -166,15 +162,7 @@ def checked_words(
 ) -> dict[str, str]:
     """Return the words of a record after checking that it is valid, and that they read back as it.
 
-    Args:
-        states: the record, `STATE[1]`.
-        rules: the table's rules.
-        audit: the game's hook `games.audit`.
-        write: returns the words of each line, by name.
-        read: returns the position of lines.
-
-    Raises:
-        NotationError: the record is not valid at this table, or its words read back as another one.
+    `audit` is the game's hook `games.audit`, `write` returns the words, `read` the position of lines.
     """
     problem = audit(states, rules)
     if problem is not None:
@@ -191,11 +179,7 @@ def checked_words(
 
 
 def one_record(state: Any, record: np.dtype[np.void], key: bool = True) -> StateArray:
-    """Copy a record into an array of one, with the key set to 0 unless `key` is True.
-
-    Raises:
-        StateError: it is not one record of that dtype.
-    """
+    """Copy a record into an array of one, with the key set to 0 unless `key`; else raise StateError."""
     try:
         array = np.asarray(state)
     except Exception:  # a user's `__array__` may raise anything

@@ -85,11 +85,7 @@ def text_lines(text: object, what: str) -> list[tuple[int, str]]:
 
 
 def position_lines(text: object) -> list[Line]:
-    """Parse the lines of a position.
-
-    Raises:
-        NotationError: it is not a str, a line has no colon or an invalid name, or it is a whole record.
-    """
+    """Parse the lines of a position; raise NotationError if a line is invalid, or for a whole record."""
     lines = []
     for number, words in text_lines(text, "a position"):
         line = named_line(number, words)
@@ -233,11 +229,7 @@ def card_named(line: Line, word: str, names: Sequence[str] = CARD_WORDS, what: s
 def cards_named(
     line: Line, words: str, names: Sequence[str] = CARD_WORDS, what: str = "card", most: int = DECK_SIZE
 ) -> list[int]:
-    """Parse a list of cards such as `3x25 2x roll stop`, with at most `most` copies in an item.
-
-    Raises:
-        NotationError: a word is not a card, or no card follows a number.
-    """
+    """Parse a list of cards such as `3x25 2x roll stop`, with at most `most` copies in an item."""
     listed = words.lower().replace(",", " ").split()
     if listed == [NOTHING]:
         return []

@@ -43,22 +43,14 @@ class PlayWords:
         self._ids: dict[int, dict[str, int]] = {}
 
     def write(self, action: int, seat: int) -> str:
-        """Return the name of an action of a seat.
-
-        Raises:
-            NotationError: the action or the seat does not exist.
-        """
+        """Return the name of an action of a seat."""
         number = whole_number("action", action, self.count)
         seat = whole_number("seat", seat, self.rules.players)
         name = _key(self._names_of(number, self.rules, seat)[0])
         return name if self._by_name(seat).get(name) == number else f"action {number}"
 
     def read(self, line: Line, seat: int) -> int:
-        """Return the action that the words of a line name.
-
-        Raises:
-            NotationError: there is no such action; the message suggests others.
-        """
+        """Return the action that the words of a line name; an error suggests others."""
         words, names = _key(line.words), self._by_name(seat)
         if words in names:
             return names[words]
@@ -87,11 +79,7 @@ class PlayWords:
 
 
 def whole_number(what: str, value: Any, count: int) -> int:
-    """Return a value from 0 to count - 1 as an int.
-
-    Raises:
-        NotationError: it is not such a number; `what` is its noun in the message, such as "action".
-    """
+    """Return a value from 0 to count - 1 as an int; `what` is its noun in the error for another."""
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except Exception:  # a user's `__index__` may raise anything

@@ -127,27 +127,15 @@ def edition_in(lines: Iterable[Line]) -> str | None:
 
 
 def game_of(edition: Any) -> Game:
-    """Return the game of a rule sheet.
-
-    Raises:
-        EditionError: there is no such sheet.
-    """
+    """Return the game of a rule sheet."""
     return find_game(find_edition(edition).game)
 
 
 def choose_sheet(words: str | None, default: Any) -> Any:
-    """Return the sheet whose game is to read a text.
+    """Return the sheet whose game is to read a text with the line `edition: words`, or without (None).
 
-    Args:
-        words: the words of the text's line `edition`, or None.
-        default: the default sheet, or its name.
-
-    Returns:
-        The named sheet if it is of another game than the default, else the default. An unknown name is left
-        to the reader of the default's game, which can report the line.
-
-    Raises:
-        EditionError: the default is not a sheet.
+    It is the named sheet if that is of another game than the default. An unknown name is left to the reader
+    of the default's game, which can report the line.
     """
     sheet: Any = find_edition(default)
     if words is None or words.endswith(".toml") or words.partition("+")[0] == sheet.name:
@@ -160,11 +148,7 @@ def choose_sheet(words: str | None, default: Any) -> Any:
 
 
 def notation_of(edition: object) -> Any:
-    """Return the module that reads and writes the positions of a sheet's game: its hook, or `openings`.
-
-    Raises:
-        EditionError: there is no such sheet.
-    """
+    """Return the module that reads and writes the positions of a sheet's game: its hook, or `openings`."""
     module = game_of(edition).find_hook("notation.positions")
     if module is not None and all(hasattr(module, name) for name in _NEEDED):
         return module

@@ -116,11 +116,7 @@ class Record:
 
 
 def checked_record(record: Any) -> Record:
-    """Return the record after checking its type.
-
-    Raises:
-        NotationError: it is not a `Record`.
-    """
+    """Return the record; raise NotationError for anything else."""
     if not isinstance(record, Record):
         raise NotationError(f"a game is a notation.Record; got {type(record).__name__}")
     return record
@@ -176,21 +172,13 @@ def entries_of(record: Record) -> dict[str, Any]:
 
 
 def write_play(play: Play, words: PlayWords) -> str:
-    """Return the line of a play: `seat 0: discard stop`, `next round`.
-
-    Raises:
-        NotationError: there is no such play at this table.
-    """
+    """Return the line of a play: `seat 0: discard stop`, `next round`."""
     seat, action = checked_play(play, words)
     return DEAL if action == NEXT_ROUND else f"seat {seat}: {words.write(action, seat)}"
 
 
 def checked_play(play: Play, words: PlayWords) -> Play:
-    """Return the play with its seat and action as plain ints.
-
-    Raises:
-        NotationError: there is no such play at this table.
-    """
+    """Return the play with its seat and action as plain ints; raise NotationError if there is none."""
     action: object = play.action
     if isinstance(action, (int, np.integer)) and action == NEXT_ROUND:
         return Play(NO_SEAT, NEXT_ROUND)
@@ -213,11 +201,7 @@ def _words_of(position: Position) -> dict[str, str]:
 
 
 def _checked_result(result: Any, teams: int) -> list[int]:
-    """Return the points of a result as ints.
-
-    Raises:
-        NotationError: the result is invalid.
-    """
+    """Return the points of a result as ints; raise NotationError if they are invalid."""
     try:
         items = [] if isinstance(result, (str, bytes, bytearray)) else items_of(result, teams) or []
         points = [operator.index(one) for one in items if not isinstance(one, bool)]
@@ -263,11 +247,7 @@ def read_record(
 
 
 def _parts_of(text: object) -> tuple[list[Line], list[tuple[int, str]]]:
-    """Split a text into the lines of the position and the numbered lines after `plays:`.
-
-    Raises:
-        NotationError: it is not a str, or its lines are in the wrong order.
-    """
+    """Split a text into the lines of the position and the numbered lines after `plays:`."""
     numbered = text_lines(text, "a record")
     starts = [index for index, (number, line) in enumerate(numbered) if _is_plays(number, line)]
     end = starts[0] if starts else len(numbered)
@@ -292,11 +272,7 @@ def record_of_entries(
     players: int = USUAL_PLAYERS,
     teams: int | None = None,
 ) -> Record:
-    """Return the record of a dictionary made by `entries_of`.
-
-    Raises:
-        NotationError: the dictionary is not a valid record.
-    """
+    """Return the record of a dictionary made by `entries_of`; see `read_record`."""
     if not isinstance(entries, dict):
         raise NotationError("a record is an object, {...}")
     words = entries.get("position")
@@ -328,15 +304,9 @@ def record_of_entries(
 def _checked_entries(
     entries: dict[str, Any], game: str, ends: tuple[str, ...]
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the words of the position by name, and the texts of the plays.
+    """Return the words of the position by name, and the texts of the plays; an error names the entry.
 
-    Args:
-        entries: the parsed JSON.
-        game: name of the game, which is also the name of the entry with the format version.
-        ends: the names of the last lines.
-
-    Raises:
-        NotationError: an entry is unknown, or of another type; the message names it.
+    `ends` are the names of the last lines. `game` is also the name of the entry with the format version.
     """
     known = (game, "position", PLAYS, *ends)
     for name in entries:
@@ -385,11 +355,7 @@ class _Reader:
         return self.result is not None or self.winner is not None
 
     def read(self, number: int, text: str) -> None:
-        """Parse the next line.
-
-        Raises:
-            NotationError: the line is invalid, or invalid at this position.
-        """
+        """Parse the next line."""
         if " ".join(text.lower().split()).rstrip(":") == DEAL:
             self._check_not_at_the_end(number, text)
             self._add(Play(NO_SEAT, NEXT_ROUND), number)

@@ -190,18 +190,9 @@ class _Replay:
         return len(actions)
 
     def play(self, play: Play, where: str, *, with_chance: bool = True) -> str:
-        """Apply one play.
+        """Apply one play; `where` is its line or number, for the error if it is illegal.
 
-        Args:
-            play: the play.
-            where: its line or number, for the error.
-            with_chance: True to describe chance, which can take longer than the play.
-
-        Returns:
-            The dice and cards of the play, or "".
-
-        Raises:
-            NotationError: the play is illegal, or another seat is to act.
+        Returns the dice and cards of the play, or ""; to describe them can take longer than the play.
         """
         before = self.copy() if with_chance and self.has_chance else None
         is_turn = play.action == NEXT_ROUND or play.seat == self.seat

@@ -10,6 +10,8 @@ from typing import Final
 
 YOU: Final = "you"
 
+_ROAD_LENGTH: Final = 40
+
 
 @dataclass(frozen=True)
 class Names:
@@ -46,6 +48,12 @@ class Names:
     def all_teams(self) -> list[str]:
         """Return the names of all teams, the viewer's first."""
         return [self.team(offset) for offset in range(self.teams)]
+
+
+def road(km: int, target: int) -> str:
+    """Draw a road of 40 letters with the part that is done, such as `[===>....]`."""
+    done = min(_ROAD_LENGTH, _ROAD_LENGTH * km // max(target, 1))
+    return f"[{'=' * done}>{'.' * (_ROAD_LENGTH - done)}]"
 
 
 def is_plural(name: str) -> bool:

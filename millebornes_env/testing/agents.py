@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env import agents
-from millebornes_env._util.arguments import checked_seed
+from millebornes_env._util.arguments import MOST_STEPS, at_least_one, checked_seed
 from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
 from millebornes_env.agents.own_classes import make_own
 from millebornes_env.agents.protocol import (
@@ -88,13 +88,14 @@ def check_agent(
     """
     sheet = find_edition(edition)
     first = checked_seed(seed, or_none=False)
+    number = at_least_one("decisions", decisions, MOST_STEPS, OptionError)
     tables = _tables_of(sheet) if players is None else [(players, teams)]
     for seats, sides in tables:
         options: dict[str, Any] = {"players": seats, "teams": sides, "seed": first, **shows}
         episodes = find_game(sheet.game).module().EPISODES
         env = vector_env(games, sheet, episode=episodes[-1], autoreset_mode="next_step", **options)
         check = _Check(agent, env, first, is_random)
-        check.play(decisions)
+        check.play(number)
         env = vector_env(games, sheet, episode=episodes[0], autoreset_mode="disabled", **options)
         check.finish_rounds(env)
 
@@ -195,8 +196,6 @@ class _Check:
 
     def play(self, decisions: int) -> None:
         """Play across rounds and compare the agents."""
-        if decisions < 1:
-            raise OptionError(f"decisions is {decisions}; it must be 1 or more")
         observations, _ = self._env.reset()
         for number in range(decisions):
             moment = _Moment.of(self._env, number, observations)

@@ -134,14 +134,7 @@ class Play(NamedTuple):
 
 
 def new_play(hooks: Any, games: int, rules: Any, seed: int) -> Play:
-    """Create games of a table that have not been dealt yet; `PlayKernels.begin` deals them.
-
-    Args:
-        hooks: module of the game (`PlayHooks`).
-        games: number of games.
-        rules: rules of the table.
-        seed: 0 to 2**64 - 1.
-    """
+    """Create games of a table that have not been dealt yet; `PlayKernels.begin` deals them."""
     rulebook, settings = hooks.rulebook, hooks.settings_of(0)
     layout = rulebook.sections(rules, settings.observation_spec)
     high = np.concatenate([np.full(section.size, section.high, np.int8) for section in layout])

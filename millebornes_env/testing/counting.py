@@ -67,14 +67,7 @@ def count_actions(states: StateArray, rules: RulesRecord, mask: npt.NDArray[np.i
 
 @kernel
 def expand(states: StateArray, rules: RulesRecord, mask: npt.NDArray[np.int8], children: StateArray) -> None:
-    """Write the successor of each state for each legal action, one after the other.
-
-    Args:
-        states: the positions.
-        rules: rules of the table.
-        mask: int8[num_actions], overwritten.
-        children: `STATE[count_actions(states)]`, overwritten.
-    """
+    """Write the successor of each state for each legal action to `children`, one after the other."""
     index = 0
     for game in range(len(states)):
         write_mask(states[game], rules, mask)

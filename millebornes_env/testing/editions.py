@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from millebornes_env._util.arguments import checked_seed, whole_number
-from millebornes_env.errors import ConformanceError, OptionError, shown
+from millebornes_env._util.arguments import MOST_STEPS, at_least_one, checked_seed
+from millebornes_env.errors import ConformanceError, OptionError
 from millebornes_env.games.millebornes.actions import action_name
 from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.games.millebornes.editions import edition as find_edition
@@ -43,9 +43,7 @@ def check_edition(
         MilleBornesError: the edition, the table or the seed is invalid.
     """
     sheet = find_edition(edition)
-    number = whole_number(steps)
-    if number is None or number < 1:
-        raise OptionError(f"steps is {shown(steps)}; it must be a whole number, 1 or more")
+    number = at_least_one("steps", steps, MOST_STEPS, OptionError)
     chosen = checked_seed(seed, or_none=False)
     tables = sheet.tables if players is None else [(players, teams)]
     return {

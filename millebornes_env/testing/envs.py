@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env._util.arguments import checked_seed, whole_number
+from millebornes_env._util.arguments import MOST_STEPS, at_least_one, checked_seed
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.numba.compiling import for_kernels, plain
 from millebornes_env.envs.vector import VectorEnv
@@ -41,9 +41,7 @@ def check_env(env: VectorEnv, *, steps: int = 200, seed: int = 0) -> None:
     given: object = env
     if not isinstance(given, VectorEnv):
         raise OptionError(f"env is {shown(given)}; it must be a vector environment of millebornes_env")
-    number = whole_number(steps)
-    if number is None or number < 1:
-        raise OptionError(f"steps is {shown(steps)}; it must be a whole number, 1 or more")
+    number = at_least_one("steps", steps, MOST_STEPS, OptionError)
     _EnvCheck(env.clone()).run(number, checked_seed(seed, or_none=False))
 
 

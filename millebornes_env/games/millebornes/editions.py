@@ -93,16 +93,6 @@ class Edition(RuleSheet[Rules]):
         return result
 
 
-def editions() -> tuple[str, ...]:
-    """Return the names of all editions, in alphabetical order."""
-    return Edition.names()
-
-
-def mini_decks() -> tuple[str, ...]:
-    """Return the names of the mini decks, the smallest first: games small enough to be solved."""
-    return Edition.mini_names()
-
-
-def edition(name: str | Path | Edition) -> Edition:
-    """Return the edition of that name, label or file (see `RuleSheet.find`)."""
-    return Edition.find(name)
+edition = Edition.find
+editions = Edition.names
+mini_decks = Edition.mini_names

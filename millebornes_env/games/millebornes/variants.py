@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.arguments import whole_number
 from millebornes_env.engine.chance import mixed, random_below, random_word
 from millebornes_env.engine.numba.compiling import for_kernels, kernel, plain, rule, seldom, stack_array
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES, NUM_DISTANCES
@@ -29,7 +30,7 @@ from millebornes_env.games.millebornes.rules import (
     rules_of_record,
     write_rules,
 )
-from millebornes_env.games.sheets import missing_table, whole
+from millebornes_env.games.sheets import missing_table
 from millebornes_env.games.variants import Numbers, RulesArray, Split, sheet_of
 
 Values = npt.NDArray[np.int64]
@@ -412,7 +413,7 @@ def drawn_split(name: str, split: int, numbers: Numbers | None = None) -> Split:
         )
 
     def draw_array(chosen: Numbers, players: int, teams: int) -> RulesArray:
-        if (whole(players), whole(teams)) not in tables:
+        if (whole_number(players), whole_number(teams)) not in tables:
             raise missing_table(name, players, teams, tables)
         result = np.zeros(len(chosen), RULES)
         games, attempts = np.arange(len(chosen)), np.zeros(len(chosen), np.int64)

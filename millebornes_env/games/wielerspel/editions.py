@@ -106,11 +106,5 @@ def _kind_and_number(where: str, entry: dict[str, Any], kinds: tuple[int, ...], 
     return KIND_NAMES.index(str(kind)), read_number(f"{where}: number", entry.get("number", 0))
 
 
-def editions() -> tuple[str, ...]:
-    """Return the names of all boards, in alphabetical order."""
-    return Edition.names()
-
-
-def edition(name: str | Path | Edition) -> Edition:
-    """Return the board of that name, label or file (see `RuleSheet.find`)."""
-    return Edition.find(name)
+edition = Edition.find
+editions = Edition.names

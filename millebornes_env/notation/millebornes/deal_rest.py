@@ -121,13 +121,7 @@ def usual_starts(lengths: list[int], size: int) -> list[int]:
 
 
 def usual_opening(tableau: Mapping[int, int], top: int, below: int) -> int:
-    """Infer the opening of a battle pile (`state.opening`) from its cards.
-
-    Args:
-        tableau: number of copies of each card in the team's piles.
-        top: the card on top of the battle pile.
-        below: the card under a hazard on top.
-    """
+    """Infer the opening of a battle pile (`state.opening`) from the cards of the team, top and below."""
     cards = sum(tableau[card] for card in (*range(ACCIDENT, STOP + 1), *range(REPAIRS, ROLL + 1)))
     if tableau[ROLL] or top == NO_CARD:
         return BY_ROLL
@@ -143,11 +137,7 @@ def usual_opening(tableau: Mapping[int, int], top: int, below: int) -> int:
 def lay_out(
     lines: Mapping[str, Line], rules: Rules, state: Any, hands: list[list[int]], streams: list[list[int]]
 ) -> None:
-    """Write hands and streams into the record, with the counts that depend on them.
-
-    Raises:
-        NotationError: a stream is outside of the deck, or two streams overlap.
-    """
+    """Write hands and streams into the record, with the counts that depend on them."""
     for seat, hand in enumerate(hands):
         for card in hand:
             state.hand[seat, card] += 1

@@ -42,16 +42,7 @@ from millebornes_env.notation.millebornes.deal_rest import CARDS_OF_A_TURN, full
 
 
 def check_position(lines: Mapping[str, Line], rules: Rules, state: Any) -> None:
-    """Raise if the position is impossible.
-
-    Args:
-        lines: the lines of the position, by key.
-        rules: the table's rules.
-        state: the record made from the lines.
-
-    Raises:
-        NotationError: the position is impossible; the message names the line.
-    """
+    """Raise an error that names the line if the record made from the lines is impossible."""
     for team in range(rules.teams):
         _check_trip(lines, rules, state, team)
         _check_battle(lines, rules, state, team)

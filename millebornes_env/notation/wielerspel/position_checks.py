@@ -40,16 +40,9 @@ _STAGES_OF_EXCHANGE = (JERSEYS_BEFORE_THE_DIE, JERSEYS_AT_THE_LINE, JERSEYS_AFTE
 
 
 def check_decision(lines: Mapping[str, Line], rules: Rules, record: Any, state: Any) -> None:
-    """Raise if the seat cannot have this decision.
+    """Raise an error that names the line if the seat cannot have this decision.
 
-    Args:
-        lines: the lines of the position by key, including `to act`.
-        rules: the table's rules.
-        record: the rules as an element of an array.
-        state: the record made from the lines.
-
-    Raises:
-        NotationError: the decision is impossible; the message names the line.
+    `record` is the rules as an element of an array.
     """
     line, phase = lines["to act"], int(state.phase)
     if phase == RACE_OVER:

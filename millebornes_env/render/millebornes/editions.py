@@ -91,14 +91,7 @@ def agreement(chapter: str, sheets: Sequence[Edition]) -> tuple[list[str], dict[
 
 
 def comparison(names: Iterable[str] | None = None) -> str:
-    """Compare editions, chapter by chapter.
-
-    Args:
-        names: the editions (see `edition`); None for all.
-
-    Returns:
-        Markdown, without a newline at the end.
-    """
+    """Compare editions (None: all), chapter by chapter, in Markdown."""
     sheets = [edition(name) for name in (editions() if names is None else names)]
     lines: list[str] = []
     for sheet in sheets:
@@ -118,11 +111,7 @@ def comparison(names: Iterable[str] | None = None) -> str:
 
 
 def description(sheet: Edition) -> str:
-    """Describe one edition, rule by rule, with sources.
-
-    Returns:
-        Markdown, without a newline at the end.
-    """
+    """Describe one edition, rule by rule, with sources, in Markdown."""
     lines = [
         f"{sheet.label}: {sheet.title}",
         "",

@@ -75,12 +75,7 @@ def _text_of(name: str) -> str:
 
 
 def filled(template: str, values: Values) -> ET.Element:
-    """Return a template filled with values.
-
-    Args:
-        template: the name of a file in `DRAWING`, whose first comment explains the attributes.
-        values: the values by name.
-    """
+    """Return a template of `DRAWING`, whose first comment explains the attributes, filled with values."""
     root = ET.fromstring(_text_of(template))
     _fill(root, values)
     return root

@@ -25,25 +25,15 @@ from millebornes_env.games.millebornes.remedies import can_play_remedy
 from millebornes_env.games.millebornes.rules import Rules, rules_record
 from millebornes_env.games.millebornes.sections import BATTLE_TOPS, MAX_INT8, SCORE_UNIT
 from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, State, new_states
-from millebornes_env.render.names import Names
+from millebornes_env.render.names import Names, road
 
 Numbers = npt.NDArray[np.int64]
 
-_ROAD_LENGTH: Final = 40
 _KM_UNIT: Final = 25
 
 
 def describe_seat(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> str:
-    """Describe an observation.
-
-    Args:
-        row: int8[D], the observation.
-        sections: its layout.
-        rules: the table's rules.
-
-    Returns:
-        Several lines, without a newline at the end.
-    """
+    """Describe an observation, int8[D], in several lines."""
     view = SeatText(row, sections, rules)
     return "\n".join([*view.table(), *view.cards_seen(), view.question()])
 
@@ -126,15 +116,14 @@ class SeatText:
 
     def _tableau(self, team: int) -> list[str]:
         km = _KM_UNIT * int(self.numbers["km"][team])
-        done = min(_ROAD_LENGTH, _ROAD_LENGTH * km // max(self._target(), 1))
-        road = "=" * done + ">" + "." * (_ROAD_LENGTH - done)
         moving = "rolling" if self.numbers["moving"][team] else "stopped"
         top = self._battle_top(team)
         battle = "empty" if top == NO_CARD else CARD_NAMES[top]
         speed = "limited to 50" if self.numbers["limited"][team] else "no limit"
         caller = "  called the extension" if self.numbers["extension"][team] else ""
         return [
-            f"{self.names.team(team):17s} [{road}] {km:4d} km  {moving}{self._points(team)}{caller}",
+            f"{self.names.team(team):17s} {road(km, self._target())} {km:4d} km  {moving}"
+            f"{self._points(team)}{caller}",
             f"                  battle: {battle:13s} speed: {speed:15s}"
             f"200s: {int(self.numbers['two_hundreds'][team])} of {self._rules.max_200}",
             f"                  safeties: {self._safeties(team)}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.games.millebornes.cards import (
@@ -17,31 +16,20 @@ from millebornes_env.games.millebornes.cards import (
 )
 from millebornes_env.games.millebornes.motion import is_moving
 from millebornes_env.games.millebornes.rules import Rules, rules_record
-from millebornes_env.games.millebornes.scoring import round_score
 from millebornes_env.games.millebornes.state import (
     CLAIM,
     EXTENSION,
     NO_TEAM,
     PHASE_NAMES,
     ROUND_OVER,
-    SCORE_LINES,
     State,
 )
-
-_ROAD_LENGTH: Final = 40
+from millebornes_env.render.millebornes.table_view import score_sheet
+from millebornes_env.render.names import road
 
 
 def draw_game(state: State, rules: Rules, observer: int | None = None) -> str:
-    """Draw the table.
-
-    Args:
-        state: a record of `STATE` (element of the recarray that an environment holds).
-        rules: the table's rules.
-        observer: the seat whose hand is shown; None shows all hands.
-
-    Returns:
-        Several lines, without a newline at the end.
-    """
+    """Draw the table in several lines, with the hand of the observer (None: with all hands)."""
     lines = [_headline(state, rules)]
     for team in range(rules.teams):
         lines += _draw_team(state, rules, team)
@@ -67,12 +55,9 @@ def _headline(state: State, rules: Rules) -> str:
 
 
 def _draw_team(state: State, rules: Rules, team: int) -> list[str]:
-    km, target = int(state.km[team]), int(state.target)
-    done = min(_ROAD_LENGTH, _ROAD_LENGTH * km // target)
-    road = "=" * done + ">" + "." * (_ROAD_LENGTH - done)
-    moving = plain(is_moving)(state, rules_record(rules), team)
+    km, moving = int(state.km[team]), plain(is_moving)(state, rules_record(rules), team)
     return [
-        f"team {team}  [{road}] {km:4d} km  {'rolling' if moving else 'stopped'}"
+        f"team {team}  {road(km, int(state.target))} {km:4d} km  {'rolling' if moving else 'stopped'}"
         + (f"  {int(state.score[team])} points" if state.round_number or state.phase == ROUND_OVER else ""),
         f"        battle: {_pile(int(state.battle[team])):13s} speed: {_pile(int(state.speed[team])):13s} "
         f"distance: {_distance(state, team)}",
@@ -118,29 +103,14 @@ def _question(state: State) -> str:
 
 
 def draw_score_sheet(state: State, rules: Rules, names: Sequence[str] | None = None) -> str:
-    """Draw the score sheet of the last finished round: a line for each item, a column for each team.
-
-    Args:
-        state: a record of `STATE`.
-        rules: the table's rules.
-        names: name of each team; None for "team 0", "team 1" ...
-
-    Returns:
-        Several lines, without a newline at the end.
-    """
+    """Draw the score sheet of the last finished round: a line for each item, a column for each team."""
     columns = [f"team {team}" for team in range(rules.teams)] if names is None else list(names)
-    widths = [max(8, len(column) + 2) for column in columns]
-    items = [line.replace("_", " ").replace("coups fourres", "coups fourrés") for line in SCORE_LINES]
-    width = max(map(len, items))
-    rows = [" " * width + "".join(f"{column:>{widths[team]}s}" for team, column in enumerate(columns))]
-    for line, item in enumerate(items):
-        points = "".join(
-            f"{int(state.score_sheet[team, line]):{widths[team]}d}" for team in range(rules.teams)
-        )
-        rows.append(f"{item:{width}s}{points}")
-    totals = "".join(f"{plain(round_score)(state, team):{widths[team]}d}" for team in range(rules.teams))
-    rows.append(f"{'round':{width}s}{totals}")
-    return "\n".join(rows)
+    rows = [("", columns), *((line["title"], line["points"]) for line in score_sheet(state, rules))]
+    width, widths = max(len(title) for title, _ in rows), [max(8, len(column) + 2) for column in columns]
+    return "\n".join(
+        f"{title:{width}s}" + "".join(f"{cell:>{wide}}" for cell, wide in zip(cells, widths, strict=True))
+        for title, cells in rows
+    )
 
 
 def draw_end(state: State, rules: Rules) -> str:

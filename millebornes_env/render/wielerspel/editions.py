@@ -11,11 +11,7 @@ from millebornes_env.render.wielerspel.facts import name_of_kind
 
 
 def description(sheet: Edition) -> str:
-    """Describe one board: every number, square and chance card, with sources.
-
-    Returns:
-        Markdown, without a newline at the end.
-    """
+    """Describe one board: every number, square and chance card, with sources, in Markdown."""
     numbers = [
         [name, FIELDS[name].question, _value(sheet, name), _source(sheet, name)] for name in OVERRIDABLE
     ]
@@ -40,14 +36,7 @@ def description(sheet: Edition) -> str:
 
 
 def comparison(names: Iterable[str] | None = None) -> str:
-    """Compare boards: the numbers, and the counts of each kind of square and card.
-
-    Args:
-        names: the boards (see `edition`); None for all.
-
-    Returns:
-        Markdown, without a newline at the end.
-    """
+    """Compare boards (None: all), their numbers and the counts of kinds of squares and cards, in Markdown."""
     sheets = [edition(name) for name in (editions() if names is None else names)]
     lines = [line for sheet in sheets for line in wrapped(f"{sheet.label}: {sheet.title}. {sheet.summary}")]
     rows = [["", *(sheet.label for sheet in sheets)], ["players", *map(_players, sheets)]]

@@ -16,16 +16,7 @@ _JERSEYS: Final = ("a rainbow jersey", "a green jersey", "a card of 2 polka dots
 
 
 def describe_event(state: State, rules: Rules, action: int) -> list[str]:
-    """Apply an action, and describe the public events up to the next decision.
-
-    Args:
-        state: a record of `STATE`, changed in place.
-        rules: the table's rules.
-        action: a legal action.
-
-    Returns:
-        A line for each event; the first is the action.
-    """
+    """Apply a legal action, and describe it and the public events up to the next decision, in lines."""
     lines = [f"player_{int(state.seat)}: {action_name(action)}"]
     facts, chance, shuffles = facts_of_state(state, rules), chance_of_turn(state), int(state.shuffles)
     for _ in course(state, rules, action):

@@ -145,13 +145,7 @@ def facts_of_state(state: State, rules: Rules) -> Facts:
 
 
 def facts_of_row(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> Facts:
-    """Return the facts of an observation.
-
-    Args:
-        row: int8[D].
-        sections: its layout, padded or not.
-        rules: the table's rules.
-    """
+    """Return the facts of an observation, int8[D], with its layout, padded or not."""
     numbers = {section.name: row[section.start : section.stop].astype(np.int64) for section in sections}
     seats = len(numbers["to_act"])
     jerseys = numbers["jerseys"].reshape(seats, NUM_SETS)

@@ -62,15 +62,7 @@ _LEGEND: Final = (
 
 
 def draw_race(state: State, rules: Rules) -> str:
-    """Draw the race.
-
-    Args:
-        state: a record of `STATE` (element of the recarray that an environment holds).
-        rules: the table's rules.
-
-    Returns:
-        Several lines of at most 100 characters, without a newline at the end.
-    """
+    """Draw the race, in lines of at most 100 characters."""
     facts = facts_of_state(state, rules)
     names = [f"player_{seat}" for seat in range(rules.players)]
     lines = [f"turn {int(state.turn) + 1}  |  {_lap(facts, rules)}", _stock(facts), _this_turn(state, rules)]
@@ -85,13 +77,7 @@ def draw_race(state: State, rules: Rules) -> str:
 
 
 def view(state: State, rules: Rules, seat: int) -> str:
-    """Draw the race for a seat; it is the same for all, since only the order of cards is hidden.
-
-    Args:
-        state: a record of `STATE`.
-        rules: the table's rules.
-        seat: ignored.
-    """
+    """Draw the race for a seat; it is the same for all, since only the order of cards is hidden."""
     return draw_race(state, rules)
 
 
@@ -304,15 +290,7 @@ def _retire(rules: Rules) -> str:
 
 
 def draw_end(state: State, rules: Rules) -> str:
-    """Describe the winner, the way of winning, and the ranking.
-
-    Args:
-        state: the record of a race that is over.
-        rules: the table's rules.
-
-    Returns:
-        Several lines, without a newline at the end.
-    """
+    """Describe the winner of a race that is over, the way of winning, and the ranking."""
     seats = range(rules.players)
     winners = [seat for seat in seats if plain(has_won)(state, rules, seat)]
     lines = [_result(state, rules, winners)]
@@ -350,16 +328,7 @@ def _result(state: State, rules: Rules, winners: Sequence[int]) -> str:
 
 
 def describe(row: npt.NDArray[np.int8], sections: Sequence[Section], rules: Rules) -> str:
-    """Describe an observation.
-
-    Args:
-        row: int8[D], the observation.
-        sections: its layout.
-        rules: the table's rules.
-
-    Returns:
-        Several lines, without a newline at the end.
-    """
+    """Describe an observation, int8[D], in several lines."""
     facts = facts_of_row(row, sections, rules)
     names = [Names(rules.players, rules.teams).seat(offset) for offset in range(rules.players)]
     lines = [_lap(facts, rules), _stock(facts), f"rainbow rider: {_here(facts, rules)}"]

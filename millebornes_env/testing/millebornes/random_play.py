@@ -54,8 +54,21 @@ _LONE_DRIVER: Final = 8
 """Number of rounds for each one in which all teams but one idle."""
 
 
-def _weights(*, distance: int, hazard: int, remedy: int, safety: int, discard: int = 1) -> Weights:
-    """Weight cards to lay by their kinds, all discards alike, and both answers to a question equally."""
+def _weights(
+    *,
+    distance: int,
+    hazard: int,
+    remedy: int,
+    safety: int,
+    discard: int = 1,
+    kept: range = range(0),
+    claim: int = 1,
+    refused: int | None = None,
+) -> Weights:
+    """Weight cards to lay by their kinds, all discards but those of cards `kept` alike, and answers.
+
+    Both answers to a question have weight 1, except for a claim and for an answer that is `refused`.
+    """
     weights = np.ones(num_actions(MAX_TEAMS), np.int64)
     weights[:NUM_DISTANCES] = distance
     weights[ACCIDENT:REPAIRS] = hazard
@@ -63,51 +76,36 @@ def _weights(*, distance: int, hazard: int, remedy: int, safety: int, discard: i
     weights[REPAIRS:DRIVING_ACE] = remedy
     weights[DRIVING_ACE:NUM_CARD_TYPES] = safety
     weights[FIRST_DISCARD:CLAIM_COUP_FOURRE] = discard
+    weights[[FIRST_DISCARD + card for card in kept]] = 0
+    weights[CLAIM_COUP_FOURRE] = claim
+    if refused is not None:
+        weights[refused] = 0
     return weights
 
 
-def _driver() -> Weights:
-    """Prefer all cards that help to drive; discard last."""
-    weights = _weights(distance=1000, hazard=10, remedy=1000, safety=100)
-    weights[CLAIM_COUP_FOURRE] = 10
-    return weights
-
-
-def _attacker() -> Weights:
-    """Lay hazards first."""
-    return _weights(distance=30, hazard=1000, remedy=30, safety=10)
-
-
-def _hoarder() -> Weights:
-    """Keep safeties for a coup fourré."""
-    weights = _weights(distance=100, hazard=10, remedy=100, safety=0, discard=10)
-    weights[FIRST_DISCARD + DRIVING_ACE : CLAIM_COUP_FOURRE] = 0
-    weights[PASS] = 0
-    return weights
-
-
-def _idler() -> Weights:
-    """Discard only, so that the draw pile runs empty and others score a shut-out."""
-    return _weights(distance=0, hazard=0, remedy=0, safety=0)
-
-
-def _finisher() -> Weights:
-    """Drive, keep distance cards, and always call the extension."""
-    weights = _weights(distance=10_000, hazard=1, remedy=10_000, safety=100, discard=10)
-    weights[FIRST_DISCARD : FIRST_DISCARD + NUM_DISTANCES] = 0
-    weights[EXTEND] = 1
-    weights[FINISH] = 0
-    return weights
-
+_SAFETIES: Final = range(DRIVING_ACE, NUM_CARD_TYPES)
 
 WEIGHTS: Final = np.stack(
     [
         _weights(distance=1, hazard=1, remedy=1, safety=1),
-        _driver(),
-        _attacker(),
-        _hoarder(),
-        _idler(),
-        _finisher(),
+        # prefers all cards that help to drive, and discards last
+        _weights(distance=1000, hazard=10, remedy=1000, safety=100, claim=10),
+        # lays hazards first
+        _weights(distance=30, hazard=1000, remedy=30, safety=10),
+        # keeps safeties for a coup fourré
+        _weights(distance=100, hazard=10, remedy=100, safety=0, discard=10, kept=_SAFETIES, refused=PASS),
+        # discards only, so that the draw pile runs empty and others score a shut-out
+        _weights(distance=0, hazard=0, remedy=0, safety=0),
+        # drives, keeps distance cards, and always calls the extension
+        _weights(
+            distance=10_000,
+            hazard=1,
+            remedy=10_000,
+            safety=100,
+            discard=10,
+            kept=range(NUM_DISTANCES),
+            refused=FINISH,
+        ),
     ]
 )
 """int64[styles, actions], for the largest number of teams."""

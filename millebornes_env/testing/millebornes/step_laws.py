@@ -93,15 +93,7 @@ def is_anything_legal(mask: Int8Array) -> bool:
 
 @rule
 def step_violation(before: State, after: State, rules: RulesRecord, action: int, steps: int) -> int:
-    """Return the first law that a step breaks, or NO_VIOLATION.
-
-    Args:
-        before: the game before the step.
-        after: the game after it.
-        rules: the table's rules.
-        action: action of the seat.
-        steps: number of steps of the round so far, including this one.
-    """
+    """Return the first law that a step breaks, or NO_VIOLATION; it was the `steps`-th of the round."""
     shown = shown_card(before, action)
     drawn = int(before.draw_pile) - int(after.draw_pile)
     result = require(
