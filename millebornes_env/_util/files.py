@@ -236,8 +236,8 @@ def save_picture(path: Path, plot: Callable[[], Figure]) -> str:
     return ""
 
 
-def save_figure_atomically(figure: Figure, path: Path, *, dots_per_inch: int = 150) -> None:
+def save_figure_atomically(figure: Figure, path: Path) -> None:
     """Write a Matplotlib figure whole or not at all, in the format of its suffix (PNG without one)."""
     content = io.BytesIO()
-    figure.savefig(content, format=path.suffix.lstrip(".") or "png", dpi=dots_per_inch)
+    figure.savefig(content, format=path.suffix.lstrip(".") or "png", dpi=150)
     write_bytes_atomically(path, content.getvalue())

@@ -64,20 +64,19 @@ def toml_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MO
         raise error(f"{path}: this is not TOML: {problem}") from None
 
 
-def json_of_file(path: Path, error: type[MilleBornesError], most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+def json_of_file(path: Path, error: type[MilleBornesError]) -> dict[str, Any]:
     """Parse a file with a JSON object.
 
     Args:
         path: the file.
         error: class of the error for invalid content.
-        most_bytes: size limit.
 
     Raises:
         OSError: the file cannot be read; FileNotFoundError if it is missing.
         MilleBornesError: of the class `error`; the message names the file.
     """
     try:
-        content = json.loads(text_of_file(path, error, most_bytes))
+        content = json.loads(text_of_file(path, error))
     except error:
         raise
     except (ValueError, RecursionError) as problem:  # not JSON; a number of thousands of digits; too deep

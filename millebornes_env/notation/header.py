@@ -14,7 +14,8 @@ from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import MilleBornesError, NotationError, OptionError, StateError
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
-from millebornes_env.notation.lines import Line, lines_of, number_in, number_of, table_words
+from millebornes_env.games.sheets import table_words
+from millebornes_env.notation.lines import Line, lines_of, number_in, number_of
 
 HEADER: Final = ("edition", "table", "key", "episode")
 """The names of these lines, in order."""
@@ -128,7 +129,7 @@ def words_of_header(state: Any, edition: Any, rules: Any, key: bool) -> dict[str
     """Return these lines as words by name; without a key, chance is left to the reader of the position."""
     usual = edition.table(rules.players)
     table = f"{rules.players} players" if usual == rules and rules.teams == rules.players else ""
-    said = {"edition": edition.label, "table": table or table_words(rules)}
+    said = {"edition": edition.label, "table": table or table_words(rules.players, rules.teams)}
     if key:
         said["key"] = " ".join(str(int(word)) for word in state.key)
     if int(state.episode):
@@ -143,7 +144,7 @@ def checked_table(edition: Any, rules: Any) -> None:
         raise NotationError(f"the rules are those of a table, such as env.rules; got {type(rules).__name__}")
     if edition.table(players, teams) != rules:
         raise NotationError(
-            f"the rules are not those of {edition.label!r} at the table of {table_words(rules)}"
+            f"the rules are not those of {edition.label!r} at the table of {table_words(players, teams)}"
         )
     shipped = find_game(edition.game).shipped
     if edition.name in shipped and find_edition(edition.label).table(players, teams) != rules:

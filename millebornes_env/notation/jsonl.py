@@ -69,7 +69,7 @@ def read_jsonl(
             if not line.removeprefix(codecs.BOM_UTF8).strip():
                 continue
             try:
-                record = record_of_entries(_parsed(line), edition=edition, players=players, teams=teams)
+                record = record_of_entries(_parsed(line), edition, players, teams)
             except MilleBornesError as error:
                 raise NotationError(f"{path}, line {number}: {error}") from None
             yield record

@@ -17,6 +17,7 @@ from millebornes_env._util.texts import closest, shortened
 from millebornes_env.engine.rulebook import TableRules
 from millebornes_env.errors import NotationError, shown
 from millebornes_env.games.millebornes.cards import DECK_SIZE, Card
+from millebornes_env.games.sheets import table_words
 
 CARD_WORDS: Final = tuple(card.name.lower().removeprefix("distance_") for card in Card)
 """The name of each card in texts, by card id: `25`, `out_of_gas`, `right_of_way`."""
@@ -204,15 +205,9 @@ def _index_of(line: Line, word: str, what: str, count: int, rules: TableRules) -
     if re.fullmatch(r"[0-9]+", word) is None:
         raise line.error(f"{shown(word)} is not a {what}; write its number, 0 to {count - 1}")
     if len(word) > _MOST_DIGITS or int(word) >= count:
-        raise line.error(
-            f"there is no {what} {shortened(word)}: the table has {table_words(rules)}, counted from 0"
-        )
+        table = table_words(rules.players, rules.teams)
+        raise line.error(f"there is no {what} {shortened(word)}: the table has {table}, counted from 0")
     return int(word)
-
-
-def table_words(rules: TableRules) -> str:
-    """Return the name of a table in texts: `4 players in 2 teams`."""
-    return f"{rules.players} players in {rules.teams} teams"
 
 
 # Cards -----------------------------------------------------------------------------------------------------

@@ -266,11 +266,7 @@ def _is_plays(number: int, line: str) -> bool:
 
 
 def record_of_entries(
-    entries: object,
-    *,
-    edition: str | Path | Sheet = USUAL_EDITION,
-    players: int = USUAL_PLAYERS,
-    teams: int | None = None,
+    entries: object, edition: str | Path | Sheet, players: int, teams: int | None
 ) -> Record:
     """Return the record of a dictionary made by `entries_of`; see `read_record`."""
     if not isinstance(entries, dict):

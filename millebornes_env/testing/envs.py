@@ -135,8 +135,7 @@ class _EnvCheck:
             raise self._failed(
                 f"agent_selection is {shown(seats)}; the seats are 0 to {self._env.players - 1}"
             )
-        check = self._step % CHECKED_CLOSELY == 0
-        if check:
+        if self._step % CHECKED_CLOSELY == 0:
             self._check_records(observations["action_mask"])
         return {name: array.copy() for name, array in observations.items()}
 

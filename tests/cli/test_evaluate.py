@@ -55,16 +55,11 @@ def test_saved_results(tmp_path: Path) -> None:
     results = evaluate("greedy", ["random", "holder:pile=8"], deals=1)
     path = tmp_path / "new" / "results.json"
     save_results(path, results, {"seed": 1, "comment": "für alle"})
-    content = loaded(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
     assert content["results"] == [result.as_json() for result in results]
     assert content["config"] == {"seed": 1, "comment": "für alle"}
     assert {"python", "numpy", "numba"} <= set(content["versions"])
     assert content["created"].endswith("+00:00")
-
-
-def loaded(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
 
 
 def test_the_command_prints_a_table_and_writes_both_files(
@@ -75,7 +70,7 @@ def test_the_command_prints_a_table_and_writes_both_files(
     printed = capsys.readouterr()
     for word in ("holder:pile=8", "greedy", "random", "parker, 3 players", "in all other teams", "33.3 %"):
         assert word in printed.out
-    content = loaded(tmp_path / "found.json")
+    content = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
     assert [(one["agent"], one["opponent"], one["num_episodes"]) for one in content["results"]] == [
         ("holder:pile=8", "greedy", 12),
         ("holder:pile=8", "random", 12),
@@ -154,27 +149,19 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch:
 # Run folders.
 
 
-def make_run(folder: Path, seats: int = 2, **changes: object) -> None:
-    """An untrained policy of one layer."""
-    env = vector_env(1, players=seats)
-    write_run(folder, env, network_for(env, ()), **changes)
-
-
 @pytest.mark.parametrize("inside", [True, False])
 def test_a_run_folder_is_evaluated_at_its_own_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: bool
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = Path("greedy") if inside else tmp_path / "runs" / "a,b=c"  # names that could mean something else
-    make_run(folder, seats=3)
+    env = vector_env(1, players=3)
+    write_run(folder, env, network_for(env, ()))
     assert main(["--run-dir", str(folder), "--deals", "1"]) == 0
-    content = loaded(folder / "evaluation.json")
+    content = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
     assert [one["opponent"] for one in content["results"]] == ["random", "greedy", "holder"]
     assert content["config"]["players"] == 3
     assert (folder / "evaluation.png").exists()
-
-
-# Wrong arguments.
 
 
 # Stopped, or an agent that breaks the rules.

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from millebornes_env import agents
 from millebornes_env.agents import registry
-from millebornes_env.games.registry import GAMES
+from millebornes_env.games.registry import GAMES, Game, SheetOfTables, register_game
 from tests.pages import section_of
 
 PAGE = section_of("docs/environment/extend.md", "Add a game")
@@ -45,11 +46,16 @@ def pig_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     sys.modules.pop("pig", None)
 
 
+def entry(pig: ModuleType, name: Any = "pig", **changes: Any) -> Game:
+    """Return an entry of the registry with pig's rulebook and tables, in a sheet of the same name."""
+    return Game(
+        **{"name": name, "rulebook": pig, "sheets": [SheetOfTables(name, name, pig.TABLES)]} | changes
+    )
+
+
 @pytest.fixture
 def pig(pig_file: Path) -> ModuleType:
     """Return the module, its game registered."""
     module = importlib.import_module("pig")
-    from millebornes_env.games.registry import Game, SheetOfTables, register_game  # noqa: PLC0415
-
-    register_game(Game(name="pig", rulebook="pig", sheets=[SheetOfTables("pig", "pig", module.TABLES)]))
+    register_game(entry(module, rulebook="pig"))
     return module

@@ -12,8 +12,9 @@ import pytest
 from millebornes_env import vector_env
 from millebornes_env.errors import EditionError, GameError, OptionError
 from millebornes_env.games.millebornes.editions import edition, editions
-from millebornes_env.games.registry import DEFAULT_GAME, GAMES, Game, SheetOfTables, register_game
+from millebornes_env.games.registry import DEFAULT_GAME, GAMES, SheetOfTables, register_game
 from millebornes_env.games.registry import edition as find_edition
+from tests.games.conftest import entry
 
 CHECKOUT = Path(__file__).parents[2]
 PARKER = CHECKOUT / "millebornes_env" / "games" / "millebornes" / "sheets" / "parker.toml"
@@ -74,7 +75,7 @@ def test_a_game_can_read_files(pig: ModuleType, tmp_path: Path) -> None:
     def read(given: Any) -> SheetOfTables:
         return SheetOfTables("hog", Path(given).stem, pig.TABLES)
 
-    register_game(Game(name="hog", rulebook="pig", sheets=read, sheet_names=("hog",)))
+    register_game(entry(pig, "hog", sheets=read, sheet_names=("hog",)))
     path = own_sheet(tmp_path, 'game = "hog"')
     assert vector_env(1, path).edition.label == "mine"
     assert vector_env(2, "hog").game is GAMES["hog"]
@@ -101,27 +102,21 @@ def test_a_sheet_of_a_game_that_is_not_there(pig: ModuleType) -> None:
         vector_env(1, sheet)
 
 
-def entry(pig: ModuleType, **changes: Any) -> Game:
-    name = changes.get("name", "hog")
-    usual = {"name": name, "rulebook": "pig", "sheets": [SheetOfTables(name, "hog", pig.TABLES)]}
-    return Game(**(usual | changes))
-
-
 @pytest.mark.parametrize(
     ("make", "told"),
     [
         (lambda pig: "pig", "a game is registered by a millebornes_env.games.registry.Game; got 'pig'"),
-        (lambda pig: entry(pig, hooks={"render.drew": print}), "Did you mean 'render.draw'?"),
-        (lambda pig: entry(pig, name="my game"), "a game cannot be called 'my game': its name is made of"),
-        (lambda pig: entry(pig, name=3), "a game cannot be called 3: its name is made of"),
-        (lambda pig: entry(pig, name="millebornes"), "the game 'millebornes' comes with the package"),
-        (lambda pig: entry(pig, sheets=[]), "the game 'hog' has no sheets: it needs at least one"),
+        (lambda pig: entry(pig, "hog", hooks={"render.drew": print}), "Did you mean 'render.draw'?"),
+        (lambda pig: entry(pig, "my game"), "a game cannot be called 'my game': its name is made of"),
+        (lambda pig: entry(pig, 3), "a game cannot be called 3: its name is made of"),
+        (lambda pig: entry(pig, "millebornes"), "the game 'millebornes' comes with the package"),
+        (lambda pig: entry(pig, "hog", sheets=[]), "the game 'hog' has no sheets: it needs at least one"),
         (
-            lambda pig: entry(pig, sheets=[SheetOfTables("pig", "hog", pig.TABLES)]),
+            lambda pig: entry(pig, "hog", sheets=[SheetOfTables("pig", "hog", pig.TABLES)]),
             "the sheet 'hog' says that it is of the game 'pig'; it is registered for 'hog'",
         ),
         (
-            lambda pig: entry(pig, sheets=[SheetOfTables("hog", "parker", pig.TABLES)]),
+            lambda pig: entry(pig, "hog", sheets=[SheetOfTables("hog", "parker", pig.TABLES)]),
             "the game 'hog' has a sheet 'parker', and so has the game 'millebornes': the name of",
         ),
     ],
@@ -138,6 +133,6 @@ def test_entries_that_cannot_be(pig: ModuleType, make: Callable[[ModuleType], An
 def test_a_rulebook_that_lacks_something_is_told_when_it_is_asked_for(pig: ModuleType) -> None:
     half = ModuleType("half")
     vars(half).update({name: value for name, value in vars(pig).items() if name != "start"}, __name__="half")
-    register_game(entry(pig, rulebook=half))
+    register_game(entry(pig, "hog", rulebook=half))
     with pytest.raises(GameError, match="the rulebook half has no start"):
         vector_env(1, "hog")

@@ -22,10 +22,10 @@ from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.policy.network import InputSpec
 from millebornes_env.agents.policy.writing import save_policy_files
 from millebornes_env.errors import AgentError, EditionError, IllegalActionError, OptionError
-from millebornes_env.games.registry import Everything, Game, SheetOfTables, register_game
+from millebornes_env.games.registry import Everything, register_game
 from millebornes_env.testing import check_env
 from tests.agents.policies import network
-from tests.games.conftest import PAGE, examples
+from tests.games.conftest import PAGE, entry, examples
 from tests.patience import SECONDS_OF_A_HANG
 
 
@@ -196,19 +196,13 @@ def test_parts_are_used_once_they_are_there(pig: ModuleType) -> None:
         wrong = np.flatnonzero(states["turn"] > rules.goal + 5)
         return (int(wrong[0]), "the turn is too long") if len(wrong) else None
 
-    register_game(
-        Game(
-            name="pig",
-            rulebook=pig,
-            sheets=[SheetOfTables("pig", "pig", pig.TABLES)],
-            hooks={
-                "games.audit": audit,
-                "render.draw": lambda state, rules: f"turn {state.turn}",
-                "render.draw_end": lambda state, rules: f"won by {state.winner}",
-                "render.describe": lambda row, sections, rules: f"{sections[0].name}: {row[0]}",
-            },
-        )
-    )
+    hooks = {
+        "games.audit": audit,
+        "render.draw": lambda state, rules: f"turn {state.turn}",
+        "render.draw_end": lambda state, rules: f"won by {state.winner}",
+        "render.describe": lambda row, sections, rules: f"{sections[0].name}: {row[0]}",
+    }
+    register_game(entry(pig, hooks=hooks))
     env = vector_env(3, "pig", seed=1)
     env.reset()
     env.step(env.sample_actions())

@@ -20,8 +20,8 @@ from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.cli.arena import main as play_arena
 from millebornes_env.cli.evaluate import main as play_evaluation
 from millebornes_env.errors import ArenaError, OptionError
-from millebornes_env.games.registry import Game, SheetOfTables, register_game
-from tests.games.conftest import examples
+from millebornes_env.games.registry import register_game
+from tests.games.conftest import entry, examples
 
 
 @pytest.fixture
@@ -33,10 +33,6 @@ def hold_at(pig: ModuleType, monkeypatch: pytest.MonkeyPatch) -> type:
     agents.register("hold_at", names["HoldAt"])
     result: type = names["HoldAt"]
     return result
-
-
-def entry(pig: ModuleType, **parts: Any) -> Game:
-    return Game(name="pig", rulebook=pig, sheets=[SheetOfTables("pig", "pig", pig.TABLES)], **parts)
 
 
 def test_it_is_even_and_the_same_for_every_number_of_threads(hold_at: type) -> None:

@@ -9,7 +9,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -55,18 +55,17 @@ WORDS = (
 TOKEN = re.compile(r"[A-Za-z_]+|[0-9]+|\s|.")
 Edit = tuple[str, float, float, str]
 
-EDITS = st.lists(
-    st.tuples(
-        st.sampled_from(
-            ["replace", "insert", "delete", "move card", "swap lines", "drop line", "double line"]
-        ),
-        st.floats(0, 1, exclude_max=True),
-        st.floats(0, 1, exclude_max=True),
-        st.one_of(st.sampled_from(WORDS), st.text(max_size=3)),
-    ),
-    min_size=1,
-    max_size=3,
-)
+IN_A_LINE = ("replace", "insert", "delete")
+OF_LINES = ("swap lines", "drop line", "double line")
+
+
+def edits_of(kinds: tuple[str, ...], words: tuple[str, ...]) -> st.SearchStrategy[list[Edit]]:
+    """Draw one to three edits: a kind, two places and a word."""
+    place, word = st.floats(0, 1, exclude_max=True), st.one_of(st.sampled_from(words), st.text(max_size=3))
+    return st.lists(st.tuples(st.sampled_from(kinds), place, place, word), min_size=1, max_size=3)
+
+
+EDITS = edits_of((*IN_A_LINE, "move card", *OF_LINES), WORDS)
 
 
 def check_length(error: Exception, begin: str = "") -> None:
@@ -81,29 +80,14 @@ def edited(text: str, edits: list[Edit]) -> str:
     return text
 
 
-def in_a_line(change: Callable[[list[str], int, str], None]) -> Callable[..., str]:
-    """The edit of one token in one line."""
-
-    def apply(lines: list[str], line: float, token: float, word: str) -> str:
-        number = int(line * len(lines))
-        tokens = TOKEN.findall(lines[number]) or [" "]
-        change(tokens, int(token * len(tokens)), word)
-        lines[number] = "".join(tokens)
-        return "\n".join(lines)
-
-    return apply
-
-
-def replace_token(tokens: list[str], place: int, word: str) -> None:
-    tokens[place] = word
-
-
-def insert_token(tokens: list[str], place: int, word: str) -> None:
-    tokens.insert(place, f" {word} ")
-
-
-def delete_token(tokens: list[str], place: int, _word: str) -> None:
-    del tokens[place]
+def edited_line(change: str, lines: list[str], line: float, token: float, word: str) -> str:
+    """Edit one token in one line."""
+    number = int(line * len(lines))
+    tokens = TOKEN.findall(lines[number]) or [" "]
+    place, new = int(token * len(tokens)), {"replace": [word], "insert": [f" {word} "], "delete": []}[change]
+    tokens[place : place + (change != "insert")] = new
+    lines[number] = "".join(tokens)
+    return "\n".join(lines)
 
 
 def move_card(lines: list[str], line: float, other: float, _word: str) -> str:
@@ -134,9 +118,7 @@ def double_line(lines: list[str], line: float, other: float, _word: str) -> str:
 
 
 EDITING: dict[str, Callable[..., str]] = {
-    "replace": in_a_line(replace_token),
-    "insert": in_a_line(insert_token),
-    "delete": in_a_line(delete_token),
+    **{change: partial(edited_line, change) for change in IN_A_LINE},
     "move card": move_card,
     "swap lines": swap_words,
     "drop line": drop_line,
@@ -201,11 +183,9 @@ def read_or_refuse(source: int, edits: list[Edit], choices: list[float]) -> None
     play_on(result, choices)
 
 
-test_a_position_with_other_words_reads_or_is_refused = settings(
-    max_examples=50, deadline=None, derandomize=True, database=None
-)(POSITIONS(read_or_refuse))
+test_a_position_with_other_words_reads_or_is_refused = settings(max_examples=50)(POSITIONS(read_or_refuse))
 test_positions_with_other_words_at_length = pytest.mark.slow(
-    settings(max_examples=2000, deadline=None, derandomize=True, database=None)(POSITIONS(read_or_refuse))
+    settings(max_examples=2000)(POSITIONS(read_or_refuse))
 )
 
 
@@ -217,7 +197,7 @@ def record_texts() -> list[str]:
     return [str(played(*table, seed=7, rounds=1)[0]) for table in (TABLES[0], TABLES[9], TABLES[-1])]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2), EDITS)
 def test_a_record_with_other_words_plays_or_is_refused(source: int, edits: list[Edit]) -> None:
     try:
@@ -248,7 +228,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=50, deadline=None, derandomize=True, database=None)
+@settings(max_examples=50)
 @given(
     st.dictionaries(
         st.sampled_from(["millebornes", "position", "plays", "result", "resutl"]),
@@ -281,7 +261,7 @@ def test_a_line_with_other_entries_reads_or_is_refused(
 # Sheets -----------------------------------------------------------------------------------------------------
 
 SHEET_WORDS = (
-    *(
+    *[
         "true",
         "false",
         "0",
@@ -297,8 +277,8 @@ SHEET_WORDS = (
         '"play_out"',
         '"no"',
         "[]",
-    ),
-    *(
+    ],
+    *[
         "=",
         "{",
         "}",
@@ -309,24 +289,15 @@ SHEET_WORDS = (
         "max_200",
         "copies_of_25",
         "\\u0000",
-        "\0",
+        "\x00",
         "\ufeff",
-    ),
+    ],
     *("9" * 20, "0x" + "f" * 5000, "[" * 2000, '"', "'''", "#", ".", "\n"),
 )
-SHEET_EDITS = st.lists(
-    st.tuples(
-        st.sampled_from(["replace", "insert", "delete", "swap lines", "drop line", "double line"]),
-        st.floats(0, 1, exclude_max=True),
-        st.floats(0, 1, exclude_max=True),
-        st.one_of(st.sampled_from(SHEET_WORDS), st.text(max_size=3)),
-    ),
-    min_size=1,
-    max_size=3,
-)
+SHEET_EDITS = edits_of((*IN_A_LINE, *OF_LINES), SHEET_WORDS)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True, database=None)
+@settings(max_examples=50)
 @given(SHEET_EDITS)
 def test_a_sheet_with_other_words_reads_or_is_refused(edits: list[Edit]) -> None:
     text = edited(PARKER.read_text(encoding="utf-8").replace('"parker"', '"mine"', 1), edits)

@@ -21,6 +21,7 @@ from millebornes_env.games.millebornes.legality import write_mask
 from millebornes_env.games.millebornes.rules import Rules, rules_record
 from millebornes_env.games.millebornes.state import PHASE_NAMES, ROUND_OVER, StateArray, new_states
 from millebornes_env.games.millebornes.turn import start_match, start_next_round, step
+from millebornes_env.games.millebornes.winning import is_match_over
 from millebornes_env.notation import Position, read_position, write_position
 from millebornes_env.notation.millebornes.position_reader import LINE_NAMES
 from tests.each import each
@@ -30,11 +31,13 @@ from tests.support import Position as Table
 ROOT = Path(__file__).parents[2]
 SHEETS = ROOT / "millebornes_env" / "games" / "millebornes" / "sheets"
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
-FIRST_DISCARD, LAST_DISCARD = 19, 37
 
 
-def games(rules: Rules, seed: int, rounds: int = 2) -> Iterator[StateArray]:
-    """The record, the same one every time, before every play of a match that lays cards when it can."""
+def moves(rules: Rules, seed: int, rounds: int = 2) -> Iterator[tuple[StateArray, int | None]]:
+    """The record, the same one every time, and the next play (None at the end of a round), of a match.
+
+    Cards are laid when that is possible.
+    """
     chance, table = random.Random(seed), rules_record(rules)
     states = new_states(1)
     state = states[0]
@@ -43,16 +46,23 @@ def games(rules: Rules, seed: int, rounds: int = 2) -> Iterator[StateArray]:
     start_match(state, table)
     mask = np.zeros(num_actions(rules.teams), np.int8)
     while True:
-        yield states
         if int(state.phase) == ROUND_OVER:
+            yield states, None
             rounds -= 1
-            if rounds == 0:
+            if rounds == 0 or is_match_over(state, table):
                 return
             start_next_round(state, table)
             continue
         write_mask(state, table, mask)
         legal = np.flatnonzero(mask).tolist()
-        step(state, table, chance.choice([one for one in legal if not 19 <= one <= 37] or legal))
+        action = chance.choice([one for one in legal if not 19 <= one <= 37] or legal)
+        yield states, action
+        step(state, table, action)
+
+
+def games(rules: Rules, seed: int, rounds: int = 2) -> Iterator[StateArray]:
+    """The records of `moves` alone."""
+    return (states for states, _ in moves(rules, seed, rounds))
 
 
 def position(*lines: str) -> Position:

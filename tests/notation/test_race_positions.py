@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millebornes_env import edition, vector_env
-from millebornes_env.errors import NotationError, OptionError, StateError
+from millebornes_env.errors import NotationError, OptionError
 from millebornes_env.games.wielerspel import rulebook
 from millebornes_env.games.wielerspel.audit import first_violation
 from millebornes_env.games.wielerspel.rules import rules_array
-from millebornes_env.games.wielerspel.state import PHASE_NAMES, RACE_OVER, STATE
+from millebornes_env.games.wielerspel.state import PHASE_NAMES, RACE_OVER
 from millebornes_env.notation import Position, read_position, write_position
 from millebornes_env.notation.wielerspel.words import LINE_NAMES
 from tests.each import each
@@ -151,8 +151,6 @@ WRONG = {
     "rolls: 4 by seat 0": ["Did you mean 'rolled'?"],
     "energy 1: 5": ["there is only one 'energy'"],
     "servants: 4": ["it must name the seat, such as 'servants 0'"],
-    "servants 3: 4": ["there is no seat 3: the table has 3 players"],
-    "energy:": ["nothing follows the colon"],
     "energy: 1 2": ["expected a number for each seat, 3 in all; got 2"],
     "energy: 1 2 61": ["seat 2's is 61; it must be from 0 to 60"],
     "energy: 1 2 x": ["'x'; it must be a whole number"],
@@ -178,7 +176,6 @@ WRONG = {
     "deck: suply_5": ["there is no chance card 'suply_5'. Did you mean 'supply_5'?"],
     "deck: joker": ["The cards are: supply_5, tail_wind_2"],
     "deck: 5x supply_5": ["there are 4 of supply_5 in all"],
-    "deck: 2x": ["a card must follow 2x"],
     "key: 1": ["a key is two whole numbers"],
     "rolled: 4 by seat 0": ["this is about a turn in progress", "to act: seat 0, bid"],
     "edition: ducth": ["there is no edition 'ducth'", "arc_en_ciel"],
@@ -244,10 +241,6 @@ def test_a_decision_that_cannot_be_is_refused(change: tuple[str, str]) -> None:
 def test_a_record_that_is_none_is_refused() -> None:
     state = race(AN_AUCTION).state
     rules = SHEET.table(3)
-    with pytest.raises(StateError, match="one record of a game is needed"):
-        write_position(np.zeros(2, STATE), SHEET, rules)
-    with pytest.raises(NotationError, match="the rules are not those of 'arc_en_ciel'"):
-        write_position(state, SHEET, rules._replace(energy=59))
     with pytest.raises(NotationError, match="the rules are those of a table"):
         write_position(state, SHEET, "rules")
     state["energy"][0, 1] = 61
@@ -305,23 +298,7 @@ def test_the_page_names_every_line_and_its_examples_read() -> None:
 
 # Texts that were tampered with -----------------------------------------------------------------------------
 
-STRAY = (
-    "",
-    "0",
-    "-1",
-    "61",
-    "4x",
-    "seat",
-    "|",
-    ":",
-    "#",
-    "none",
-    "...",
-    "escape",
-    "\u00b2",
-    "\x00",
-    "9" * 30,
-)
+STRAY = ("", *["0", "-1", "61", "4x", "seat", "|", ":", "#", "none", "...", "escape", "²", "\x00"], "9" * 30)
 
 
 @each("seed", range(3))

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import random
 from typing import Any
 
 import numpy as np
 import pytest
 
-from millebornes_env import edition, editions
+from millebornes_env import edition
 from millebornes_env.errors import NotationError, OptionError, StateError
 from millebornes_env.games.millebornes.actions import num_actions
-from millebornes_env.games.millebornes.legality import write_mask
-from millebornes_env.games.millebornes.rules import rules_record
-from millebornes_env.games.millebornes.state import ROUND_OVER, StateArray, new_states
-from millebornes_env.games.millebornes.turn import start_match, start_next_round, step
-from millebornes_env.games.millebornes.winning import is_match_over
+from millebornes_env.games.millebornes.state import StateArray, new_states
 from millebornes_env.notation import (
     Play,
     Record,
@@ -29,8 +24,8 @@ from millebornes_env.notation import (
 )
 from millebornes_env.notation.millebornes.positions import Position, read_position
 from tests.each import each
+from tests.notation.test_positions import TABLES, moves
 
-TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
 POSITION = "battle 0: roll\nhand 0: 25 stop\nhand 1: roll 50\nstream 0: 50 ...\nstream 1: 75 ...\n"
 
 
@@ -38,26 +33,10 @@ def played(
     name: str, players: int, teams: int, seed: int, rounds: int = 2
 ) -> tuple[Record, list[StateArray]]:
     """A record of random play, made by `record_of`, and the states met on the way."""
-    chance = random.Random(seed)
     rules = edition(name).table(players, teams)
-    table, states = rules_record(rules), new_states(1)
-    states["key"] = [chance.getrandbits(32), chance.getrandbits(32)]
-    start_match(states[0], table)
-    position = Position(edition(name), rules, states.copy())
-    actions, seen = [], [states.copy()]
-    mask = np.zeros(num_actions(teams), np.int8)
-    while True:
-        if states[0].phase == ROUND_OVER:
-            rounds -= 1
-            if rounds == 0 or is_match_over(states[0], table):
-                return record_of(position, actions), seen
-            start_next_round(states[0], table)
-        else:
-            write_mask(states[0], table, mask)
-            legal = np.flatnonzero(mask).tolist()
-            actions.append(chance.choice([one for one in legal if not 19 <= one <= 37] or legal))
-            step(states[0], table, actions[-1])
-        seen.append(states.copy())
+    met = [(states.copy(), action) for states, action in moves(rules, seed, rounds)]
+    position = Position(edition(name), rules, met[0][0])
+    return record_of(position, [action for _, action in met if action is not None]), [one for one, _ in met]
 
 
 def record(*plays: str, position: str = POSITION) -> Record:
@@ -196,19 +175,12 @@ def test_plays_that_no_text_was_read_for_are_counted() -> None:
     game = Record(read_position(POSITION), (Play(0, 0), Play(1, 1)))
     with pytest.raises(NotationError, match="play 2, 'seat 1: 50'"):
         list(replay(game))
-    with pytest.raises(NotationError, match="play 2, 'seat 1: 50'"):
-        record_of(game.position, [0, 1])
+    with pytest.raises(NotationError, match=r"play 2, 'seat 1: 50'.*the rules do not allow it now"):
+        record_of(game.position, itertools.cycle([0, 1]))  # reading stops at the first illegal action
     with pytest.raises(NotationError, match="no action 99"):
         record_of(game.position, [99])
     with pytest.raises(NotationError, match="no action 99"):
         write_record(Record(game.position, (Play(0, 99),)))
-
-
-def test_actions_without_end_are_refused() -> None:
-    """Reading stops at the first action that the rules do not allow."""
-    with pytest.raises(NotationError) as error:
-        record_of(read_position(POSITION), itertools.cycle([0, 1]))
-    refused(error.value, "play 2, 'seat 1: 50'", "the rules do not allow it now")
 
 
 @each("action", [1.5, "0", None, True, -1, 10**30])

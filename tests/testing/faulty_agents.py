@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,26 +62,20 @@ class Remembering(FirstLegal):
         return actions
 
 
-class Illegal(FirstLegal):
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
-        return np.where(action_masks.any(axis=1), action_masks.argmin(axis=1), -1)
+def last_legal(action_masks: np.ndarray) -> Any:
+    return np.where(action_masks.any(axis=1), 41 - action_masks[:, 41::-1].argmax(axis=1), -1)
 
 
-class Scalar(FirstLegal):
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
-        return int(action_masks[0].argmax())
+def wrong(name: str, choose: Callable[[np.ndarray], Any]) -> type[FirstLegal]:
+    """Make the class of an agent that chooses by the masks alone."""
+    return type(name, (FirstLegal,), {"act": lambda self, observations, action_masks: choose(action_masks)})
 
 
-class Squeezed(FirstLegal):
-    """Wrong for a batch of one only."""
-
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
-        return super().act(observations, action_masks).squeeze()
-
-
-class Floats(FirstLegal):
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
-        return super().act(observations, action_masks).astype(np.float64)
+Illegal = wrong("Illegal", lambda masks: np.where(masks.any(axis=1), masks.argmin(axis=1), -1))
+Scalar = wrong("Scalar", lambda masks: int(masks[0].argmax()))
+Squeezed = wrong("Squeezed", lambda masks: masks.argmax(axis=1).squeeze())  # wrong for a batch of one only
+Floats = wrong("Floats", lambda masks: masks.argmax(axis=1).astype(np.float64))
+PlaysOnAfterTheEnd = wrong("PlaysOnAfterTheEnd", lambda masks: masks.argmax(axis=1))
 
 
 class Raising(FirstLegal):
@@ -118,7 +113,7 @@ class SharedMemory(FirstLegal):
         self.calls.append(1)
         if len(self.calls) % 3:
             return super().act(observations, action_masks)
-        return np.where(action_masks.any(axis=1), 41 - action_masks[:, 41::-1].argmax(axis=1), -1)
+        return last_legal(action_masks)
 
 
 class RowsTogether(FirstLegal):
@@ -127,7 +122,7 @@ class RowsTogether(FirstLegal):
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
         if self.table.section(observations, "hand").std() > 0.6:
             return super().act(observations, action_masks)
-        return np.where(action_masks.any(axis=1), 41 - action_masks[:, 41::-1].argmax(axis=1), -1)
+        return last_legal(action_masks)
 
 
 class MemoryByRow(Remembering):
@@ -135,11 +130,6 @@ class MemoryByRow(Remembering):
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray, slot_ids: Any = None) -> Any:
         return super().act(observations, action_masks)
-
-
-class PlaysOnAfterTheEnd(FirstLegal):
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> Any:
-        return action_masks.argmax(axis=1)
 
 
 class ForTwo(FirstLegal):

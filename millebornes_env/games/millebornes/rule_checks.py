@@ -141,12 +141,9 @@ def _check_value(name: str, value: object) -> None:
         raise EditionError(f"the rule {name} is {shown(value)}: it may be " + _listed(choices))
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise EditionError(f"the rule {name} is {shown(value)}: it must be a whole number, 0 or more")
-    if value > _LARGEST:
-        raise EditionError(f"the rule {name} is {shown(value)}: it may be at most {_LARGEST}")
-    if name.startswith("points_") and value > MOST_POINTS:
-        raise EditionError(f"the rule {name} is {value}: it may be at most {MOST_POINTS}")
-    if name == "goal" and value > HIGHEST_GOAL:
-        raise EditionError(f"the rule goal is {value}: it may be at most {HIGHEST_GOAL}")
+    most = limits(name).most if name.startswith("points_") or name == "goal" else _LARGEST
+    if value > most:
+        raise EditionError(f"the rule {name} is {shown(value)}: it may be at most {most}")
 
 
 def _listed(choices: tuple[str, ...]) -> str:

@@ -26,6 +26,7 @@ from millebornes_env.games.millebornes.state import (
     STATE,
     StateArray,
 )
+from millebornes_env.games.sheets import table_words
 from millebornes_env.notation.header import checked_table, checked_words, one_record, read_table
 from millebornes_env.notation.lines import (
     CARD_WORDS,
@@ -33,7 +34,6 @@ from millebornes_env.notation.lines import (
     Line,
     by_key,
     position_lines,
-    table_words,
     words_of_counts,
     words_of_sequence,
 )
@@ -105,7 +105,7 @@ def _numbers_of(states: StateArray) -> SimpleNamespace:
 
 def _words_of(state: SimpleNamespace, edition: Edition, rules: Rules, key: bool) -> dict[str, str]:
     """Return all nonempty lines."""
-    said = {"edition": edition.label, "table": table_words(rules)}
+    said = {"edition": edition.label, "table": table_words(rules.players, rules.teams)}
     said["key"] = " ".join(str(word) for word in state.key) if key else ""
     said["episode"] = str(state.episode) if state.episode else ""
     said["round"] = str(state.round_number + 1)

@@ -19,7 +19,6 @@ from millebornes_env.games.wielerspel.rules import Rules
 from millebornes_env.games.wielerspel.squares import CHANCE, EFFORT, EVENT, POLKA_DOT, SUPPLY
 from millebornes_env.games.wielerspel.state import (
     AWAY,
-    BID,
     BROKEN_OFF,
     BY_EXHAUSTION,
     BY_INNER_TRACK,
@@ -207,83 +206,39 @@ def question(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
         return "The race is over."
     if facts.phase == RIDING:
         return "The race rides on."
-    words = _QUESTIONS[facts.phase](facts, rules, names)
     name = names[facts.seat]
-    return f"{name if name.startswith('player_') else name.capitalize()}: {words}"
+    return f"{name if name.startswith('player_') else name.capitalize()}: {_asked(facts, rules, names)}"
 
 
-def _ask_away(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
-    if _energy(facts) >= facts.price:
-        return f"pay {facts.price} energy for the lead of {arrows(facts.lead)}, or give up?"
-    return f"{facts.price} energy for the lead, but only {_energy(facts)} left: {_retire(rules)}, or give up?"
-
-
-def _ask_exchange(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
-    team = facts.teams[facts.seat]
-    offers = []
-    if team.jerseys[1] >= rules.greens_for_rainbow:
-        offers.append(f"{rules.greens_for_rainbow} green")
-    if team.polka_dots >= rules.polka_for_rainbow:
-        offers.append(f"{rules.polka_for_rainbow} polka-dot")
-    return f"exchange {' or '.join(offers)} jerseys for a rainbow jersey, or keep them?"
-
-
-def _ask_payment(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
-    return (
-        f"{facts.price} energy to pay, but only {_energy(facts)} left: which servant retires{_gain(rules)}?"
-    )
-
-
-def _ask_retirement(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
-    return f"forced retirement: which servant retires{_gain(rules)}?"
-
-
-def _ask_escape(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
-    what = "escape" if facts.escaped == NO_SEAT else f"ride further away than {arrows(facts.lead)}"
-    cost = f"for {facts.price} energy" if facts.price else "for nothing"
-    if _energy(facts) >= facts.price:
-        return f"{what} {cost}, or stay?"
-    return f"{what} {cost}, but only {_energy(facts)} left: {_retire(rules)}, or stay?"
-
-
-def _ask_bid(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
-    bid = (
-        "nobody has bid"
-        if facts.highest_bidder == NO_SEAT
-        else f"highest bid {facts.highest_bid}, by {names[facts.highest_bidder]}"
-    )
+def _asked(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
+    phase, price, team = facts.phase, facts.price, facts.teams[facts.seat]
+    gain, here = f"(+{rules.retirement_energy})", square_in_words(facts.square, rules)
+    left, is_short = f"but only {team.energy} left", team.energy < price
+    if phase == AWAY:
+        if is_short:
+            return f"{price} energy for the lead, {left}: retire a servant {gain}, or give up?"
+        return f"pay {price} energy for the lead of {arrows(facts.lead)}, or give up?"
+    if phase == EXCHANGE:
+        greens, polka = rules.greens_for_rainbow, rules.polka_for_rainbow
+        offers = [f"{greens} green"] if team.jerseys[1] >= greens else []
+        offers += [f"{polka} polka-dot"] if team.polka_dots >= polka else []
+        return f"exchange {' or '.join(offers)} jerseys for a rainbow jersey, or keep them?"
+    if phase == MUST_PAY:
+        return f"{price} energy to pay, {left}: which servant retires {gain}?"
+    if phase == MUST_RETIRE:
+        return f"forced retirement: which servant retires {gain}?"
+    if phase == ESCAPING:
+        what = "escape" if facts.escaped == NO_SEAT else f"ride further away than {arrows(facts.lead)}"
+        cost = f"for {price} energy" if price else "for nothing"
+        return f"{what} {cost}" + (f", {left}: retire a servant {gain}" if is_short else "") + ", or stay?"
+    if phase == MOVE:
+        return f"which servant moves to {here}, won for {facts.highest_bid} energy?"
+    bid = "nobody has bid"
+    if facts.highest_bidder != NO_SEAT:
+        bid = f"highest bid {facts.highest_bid}, by {names[facts.highest_bidder]}"
     later = len(facts.to_come - {facts.seat})
     after = f"{later} seat{'' if later == 1 else 's'} to come" if later else "the last to bid"
-    return f"bid for {square_in_words(facts.square, rules)}, or pass? ({bid}; {after})"
-
-
-def _ask_move(facts: Facts, rules: Rules, names: Sequence[str]) -> str:
-    return (
-        f"which servant moves to {square_in_words(facts.square, rules)}, won for {facts.highest_bid} energy?"
-    )
-
-
-_QUESTIONS: Final = {
-    AWAY: _ask_away,
-    EXCHANGE: _ask_exchange,
-    MUST_PAY: _ask_payment,
-    MUST_RETIRE: _ask_retirement,
-    ESCAPING: _ask_escape,
-    BID: _ask_bid,
-    MOVE: _ask_move,
-}
-
-
-def _energy(facts: Facts) -> int:
-    return facts.teams[facts.seat].energy
-
-
-def _gain(rules: Rules) -> str:
-    return f" (+{rules.retirement_energy})"
-
-
-def _retire(rules: Rules) -> str:
-    return f"retire a servant{_gain(rules)}"
+    return f"bid for {here}, or pass? ({bid}; {after})"
 
 
 # The end ---------------------------------------------------------------------------------------------------
