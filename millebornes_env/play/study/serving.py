@@ -120,7 +120,7 @@ def server_of(
     logging.getLogger("uvicorn.error").addFilter(without_tracebacks)
     return server.server_of(
         answers.app,
-        http=impatient(to_ask, most=most_asking),
+        http=impatient(to_ask, most_asking),
         ws=bounded(frames or FrameLimits()),
         ws_max_size=MOST_BYTES,
         ws_per_message_deflate=False,  # a small message could be unpacked into a large one

@@ -104,7 +104,7 @@ def messages_of_an_attack(folder: Path, safety: str) -> list[Any]:
     for seat in (0, 1):
         session.news(seat)
         session._steps[seat] = [table.view_of(seat)]
-    stop = next(one for one in table.choices() if "stop against" in one["notation"])
+    stop = next(one for one in table.position()["legal"] if "stop against" in one["notation"])
     heard = [session.news(0)]
     session.play(0, 0, stop["action"], None)
     if table.to_act == 1 and table.view_of(1)["asks"] == "coup_fourre":
