@@ -99,60 +99,20 @@ export class KernelRecord {
   }
 }
 
-/** The part of the module's memory that is allocated in blocks, which can be freed. */
-class Heap {
-  constructor({ memory, __heap_base: base }) {
-    this.memory = memory;
-    this.end = Math.ceil(base.value / ALIGNED) * ALIGNED;
-    this.gaps = []; // [address, size] of free blocks, by address; no two are adjacent
-  }
-
-  /** Allocate a block of at least this size. @returns {number[]} its address and its size. */
-  allocate(bytes) {
-    const size = Math.max(1, Math.ceil(bytes / ALIGNED)) * ALIGNED;
-    const gap = this.gaps.find((one) => one[1] >= size);
-    if (gap) {
-      const [address, found] = gap;
-      if (found > size) gap.splice(0, 2, address + size, found - size);
-      else this.gaps.splice(this.gaps.indexOf(gap), 1);
-      return [address, size];
-    }
-    const address = this.end;
-    const missing = address + size - this.memory.buffer.byteLength;
-    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
-    this.end += size;
-    return [address, size];
-  }
-
-  release(blocks) {
-    const all = [...this.gaps, ...blocks].sort((one, other) => one[0] - other[0]);
-    this.gaps = [];
-    for (const [address, size] of all) {
-      const last = this.gaps.at(-1);
-      if (last && last[0] + last[1] === address) last[1] += size;
-      else this.gaps.push([address, size]);
-    }
-  }
-}
-
-/** The module, its memory, and its kernels by their names. */
+/** An instance of the module: its memory, and its kernels by their names. Arrays are freed with the instance. */
 export class Kernels {
-  constructor(exports, data, heap = new Heap(exports)) {
-    this.exports = exports;
-    this.memory = exports.memory;
+  constructor(module, data) {
+    const env = { expf: Math.exp, tanhf: Math.tanh }; // of float32: their results are rounded
+    this.module = module;
     this.data = data;
-    this.heap = heap;
-    this.blocks = []; // of all arrays
+    this.exports = new WebAssembly.Instance(module, { env }).exports;
+    this.memory = this.exports.memory;
+    this.end = this.exports.__heap_base.value; // of what is allocated
   }
 
-  /** The same kernels with separate arrays, which can be freed together. */
+  /** The same kernels with a memory of their own. */
   apart() {
-    return new Kernels(this.exports, this.data, this.heap);
-  }
-
-  /** Free the memory of all arrays: neither they nor the prepared kernels may be used afterwards. */
-  free() {
-    this.heap.release(this.blocks.splice(0));
+    return new Kernels(this.module, this.data);
   }
 
   /**
@@ -177,9 +137,7 @@ export class Kernels {
     if (!WebAssembly.validate(bytes)) {
       throw new EngineError("This browser cannot run the game: its WebAssembly lacks 128-bit vectors, or engine.wasm is damaged.");
     }
-    const env = { expf: Math.exp, tanhf: Math.tanh }; // of float32: their results are rounded
-    const { instance } = await WebAssembly.instantiate(bytes, { env });
-    return new Kernels(instance.exports, data);
+    return new Kernels(await WebAssembly.compile(bytes), data);
   }
 
   /** Allocate a zeroed array; `type` is NumPy's letter and bytes ("i1", "f4"). */
@@ -215,11 +173,11 @@ export class Kernels {
   }
 
   _allocated(type, shape, itemsize) {
-    const block = this.heap.allocate(shape.reduce((product, length) => product * length, itemsize));
-    this.blocks.push(block);
-    const array = new KernelArray(this, block[0], type, shape, itemsize);
-    array.bytes.fill(0);
-    return array;
+    const address = Math.ceil(this.end / ALIGNED) * ALIGNED;
+    this.end = address + shape.reduce((product, length) => product * length, itemsize);
+    const missing = this.end - this.memory.buffer.byteLength;
+    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
+    return new KernelArray(this, address, type, shape, itemsize);
   }
 
   /** The address of an agent's function, for kernels. */
