@@ -68,34 +68,31 @@ export class KernelRecord {
     this.address = array.address + number * layout.size;
   }
 
-  /** Read a number of a field; `index` is in C order, for fields that are arrays. */
-  get(field, index = 0) {
+  /** Numbers of a field, as a view of the current memory; `index` is in C order, for fields that are arrays. */
+  view(field, index = 0, length = 1) {
     const [offset, type] = this.layout.fields[field];
-    const view = new DataView(this.array.kernels.memory.buffer);
-    const at = this.address + offset + index * TYPES[type][0];
-    if (type === "i1") return view.getInt8(at);
-    if (type === "i2") return view.getInt16(at, true);
-    if (type === "i4") return view.getInt32(at, true);
-    return Number(view.getBigInt64(at, true));
+    const [size, kind] = TYPES[type];
+    return new kind(this.array.kernels.memory.buffer, this.address + offset + index * size, length);
   }
 
-  /** Overwrite a number of a field. */
+  get(field, index = 0) {
+    return Number(this.view(field, index)[0]);
+  }
+
   set(field, index, value) {
-    const [offset, type] = this.layout.fields[field];
-    const view = new DataView(this.array.kernels.memory.buffer);
-    const at = this.address + offset + index * TYPES[type][0];
-    if (type === "i1") view.setInt8(at, value);
-    else if (type === "i2") view.setInt16(at, value, true);
-    else if (type === "i4") view.setInt32(at, value, true);
-    else view.setBigInt64(at, BigInt(value), true);
+    const view = this.view(field, index);
+    view[0] = view instanceof BigInt64Array ? BigInt(value) : value;
+  }
+
+  /** Count one more. */
+  add(field, index) {
+    this.set(field, index, this.get(field, index) + 1);
   }
 
   /** One row of a field with two dimensions, or a field with one: its numbers. */
-  row(field, number = null) {
-    const shape = this.layout.fields[field][2];
-    const length = shape[shape.length - 1];
-    const first = number === null ? 0 : number * length;
-    return Array.from({ length }, (_, index) => this.get(field, first + index));
+  row(field, number = 0) {
+    const length = this.layout.fields[field][2].at(-1);
+    return Array.from(this.view(field, number * length, length), Number);
   }
 }
 
