@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ from export import page_kernels
 from export.page_kernels import agents_of, table_of
 from export.wasm import build
 from millebornes_env.agents import registry
-from millebornes_env.agents.champion import ChampionAgent, champion_for
+from millebornes_env.agents.champion import ChampionAgent
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.search.hidden_cards import no_hands
@@ -24,7 +22,6 @@ from millebornes_env.engine.batch import NO_GAME, Batch
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import SAME_STEP
 from millebornes_env.engine.numba.compiling import for_kernels
-from millebornes_env.errors import EditionError
 from millebornes_env.games.millebornes import rulebook
 from millebornes_env.games.millebornes.editions import edition, editions
 from millebornes_env.games.millebornes.rules import compiled_rules
@@ -234,26 +231,3 @@ def told_of(host: Host, where: Any) -> dict[str, Any]:
     name, players, teams = where
     sheet = next(one for one in host.data["editions"] if one["name"] == name)
     return next(one for one in sheet["tables"] if (one["players"], one["teams"]) == (players, teams))
-
-
-def test_overridden_rules_prefer_the_champion_that_they_prefer_here(host: Host) -> None:
-    """Each of the rules that decide it, alone and with others, and two hundred more overrides by chance."""
-    deciding = ["count_points=0", "hazard_opens_pile=1", "when_pile_is_empty=0", "when_pile_is_empty=1"]
-    deciding += ["extended_target=0", "play_out_after_extension=0", "play_out_after_extension=1"]
-    pairs = [f"{one}+{other}" for one, other in combinations(deciding, 2) if one[:9] != other[:9]]
-    others = [f"goal={goal}+points_trip={goal % 97}" for goal in range(1_000, 1_100)]
-    drawn = np.random.default_rng(3).choice([*pairs, *others], 200)
-    asked = [(name, 2, 2, change) for name in editions() for change in (*deciding, *pairs)]
-    asked += [(*TABLES[place % len(TABLES)], change) for place, change in enumerate(drawn)]
-    preferred, result = host.kernel("preferred_champion"), set()
-    for name, players, teams, change in asked:
-        where = table_of(name, players, teams)
-        try:
-            rules = edition(f"{name}+{change}").table(players, teams)
-        except EditionError:
-            continue
-        record = host.copy(rulebook.rules_array(rules).view(np.ndarray))[0]
-        told = told_of(host, (name, players, teams))["champions_if_changed"][preferred(record)]
-        assert told == champion_for(replace(where, edition=f"{name}+{change}", rules=rules))
-        result.add(told)
-    assert {"all-2", "parker-2", "all-3", "dutch-6-in-2"} <= result
