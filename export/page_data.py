@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import inspect
 from typing import Any, Final
 
 import numpy as np
@@ -40,37 +39,16 @@ from millebornes_env.engine.kernels import (
 )
 from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes import rulebook
-from millebornes_env.games.millebornes.actions import (
-    CLAIM_COUP_FOURRE,
-    EXTEND,
-    FINISH,
-    PASS,
-    action_name,
-    card_of,
-    is_discard,
-    num_actions,
-    opponent_of,
-    target_team,
-)
+from millebornes_env.games.millebornes.actions import num_actions
 from millebornes_env.games.millebornes.audit import MESSAGES, SCRATCH_SIZE
-from millebornes_env.games.millebornes.cards import (
-    CARD_NAMES,
-    DECK_SIZE,
-    KM,
-    Card,
-    hazard_of,
-    is_distance,
-    is_hazard,
-    is_remedy,
-    safety_against,
-)
+from millebornes_env.games.millebornes.cards import DECK_SIZE, Card, hazard_of, safety_against
 from millebornes_env.games.millebornes.editions import Edition, edition, editions, mini_decks
 from millebornes_env.games.millebornes.reasons import REASONS, where_roll_goes
-from millebornes_env.games.millebornes.rule_checks import LONGEST_TRIP, PROBLEMS, limits
-from millebornes_env.games.millebornes.rules import FIELDS, RULES, TABLE_FIELDS, Rules, rules_array
+from millebornes_env.games.millebornes.rule_checks import LONGEST_TRIP, PROBLEMS
+from millebornes_env.games.millebornes.rules import FIELDS, RULES, Rules, rules_array
 from millebornes_env.games.millebornes.sections import ObservationSpec, sections
 from millebornes_env.games.millebornes.state import MAX_SEATS, MAX_TEAMS, PHASE_NAMES, SCORE_LINES, STATE
-from millebornes_env.notation.lines import AND_OTHERS, CARD_WORDS, NOTHING, PLAYS, RESULT
+from millebornes_env.notation.lines import AND_OTHERS, NOTHING, PLAYS, RESULT
 from millebornes_env.notation.millebornes.actions import write_action
 from millebornes_env.notation.millebornes.position_reader import (
     COUP_FOURRE,
@@ -79,14 +57,12 @@ from millebornes_env.notation.millebornes.position_reader import (
     TOP_UNKNOWN,
 )
 from millebornes_env.notation.records import DEAL
+from millebornes_env.play.web.table import agent_entries, card_entry, choice, edition_entry, rule_entry
 
 CHAMPION: Final = "champion"
 
 ROLL_RULES: Final = ("start_needs_roll", "roll_after_remedy", "roll_after_safety")
 """The rules that decide where a Roll may be played (`reasons.where_roll_goes`)."""
-
-_DECISIONS: Final = {CLAIM_COUP_FOURRE: "claim", PASS: "refuse", EXTEND: "extend", FINISH: "finish"}
-"""Kinds of the actions without a card."""
 
 
 def described() -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -99,14 +75,14 @@ def described() -> tuple[dict[str, Any], dict[str, bytes]]:
         "cards": [_card(card) for card in Card],
         "phases": list(PHASE_NAMES),
         "score_lines": [{"line": line, "title": _title_of_line(line)} for line in SCORE_LINES],
-        "rules": [_question(name) for name in Rules._fields],
+        "rules": [rule_entry(name) | {"unit": FIELDS[name].unit} for name in Rules._fields],
         "problems_of_rules": list(PROBLEMS),
         "reasons": list(REASONS),
         "roll_goes": _where_rolls_go(),
         "violations": list(MESSAGES),
         "actions": {teams: _actions(teams) for teams in range(2, MAX_TEAMS + 1)},
         "notation": _notation(),
-        "agents": _agents(),
+        "agents": agent_entries(),
         "champions": champions,
         "search": _search(),
         "editions": [_edition(edition(name)) for name in (*editions(), *mini_decks())],
@@ -129,7 +105,8 @@ def _sizes() -> dict[str, Any]:
     """Return the sizes that the page allocates: shapes of buffers, in words, for the largest tables."""
     shapes = {}
     rules = edition("parker").table(2)
-    for name, array in new_buffers(rulebook, 1, rules, _settings())._asdict().items():
+    settings = Settings(0, 0, DISABLED, ObservationSpec(), 0)
+    for name, array in new_buffers(rulebook, 1, rules, settings)._asdict().items():
         shapes[name] = [array.dtype.str[1:], array.ndim]
     decisions = {}
     for name, array in new_decisions(1, 2, 42, np.zeros(3, STATE))._asdict().items():
@@ -148,10 +125,6 @@ def _sizes() -> dict[str, Any]:
         "most_outputs": MAX_ACTIONS + 1,
         "settings": list(Settings._fields),
     }
-
-
-def _settings() -> Settings:
-    return Settings(0, 0, DISABLED, ObservationSpec(), 0)
 
 
 def _constants() -> dict[str, Any]:
@@ -183,27 +156,16 @@ def _constants() -> dict[str, Any]:
 
 def _card(card: Card) -> dict[str, Any]:
     """Describe a card for the page."""
-    number = card.value
-    kinds = {"distance": is_distance, "hazard": is_hazard, "remedy": is_remedy}
-    kind = next((name for name, is_one in kinds.items() if is_one(number)), "safety")
-    data = {"id": number, "name": CARD_WORDS[number], "kind": kind, "title": CARD_NAMES[number]}
-    if kind == "distance":
-        data["km"] = int(KM[number])
-    if kind == "hazard":
-        data["safety"] = int(safety_against(number))
-    if kind == "remedy":
-        data["hazard"] = int(hazard_of(number))
+    data = card_entry(card.value)
+    if data["kind"] == "hazard":
+        data["safety"] = int(safety_against(card.value))
+    if data["kind"] == "remedy":
+        data["hazard"] = int(hazard_of(card.value))
     return data
 
 
 def _title_of_line(line: str) -> str:
     return line.replace("_", " ").replace("coups fourres", "coups fourrés")
-
-
-def _question(name: str) -> dict[str, Any]:
-    field = FIELDS[name]
-    data = {"field": name, "question": field.question, "choices": list(field.choices), "unit": field.unit}
-    return data if name in TABLE_FIELDS else data | limits(name)._asdict()
 
 
 def _where_rolls_go() -> list[list[Any]]:
@@ -228,17 +190,7 @@ def _actions(teams: int) -> list[list[dict[str, Any]]]:
 
 
 def _action(action: int, rules: Rules, team: int) -> dict[str, Any]:
-    data: dict[str, Any] = {"action": action, "kind": _DECISIONS.get(action, "play"), "card": None}
-    data |= {"target_team": None, "notation": write_action(action, rules, team)}
-    data["words"] = action_name(action, rules.teams, team)
-    if action in _DECISIONS:
-        return data
-    data["card"] = int(card_of(action))
-    if is_discard(action):
-        data["kind"] = "discard"
-    elif is_hazard(data["card"]):
-        data["target_team"] = int(target_team(rules.teams, team, int(opponent_of(action))))
-    return data
+    return choice(action, rules, team) | {"notation": write_action(action, rules, team)}
 
 
 def _notation() -> dict[str, Any]:
@@ -261,8 +213,7 @@ def _notation() -> dict[str, Any]:
 
 def _edition(sheet: Edition) -> dict[str, Any]:
     tables = [_table(sheet, players, teams) for players, teams in sheet.tables]
-    data = {"name": sheet.name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
-    return data | {"is_mini": sheet.name in mini_decks()}
+    return edition_entry(sheet.name) | {"tables": tables}
 
 
 def _table(sheet: Edition, players: int, teams: int) -> dict[str, Any]:
@@ -298,18 +249,6 @@ def _champions_if_changed(table: Table) -> list[str | None]:
     """List the champions for overridden rules, indexed by the result of the kernel `preferred_champion`."""
     changed = dataclasses.replace(table, edition="")  # not the rules that a champion was trained on
     return [_champion_of(changed, preferred) for preferred in PREFERRED]
-
-
-def _agents() -> list[dict[str, str]]:
-    """List the agents by name, each with one line about it."""
-    agents = agents_of(table_of("parker", 2, None)) | {CHAMPION: ChampionAgent(table_of("parker", 2, None))}
-    return [
-        {
-            "name": name,
-            "title": str(inspect.getdoc(type(agent))).partition("\n")[0].rstrip(".").replace("`", ""),
-        }
-        for name, agent in agents.items()
-    ]
 
 
 def _champions() -> tuple[dict[str, Any], dict[str, bytes]]:

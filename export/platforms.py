@@ -25,13 +25,11 @@ class Platform(NamedTuple):
     Attributes:
         triple: LLVM's target triple.
         cpu: LLVM's name of the oldest supported processor.
-        features: additional features of the processor, in LLVM's syntax.
         relocation: LLVM's relocation model.
     """
 
     triple: str
     cpu: str
-    features: str = ""
     relocation: str = "pic"
 
 
@@ -56,7 +54,7 @@ def object_code(module: str, platform: Platform) -> bytes:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     compiler = llvm.Target.from_triple(platform.triple).create_target_machine(
-        cpu=platform.cpu, features=platform.features, opt=3, reloc=platform.relocation, codemodel="default"
+        cpu=platform.cpu, features="", opt=3, reloc=platform.relocation, codemodel="default"
     )
     target = f'target triple = "{platform.triple}"\ntarget datalayout = "{compiler.target_data}"\n'
     parsed = llvm.parse_assembly(target + module)

@@ -57,7 +57,10 @@ _STACK: Final = 1 << 20
 _SOURCES: Final = ("millebornes_env", "export")
 _NOT_COMPILED: Final = tuple(
     f"millebornes_env/{folder}/"
-    for folder in ("arena", "cli", "engine/numba/machine_code", "envs", "games/wielerspel", "play", "testing")
+    for folder in (
+        *("arena", "cli", "engine/numba/machine_code", "envs", "games/wielerspel", "testing"),
+        *("play/language", "play/study", "play/terminal", "play/web/engine"),
+    )
 )
 """Folders of the package that do not affect the built files."""
 _SUFFIXES: Final = (".py", ".toml", ".safetensors", ".json")

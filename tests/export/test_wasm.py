@@ -188,4 +188,6 @@ def test_the_words_of_actions_read_back(described: tuple[dict[str, Any], dict[st
             assert [one["action"] for one in actions] == list(range(num_actions(teams)))
             for one in actions:
                 assert read_action(one["notation"], rules, team) == one["action"]
-                assert one["target_team"] != team
+                assert (one["target_team"] == team) == (
+                    one["kind"] == "play" and "against" not in one["words"]
+                )

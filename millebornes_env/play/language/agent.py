@@ -13,7 +13,7 @@ from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.registry import game as find_game
-from millebornes_env.play.language.answers import Answer, parse
+from millebornes_env.play.language.answers import Answer, parse, text_of
 from millebornes_env.play.language.prompts import prompt
 from millebornes_env.play.language.views import Situation, View, see, words_of
 
@@ -105,8 +105,9 @@ class LanguageModelAgent(BaseAgent):
         answer: Answer | None = None
         for _ in range(self._tries):
             self.calls += 1
-            said: object = self._call(prompt(view, list_moves=self._list_moves, previous=answer))
-            answer = parse(said if isinstance(said, str) else "", view)
+            answer = parse(
+                text_of(self._call(prompt(view, list_moves=self._list_moves, previous=answer))), view
+            )
             if answer.action is not None:
                 return answer.action
         self.random_moves += 1

@@ -90,6 +90,11 @@ def parse(text: str, view: View) -> Answer:
     return Answer(None, None, move, names.why_not(view, move, legal or actions), text)
 
 
+def text_of(answer: object) -> str:
+    """Return the answer of a chat API, or an empty text if it is not text (a refused answer is None)."""
+    return answer if isinstance(answer, str) else ""
+
+
 def _unreadable(problem: str, text: str) -> Answer:
     return Answer(None, None, None, f"Your answer cannot be read: {problem}.", text)
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from millebornes_env.errors import PlayError
-from millebornes_env.play.language.answers import Answer, parse
+from millebornes_env.play.language.answers import parse, text_of
 from millebornes_env.play.language.prompts import legal_moves, prompt
 from millebornes_env.play.language.views import View
 
@@ -92,23 +92,15 @@ def make_prompt(
     Raises:
         PlayError: the observation was not made by `observation`.
     """
-    view = _view_of(observation)
-    return prompt(view, list_moves=False, previous=_previous(view, previous_response, previous_action))
+    view, previous = _view_of(observation), None
+    if previous_response is not None:
+        previous = parse(text_of(previous_response), view)
+    elif previous_action:  # for a bare move the harness has no response
+        previous = parse(json.dumps({"move": previous_action}), view)
+    return prompt(view, list_moves=False, previous=previous)
 
 
 generate_prompt = make_prompt
-
-
-def _previous(view: View, response: str | None, action: str | None) -> Answer | None:
-    """Return the last rejected answer; for a bare move the harness has no response."""
-    if response is None and not action:
-        return None
-    return parse(_text_of(response) if response is not None else json.dumps({"move": action}), view)
-
-
-def _text_of(response: object) -> str:
-    """Return the response, or an empty text if it is not text (a refused answer is None)."""
-    return response if isinstance(response, str) else ""
 
 
 def parse_response(
@@ -124,7 +116,7 @@ def parse_response(
     Raises:
         PlayError: the observation was not made by `observation`.
     """
-    answer = parse(_text_of(response), _view_of(observation))
+    answer = parse(text_of(response), _view_of(observation))
     is_known = legal_action_strings is None or answer.move in legal_action_strings
     return ParseResult(answer.move if is_known else None, answer.said)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from millebornes_env.engine.numba.compiling import plain
@@ -44,7 +43,7 @@ from millebornes_env.games.millebornes.state import (
     new_states,
 )
 from millebornes_env.play.language.millebornes_rules import rules_text as text_of_rules
-from millebornes_env.play.terminal.cards import why_not
+from millebornes_env.play.terminal.cards import sentence_case, why_not
 from millebornes_env.render.names import Names, is_plural
 
 SYNONYMS: Final = {
@@ -300,23 +299,18 @@ def _question(seen: dict[str, Any], rules: Rules, names: Names) -> str:
     who = names.seat(seen["place"])
     if seen["decision"] == PHASE_NAMES[CLAIM]:
         pending = seen["pending"]
-        event = f"{pending['by']} laid {pending['hazard']} against {pending['against']}."
-        event = event[0].upper() + event[1:]
+        event = sentence_case(f"{pending['by']} laid {pending['hazard']} against {pending['against']}.")
         safety = CARD_NAMES[safety_against(CARD_NAMES.index(pending["hazard"]))]
         if seen["place"]:
-            return f"{event} {_capital(who)} may claim a coup fourré with {safety}."
+            return f"{event} {sentence_case(who)} may claim a coup fourré with {safety}."
         return f"{event} You hold {safety}: claim a coup fourré, or pass?"
     if seen["decision"] == PHASE_NAMES[EXTENSION]:
         if seen["place"]:
-            return f"{_capital(who)} may extend the trip to {rules.extended_target} km."
+            return f"{sentence_case(who)} may extend the trip to {rules.extended_target} km."
         return (
             f"You have reached {seen['trip']} km: extend the trip to {rules.extended_target} km, or finish?"
         )
     if seen["place"]:
-        return f"{_capital(who)} {'are' if is_plural(who) else 'is'} to play."
+        return f"{sentence_case(who)} {'are' if is_plural(who) else 'is'} to play."
     has_drawn = sum(seen["hand"].values()) > rules.hand_limit
     return f"It is your turn{'. You have drawn already' if has_drawn else ''}: play a card, or discard one."
-
-
-def _capital(text: str) -> str:
-    return re.sub(r"^.", lambda first: first[0].upper(), text)

@@ -49,7 +49,7 @@ def prompt(view: View, *, list_moves: bool = True, previous: Answer | None = Non
     given: object = previous
     if not (given is None or isinstance(given, Answer)):
         raise PlayError(f"previous is {shown(given)}; it must be an Answer of play.language.parse, or None")
-    parts = [rules(view), history(view), table(view, list_moves=list_moves)]
+    parts = [rules(checked_view(view)), history(view), table(view, list_moves=list_moves)]
     if view["moves"]:
         parts.append(HOW_TO_ANSWER)
     if previous is not None and previous.action is None:
@@ -59,20 +59,20 @@ def prompt(view: View, *, list_moves: bool = True, previous: Answer | None = Non
 
 def rules(view: View) -> str:
     """Return the rules of the table, the part of a prompt that stays the same."""
-    return words_of(find_game(checked_view(view)["game"])).rules_text(view)
+    return words_of(find_game(view["game"])).rules_text(view)
 
 
 def history(view: View) -> str:
     """Return the plays so far that the seat could see; empty if the view has no history."""
-    lines = checked_view(view)["history"]
+    lines = view["history"]
     return "WHAT WAS PLAYED, OLDEST FIRST\n" + "\n".join(lines) if lines else ""
 
 
 def table(view: View, *, list_moves: bool = True) -> str:
     """Describe the table as the seat sees it, and its legal moves."""
-    text = "THE TABLE NOW\n" + words_of(find_game(checked_view(view)["game"])).table_text(view)
-    moves = legal_moves(view)
-    return text + ("\n\nYOUR LEGAL MOVES\n" + "\n".join(moves.values()) if list_moves and moves else "")
+    text = "THE TABLE NOW\n" + words_of(find_game(view["game"])).table_text(view)
+    moves = view["moves"].values() if list_moves else ()
+    return text + ("\n\nYOUR LEGAL MOVES\n" + "\n".join(moves) if moves else "")
 
 
 def _again(previous: Answer) -> str:

@@ -24,7 +24,7 @@ import numpy as np
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.errors import MissingExtraError
 from millebornes_env.games.registry import game as find_game
-from millebornes_env.play.language.answers import Answer, parse
+from millebornes_env.play.language.answers import Answer, parse, text_of
 from millebornes_env.play.language.prompts import HOW_TO_ANSWER, rules, table
 from millebornes_env.play.language.reasoning import after_reasoning
 from millebornes_env.play.language.views import View, see, situation, words_of
@@ -110,7 +110,7 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         """
         player = int(self.state.current_player_id)
         self.state.add_observation(
-            message=_text_of(action),
+            message=text_of(action),
             from_id=player,
             to_id=player,
             observation_type=ta.ObservationType.PLAYER_ACTION,
@@ -165,14 +165,9 @@ class MilleBornesEnv(ta.Env):  # type: ignore[misc] # TextArena has no type hint
         return str(self.env.render())
 
 
-def _text_of(action: object) -> str:
-    """Return the answer, or an empty text if it is not text (chat APIs return None for an empty answer)."""
-    return action if isinstance(action, str) else ""
-
-
 def read_answer(action: object, view: View) -> Answer:
     """Parse a player's text: a JSON object as `parse` reads it, else the last [move] in brackets."""
-    text = _text_of(action)
+    text = text_of(action)
     said, _ = after_reasoning(text)
     tokens = _TOKEN.findall(said)
     if tokens and "{" not in said:

@@ -12,6 +12,7 @@ from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.errors import GameError, PlayError, shown
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import game as find_game
+from millebornes_env.notation import Position
 
 FORMAT: Final = "millebornes_env view"
 FORMAT_VERSION: Final = 1
@@ -29,22 +30,6 @@ _ENTRIES: Final = {
 
 View = dict[str, Any]
 """The result of `see`: numbers, strings, lists and dicts that `json.dumps` accepts."""
-
-
-class SituationLike(Protocol):
-    """The state of a game with its rules: a `Situation` or a `notation.Position`."""
-
-    @property
-    def edition(self) -> Any:
-        """The rule sheet that is played."""
-
-    @property
-    def rules(self) -> Any:
-        """Its rules at this table."""
-
-    @property
-    def state(self) -> StateArray:
-        """`STATE[1]`, the record of the game."""
 
 
 class Situation(NamedTuple):
@@ -142,7 +127,7 @@ def words_of(game: Game) -> Words:
 
 
 def see(
-    situation: SituationLike,
+    situation: Situation | Position,
     history: Iterable[tuple[int, int]] | None = None,
     *,
     seat: int | None = None,

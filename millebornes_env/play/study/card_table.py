@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from millebornes_env.engine.rulebook import NEXT_ROUND
 from millebornes_env.games.millebornes.actions import PASS
 from millebornes_env.games.millebornes.state import CLAIM, ROUND_OVER
 from millebornes_env.play.web.table import CardTable
@@ -20,22 +19,13 @@ class StudyTable(CardTable):
     @property
     def to_act(self) -> int | None:
         """The seat to act; None if the round is over."""
-        return None if self.is_round_over else int(self._playing.state.seat)
-
-    @property
-    def is_round_over(self) -> bool:
-        """Return True if no seat is to act."""
-        return int(self._playing.state.phase) == ROUND_OVER
+        state = self._playing.state
+        return None if int(state.phase) == ROUND_OVER else int(state.seat)
 
     @property
     def can_go_on(self) -> bool:
         """Return True if the match has another round to deal."""
         return self._playing.can_go_on()
-
-    def choices(self) -> list[dict[str, Any]]:
-        """List the legal actions of the seat to act: `action`, `notation`, `words` and more."""
-        result: list[dict[str, Any]] = self.position()["legal"]
-        return result
 
     def is_hidden_from(self, seat: int) -> bool:
         """Return True if the decision must be hidden from a seat: another seat's answer to a hazard."""
@@ -65,14 +55,6 @@ class StudyTable(CardTable):
         if self.is_hidden_from(seat):
             log = log[:-1]
         return [one for one in log if one["action"] != PASS or one["seat"] == seat]
-
-    def next_round(self) -> None:
-        """Deal the next round of the match.
-
-        Raises:
-            PlayError: the round is not over, or it was the last one.
-        """
-        self.play(NEXT_ROUND)
 
     def result(self) -> dict[str, Any]:
         """Return the result of the game: each team's points, the winning teams, and the game as a record."""

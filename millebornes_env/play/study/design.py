@@ -127,10 +127,6 @@ class Study:
     seed: int
     participants: Mapping[str, Participant]
 
-    def sessions(self) -> int:
-        """Number of sessions."""
-        return len(self.participants) // len(self.design.seats)
-
     def participants_of(self, session: int) -> dict[int, str]:
         """Return the names of a session's participants, by seat."""
         return {one.seat: one.name for one in self.participants.values() if one.session == session}
@@ -140,12 +136,15 @@ class Study:
         return self.folder / SESSIONS / f"{session_name(session)}.jsonl"
 
     def write_links(self, address: str) -> Path:
-        """Write each participant's link to `links.csv`, and return its path."""
+        """Write each participant's link to `links.csv`, and return its path.
+
+        Browsers never send the part of a link after "#", so no request log contains it.
+        """
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
         rows.writerow(("participant", "session", "seat", "link"))
         for one in self.participants.values():
-            rows.writerow((one.name, session_name(one.session), one.seat, link_of(address, one)))
+            rows.writerow((one.name, session_name(one.session), one.seat, f"{address}#join={one.token}"))
         write_text_atomically(self.folder / LINKS, text.getvalue())
         os.chmod(self.folder / LINKS, 0o600)
         return self.folder / LINKS
@@ -154,11 +153,6 @@ class Study:
 def session_name(session: int) -> str:
     """Return the name of a session in lines and file names."""
     return f"s{session + 1:04}"
-
-
-def link_of(address: str, participant: Participant) -> str:
-    """Return a participant's link; browsers never send the part after "#", so no request log contains it."""
-    return f"{address}#join={participant.token}"
 
 
 # Creating and resuming studies ------------------------------------------------------------------------------
@@ -277,4 +271,4 @@ def _read(folder: Path) -> Study | None:
         raise PlayError(f"{path} is damaged ({type(error).__name__}: {error})") from None
 
 
-__all__ = ["Design", "Participant", "Study", "intro_of", "link_of", "open_study", "session_name"]
+__all__ = ["Design", "Participant", "Study", "intro_of", "open_study", "session_name"]

@@ -77,19 +77,15 @@ class Journal:
             JournalError: the file cannot be read, or contains an invalid line.
         """
         try:
-            whole = self._without_torn_line()
+            content = self.path.read_bytes()
+            whole = content[: content.rfind(b"\n") + 1]
+            if len(whole) < len(content):
+                os.truncate(self.path, len(whole))
         except FileNotFoundError:
             return []
         except OSError as error:
             raise JournalError(f"{self.path}: {error.strerror}") from None
         return parsed(whole, self.path)
-
-    def _without_torn_line(self) -> bytes:
-        content = self.path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            os.truncate(self.path, len(whole))
-        return whole
 
 
 def parsed(content: bytes, path: Path) -> list[dict[str, Any]]:

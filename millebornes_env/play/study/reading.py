@@ -144,14 +144,11 @@ def _transitions_of(game: StudyGame) -> Iterator[dict[str, Any]]:
         if action == NEXT_ROUND:  # the environment deals by itself
             continue
         row, rewards = _stepped(env, action)
-        rows.append(dict.fromkeys(_KEPT) | _kept(next(lines)) | {"decision": len(rows)} | row)
+        line = next(lines)
+        rows.append({name: line.get(name) for name in _KEPT} | {"decision": len(rows)} | row)
         if is_round_over(position.view(np.recarray)[0]):
             _pay(rows, rewards)
     yield from rows
-
-
-def _kept(line: dict[str, Any]) -> dict[str, Any]:
-    return {name: line[name] for name in _KEPT if name in line}
 
 
 def _stepped(env: VectorEnv, action: int) -> tuple[dict[str, Any], Any]:

@@ -45,15 +45,17 @@ def addresses_of(host: str, port: int, address: str | None) -> list[str]:
     Raises:
         PlayError: the address is invalid, or is missing though the server listens at all addresses.
     """
-    local = _origin("http", host, port)
+    local, ip = _origin("http", host, port), _ip_of(host)
+    is_everywhere = ip is not None and ip.is_unspecified
     if address is None:
-        if _is_everywhere(host):
+        if is_everywhere:
             raise PlayError(
                 f"participants cannot open --host {host}: name the address that they open with --address"
             )
-        others = [_origin("http", "localhost", port)] if _is_local(host) else []
+        is_local = host.lower() == "localhost" if ip is None else ip.is_loopback
+        others = [_origin("http", "localhost", port)] if is_local else []
         return list(dict.fromkeys([local, *others]))
-    return list(dict.fromkeys([_public(address), *([] if _is_everywhere(host) else [local])]))
+    return list(dict.fromkeys([_public(address), *([] if is_everywhere else [local])]))
 
 
 def _public(address: str) -> str:
@@ -75,23 +77,17 @@ def _public(address: str) -> str:
 
 def _origin(scheme: str, host: str, port: int | None) -> str:
     """Return an address as browsers write it: in lower case, and without the scheme's default port."""
-    host = host.lower()
-    with contextlib.suppress(ValueError):
-        host = ipaddress.ip_address(host).compressed
+    ip = _ip_of(host)
+    host = host.lower() if ip is None else ip.compressed
     host = f"[{host}]" if ":" in host else host
     return f"{scheme}://{host}" + ("" if port in (None, USUAL_PORTS[scheme]) else f":{port}")
 
 
-def _is_everywhere(host: str) -> bool:
+def _ip_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return the IP address that the host is; None if it is a name."""
     with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_unspecified
-    return False
-
-
-def _is_local(host: str) -> bool:
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host.lower() == "localhost"
+        return ipaddress.ip_address(host)
+    return None
 
 
 def warm_up(design: Design) -> None:
@@ -120,7 +116,7 @@ def server_of(
     logging.getLogger("uvicorn.error").addFilter(without_tracebacks)
     return server.server_of(
         answers.app,
-        http=impatient(to_ask, most=most_asking),
+        http=impatient(to_ask, most_asking),
         ws=bounded(frames or FrameLimits()),
         ws_max_size=MOST_BYTES,
         ws_per_message_deflate=False,  # a small message could be unpacked into a large one

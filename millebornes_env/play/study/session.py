@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from millebornes_env._util.versions import __version__
+from millebornes_env.engine.rulebook import NEXT_ROUND
 from millebornes_env.errors import JournalError, MilleBornesError, PlayError
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game
@@ -154,7 +155,7 @@ class Session:
             raise PlayError("it is not your turn")
         if decision != self._made[seat]:
             raise PlayError("that decision was already made")
-        chosen = next((one for one in table.choices() if one["action"] == action), None)
+        chosen = next((one for one in table.position()["legal"] if one["action"] == action), None)
         if chosen is None:
             raise PlayError("the rules do not allow that now")
         waited = None if self._asked_at is None else round(1000 * (time.monotonic() - self._asked_at))
@@ -178,7 +179,7 @@ class Session:
         if not table.can_go_on:
             raise PlayError("no round can be dealt now")
         self._write("next_round", game=self.game, participant=self.participants[seat])
-        table.next_round()
+        table.play(NEXT_ROUND)
         self._show_all()
         self._go_on()
 
@@ -221,7 +222,7 @@ class Session:
     def _decide(self, action: int, who: dict[str, Any]) -> None:
         """Record a decision, then apply it."""
         table = self._playing()
-        seat, choices = int(table.to_act or 0), table.choices()
+        seat, choices = int(table.to_act or 0), table.position()["legal"]
         chosen = next(one for one in choices if one["action"] == action)
         design = self._design
         self._write(
@@ -317,7 +318,7 @@ class Session:
                 raise PlayError(f"it is not the turn of seat {line['seat']}")
             self._apply(line["action"], line["seat"])
         elif kind == "next_round":
-            self._playing().next_round()
+            self._playing().play(NEXT_ROUND)
         elif kind == "result":
             self._is_over = True
         elif kind == "event" and line["event"] == "ready":

@@ -19,29 +19,25 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from millebornes_env.play.study.messages import Allowance
 
+_LONGEST: Final = 60
+"""Time limit in seconds for an answer, in case the peer does not read."""
+
 _PIECE: Final = 4096
 """Bytes parsed at once: the frames of a large read would take far more memory than its bytes."""
 
 
-class _Limits:
-    """The limits and the state that all connections of a server share.
+class _Impatient(H11Protocol):
+    """A connection with a time limit.
 
     Attributes:
         seconds: time limit for receiving a whole request.
-        longest: time limit for an answer.
         most: connections that may wait for a request or its rest.
-        waiting: the waiting connections, the oldest first.
+        waiting: the waiting connections of the server, the oldest first.
     """
 
-    def __init__(self, seconds: float, longest: float, most: int) -> None:
-        self.seconds, self.longest, self.most = seconds, longest, most
-        self.waiting: OrderedDict[int, H11Protocol] = OrderedDict()
-
-
-class _Impatient(H11Protocol):
-    """A connection with a time limit."""
-
-    limits: _Limits
+    seconds: float
+    most: int
+    waiting: OrderedDict[int, H11Protocol]
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -57,7 +53,7 @@ class _Impatient(H11Protocol):
         super().handle_events()
         if self.cycle is not before and not self.cycle.response_complete:
             self._rest()
-            self._timer = self.loop.call_later(self.limits.longest, self._give_up)
+            self._timer = self.loop.call_later(_LONGEST, self._give_up)
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         self._rest()
@@ -70,15 +66,14 @@ class _Impatient(H11Protocol):
 
     def _wait(self) -> None:
         self._rest()
-        self._timer = self.loop.call_later(self.limits.seconds, self._give_up)
-        waiting = self.limits.waiting
-        waiting[id(self)] = self
-        while len(waiting) > self.limits.most:
-            _, oldest = waiting.popitem(last=False)
+        self._timer = self.loop.call_later(self.seconds, self._give_up)
+        self.waiting[id(self)] = self
+        while len(self.waiting) > self.most:
+            _, oldest = self.waiting.popitem(last=False)
             oldest.transport.abort()
 
     def _rest(self) -> None:
-        self.limits.waiting.pop(id(self), None)
+        self.waiting.pop(id(self), None)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -88,19 +83,14 @@ class _Impatient(H11Protocol):
         self.transport.abort()
 
 
-def impatient(seconds: float = 10, longest: float = 60, most: int = 256) -> type[H11Protocol]:
+def impatient(seconds: float, most: int) -> type[H11Protocol]:
     """Return the class of a server's connections.
 
     Args:
         seconds: time limit for receiving a whole request.
-        longest: time limit for an answer, in case the peer does not read.
         most: connections without a request; beyond that, the oldest is closed.
     """
-
-    class Impatient(_Impatient):
-        limits = _Limits(seconds, longest, most)
-
-    return Impatient
+    return type("Impatient", (_Impatient,), {"seconds": seconds, "most": most, "waiting": OrderedDict()})
 
 
 @dataclass(frozen=True)

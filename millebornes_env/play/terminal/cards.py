@@ -227,20 +227,21 @@ class CardSession(Session):
         counts_points, state = self.env.rules.count_points, self.env.games.states[0]
         unit, amounts = ("points", state.score) if counts_points else ("km", state.km)
         totals = [int(amount) for amount in amounts[: self.env.teams]]
-        standing = _sentence_case(f"{unit}: ") + self._listed(totals)
+        standing = sentence_case(f"{unit}: ") + self._listed(totals)
         if winner == NO_TEAM:
             return f"Nobody wins alone. {standing}."
         lead = totals[winner] - max(totals[:winner] + totals[winner + 1 :])
         name = self.person.names.team(winner)
         verb = "win" if is_plural(name) else "wins"
         margin = f" by {lead} {unit}" if lead > 0 else ""
-        return f"{_sentence_case(name)} {verb}{margin}. {standing}."
+        return f"{sentence_case(name)} {verb}{margin}. {standing}."
 
 
 # Words ------------------------------------------------------------------------------------------------------
 
 
-def _sentence_case(text: str) -> str:
+def sentence_case(text: str) -> str:
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 

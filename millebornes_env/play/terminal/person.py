@@ -198,11 +198,9 @@ Type an action that is not in the list to see why it is not possible.
 
     def _meant_in(self, menu: Menu, answer: str) -> list[int]:
         """Return the actions of the menu that an answer may mean: a number of the list, or a name."""
-        numbers = {} if self._has_numbers(menu) else dict(enumerate(menu, start=1))
-        if answer.isascii() and answer.isdecimal() and len(answer) <= _MOST_DIGITS:
-            in_list = numbers.get(int(answer))
-            if in_list is not None:
-                return [in_list]
+        numbers = {} if self._has_numbers(menu) else {str(place): one for place, one in enumerate(menu, 1)}
+        if (place := answer.lstrip("0")) in numbers:
+            return [numbers[place]]
         return self._meant(answer, menu) if answer else []
 
     def _explanation(self, state: Any, answer: str, menu: Menu, meant: list[int]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from millebornes_env.engine.numba import machine_code
@@ -49,11 +51,7 @@ class PlayedGame:
             NotationError: the text cannot be read.
         """
         record = read_record(text, edition=edition)
-        if record.position.edition.game != NAME:
-            label = record.position.edition.label
-            raise PlayError(
-                f"{label!r} is a sheet of a game that this page cannot show: play it on the terminal"
-            )
+        shown_here(record.position.edition)
         states = [_copied(state) for state in replay(record)]
         has_next = any(play.action == NEXT_ROUND for play in record.plays)
         game = cls(record.position, is_match=has_next if is_match is None else is_match)
@@ -153,10 +151,23 @@ class PlayedGame:
         return [(for_kernels(self._states[at]), self.plays[at].action) for at in range(first, self.at)]
 
 
+def shown_here(sheet: Any) -> Any:
+    """Return the rule sheet.
+
+    Raises:
+        PlayError: it is of a game that the page cannot show.
+    """
+    if sheet.game != NAME:
+        raise PlayError(
+            f"{sheet.label!r} is a sheet of a game that this page cannot show: play it on the terminal"
+        )
+    return sheet
+
+
 def _copied(states: StateArray) -> StateArray:
     copied: StateArray = np.empty(1, STATE).view(np.recarray)
     copied[:] = states
     return copied
 
 
-__all__ = ["PlayedGame"]
+__all__ = ["PlayedGame", "shown_here"]

@@ -38,8 +38,7 @@ export class PositionReader {
     for (let team = 0; team < teams; team++) {
       for (const field of ["battle", "battle_below", "speed"]) state.set(field, team, NONE);
     }
-    const deck = this.notation.data.sizes.deck;
-    for (let place = 0; place < deck; place++) state.set("deck", place, NONE);
+    state.view("deck", 0, this.notation.data.sizes.deck).fill(NONE);
     state.set("dealer", 0, players - 1);
   }
 
@@ -81,8 +80,7 @@ export class PositionReader {
     const found = this.cards(line, words);
     for (const card of found) {
       if (!allowed(card)) throw refused(line, `${this.notation.cards[card]} cannot be ${pile}`);
-      const place = team * this.notation.cards.length + card;
-      state.set("tableau", place, state.get("tableau", place) + 1);
+      state.add("tableau", team * this.notation.cards.length + card);
     }
     return found;
   }
@@ -152,7 +150,7 @@ export class PositionReader {
     const [words, remark] = withoutRemark(line);
     const others = this.notation.words.and_others;
     const laid = this.cards(line, words.replaceAll(others, " "));
-    for (const card of laid) state.set("discard_pile", card, state.get("discard_pile", card) + 1);
+    for (const card of laid) state.add("discard_pile", card);
     if (laid.length && remark !== this.notation.words.top_unknown) state.set("discard_top", 0, laid[laid.length - 1]);
   }
 
@@ -227,7 +225,7 @@ export class PositionReader {
         streams[best].push(rest.pop());
       }
     } else if (discards && discards.words.includes(others) && rest.length) {
-      for (const card of rest) state.set("discard_pile", card, state.get("discard_pile", card) + 1);
+      for (const card of rest) state.add("discard_pile", card);
       if (state.get("discard_top") === NONE && !discards.words.includes("(")) state.set("discard_top", 0, rest[rest.length - 1]);
       rest.length = 0;
     }
@@ -238,11 +236,10 @@ export class PositionReader {
 
   layOut(state, hands, streams) {
     const kinds = this.notation.cards.length;
-    const add = (field, place) => state.set(field, place, state.get(field, place) + 1);
     hands.forEach((hand, seat) => {
       for (const card of hand) {
-        add("hand", seat * kinds + card);
-        add("hidden", card);
+        state.add("hand", seat * kinds + card);
+        state.add("hidden", card);
       }
       state.set("hand_count", seat, hand.length);
     });
@@ -255,7 +252,7 @@ export class PositionReader {
       stream.forEach((card, place) => {
         if (state.get("deck", start + place) !== NONE) throw refused(line ?? this.lines["stream 0"], "it would lie on another stream");
         state.set("deck", start + place, card);
-        add("hidden", card);
+        state.add("hidden", card);
       });
       state.set("stream_next", seat, start);
       state.set("stream_end", seat, start + stream.length);

@@ -8,7 +8,6 @@ export async function createEngine(config) {
   table = crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2);
   const call = (message) => (values = {}) => send(config.token, message, values);
   return {
-    kind: "server",
     catalogue: call("catalogue"),
     rules: (edition, players, teams) => call("rules")({ edition, players, teams }),
     start: call("start"),

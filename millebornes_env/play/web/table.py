@@ -54,7 +54,7 @@ from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.sheets import newest_version, split_label
 from millebornes_env.notation import Position, write_action, write_position, write_record
 from millebornes_env.notation.lines import CARD_WORDS
-from millebornes_env.play.web.game import PlayedGame
+from millebornes_env.play.web.game import PlayedGame, shown_here
 from millebornes_env.play.web.opinions import opinion
 from millebornes_env.render.millebornes.table_view import ALL, table_view
 
@@ -152,11 +152,11 @@ class CardTable:
         return {
             "version": __version__,
             "editions": [
-                _edition_entry(name)
+                edition_entry(name)
                 for name in (*([self._own_edition] if self._own_edition else []), *editions(), *mini_decks())
             ],
-            "agents": [*self._own_agent(), *_agents()],
-            "cards": [_card_entry(card) for card in range(NUM_CARD_TYPES)],
+            "agents": [*self._own_agent(), *agent_entries()],
+            "cards": [card_entry(card) for card in range(NUM_CARD_TYPES)],
             "usual": self._usual,
         }
 
@@ -168,11 +168,19 @@ class CardTable:
         return [{"name": against, "title": against, "tables": "all"}]
 
     def rules(self, edition: str, players: int, teams: int | None = None) -> list[dict[str, Any]]:
-        """List the rules of a table: the question of each, its value, and the possible values."""
+        """List the rules of a table (`rule_entry`): of each also its value, and that of the sheet."""
         sheet = self._sheet(edition)
         table: Rules = sheet.table(players, teams)
         usual: Rules = dataclass_replace(sheet, changes={}).table(players, teams)
-        return [_rule_entry(name, value, getattr(usual, name)) for name, value in table._asdict().items()]
+        return [
+            rule_entry(name)
+            | {
+                "value": FIELDS[name].choices[value] if FIELDS[name].choices else value,
+                "number": value,
+                "usual": getattr(usual, name),
+            }
+            for name, value in table._asdict().items()
+        ]
 
     def _sheet(self, name: str) -> Any:
         """Find a shipped sheet, or the one of the command line, with overrides; pages may not name files."""
@@ -185,12 +193,7 @@ class CardTable:
         if not is_shipped and not is_own:
             known = (*editions(), *mini_decks())
             raise PlayError(f"there is no edition {shown(name)}; they are {', '.join(known)}")
-        sheet = find_edition(name)
-        if sheet.game != DEFAULT_GAME:
-            raise PlayError(
-                f"{sheet.label!r} is a sheet of a game that this page cannot show: play it on the terminal"
-            )
-        return sheet
+        return shown_here(find_edition(name))
 
     @property
     def _own_edition(self) -> str | None:
@@ -316,7 +319,7 @@ class CardTable:
             "edition": game.start.edition.label,
             "episode": self._episode,
             "match_over": match_over,
-            "legal": [_choice(action, rules, to_act) for action in game.legal()],
+            "legal": [choice(action, rules, to_act) for action in game.legal()],
             "last": None if last is None else _log_entry(last.seat, last.action, rules),
             "at": game.at,
             "plays": len(game.plays),
@@ -408,7 +411,7 @@ def _named_action(action: int, rules: Rules, seat: int) -> dict[str, str]:
     }
 
 
-def _choice(action: int, rules: Rules, seat: int) -> dict[str, Any]:
+def choice(action: int, rules: Rules, seat: int) -> dict[str, Any]:
     """Describe a legal action."""
     if action == NEXT_ROUND:
         words = {"notation": "next round", "words": _DEAL_WORDS}
@@ -446,36 +449,36 @@ def _action_of(card: int, target: int | str | None, rules: Rules, seat: int) -> 
 # The catalogue ---------------------------------------------------------------------------------------------
 
 
-def _edition_entry(name: str) -> dict[str, Any]:
+def edition_entry(name: str) -> dict[str, Any]:
+    """Describe an edition: its words and its tables."""
     sheet = find_edition(name)
     tables = [{"players": players, "teams": teams} for players, teams in sheet.tables]
     entry = {"name": name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
     return entry | {"is_mini": name in mini_decks()}
 
 
-def _agents() -> list[dict[str, Any]]:
+def agent_entries() -> list[dict[str, Any]]:
+    """Describe the agents, the strongest first, each with the tables where it plays."""
     tables = sorted({(one["players"], one["teams"]) for one in champions_of(DEFAULT_GAME).values()})
     where = [list(table) for table in tables]
     known = [{"name": name, "title": title, "tables": where} for name, title in CHAMPIONS.items()]
     return known + [{"name": name, "title": title, "tables": "all"} for name, title in ANYWHERE.items()]
 
 
-def _card_entry(card: int) -> dict[str, Any]:
+def card_entry(card: int) -> dict[str, Any]:
+    """Describe a card."""
     kinds = ((is_distance, "distance"), (is_hazard, "hazard"), (is_remedy, "remedy"))
     kind = next((name for is_one, name in kinds if is_one(card)), "safety")
     entry: dict[str, Any] = {"id": card, "name": CARD_WORDS[card], "kind": kind, "title": CARD_NAMES[card]}
     return entry | ({"km": int(KM[card])} if is_distance(card) else {})
 
 
-def _rule_entry(name: str, value: int, usual: int) -> dict[str, Any]:
-    """Describe a rule: its value in words and as a number, the sheet's own value, and the possible values."""
+def rule_entry(name: str) -> dict[str, Any]:
+    """Describe a rule: the question that it answers, and its possible values."""
     field = FIELDS[name]
     return {
         "field": name,
         "question": field.question,
-        "value": field.choices[value] if field.choices else value,
-        "number": value,
-        "usual": usual,
         "choices": list(field.choices),
         "limits": None if name in TABLE_FIELDS else limits(name)._asdict(),
     }
@@ -487,4 +490,4 @@ def _number(name: str, value: Any, lowest: int = 0, most: int = 2**31 - 1) -> in
     return value
 
 
-__all__ = ["MESSAGES", "CardTable"]
+__all__ = ["MESSAGES", "CardTable", "agent_entries", "card_entry", "choice", "edition_entry", "rule_entry"]

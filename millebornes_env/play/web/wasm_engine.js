@@ -8,7 +8,7 @@ import { labelOf } from "./labels.js";
 import { namedLine, number as numberOf, partsOf, refused } from "./notation_lines.js";
 import { EngineError, Kernels, fetched } from "./wasm_kernels.js";
 import { Sheets } from "./wasm_rules.js";
-import { Rooms, Searching, Thinker, forget, remember, remembered } from "./wasm_table.js";
+import { Searching, TableRoom, Thinker, forget, remember, remembered } from "./wasm_table.js";
 
 export { EngineError };
 
@@ -18,6 +18,7 @@ const SEARCH = "+search";
 const SECOND = "strategist"; // the judge if there is no champion
 const AGENT_KEY = 0x6167_656e; // separates the random numbers of agents from the cards
 const WORD = 2 ** 32;
+const MOST_ROOMS = 4;
 
 /** The engine in the page. */
 export class WasmEngine {
@@ -34,8 +35,8 @@ export class WasmEngine {
     this.data = kernels.data;
     this.read = read;
     this.sheets = new Sheets(kernels);
-    this.rooms = new Rooms(kernels, (room) => room === this.game?.room);
-    this.weights = new Map();
+    this.rooms = new Map(); // of the tables that were played last, by what they play
+    this.weights = new Map(); // the files of networks
     this.game = null;
   }
 
@@ -43,16 +44,11 @@ export class WasmEngine {
 
   /** Editions with their tables, agents with where they play, and the cards. */
   async catalogue() {
+    const { agents, cards, source_digest: version } = this.data;
     const editions = this.data.editions.map(({ name, title, summary, is_mini, tables }) => ({
       name, title, summary, is_mini, tables: tables.map(({ players, teams }) => ({ players, teams })),
     }));
-    const everywhere = this.data.agents.filter(({ name }) => name !== "champion");
-    const fits = this.data.editions.flatMap((sheet) => sheet.tables.filter((table) => table.champion));
-    const pairs = [...new Set(fits.map(({ players, teams }) => `${players} ${teams}`))];
-    const champion = { ...this.data.agents.find(({ name }) => name === "champion") };
-    champion.tables = pairs.map((pair) => pair.split(" ").map(Number));
-    const agents = [...everywhere.map((agent) => ({ ...agent, tables: "all" })), champion];
-    return { version: this.data.source_digest, editions, agents, cards: this.data.cards };
+    return { version, editions, agents, cards };
   }
 
   /** The rules of a table: of each the question, the answer (as words and as a number), that of the sheet, and what it may be. */
@@ -62,19 +58,25 @@ export class WasmEngine {
 
   _room(edition, players, teams) {
     const { sheet, table } = this.sheets.find(edition, players, teams);
-    return this.rooms.of(sheet, table);
+    const key = `${sheet.name} ${table.players} ${table.teams}`;
+    const room = this.rooms.get(key) ?? new TableRoom(this.kernels, sheet, table);
+    this.rooms.delete(key);
+    this.rooms.set(key, room);
+    if (this.rooms.size > MOST_ROOMS) this.rooms.delete(this.rooms.keys().next().value);
+    return room;
   }
 
   // Games ---------------------------------------------------------------------------------------------------------
 
   /** Deal a game; the same seed deals the same cards, here and in Python. */
-  async start({ edition, players = 2, teams = null, episode = "round", seed = 0, overrides = null }) {
+  async start({ edition, players = 2, teams = null, episode = "round", seed: given = null, overrides = null }) {
     this._checkEpisode(episode);
+    const seed = given ?? crypto.getRandomValues(new Uint32Array(1))[0];
     if (!Number.isSafeInteger(seed) || seed < 0) throw new EngineError(`A seed is a whole number, 0 or more; this is ${seed}.`);
     const room = this._room(labelOf(edition, overrides ?? {}), players, teams);
     room.deal(seed);
     this._begun(room, episode, seed);
-    return this.position("all");
+    return this.position();
   }
 
   _checkEpisode(episode) {
@@ -89,12 +91,14 @@ export class WasmEngine {
 
   /**
    * A position or a record in our notation; its plays are carried out, so that `goto` can step through them.
-   * @returns how many positions there are, one more than plays.
+   * @param {string|null} given.episode - null: a match if the text deals a next round.
+   * @returns how many positions there are, one more than plays, and the episode.
    */
-  async load({ text, episode = "match" }) {
-    this._checkEpisode(episode);
+  async load({ text, episode: given = null }) {
     const words = this.data.notation;
     const [lines, rest] = partsOf(text, words);
+    const episode = given ?? (rest.some((line) => this._deals(line)) ? "match" : "round");
+    this._checkEpisode(episode);
     const said = Object.fromEntries(lines.map((line) => [line.name, line]));
     const room = this._roomOf(said.edition, said.table);
     const kept = this.game ? [this.game.room, this.game.room.bytes()] : null;
@@ -118,7 +122,12 @@ export class WasmEngine {
     }
     const positions = this.game.plays.length + 1;
     await this.goto(0);
-    return { positions };
+    return { positions, episode };
+  }
+
+  /** Return true if a line of a record deals the next round. */
+  _deals({ said }) {
+    return said.toLowerCase().split(/\s+/).join(" ").replace(/:$/, "") === this.data.notation.next_round;
   }
 
   _roomOf(edition, table) {
@@ -133,7 +142,7 @@ export class WasmEngine {
     const words = this.data.notation;
     const said = line.said.toLowerCase().split(/\s+/).join(" ");
     if (said.startsWith(`${words.result}:`)) return this._checkResult(line);
-    if (said.replace(/:$/, "") === words.next_round) {
+    if (this._deals(line)) {
       if (room.state.get("phase") !== this.data.phases.length - 1) throw refused(line, "the round is not over");
       return this._apply(NEXT_ROUND, (why) => refused(line, why));
     }
@@ -151,7 +160,7 @@ export class WasmEngine {
     if (said !== found) throw refused(line, `the plays of the record lead to ${found}`);
   }
 
-  /** Go to a position of the game: 0 is the start, `positions` - 1 the latest one. */
+  /** Go to a position of the game: 0 is the start. */
   async goto(place) {
     const game = this._playing();
     const last = game.plays.length;
@@ -161,14 +170,14 @@ export class WasmEngine {
     if (game.at === last) game.end = this._snapshot();
     game.at = place;
     this._restore(place === last ? game.end : game.before[place]);
-    return this.position("all");
+    return this.position();
   }
 
   /** Play a legal action of the seat to act; NEXT_ROUND (-1) deals the next round of a match. */
   async play(action) {
     this._playing();
     this._apply(action, (why) => new EngineError(`This cannot be played now: ${why}.`));
-    return this.position("all");
+    return this.position();
   }
 
   _apply(action, errorOf) {
@@ -211,7 +220,7 @@ export class WasmEngine {
     this._restore(game.before[game.at]);
     game.plays.length = game.before.length = game.at;
     game.end = null;
-    return this.position("all");
+    return this.position();
   }
 
   _playing() {
@@ -221,66 +230,53 @@ export class WasmEngine {
 
   // Views ---------------------------------------------------------------------------------------------------------
 
-  /**
-   * The game as a seat sees it; "all": with all hands, null: with none.
-   * Cards, seats and teams are numbers; null stands for none. `legal` has the actions of the seat that is to act, if it is
-   * the viewer; when the round of a match is over, the deal of the next one (action -1). `round_over`: nobody is to act
-   * (`to_act` and `asks` are null, and `sheet` has each team's lines, if points are counted); `over`: the episode has
-   * ended, too. `winners`: of the round, or of the match that is decided. `place` of `positions`: where `goto` has gone to. `battle`: at most the card that
-   * a hazard was laid on, and the top.
-   */
+  /** The position as a seat sees it, as Python's `CardTable.position` describes it; "all": with all hands, null: none. */
   async position(viewer = null) {
     const { room, episode, plays, at } = this._playing();
     const { state, table } = room;
     const { data } = this;
     const phase = data.phases[state.get("phase")];
-    const isOver = state.get("phase") === data.phases.length - 1;
+    const over = state.get("phase") === data.phases.length - 1;
     const decidesMatch = room.teamFacts() === 1;
     const facts = Array.from({ length: table.teams }, (_, team) => room.factsOf(team));
     const isMatch = episode !== data.constants.EPISODES[0];
-    const over = isOver && (!isMatch || decidesMatch);
-    const won = isMatch && over ? "won_match" : "won_round";
+    const matchOver = over && (!isMatch || decidesMatch);
+    const won = isMatch && matchOver ? "won_match" : "won_round";
     const seat = state.get("seat");
-    const sees = viewer === "all" || viewer === seat;
     const countsPoints = room.notation.rule("count_points") === 1;
-    const card = (field, place = 0) => (state.get(field, place) === NONE ? null : state.get(field, place));
+    const top = state.get("discard_top");
+    const pending = phase === "claim"
+      ? { card: state.get("pending_hazard"), team: state.get("pending_team"), by: state.get("attacker") } : null;
     return {
       edition: room.edition.name,
       players: table.players,
       teams: table.teams,
       episode,
-      place: at,
-      positions: plays.length + 1,
-      round_number: state.get("round_number") + 1,
-      dealer: state.get("dealer"),
+      at,
+      plays: plays.length,
+      round_number: state.get("round_number"),
       target: state.get("target"),
-      goal: room.notation.rule("goal"),
       extended: state.get("extension_team") !== NONE,
-      extension_team: card("extension_team"),
       draw_pile: state.get("draw_pile"),
-      discard_top: card("discard_top"),
-      to_act: isOver ? null : seat,
-      asks: isOver ? null : { play: "play", claim: "coup_fourre", extension: "extension" }[phase],
-      pending: card("pending_hazard") === null ? null : {
-        card: card("pending_hazard"), team: card("pending_team"), seat: card("attacker"),
-      },
-      round_over: isOver,
+      discard_top: top === NONE ? null : top,
+      to_act: over ? null : seat,
+      asks: over ? null : { play: "play", claim: "coup_fourre", extension: "extension" }[phase],
+      pending,
       over,
-      winners: isOver ? facts.flatMap((fact, team) => (fact[won] ? [team] : [])) : [],
+      match_over: matchOver,
+      winners: over ? facts.flatMap((fact, team) => (fact[won] ? [team] : [])) : [],
       seats: Array.from({ length: table.players }, (_, place) => room.seatOf(place, viewer)),
-      sides: facts.map((fact, team) => room.sideOf(team, fact)),
-      legal: sees && !isOver ? this._legal() : isOver && !over ? [this._nextRound()] : [],
+      sides: facts.map((fact, team) => room.sideOf(team, fact, pending)),
+      legal: over ? (matchOver ? [] : [this._nextRound()]) : this._legal().map((one) => ({ ...one, notation: `seat ${seat}: ${one.notation}` })),
       counts_points: countsPoints,
-      sheet: isOver && countsPoints ? room.sheet() : null,
+      sheet: over && countsPoints ? room.sheet() : null,
       last: at ? this._told(plays[at - 1]) : null,
     };
   }
 
   _legal() {
     const { room } = this.game;
-    const mask = room.mask.view;
-    const actions = this._actions(room, room.state.get("seat"));
-    return actions.filter((one) => mask[one.action] === 1);
+    return this._actions(room, room.state.get("seat")).filter((one) => room.mask.view[one.action] === 1);
   }
 
   _actions(room, seat) {
@@ -292,28 +288,25 @@ export class WasmEngine {
     return { action: NEXT_ROUND, kind: "next_round", card: null, target_team: null, notation, words: "deal the next round" };
   }
 
+  /** Describe a play for the log. */
   _told({ seat, action }) {
     const { notation, words } = action === NEXT_ROUND ? this._nextRound() : this._actions(this.game.room, seat)[action];
-    return { seat, action, notation, words };
+    return { seat, action, notation: seat === null ? notation : `seat ${seat}: ${notation}`, words };
   }
 
-  /** Return all plays up to the current position. */
+  /** Return all plays. */
   async log() {
-    const { plays, at } = this._playing();
-    return plays.slice(0, at).map((play) => this._told(play));
+    return this._playing().plays.map((play) => this._told(play));
   }
 
-  /** Return why a card cannot be played against a team (null: on the own side), or discarded ("discard"). */
+  /** Return why a card cannot be played against a team (null: any), or discarded ("discard"). */
   async why_not({ card, target_team: target = null }) {
     const { room } = this._playing();
-    const kind = target === "discard" ? "discard" : "play";
-    const isHazard = this.data.cards[card]?.kind === "hazard";
-    const found = this._actions(room, room.state.get("seat")).find(
-      (one) => one.card === card && one.kind === kind && (kind === "discard" || !isHazard || one.target_team === target),
-    );
-    if (!found) return { reason: isHazard ? "a hazard is laid against another team" : "there is no such card", action: null };
-    if (room.mask.view[found.action] === 1) return { reason: null, action: found.action };
-    return { reason: this._reason(found.action), action: found.action };
+    const about = this.data.cards[card];
+    const fits = (one) => (target === "discard" ? one.kind === "discard" : one.kind === "play" && (target === null || one.target_team === target));
+    const found = this._actions(room, room.state.get("seat")).find((one) => one.card === card && fits(one));
+    if (!found) return { reason: `${about.title} is played on ${about.kind === "hazard" ? "another team's" : "the own"} side of the table` };
+    return { reason: room.mask.view[found.action] === 1 ? null : this._reason(found.action) };
   }
 
   _reason(action) {
@@ -350,26 +343,23 @@ export class WasmEngine {
     return { text: room.notation.write(room.state) };
   }
 
-  /** Return the game up to the current position as text: the first position and every play. */
+  /** Return the game as text: the first position and every play. */
   async record() {
-    const { room, plays, before, at } = this._playing();
+    const { room, plays, before, at, end } = this._playing();
+    const { states, state, table } = room;
     const words = this.data.notation;
     const now = room.bytes();
-    let begun;
     try {
-      if (at) room.states.bytes.set(before[0].bytes);
-      begun = room.notation.write(room.state);
+      if (at) states.bytes.set(before[0].bytes);
+      const lines = [`${room.notation.write(state)}${words.plays}:`, ...plays.map((play) => this._told(play).notation)];
+      states.bytes.set(at === plays.length ? now : end.bytes);
+      if (state.get("phase") === this.data.phases.length - 1) {
+        lines.push(`${words.result}: ${state.row("score").slice(0, table.teams).join(" ")}`);
+      }
+      return { text: lines.map((line) => `${line}\n`).join("") };
     } finally {
-      room.load(now);
+      states.bytes.set(now);
     }
-    const lines = plays.slice(0, at).map((play) => {
-      const { seat, notation } = this._told(play);
-      return seat === null ? notation : `seat ${seat}: ${notation}`;
-    });
-    if (room.state.get("phase") === this.data.phases.length - 1) {
-      lines.push(`${words.result}: ${room.state.row("score").slice(0, room.table.teams).join(" ")}`);
-    }
-    return { text: `${begun}${words.plays}:\n${lines.map((line) => `${line}\n`).join("")}` };
   }
 
   // Agents --------------------------------------------------------------------------------------------------------
@@ -379,13 +369,11 @@ export class WasmEngine {
     const { room, seed, at } = this._toAct(seat);
     const begun = performance.now();
     const isSearch = agent.endsWith(SEARCH);
-    return this.rooms.staying(room, async () => {
-      const thinker = await this._thinker(room, isSearch ? agent.slice(0, -SEARCH.length) : agent);
-      const own = room.state.get("seat");
-      const key = this._key(room, seed, own);
-      const action = isSearch ? this._searching(thinker).run(own, key, ms).action : thinker.choose(own, room.random(...key, at));
-      return { action, ms: performance.now() - begun };
-    });
+    const thinker = await this._thinker(room, isSearch ? agent.slice(0, -SEARCH.length) : agent);
+    const own = room.state.get("seat");
+    const key = this._key(room, seed, own);
+    const action = isSearch ? this._searching(thinker).run(own, key, ms).action : thinker.choose(own, room.random(...key, at));
+    return { action, ms: performance.now() - begun };
   }
 
   /**
@@ -394,12 +382,7 @@ export class WasmEngine {
    * cards in the hidden hands.
    */
   async think({ agent = "champion", search = false, belief = false, ms = 0 } = {}) {
-    const { room } = this._toAct(null);
-    return this.rooms.staying(room, () => this._thought(room, agent, search, belief, ms));
-  }
-
-  async _thought(room, agent, search, belief, ms) {
-    const { seed } = this.game;
+    const { room, seed } = this._toAct(null);
     const thinker = await this._thinker(room, agent);
     if (!thinker.network && agent !== SECOND) {
       throw new EngineError(`The agent '${agent}' cannot judge plays; the champion can, or '${SECOND}' at tables without a champion.`);
@@ -437,11 +420,11 @@ export class WasmEngine {
   }
 
   async _made(room, name) {
-    const { kernels } = this;
+    const { kernels } = room;
     if (name !== "champion") {
       const options = room.table.agents[name];
       if (!options) {
-        const known = this.data.agents.map((agent) => agent.name).join(", ");
+        const known = this.data.agents.map((agent) => agent.name).filter((one) => !one.endsWith(SEARCH)).join(", ");
         throw new EngineError(`There is no agent '${name}'; the agents are ${known}, each with ${SEARCH} behind it or without.`);
       }
       return new Thinker(room, name, kernels.functionAddress(name), options);
@@ -449,25 +432,19 @@ export class WasmEngine {
     const which = room.table.champion;
     if (!which) throw new EngineError(`There is no champion for ${room.table.players} players in ${room.table.teams} teams.`);
     const { file, layers, options, value } = this.data.champions[which];
-    if (!this.weights.has(file)) this.weights.set(file, this._weights(file, layers));
-    const weights = await this.weights.get(file);
     const placed = [...options];
-    placed[this.data.constants.ADDRESS] = weights.address;
+    placed[this.data.constants.ADDRESS] = kernels.weights(await this._file(file), layers).address;
     const thinker = new Thinker(room, name, kernels.functionAddress("network"), placed);
-    const out = room.kernels.array("f4", this.data.sizes.most_outputs);
-    const outputs = room.kernels.prepare("network_outputs", [room.states, room.rules, room.seats, thinker.options, out]);
+    const out = kernels.array("f4", this.data.sizes.most_outputs);
+    const outputs = kernels.prepare("network_outputs", [room.states, room.rules, room.seats, thinker.options, out]);
     thinker.network = { out, outputs, value };
     return thinker;
   }
 
-  /** Load the weights of a network; after a failure, the next call tries again. */
-  async _weights(file, layers) {
-    try {
-      return this.kernels.weights(await this.read(file), layers);
-    } catch (error) {
-      this.weights.delete(file);
-      throw error;
-    }
+  /** Load a file once; after a failure, the next call tries again. */
+  async _file(name) {
+    if (!this.weights.has(name)) this.weights.set(name, await this.read(name));
+    return this.weights.get(name);
   }
 
   _searching(thinker) {

@@ -68,91 +68,48 @@ export class KernelRecord {
     this.address = array.address + number * layout.size;
   }
 
-  /** Read a number of a field; `index` is in C order, for fields that are arrays. */
-  get(field, index = 0) {
+  /** Numbers of a field, as a view of the current memory; `index` is in C order, for fields that are arrays. */
+  view(field, index = 0, length = 1) {
     const [offset, type] = this.layout.fields[field];
-    const view = new DataView(this.array.kernels.memory.buffer);
-    const at = this.address + offset + index * TYPES[type][0];
-    if (type === "i1") return view.getInt8(at);
-    if (type === "i2") return view.getInt16(at, true);
-    if (type === "i4") return view.getInt32(at, true);
-    return Number(view.getBigInt64(at, true));
+    const [size, kind] = TYPES[type];
+    return new kind(this.array.kernels.memory.buffer, this.address + offset + index * size, length);
   }
 
-  /** Overwrite a number of a field. */
+  get(field, index = 0) {
+    return Number(this.view(field, index)[0]);
+  }
+
   set(field, index, value) {
-    const [offset, type] = this.layout.fields[field];
-    const view = new DataView(this.array.kernels.memory.buffer);
-    const at = this.address + offset + index * TYPES[type][0];
-    if (type === "i1") view.setInt8(at, value);
-    else if (type === "i2") view.setInt16(at, value, true);
-    else if (type === "i4") view.setInt32(at, value, true);
-    else view.setBigInt64(at, BigInt(value), true);
+    const view = this.view(field, index);
+    view[0] = view instanceof BigInt64Array ? BigInt(value) : value;
+  }
+
+  /** Count one more. */
+  add(field, index) {
+    this.set(field, index, this.get(field, index) + 1);
   }
 
   /** One row of a field with two dimensions, or a field with one: its numbers. */
-  row(field, number = null) {
-    const shape = this.layout.fields[field][2];
-    const length = shape[shape.length - 1];
-    const first = number === null ? 0 : number * length;
-    return Array.from({ length }, (_, index) => this.get(field, first + index));
+  row(field, number = 0) {
+    const length = this.layout.fields[field][2].at(-1);
+    return Array.from(this.view(field, number * length, length), Number);
   }
 }
 
-/** The part of the module's memory that is allocated in blocks, which can be freed. */
-class Heap {
-  constructor({ memory, __heap_base: base }) {
-    this.memory = memory;
-    this.end = Math.ceil(base.value / ALIGNED) * ALIGNED;
-    this.gaps = []; // [address, size] of free blocks, by address; no two are adjacent
-  }
-
-  /** Allocate a block of at least this size. @returns {number[]} its address and its size. */
-  allocate(bytes) {
-    const size = Math.max(1, Math.ceil(bytes / ALIGNED)) * ALIGNED;
-    const gap = this.gaps.find((one) => one[1] >= size);
-    if (gap) {
-      const [address, found] = gap;
-      if (found > size) gap.splice(0, 2, address + size, found - size);
-      else this.gaps.splice(this.gaps.indexOf(gap), 1);
-      return [address, size];
-    }
-    const address = this.end;
-    const missing = address + size - this.memory.buffer.byteLength;
-    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
-    this.end += size;
-    return [address, size];
-  }
-
-  release(blocks) {
-    const all = [...this.gaps, ...blocks].sort((one, other) => one[0] - other[0]);
-    this.gaps = [];
-    for (const [address, size] of all) {
-      const last = this.gaps.at(-1);
-      if (last && last[0] + last[1] === address) last[1] += size;
-      else this.gaps.push([address, size]);
-    }
-  }
-}
-
-/** The module, its memory, and its kernels by their names. */
+/** An instance of the module: its memory, and its kernels by their names. Arrays are freed with the instance. */
 export class Kernels {
-  constructor(exports, data, heap = new Heap(exports)) {
-    this.exports = exports;
-    this.memory = exports.memory;
+  constructor(module, data) {
+    const env = { expf: Math.exp, tanhf: Math.tanh }; // of float32: their results are rounded
+    this.module = module;
     this.data = data;
-    this.heap = heap;
-    this.blocks = []; // of all arrays
+    this.exports = new WebAssembly.Instance(module, { env }).exports;
+    this.memory = this.exports.memory;
+    this.end = this.exports.__heap_base.value; // of what is allocated
   }
 
-  /** The same kernels with separate arrays, which can be freed together. */
+  /** The same kernels with a memory of their own. */
   apart() {
-    return new Kernels(this.exports, this.data, this.heap);
-  }
-
-  /** Free the memory of all arrays: neither they nor the prepared kernels may be used afterwards. */
-  free() {
-    this.heap.release(this.blocks.splice(0));
+    return new Kernels(this.module, this.data);
   }
 
   /**
@@ -177,9 +134,7 @@ export class Kernels {
     if (!WebAssembly.validate(bytes)) {
       throw new EngineError("This browser cannot run the game: its WebAssembly lacks 128-bit vectors, or engine.wasm is damaged.");
     }
-    const env = { expf: Math.exp, tanhf: Math.tanh }; // of float32: their results are rounded
-    const { instance } = await WebAssembly.instantiate(bytes, { env });
-    return new Kernels(instance.exports, data);
+    return new Kernels(await WebAssembly.compile(bytes), data);
   }
 
   /** Allocate a zeroed array; `type` is NumPy's letter and bytes ("i1", "f4"). */
@@ -215,11 +170,11 @@ export class Kernels {
   }
 
   _allocated(type, shape, itemsize) {
-    const block = this.heap.allocate(shape.reduce((product, length) => product * length, itemsize));
-    this.blocks.push(block);
-    const array = new KernelArray(this, block[0], type, shape, itemsize);
-    array.bytes.fill(0);
-    return array;
+    const address = Math.ceil(this.end / ALIGNED) * ALIGNED;
+    this.end = address + shape.reduce((product, length) => product * length, itemsize);
+    const missing = this.end - this.memory.buffer.byteLength;
+    if (missing > 0) this.memory.grow(Math.ceil(missing / PAGE));
+    return new KernelArray(this, address, type, shape, itemsize);
   }
 
   /** The address of an agent's function, for kernels. */

@@ -55,10 +55,9 @@ export class Sheets {
   /** See `WasmEngine.rules`. */
   rules(edition, players, teams) {
     const { table, usual } = this.find(edition, players, teams);
-    return this.data.rules.map(({ field, question, choices, least, most, step }, place) => {
+    return this.data.rules.map(({ unit, ...rule }, place) => {
       const number = table.values[place];
-      const limits = least === undefined ? null : { least, most, step };
-      return { field, question, value: choices.length ? choices[number] : number, number, usual: usual[place], choices, limits };
+      return { ...rule, value: rule.choices.length ? rule.choices[number] : number, number, usual: usual[place] };
     });
   }
 }
@@ -69,16 +68,15 @@ export function overriddenValues(data, table, changes) {
   for (const [field, value] of Object.entries(changes)) {
     const place = data.rules.findIndex((rule) => rule.field === field);
     const rule = data.rules[place];
-    if (!rule || rule.least === undefined) {
-      throw new EngineError(`There is no rule '${field}' to override.`);
-    }
-    if (value < rule.least || value > rule.most || value % rule.step) throw new EngineError(limitsOf(rule, value));
+    if (!rule?.limits) throw new EngineError(`There is no rule '${field}' to override.`);
+    const { least, most, step } = rule.limits;
+    if (value < least || value > most || value % step) throw new EngineError(limitsOf(rule, value));
     values[place] = value;
   }
   return values;
 }
 
-function limitsOf({ field, choices, least, most, step }, value) {
+function limitsOf({ field, choices, limits: { least, most, step } }, value) {
   const known = choices.map((meaning, number) => `${number} (${meaning})`).join(" or ");
   const numbers = `${least} to ${most}${step > 1 ? `, in steps of ${step}` : ""}`;
   return `The rule ${field} is ${value}: it may be ${known || numbers}.`;

@@ -7,54 +7,14 @@ import { recordOfRules } from "./wasm_rules.js";
 const NONE = -1; // no card
 const ALL_REDEALS = 2 ** 40;
 const WORD = 2 ** 32;
-const MOST_ROOMS = 4;
 
-/** The rooms of the most recently played tables; others are freed. */
-export class Rooms {
-  /** @param {Kernels} kernels
-   * @param {function(TableRoom): boolean} isNeeded - returns true if a room is in use. */
-  constructor(kernels, isNeeded) {
-    Object.assign(this, { kernels, isNeeded });
-    this.kept = new Map(); // by table, the most recently used last
-  }
-
-  /** Return the room of a table, perhaps with overrides. */
-  of(sheet, table) {
-    const key = `${sheet.name} ${table.players} ${table.teams}`;
-    const room = this.kept.get(key) ?? new TableRoom(this.kernels, sheet, table);
-    this.kept.delete(key);
-    this.free(this.kept.size + 1 - MOST_ROOMS);
-    this.kept.set(key, room);
-    return room;
-  }
-
-  /** Free up to `count` unused rooms. */
-  free(count) {
-    const spare = [...this.kept].filter(([, room]) => room.users === 0 && !this.isNeeded(room));
-    for (const [key, room] of spare.slice(0, Math.max(0, count))) {
-      this.kept.delete(key);
-      room.kernels.free();
-    }
-  }
-
-  /** Call a function that may wait for a file; the room is kept meanwhile. */
-  async staying(room, doing) {
-    room.users += 1;
-    try {
-      return await doing();
-    } finally {
-      room.users -= 1;
-    }
-  }
-}
-
-/** The memory of a table: its rules, one game and its agents; all arrays are freed together. */
+/** The memory of a table, an instance of the module: its rules, one game and its agents. */
 export class TableRoom {
   constructor(engine, edition, table) {
     const kernels = engine.apart();
     const { data } = kernels;
     const { constants, sizes } = data;
-    Object.assign(this, { kernels, edition, table, users: 0 }); // users: number of pending calls
+    Object.assign(this, { kernels, edition, table });
     this.notation = new Notation(data, edition, table, kernels);
     this.states = kernels.records("state", 1);
     this.state = new KernelRecord(this.states, data.records.state);
@@ -147,8 +107,10 @@ export class TableRoom {
     return others.map((seat) => ({ seat, p: unseen.map((count) => chance(count, this.state.get("hand_count", seat))) }));
   }
 
-  /** Return the side of a team: its piles and score. */
-  sideOf(team, fact) {
+  /** Return the side of a team: its piles and score.
+   * @param {Object} fact - of `factsOf`.
+   * @param {Object|null} pending - the hazard that a team may answer. */
+  sideOf(team, fact, pending) {
     const { state, table } = this;
     const laid = state.row("tableau", team);
     const pile = (...fields) => fields.map((field) => state.get(field, team)).filter((card) => card !== NONE);
@@ -166,16 +128,17 @@ export class TableRoom {
       score: state.get("score", team),
       can_drive: fact.can_drive,
       limited: fact.limited,
+      pending: pending?.team === team ? pending.card : null,
       cured: fact.cured,
     };
   }
 
-  /** The score sheet of the last finished round: each team's lines. */
+  /** The score sheet of the last finished round: lines with each team's points, and the sum. */
   sheet() {
-    return Array.from({ length: this.table.teams }, (_, team) => {
-      const points = this.state.row("score_sheet", team);
-      return this.kernels.data.score_lines.map(({ line, title }, place) => ({ line, title, points: points[place] }));
-    });
+    const teams = Array.from({ length: this.table.teams }, (_, team) => this.state.row("score_sheet", team));
+    const lines = this.kernels.data.score_lines.map((one, place) => ({ ...one, points: teams.map((points) => points[place]) }));
+    const total = teams.map((points) => points.reduce((sum, one) => sum + one, 0));
+    return [...lines, { line: "round", title: "round", points: total }];
   }
 }
 

@@ -6,8 +6,8 @@ const METHODS = [
   "catalogue", "rules", "start", "load", "goto", "save", "record", "position", "play", "undo", "why_not", "log", "choose", "think",
 ];
 
-/** An engine with the methods of `WasmEngine`. */
-export function workerEngine() {
+/** The engine, an object with the methods of `WasmEngine`. */
+export function createEngine() {
   const worker = new Worker(new URL("wasm_worker.js", import.meta.url), { type: "module" });
   const waiting = new Map();
   let last = 0;

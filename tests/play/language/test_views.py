@@ -120,18 +120,6 @@ def test_the_history_of_a_match_says_where_rounds_begin() -> None:
     assert see(situation(env))["history"].count("-- the next round is dealt --") == 1
 
 
-def test_without_a_history_nothing_is_said_of_what_was_played() -> None:
-    env = vector_env(1, seed=3)
-    env.reset()
-    for _ in range(5):
-        env.step(env.sample_actions())
-    text = prompt(see(situation(env)))
-    assert "played" not in text.partition("THE TABLE NOW")[0].rpartition("WHO WINS")[2].replace(
-        "is played", ""
-    )
-    assert "WHAT WAS PLAYED" not in text
-
-
 def test_who_could_not_draw_is_not_told_that_it_has_drawn() -> None:
     text = prompt(see(read_position("hand 0: 25 ...\nhand 1: 25 ...")))
     assert "It is your turn. You have drawn already: play a card, or discard one." in text

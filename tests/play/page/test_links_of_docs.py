@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from docs.site import positions
 from docs.site.rulings import examples
+from tests.play.page.test_page import Opened
 
 FIRST_WITH = {
     "a position": next(one for one in examples()["E2"]),
@@ -22,12 +22,12 @@ new MutationObserver(() => { globalThis.wereHandsOpen ||= isOpen(); })
 """Notes whether the table was ever shown as one steps through it, with the cards of all seats."""
 
 
-def opened_at(opened: Callable[..., Any], text: str, first: str = "") -> Any:
+def opened_at(opened: Opened, text: str, first: str = "") -> Any:
     """The page where a link of the docs leads."""
     return opened(hash_=positions.link(text).removeprefix("table/index.html"), first=first)
 
 
-def test_a_position_of_a_ruling_is_played_on(opened: Callable[..., Any]) -> None:
+def test_a_position_of_a_ruling_is_played_on(opened: Opened) -> None:
     one = FIRST_WITH["a position"]
     page = opened_at(opened, one.text(one.editions[0]), OPEN_HANDS)
     page.wait_for_selector("#hand .card")
@@ -36,7 +36,7 @@ def test_a_position_of_a_ruling_is_played_on(opened: Callable[..., Any]) -> None
     assert not page.evaluate("globalThis.wereHandsOpen"), "the other hands were shown before one sat down"
 
 
-def test_a_record_of_a_ruling_is_stepped_through(opened: Callable[..., Any]) -> None:
+def test_a_record_of_a_ruling_is_stepped_through(opened: Opened) -> None:
     one = FIRST_WITH["a record"]
     page = opened_at(opened, one.text(one.editions[0]), OPEN_HANDS)
     page.click("[data-step='Last position']")

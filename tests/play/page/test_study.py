@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,8 @@ import pytest
 
 from millebornes_env.notation import replay, write_record
 from millebornes_env.play.study import read_study
-from tests.play.page.test_page import MOST_PLAYS, play_once, until, violations
+from tests.play.page.test_page import Opened, Pictured, play_once, play_to_the_end, settled, until, violations
 from tests.play.study.served import Served, served
-
-Opened = Callable[..., Any]
-Pictured = Callable[[Any, str], None]
 
 
 def opened_by(opened: Opened, place: Served, number: int = 0) -> Any:
@@ -31,9 +27,7 @@ def test_a_study_by_mouse_and_what_is_written(opened: Opened, pictured: Pictured
         assert "Play as you like." in page.inner_text("dialog")
         pictured(page, "study_welcome")
         page.click("dialog >> text=Begin")
-        for _ in range(MOST_PLAYS):
-            if not play_once(page):
-                break
+        play_to_the_end(page)
         sums = page.locator("#score-sheet tr.sum td").all_inner_texts()
         pictured(page, "study_score")
         assert "Thank you for taking part" in page.inner_text("dialog")
@@ -61,7 +55,7 @@ def test_the_next_game_what_is_off_and_a_page_that_is_opened_anew(opened: Opened
         page.click("text=Go on with game 2 of 2")
         for _ in range(3):
             assert play_once(page)
-        page.wait_for_selector("#choices button, #choices p")
+        settled(page)
         assert violations(axe, page) == []
         for button in ("#undo", "#records", "#link", "#thoughts", "#new"):
             assert not page.is_visible(button)
@@ -87,7 +81,7 @@ def test_a_page_goes_on_after_the_server_was_stopped(opened: Opened, tmp_path: P
         page = opened_by(opened, place)
         page.click("dialog >> text=Begin")
         assert play_once(page)
-        page.wait_for_selector("#choices button, #choices p")
+        settled(page)
         port = place.port
     until(page, "document.querySelector('#status').textContent.includes('reconnecting')")
     with served(folder, port=port):

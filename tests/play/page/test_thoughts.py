@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.play.page.test_page import EXTENSION, deal, load, record_of, settled
-
-Opened = Callable[..., Any]
-Pictured = Callable[[Any, str], None]
+from tests.play.page.test_page import EXTENSION, Opened, Pictured, deal, load, record_of, settled
 
 RACE_TO_THE_LINE = """\
 edition: parker

@@ -15,6 +15,13 @@ NO_ENGINE = """
     fetch = (url, how) => /engine.engine.json$/.test(url)
         ? Promise.resolve(new Response("", { status: 404 })) : fetched(url, how);
 """
+HELD_DEAL = """
+    const fetched = fetch;
+    fetch = async (url, how) => {
+        if (how?.body?.includes('"start"')) await globalThis.held;
+        return fetched(url, how);
+    };
+"""
 NO_STORE = """
     for (const name of ["localStorage", "sessionStorage"]) {
         Object.defineProperty(window, name, { get() { throw new Error("forbidden"); } });
@@ -37,6 +44,17 @@ def test_what_the_page_lacks_is_said(opened: Opened, folder: str) -> None:
 def test_a_browser_that_keeps_nothing_plays(opened: Opened) -> None:
     page = opened(first=NO_STORE)
     deal(page, seat_1="greedy")
+    assert play_once(page)
+
+
+def test_the_cards_of_before_play_nothing_while_new_ones_are_dealt(opened: Opened) -> None:
+    page = opened(first=HELD_DEAL)
+    settled(page)
+    page.evaluate("() => { globalThis.held = new Promise((go) => (globalThis.letGo = go)); }")
+    deal(page, seat_1="greedy")
+    page.locator("#hand .card").first.click()
+    assert not page.locator("#choices > *").count()
+    page.evaluate("letGo()")
     assert play_once(page)
 
 

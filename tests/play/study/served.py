@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from millebornes_env.play.study.design import Participant, Study, open_study
+from millebornes_env.play.study.session import Session
 from tests.patience import SECONDS_OF_A_HANG
 
 if TYPE_CHECKING:
@@ -168,6 +169,16 @@ def served(
             server.should_exit = True
             serving.join()
             answers.close()
+
+
+def study_of(folder: Path, participants: int | None = None, **design: Any) -> Study:
+    return open_study(folder, {"against": "greedy"} | design, participants, 3)
+
+
+def play_out(session: Session) -> None:
+    """Let the person in seat 0 play a round to its end, where all others are agents."""
+    while (news := session.news(0)) and not news["over"]:
+        session.play(0, news["decision"], news["steps"][-1]["legal"][0]["action"], 0)
 
 
 def lines_of(served_study: Served, session: int = 0) -> list[dict[str, Any]]:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from millebornes_env.play.study.design import open_study
 from millebornes_env.play.study.session import Session
 from tests.pages import section_of
+from tests.play.study.served import play_out, study_of
 
 PAGE = section_of("docs/start/play.md", "Studies with people")
 
 
-def played(folder: Path, **design: Any) -> None:
+def played(folder: Path) -> None:
     """A study in which the first participant has played a game."""
-    session = Session(open_study(folder, {"against": "greedy"} | design, 2, 1), 0)
+    session = Session(study_of(folder, 2), 0)
     session.begin(0, 0)
-    while (news := session.news(0)) and not news["over"]:
-        session.play(0, news["decision"], news["steps"][-1]["legal"][0]["action"], 0)
+    play_out(session)
 
 
 def test_the_example_reads_a_study(

@@ -13,20 +13,8 @@ from millebornes_env import VectorEnv, vector_env
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.play.study import transitions
 from millebornes_env.play.study.card_table import StudyTable
-from millebornes_env.play.study.design import Study, open_study
 from millebornes_env.play.study.session import Session
-
-
-def study_of(folder: Path, participants: int | None = None, **design: Any) -> Study:
-    return open_study(folder, {"against": "greedy"} | design, participants, 3)
-
-
-def decided(session: Session, seat: int, place: int = 0) -> dict[str, Any]:
-    """Let a person make a decision; what the seat is told then."""
-    news = session.news(seat)
-    assert news is not None
-    session.play(seat, news["decision"], news["steps"][-1]["legal"][place]["action"], None)
-    return news
+from tests.play.study.served import play_out, study_of
 
 
 def all_that_is_sent(table: StudyTable, seat: int) -> str:
@@ -49,8 +37,7 @@ def test_messages_are_the_same_whatever_the_hidden_cards_are(
     design = {"edition": edition, "players": players, "teams": teams}
     session = Session(study_of(tmp_path, **design), 0)
     session.begin(0, 0)
-    while not session._is_over:
-        decided(session, 0)
+    play_out(session)
     table = session._table
     assert table is not None
     game, others = table._playing, 0
@@ -104,7 +91,7 @@ def messages_of_an_attack(folder: Path, safety: str) -> list[Any]:
     for seat in (0, 1):
         session.news(seat)
         session._steps[seat] = [table.view_of(seat)]
-    stop = next(one for one in table.choices() if "stop against" in one["notation"])
+    stop = next(one for one in table.position()["legal"] if "stop against" in one["notation"])
     heard = [session.news(0)]
     session.play(0, 0, stop["action"], None)
     if table.to_act == 1 and table.view_of(1)["asks"] == "coup_fourre":
@@ -127,8 +114,7 @@ def test_a_safety_that_is_held_back_does_not_show(tmp_path: Path) -> None:
 def test_a_person_may_do_what_the_environment_says(tmp_path: Path) -> None:
     session = Session(study_of(tmp_path, players=3, teams=3), 0)
     session.begin(0, 0)
-    while not session._is_over:
-        decided(session, 0)
+    play_out(session)
     rows = list(transitions(tmp_path))
     lines = [json.loads(line) for line in session._journal.path.read_text().splitlines()]
     decisions = [line for line in lines if line["line"] == "decision"]

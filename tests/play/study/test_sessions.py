@@ -15,13 +15,9 @@ import pytest
 from millebornes_env.errors import JournalError, PlayError
 from millebornes_env.notation import read_record, replay, write_record
 from millebornes_env.play.study import journal, read_study, transitions
-from millebornes_env.play.study.design import Study, open_study
 from millebornes_env.play.study.journal import Journal
 from millebornes_env.play.study.session import MOST_VISITS, Session
-
-
-def study_of(folder: Path, participants: int | None = None, **design: Any) -> Study:
-    return open_study(folder, {"against": "greedy"} | design, participants, 3)
+from tests.play.study.served import study_of
 
 
 def asked(session: Session, seat: int = 0) -> dict[str, Any]:

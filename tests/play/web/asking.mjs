@@ -27,20 +27,20 @@ async function positions(engine, { text }) {
 /** A game that agents play; its record, and what the page would show at the end. */
 async function played(engine, { start, agents }) {
   let position = await engine.start(start);
-  while (!position.over) {
+  while (!position.match_over) {
     const agent = agents[position.to_act % agents.length];
-    const { action } = position.round_over ? { action: -1 } : await engine.choose({ agent });
+    const { action } = position.over ? { action: -1 } : await engine.choose({ agent });
     position = await engine.play(action);
   }
   return { text: (await engine.record()).text, position };
 }
 
-/** What the engine holds after each of some lists of calls: bytes of memory, and rooms. */
+/** How many tables the engine holds after each of some lists of calls, and the answers. */
 async function held(engine, lists) {
   const found = [];
   for (const calls of lists) {
     const said = await answers(engine, calls);
-    found.push({ bytes: engine.kernels.memory.buffer.byteLength, rooms: engine.rooms.kept.size, said });
+    found.push({ rooms: engine.rooms.size, said });
   }
   return found;
 }

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +10,10 @@ import numpy as np
 import pytest
 
 from export import page_kernels
-from export.page_kernels import FACTS, agents_of, table_of
+from export.page_kernels import agents_of, table_of
 from export.wasm import build
 from millebornes_env.agents import registry
-from millebornes_env.agents.champion import ChampionAgent, champion_for
+from millebornes_env.agents.champion import ChampionAgent
 from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, agent_kernels_of
 from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.search.hidden_cards import no_hands
@@ -24,12 +22,9 @@ from millebornes_env.engine.batch import NO_GAME, Batch
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import SAME_STEP
 from millebornes_env.engine.numba.compiling import for_kernels
-from millebornes_env.errors import EditionError
 from millebornes_env.games.millebornes import rulebook
 from millebornes_env.games.millebornes.editions import edition, editions
-from millebornes_env.games.millebornes.reasons import REASONS, reason_against, where_roll_goes
 from millebornes_env.games.millebornes.rules import compiled_rules
-from millebornes_env.games.millebornes.state import MAX_TEAMS
 from tests.golden import trace
 from tests.golden.test_golden import differences
 from tests.play.web.host import Host, PageGames
@@ -236,88 +231,3 @@ def told_of(host: Host, where: Any) -> dict[str, Any]:
     name, players, teams = where
     sheet = next(one for one in host.data["editions"] if one["name"] == name)
     return next(one for one in sheet["tables"] if (one["players"], one["teams"]) == (players, teams))
-
-
-def test_overridden_rules_prefer_the_champion_that_they_prefer_here(host: Host) -> None:
-    """Each of the rules that decide it, alone and with others, and two hundred more overrides by chance."""
-    deciding = ["count_points=0", "hazard_opens_pile=1", "when_pile_is_empty=0", "when_pile_is_empty=1"]
-    deciding += ["extended_target=0", "play_out_after_extension=0", "play_out_after_extension=1"]
-    pairs = [f"{one}+{other}" for one, other in combinations(deciding, 2) if one[:9] != other[:9]]
-    others = [f"goal={goal}+points_trip={goal % 97}" for goal in range(1_000, 1_100)]
-    drawn = np.random.default_rng(3).choice([*pairs, *others], 200)
-    asked = [(name, 2, 2, change) for name in editions() for change in (*deciding, *pairs)]
-    asked += [(*TABLES[place % len(TABLES)], change) for place, change in enumerate(drawn)]
-    preferred, result = host.kernel("preferred_champion"), set()
-    for name, players, teams, change in asked:
-        where = table_of(name, players, teams)
-        try:
-            rules = edition(f"{name}+{change}").table(players, teams)
-        except EditionError:
-            continue
-        record = host.copy(rulebook.rules_array(rules).view(np.ndarray))[0]
-        told = told_of(host, (name, players, teams))["champions_if_changed"][preferred(record)]
-        assert told == champion_for(replace(where, edition=f"{name}+{change}", rules=rules))
-        result.add(told)
-    assert {"all-2", "parker-2", "all-3", "dutch-6-in-2"} <= result
-
-
-def test_the_champion_thinks_what_it_thinks_here(host: Host) -> None:
-    games = positions(("parker", 2, 2), 200)
-    agent: PolicyAgent = ChampionAgent(table_of("parker", 2, 2))
-    inputs = agent.inputs(games.buffers.observation)
-    logits, values = agent.logits(inputs), agent.values(inputs)
-    options = host.champion_options(agent.table)
-    states, seats = host.array(1, games.states.dtype), host.array(1, np.int32)
-    rules, out = host.copy(rulebook.rules_array(games.rules).view(np.ndarray)), host.array(64, np.float32)
-    outputs = host.kernel("network_outputs")
-    for game in range(len(games)):
-        states[0], seats[0] = games.states[game], games.states["seat"][game]
-        count = outputs(states, rules[0], seats, options, out)
-        np.testing.assert_allclose(out[: count - 1], logits[game], rtol=1e-4, atol=1e-4)
-        np.testing.assert_allclose(out[count - 1], values[game], rtol=1e-4, atol=1e-4)
-
-
-@tables
-def test_every_refusal_has_the_same_reason(where: Any, host: Host) -> None:
-    games = positions(where, 30)
-    record = host.copy(rulebook.rules_array(games.rules).view(np.ndarray))[0]
-    states, why_not = host.array(1, games.states.dtype), host.kernel("why_not")
-    cards = [card["title"] for card in host.data["cards"]]
-    for game in np.flatnonzero(games.buffers.action_mask.any(axis=1)):
-        state = games.states[game]
-        states[0] = state
-        team = int(state.seat) % games.rules.teams
-        for action in np.flatnonzero(games.buffers.action_mask[game] == 0):
-            about = host.data["actions"][str(games.rules.teams)][team][action]
-            card = about["card"]
-            told_card = {} if card is None else host.data["cards"][card]
-            said = host.data["reasons"][why_not(states, record, int(action))].format(
-                phase=host.data["phases"][int(state.phase)],
-                card="" if card is None else cards[card],
-                team=team,
-                target=about["target_team"],
-                km=int(state.km[team]),
-                trip=int(state.target),
-                max_200=games.rules.max_200,
-                safety=cards[told_card["safety"]] if "safety" in told_card else "",
-                hazard=cards[told_card["hazard"]] if "hazard" in told_card else "",
-                roll_goes=where_roll_goes(games.rules),
-            )
-            assert said == reason_against(state, games.rules, int(action))
-    assert len(host.data["reasons"]) == len(REASONS)
-
-
-@tables
-def test_what_the_page_shows_of_teams_is_so(where: Any, host: Host) -> None:
-    games = positions(where, 100)
-    facts, states = host.array((MAX_TEAMS, len(FACTS)), np.int64), host.array(1, games.states.dtype)
-    expected = np.zeros((MAX_TEAMS, len(FACTS)), np.int64)
-    rules = host.copy(rulebook.rules_array(games.rules).view(np.ndarray))[0]
-    there = host.kernel("team_facts")
-    for state in for_kernels(games.states):
-        states[0] = state
-        one = np.array([state])
-        assert there(states, rules, facts) == page_kernels.team_facts(
-            one, compiled_rules(games.rules), expected
-        )
-        np.testing.assert_array_equal(facts, expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -15,10 +16,8 @@ from export.page_kernels import agents_of, table_of
 from export.wasm import FOLDER
 from millebornes_env import vector_env
 from millebornes_env.agents import registry
-from millebornes_env.agents.champion import champions_of
-from millebornes_env.games.millebornes.editions import edition, editions, mini_decks
+from millebornes_env.games.millebornes.editions import edition, editions
 from millebornes_env.notation import read_position, read_record, replay, write_position
-from millebornes_env.notation.millebornes.actions import write_action
 from millebornes_env.play.web.table import CardTable
 from tests.golden import trace
 from tests.play.web.test_engine import ends
@@ -75,6 +74,37 @@ def test_every_position_of_the_golden_games_is_written_as_by_python() -> None:
         assert positions == expected
 
 
+def test_the_page_is_told_what_python_tells_it() -> None:
+    """In a golden game of each table: positions as seats see them, reasons, plays, the record."""
+    here, asked = [], []
+    for number, (name, players, teams) in enumerate(TABLES):
+        file = trace.file_of(edition(name), players, teams)
+        *_, (_, lines) = trace.rounds_in(file.read_text(encoding="utf-8"))
+        text = {"text": golden_record(lines)}
+        calls: list[list[Any]] = [["load", text]]
+        last = len(read_record(text["text"]).plays)
+        for place in (*range(0, last, 9), last):
+            seat = [None, "all", *range(players)][place % (2 + players)]
+            calls += [["goto", place], ["position", seat]]
+            if place == 9 * (number % (last // 9)):
+                for card, target in itertools.product(range(19), (None, *range(teams), "discard")):
+                    calls.append(["why_not", {"card": card, "target_team": target}])
+        calls += [["log"], ["record"], ["goto", 3], ["log"], ["record"]]
+        table = CardTable()
+        here.append([told_by(table, *call) for call in calls])
+        asked.append(("answers", calls))
+    for where, there, told in zip(TABLES, ask(*asked), here, strict=True):
+        for one, other in zip(there, told, strict=True):
+            assert one == other, where
+
+
+def told_by(table: CardTable, message: str, *given: Any) -> Any:
+    """The answer of the engine in Python, as the page receives it."""
+    arguments = {"goto": "k", "position": "seat"}
+    named = {arguments[message]: given[0]} if message in arguments else dict(*given)
+    return json.loads(json.dumps(table.answer(message, named)))
+
+
 def test_a_seed_deals_what_it_deals_here() -> None:
     for name, players, teams in (("parker", 2, 2), ("dutch", 6, 2), ("dujardin", 8, 4)):
         start = {"edition": name, "players": players, "teams": teams, "seed": 2**40 + 7}
@@ -95,7 +125,7 @@ def test_what_agents_play_in_the_page_is_a_game() -> None:
         totals = [side["score"] for side in one["position"]["sides"]]
         assert totals == end["score"][0, :2].tolist()
         assert one["position"]["winners"]
-        assert sum(play.action == -1 for play in record.plays) == one["position"]["round_number"] - 1
+        assert sum(play.action == -1 for play in record.plays) == one["position"]["round_number"]
         check_choices(record, start["edition"])
 
 
@@ -113,15 +143,33 @@ def check_choices(record: Any, name: str) -> None:
         assert agents[seat % 2].act(rows, masks, np.array([seat]))[0] == play.action
 
 
-def test_every_agent_plays_at_every_table() -> None:
+OVERRIDDEN = [
+    ("parker+hand_limit=7", 2, 2),
+    ("parker+goal=1000+max_200=4+points_safe_trip=0", 4, 2),
+    ("dutch+start_needs_roll=1+roll_after_safety=1", 6, 2),
+    ("dujardin+count_points=1", 8, 4),
+    ("mini8-v0+copies_of_25=6", 2, 2),
+]
+
+
+def test_every_agent_plays_at_every_table_and_by_overridden_rules() -> None:
+    """Python's rulebook carries every play out."""
     asked = []
-    for name, players, teams in TABLES:
-        agents = [*agents_of(table_of(name, players, teams))]
+    for name, players, teams in (*TABLES, *OVERRIDDEN):
+        is_changed = "+" in name
+        agents = ["greedy", "strategist"] if is_changed else [*agents_of(table_of(name, players, teams))]
         start = {"edition": name, "players": players, "teams": teams, "seed": 11}
-        asked.append(("played", {"start": start, "agents": agents}))
-    for (name, _players, _teams), one in zip(TABLES, ask(*asked), strict=True):
+        start["episode"] = "match" if is_changed else "round"
+        asked += [("played", {"start": start, "agents": agents})]
+        asked += [("answers", [["rules", name, players, teams]])]
+    result = ask(*asked)
+    for (name, players, teams), one, (rules,) in zip(
+        (*TABLES, *OVERRIDDEN), result[::2], result[1::2], strict=True
+    ):
+        assert rules == CardTable().rules(name, players, teams)
         record = read_record(one["text"])
-        assert record.position.edition.name == name
+        assert record.position.edition.label == edition(name).label
+        assert record.position.rules == edition(name).table(players, teams)
         assert len(list(replay(record))) == len(record.plays) + 1
 
 
@@ -180,7 +228,7 @@ WRITTEN = {
 def test_a_position_that_leaves_something_open_is_completed_alike() -> None:
     asked = [("answers", [["load", {"text": text}], ["save"]]) for text in WRITTEN.values()]
     for (name, text), (loaded, saved) in zip(WRITTEN.items(), ask(*asked), strict=True):
-        assert loaded == {"positions": 1}, name
+        assert loaded == {"positions": 1, "episode": "round"}, name
         position = read_position(text)
         assert saved["text"] == write_position(position.state[0], position.edition, position.rules), name
 
@@ -213,19 +261,14 @@ def test_a_damaged_text_is_refused_and_the_game_goes_on() -> None:
 
 
 def test_the_catalogue_has_what_there_is() -> None:
-    catalogue, rules = answers(["catalogue"], ["rules", "dutch", 6, 2])
-    result = {
-        (sheet["name"], table["players"], table["teams"])
-        for sheet in catalogue["editions"]
-        for table in sheet["tables"]
+    (catalogue,) = answers(["catalogue"])
+    here = CardTable().catalogue()
+    assert catalogue["editions"] == here["editions"]
+    assert catalogue["agents"] == json.loads(json.dumps(here["agents"]))
+    assert {one["name"].removesuffix("+search") for one in catalogue["agents"]} == {
+        *agents_of(table_of("parker", 2, 2)),
+        "champion",
     }
-    assert result == {*TABLES, *((name, *table) for name in mini_decks() for table in edition(name).tables)}
-    assert [one["name"] for one in catalogue["editions"] if one["is_mini"]] == list(mini_decks())
-    assert {one["name"] for one in catalogue["agents"]} == {*agents_of(table_of("parker", 2, 2)), "champion"}
-    champion = next(one for one in catalogue["agents"] if one["name"] == "champion")
-    trained = {(one["players"], one["teams"]) for one in champions_of("millebornes").values()}
-    assert sorted(map(tuple, champion["tables"])) == sorted(trained)
-    assert rules == CardTable().rules("dutch", 6, 2)
 
 
 # Beliefs ---------------------------------------------------------------------------------------------------
@@ -253,38 +296,11 @@ def test_without_points_the_champion_names_a_chance_to_win() -> None:
     assert 0 < thought["win"] < 1
 
 
-def test_a_play_is_taken_back_and_stepped_through() -> None:
-    dealt, first, second, undone, log, back, again = answers(
-        ["start", {"edition": "parker", "seed": 4}],
-        ["play", 19],
-        ["choose", {"agent": "greedy"}],
-        ["undo"],
-        ["log"],
-        ["goto", 0],
-        ["undo"],
-    )
-    action = dealt["legal"][0]
-    assert first.get("error") or first["last"]["notation"] == "discard 25"
-    if "error" not in first:
-        assert second["action"] >= 0
-        assert undone == {**dealt}
-        assert log == []
-    assert back["place"] == 0
+def test_what_was_taken_back_is_gone() -> None:
+    start = ["start", {"edition": "parker", "seed": 4}]
+    *_, undone, log, again = answers(start, ["play", 19], ["undo"], ["log"], ["undo"])
+    assert (undone["at"], undone["plays"], log) == (0, 0, [])
     assert "There is no play to take back" in again["error"]
-    assert action["notation"] == write_action(action["action"], edition("parker").table(2), dealt["to_act"])
-
-
-def test_hands_are_shown_to_who_holds_them() -> None:
-    _, mine, theirs, none = answers(
-        ["start", {"edition": "parker", "players": 4, "seed": 2}],
-        ["position", 0],
-        ["position", 1],
-        ["position", None],
-    )
-    assert [seat["hand"] is not None for seat in mine["seats"]] == [True, False, False, False]
-    assert [seat["hand"] is not None for seat in theirs["seats"]] == [False, True, False, False]
-    assert not any(seat["hand"] for seat in none["seats"])
-    assert (bool(mine["legal"]), bool(theirs["legal"])) == (mine["to_act"] == 0, mine["to_act"] == 1)
 
 
 def test_refusals_say_what_to_do() -> None:
@@ -307,7 +323,7 @@ def test_refusals_say_what_to_do() -> None:
         1: "There is no episode 'season'; it is round or match",
         2: "A seed is a whole number",
         3: "max_200 is 5",
-        6: "There is no agent 'deep_blue'; the agents are random, greedy",
+        6: "There is no agent 'deep_blue'; the agents are champion, strategist",
         7: "It is the turn of seat 0, not of seat 3",
         8: "There is no position 5: the game has 0 to 0",
         9: "there is no action 99",

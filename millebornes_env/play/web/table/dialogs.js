@@ -58,7 +58,7 @@ export function askForGame(catalogue, last, rulesOf, begin) {
   };
   const showSeats = () => {
     const [players, teams] = size();
-    const kept = [...seats.querySelectorAll("select")].map((one) => one.value);
+    const kept = chosenIn(seats);
     seats.replaceChildren(...seatChoices(catalogue, players, teams, kept.length ? kept : last.seats));
     ownRules.show(edition.value, players, teams).catch(showProblem);
   };
@@ -68,16 +68,14 @@ export function askForGame(catalogue, last, rulesOf, begin) {
   const form = make("form", { submit: async (event) => {
     event.preventDefault();
     problem.textContent = "";
-    const [players, teams] = size();
-    const label = ownRules.label();
+    const chosenGame = draft();
     try {
-      if (label !== edition.value) await rulesOf(label, players, teams); // before the form is closed
+      if (chosenGame.edition !== edition.value) await rulesOf(chosenGame.edition, ...size()); // before the form is closed
     } catch (error) {
       return showProblem(error);
     }
-    const sits = [...seats.querySelectorAll("select")].map((one) => one.value);
     close();
-    begin({ edition: label, players, teams, episode: episode.value, seats: sits, seed: seed.value ? Number(seed.value) : null });
+    begin({ ...chosenGame, seed: seed.value ? Number(seed.value) : null });
   } },
   make("div", { class: "seats" }, row("Table", table), row("Play", episode)), seats, row("Edition", edition, summary),
   ownRules.element,
@@ -86,7 +84,7 @@ export function askForGame(catalogue, last, rulesOf, begin) {
   buttons(problem, make("button", { type: "submit", class: "main", id: "deal", text: "Deal the cards" }), closing("Cancel")));
   const draft = () => ({
     edition: ownRules.label(), players: size()[0], teams: size()[1], episode: episode.value, seed: seed.value,
-    seats: [...seats.querySelectorAll("select")].map((one) => one.value),
+    seats: chosenIn(seats),
   });
   for (const event of ["input", "change", "click"]) form.addEventListener(event, () => dialog().open && keepDraft({ setup: draft() }));
   open("A new game", form);
@@ -116,6 +114,8 @@ function seatChoices(catalogue, players, teams, asked, own = 0) {
   const options = [[YOU, "You"], ...fitting.map((agent) => [agent.name, shortName(agent.title)])];
   return seated(catalogue, players, teams, asked).map((who, seat) => row(roleOf(seat, own, players, teams), select(`seat-${seat}`, options, who)));
 }
+
+const chosenIn = (seats) => [...seats.querySelectorAll("select")].map((one) => one.value);
 
 /** The role of a seat from the view of the seat `own`: "Your seat", "Partner", "Opponent 2". */
 function roleOf(seat, own, players, teams) {
@@ -266,7 +266,7 @@ export function askWhoPlays(catalogue, position, begin) {
   const usual = Array.from({ length: position.players }, (_, seat) => (seat === position.to_act ? YOU : NOBODY));
   const seats = make("div", { class: "seats" }, ...seatChoices(catalogue, position.players, position.teams, usual, position.to_act ?? 0));
   const go = () => {
-    const sits = [...seats.querySelectorAll("select")].map((one) => one.value);
+    const sits = chosenIn(seats);
     close();
     begin(sits);
   };

@@ -1,8 +1,7 @@
 // Fills in the templates of the drawing; render/filling.py does the same for Python.
 
-import { number } from "./elements.js";
+import { drawn, number } from "./elements.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const ROAD = 388; // how far the car goes to the right, in units of the template
 const NAME_LETTERS = 29; // more would reach the kilometres
 const SAFETIES = [15, 16, 17, 18];
@@ -81,12 +80,5 @@ function fill(element, { if: condition, card, text, x, class: name }, values) {
 
 /** One card as a picture that says nothing by itself; what stands around it says which card it is. */
 export function cardPicture(card) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "mb");
-  svg.setAttribute("viewBox", "0 0 100 140");
-  svg.setAttribute("aria-hidden", "true");
-  const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", `#card-${card}`);
-  svg.append(use);
-  return svg;
+  return drawn("svg", { class: "mb", viewBox: "0 0 100 140", "aria-hidden": "true" }, drawn("use", { href: `#card-${card}` }));
 }

@@ -1,47 +1,32 @@
 // Saving a game: in the browser for a reload, and in a link for others.
 
-const STORE = "millebornes.game";
-const SETUP = "millebornes.setup";
-const THEME = "millebornes.theme";
+export const STORE = "millebornes.game";
+export const SETUP = "millebornes.setup";
+export const THEME = "millebornes.theme";
 const DRAFT = "millebornes.draft";
 const MOST = 300_000; // size limit of a link's text, in letters
 
-export const keep = (name, value) => {
+/** Keep a value in this browser; null: forget it. */
+export const keep = (name, value, storage = "localStorage") => {
   try {
-    localStorage.setItem(name, JSON.stringify(value));
+    if (value === null) window[storage].removeItem(name);
+    else window[storage].setItem(name, JSON.stringify(value));
   } catch {
     // The storage is full or forbidden: the game is lost when the page is closed.
   }
 };
 
-export const kept = (name) => {
+export const kept = (name, storage = "localStorage") => {
   try {
-    return JSON.parse(localStorage.getItem(name));
+    return JSON.parse(window[storage].getItem(name));
   } catch {
     return null;
   }
 };
 
-export { STORE, SETUP, THEME };
-
-/** Save unfinished input until the page is reloaded.
- * @param {Object|null} draft null: delete it. */
-export const keepDraft = (draft) => {
-  try {
-    if (draft) sessionStorage.setItem(DRAFT, JSON.stringify(draft));
-    else sessionStorage.removeItem(DRAFT);
-  } catch {
-    // As above.
-  }
-};
-
-export const keptDraft = () => {
-  try {
-    return JSON.parse(sessionStorage.getItem(DRAFT));
-  } catch {
-    return null;
-  }
-};
+/** Keep unfinished input until the page is closed. */
+export const keepDraft = (draft) => keep(DRAFT, draft, "sessionStorage");
+export const keptDraft = () => kept(DRAFT, "sessionStorage");
 
 /** Encode a text as the part of a link behind "#". */
 export async function packed(text) {

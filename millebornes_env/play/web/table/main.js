@@ -37,7 +37,7 @@ async function begin() {
   find("records").disabled = false;
   window.addEventListener("hashchange", () => resume().catch(showError));
   const draft = location.hash ? null : keptDraft();
-  await resume().catch((error) => (newGame(), showError(error, button("New game", () => newGame(), true))));
+  await resume().catch(offerAnother);
   if (draft) resumeTyping(draft);
 }
 
@@ -69,7 +69,7 @@ async function newEngine() {
   if (!built?.ok) {
     throw new Error("The engine was not built into this folder (make web): type “python -m millebornes_env play” instead.");
   }
-  return (await import("./browser_engine.js")).createEngine();
+  return (await import("../worker_engine.js")).createEngine();
 }
 
 /** Open the link, resume the saved game, or deal the default one. */
@@ -86,7 +86,13 @@ async function resume() {
       // Saved by another version: start a new game.
     }
   }
-  return play.begin(usualGame()).catch((error) => (newGame(), showError(error, button("New game", () => newGame(), true))));
+  return play.begin(usualGame()).catch(offerAnother);
+}
+
+/** Say that no game could be opened. */
+function offerAnother(error) {
+  newGame();
+  showError(error, button("New game", () => newGame(), true));
 }
 
 /** The default game: the settings of last time, or of the command line. */
@@ -104,11 +110,9 @@ const openText = (text) => play.load(text, { at: 0, seats: whoPlaysOn });
 /** You and agents at a position without plays; null for a record to step through. */
 function whoPlaysOn(position) {
   if (position.plays > 0 || position.over) return null;
-  const rival = rivalAt(position);
+  const { name: rival } = catalogue.agents.find((agent) => plays(agent, position.players, position.teams));
   return Array.from({ length: position.players }, (_, seat) => (seat === position.to_act ? YOU : rival));
 }
-
-const rivalAt = ({ players, teams }) => catalogue.agents.find((agent) => plays(agent, players, teams)).name;
 
 function setup() {
   const usual = Object.fromEntries(Object.entries(catalogue.usual ?? {}).filter(([, value]) => value !== null && value !== undefined));
@@ -125,13 +129,9 @@ function newGame(typed = {}) {
 }
 
 function again() {
-  close();
-  play.begin({ ...setup(), seed: null, ...tableNow(), seats: play.seats }).catch(showError);
-}
-
-function tableNow() {
   const { edition, players, teams, episode } = play.position;
-  return { edition, players, teams, episode };
+  close();
+  play.begin({ edition, players, teams, episode, seed: null, seats: play.seats }).catch(showError);
 }
 
 // Beside the table ---------------------------------------------------------------------------------------------

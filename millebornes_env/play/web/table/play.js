@@ -35,12 +35,9 @@ export class Play {
   async begin(setup) {
     const { seats, ...game } = setup;
     this.stop();
-    this.isHere = false;
+    this.hand.rest(); // a click on the cards of before would play in the new game
     await this.engine.start(game);
-    this.seats = seats;
-    this.hand.hasFocus = true;
-    this.handBefore = null;
-    await this.goOn();
+    await this.sit(seats, false);
   }
 
   /** Take a game over from its text.
@@ -49,23 +46,17 @@ export class Play {
    * @param {number|null} at where to look; null: at the end. */
   async load(text, { seats = null, episode = null, at = null } = {}) {
     this.stop();
-    this.isHere = false;
     const loaded = await this.engine.load({ text, ...(episode ? { episode } : {}) });
     const position = await this.engine.goto(at ?? loaded.positions - 1);
     const seated = typeof seats === "function" ? seats(position) : seats;
-    this.seats = seated ?? Array(position.players).fill(NOBODY);
-    this.hand.hasFocus = true;
-    this.handBefore = null;
-    await this.goOn();
+    await this.sit(seated ?? Array(position.players).fill(NOBODY), false);
   }
 
-  /** Sit down at the position that one looks at. */
-  async sit(seats) {
-    this.stop();
-    this.seats = seats;
-    this.handBefore = null;
+  /** Sit down at the position that one looks at.
+   * @param {boolean} isHere what followed is forgotten with the first play; false: it may be stepped through. */
+  async sit(seats, isHere = true) {
+    Object.assign(this, { seats, isHere, handBefore: null });
     this.hand.hasFocus = true;
-    this.isHere = true; // what followed is forgotten with the first play
     await this.goOn();
   }
 
