@@ -250,6 +250,12 @@ def roots_of(node: Node | None) -> tuple[int, int]:
     return (1, 1) if node is None else (len(node.codes[0]), len(node.codes[1]))
 
 
+def origins_of(node: Node | None) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the sequences of the trunk with which the branch of a node begins, for each seat."""
+    assert node is not None
+    return node.sequences
+
+
 def write_start(frames: Frames, buffers: TreeBuffers, game: Solvable, node: Node | None) -> None:
     """Write the start node of the walk."""
     roots = roots_of(node)
