@@ -93,12 +93,7 @@ class Solver:
         self._update_policies()
 
     def run(self, iterations: int, on_iteration: Callable[[Self], bool] | None = None) -> None:
-        """Run the given number of iterations.
-
-        Args:
-            iterations: maximum number of iterations.
-            on_iteration: called after each; True ends the run.
-        """
+        """Run the given number of iterations, or until `on_iteration`, called after each, returns True."""
         for _ in range(iterations):
             start = time.perf_counter()
             self._iterate()
@@ -122,12 +117,9 @@ class Solver:
         return self._judge_weights(f"CFR+, {self.iteration} iterations", self._average_policy)
 
     def polish(self, nash_conv: float) -> Polished:
-        """Continue on the pruned game, without changing the learned arrays.
+        """Continue on the pruned game to a NashConv in points, without changing the learned arrays.
 
         It takes at most a quarter of the time of the iterations so far.
-
-        Args:
-            nash_conv: the target NashConv, in points.
         """
         pruned = PrunedGame(self._pieces(), self._average_policy)
         small = Solver(self.game, predictive=self.predictive, tree=pruned.tree)
@@ -149,11 +141,9 @@ class Solver:
         return Polished(judged, small.iteration, pruned, result)
 
     def load_regrets(self, pruned: PrunedGame, learned: Callable[[int, str], list[Float64Array]]) -> None:
-        """Start from the regrets of the whole game.
+        """Start from the regrets of the whole game, from which this solver's tree was pruned.
 
-        Args:
-            pruned: the pruned game, whose tree this solver has.
-            learned: function of a seat and a name of `LEARNED` that returns the arrays of the whole game.
+        `learned` returns the arrays of the whole game for a seat and a name of `LEARNED`.
         """
         for number, learner in enumerate(self._seats):
             learner.regrets[:] = pruned.select(number, learned(number, "regrets"))

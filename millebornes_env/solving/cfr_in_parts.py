@@ -108,11 +108,7 @@ class SolverInParts(Solver):
     ) -> None:
         """Walk the game.
 
-        Args:
-            game: from `solvable`.
-            predictive: True for predictive CFR+; False for plain CFR+.
-            threads: number of threads; None: one for each processor.
-            on_progress: called with the number of branches walked.
+        `threads` None: one for each processor; `on_progress` is called with the number of branches walked.
 
         Raises:
             SolvingError: the game does not fit in memory; the message reports the required size.

@@ -48,11 +48,9 @@ class PrunedGame:
     """
 
     def __init__(self, pieces: Sequence[Tree], weights: Callable[[int], Weights]) -> None:
-        """Prune a game.
+        """Prune a whole tree, or a trunk and all its branches.
 
-        Args:
-            pieces: a whole tree, or a trunk and all its branches.
-            weights: float64[size] for each seat, the policy on the piece of this number.
+        `weights` returns the policy on the piece of a number, float64[size] for each seat.
         """
         self._pieces = pieces
         kept = _kept(pieces, weights)
@@ -86,10 +84,7 @@ class PrunedGame:
     def restore(self, at: int, policy: Weights, found: Weights) -> Weights:
         """Return the policy of the pruned game, completed by the whole game's policy elsewhere.
 
-        Args:
-            at: number of the piece.
-            policy: of the whole game on this piece, float64[size] for each seat; not changed.
-            found: of the pruned game, float64[size] for each seat.
+        Both are float64[size] for each seat; `policy` is of piece number `at`, and not changed.
         """
         first, second = (self._put_back(at, seat, policy[seat], found[seat]) for seat in (0, 1))
         return first, second

@@ -124,15 +124,9 @@ def _uniform(seat: SeatTree) -> Float64Array:
 
 
 def reach_of(seat: SeatTree, weights: Float64Array, roots: Float64Array | None = None) -> Float64Array:
-    """Return the seat's reach of each of its sequences, summed over the orders of its draws.
+    """Return the seat's reach of each of its sequences, float64[size], summed over the orders of its draws.
 
-    Args:
-        seat: the seat's tree.
-        weights: float64[size].
-        roots: float64[roots], reach of the initial sequences of a branch; None: 1.
-
-    Returns:
-        float64[size].
+    `roots`, float64[roots], is the reach of the initial sequences of a branch; None: 1.
     """
     reach = np.zeros(seat.size)
     reach[: seat.roots] = 1.0 if roots is None else roots
@@ -156,12 +150,7 @@ def gains_at_ends(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
 
 
 def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, Float64Array]:
-    """Return a best response of a seat to the other seat's policy.
-
-    Args:
-        tree: tree of the whole game.
-        seat: the responding seat.
-        weights: float64[size] of the other seat.
+    """Return a best response of a seat to the other seat's weights, float64[size], in the whole tree.
 
     Returns:
         The value of the best response, and the weights of a deterministic one.
@@ -174,11 +163,7 @@ def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, 
 
 
 def visits(tree: Tree, weights: Weights) -> Weights:
-    """Return the expected number of times that each choice is taken in a round.
-
-    Args:
-        tree: tree of the whole game.
-        weights: policy of both seats.
+    """Return the expected number of times that each choice is taken in a round of the whole tree.
 
     Returns:
         float64[size] for each seat, at the choice's sequence.
@@ -255,14 +240,9 @@ def judge_branch(
     branches: Iterable[BranchResult] = (),
     on_tree: OnTree | None = None,
 ) -> BranchResult:
-    """Evaluate a policy on a branch, or on another tree.
+    """Evaluate a policy on a branch, given the reach of each sequence of its trunk, or on another tree.
 
-    Args:
-        tree: the tree.
-        weights: float64[size] of both seats.
-        trunk: of a branch, the reach of each sequence of its trunk.
-        branches: of a trunk, the results of its branches.
-        on_tree: called with the tree.
+    Of a trunk, `branches` are the results of its branches.
     """
     reach = reach_of_both(tree, weights, trunk)
     ends = tree.end_sequences

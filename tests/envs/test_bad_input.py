@@ -26,7 +26,7 @@ from millebornes_env.errors import (
 )
 from millebornes_env.games.millebornes.state import STATE
 from tests.each import each
-from tests.envs.playing import choose, look, refused, snapshot, started
+from tests.envs.playing import begun, choice, choose, look, refused, snapshot, started
 from tests.support import Position
 
 HUGE = 10**5000
@@ -404,7 +404,9 @@ def test_seats_games_and_sections() -> None:
     for players in (2, 3):
         env = started(2, players=players)
         for seats in (-1, 3, [0, 99], [-1, 0]):
-            refused(OptionError, ["seats", f"0 to {players - 1}"], env.observe, seats)
+            for method in (env.observe, env.determinize):
+                refused(OptionError, ["seats", f"0 to {players - 1}"], method, seats)
+        refused(OptionError, ["one whole number, or 2 of them"], env.determinize, [0, 1, 0])
     env = started(2, steps=3)
     for method in (env.render, env.legal_actions):
         for game in (1.5, "0", None, -1, 2, HUGE):
@@ -417,16 +419,9 @@ def test_seats_games_and_sections() -> None:
 # The AEC environment.
 
 
-def begun(**options: Any) -> raw_env:
-    env = millebornes_v0.env(**options)
-    env.reset(seed=1)
-    return env
-
-
 def to_the_end(env: raw_env) -> raw_env:
     while not any(env.terminations.values()):
-        seen = env.observe(env.agent_selection)
-        env.step(int(choose({name: array[np.newaxis] for name, array in seen.items()})[0]))
+        env.step(choice(env))
     return env
 
 

@@ -81,12 +81,9 @@ class _Nodes:
 
 
 def evaluate(tree: Tree, policy: ActionProbabilities, name: str = "policy") -> TreeValues:
-    """Compute value, best responses and the cost of each information set.
+    """Compute value, best responses and the cost of each information set of a tree for two players.
 
-    Args:
-        tree: of two players.
-        policy: called once at each information set.
-        name: name of the policy in messages.
+    The policy is called once at each information set; `name` is its name in messages.
 
     Raises:
         SolvingError: the policy gives no distribution over the legal actions of an information set.
