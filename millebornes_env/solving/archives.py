@@ -90,6 +90,3 @@ def name_of_game(about: dict[str, Any]) -> object:
     """Return the name of the game in a file's metadata, or None if missing."""
     game = about.get("game")
     return game.get("name") if isinstance(game, dict) else None
-
-
-__all__ = ["name_of_game", "open_archive", "read_about", "read_array"]

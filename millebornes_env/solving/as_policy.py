@@ -65,15 +65,16 @@ def policy_of(given: Any, game: Solvable, seed: int = 0, *, observe_rules: bool 
     spec = DEFAULT_SPEC._replace(rules=int(observe_rules))
     if isinstance(given, (str, Path)) and str(given).endswith(".zip"):
         given = load_model(Path(given))
+    function: RowFunction | None = None
     if _is_instance(given, "stable_baselines3.common.base_class", "BaseAlgorithm"):
-        return FunctionPolicy(
-            type(given).__name__, _of_rows(function_of_model(given, game, spec), game, spec)
-        )
-    if _is_instance(given, "torch.nn", "Module"):
-        return FunctionPolicy(type(given).__name__, _of_rows(function_of_module(given), game, spec))
-    if callable(given) and not isinstance(given, type) and not hasattr(given, "act"):
+        function = function_of_model(given, game, spec)
+    elif _is_instance(given, "torch.nn", "Module"):
+        function = function_of_module(given)
+    elif callable(given) and not isinstance(given, type) and not hasattr(given, "act"):
+        function = given
+    if function is not None:
         name = getattr(given, "__name__", type(given).__name__)
-        return FunctionPolicy(name, _of_rows(given, game, spec))
+        return FunctionPolicy(name, _of_rows(function, game, spec))
     env = vector_env(1, game.sheet, players=2, observe_rules=observe_rules)
     agent = load(given, env, seed)
     if sees_hidden_cards(agent):

@@ -71,11 +71,11 @@ def read_checkpoint(
                 array[:] = values
     except (ValueError, KeyError) as error:
         raise SolvingError(f"{path} is not a checkpoint of a solver, or is damaged ({error})") from None
-    return dict(about)
+    return about
 
 
-def _check(path: Path, about: Any, own: dict[str, Any], predictive: bool) -> None:
-    if not isinstance(about, dict) or about.get("format") != CHECKPOINT_FORMAT:
+def _check(path: Path, about: dict[str, Any], own: dict[str, Any], predictive: bool) -> None:
+    if about.get("format") != CHECKPOINT_FORMAT:
         raise SolvingError(f"{path} is not a checkpoint that this version can read; use another file")
     if about.get("game") != own:
         raise SolvingError(

@@ -37,6 +37,7 @@ class _Pruned(NamedTuple):
     """The remaining sequences of a piece for one seat."""
 
     used: BoolArray  # [size] sequences
+    own: BoolArray  # [size] the same without the roots of a branch, which belong to its trunk
     numbers: Int64Array  # [size] of them in the pruned game
 
 
@@ -75,11 +76,9 @@ class PrunedGame:
 
     def select(self, seat: int, arrays: Sequence[Float64Array]) -> Float64Array:
         """Return the remaining entries of float64[size] arrays of all pieces, in the pruned game's order."""
-        parts = [
-            array[pruned.used][_roots_used(self._pieces[at], seat, pruned.used) :]
-            for at, (array, pruned) in enumerate(zip(arrays, self._pruned[seat], strict=True))
-        ]
-        return np.concatenate(parts)
+        return np.concatenate(
+            [array[pruned.own] for array, pruned in zip(arrays, self._pruned[seat], strict=True)]
+        )
 
     def restore(self, at: int, policy: Weights, found: Weights) -> Weights:
         """Return the policy of the pruned game, completed by the whole game's policy elsewhere.
@@ -91,7 +90,7 @@ class PrunedGame:
 
     def _put_back(self, at: int, seat: int, policy: Float64Array, found: Float64Array) -> Float64Array:
         operations = self._pieces[at].seats[seat].operations
-        used, numbers = self._pruned[seat][at]
+        used, _, numbers = self._pruned[seat][at]
         weights = policy.copy()
         restore_weights(operations, used, numbers, found, weights)
         return weights
@@ -179,21 +178,18 @@ def _used(
 # The pruned game --------------------------------------------------------------------------------------------
 
 
-def _roots_used(piece: Tree, seat: int, used: BoolArray) -> int:
-    """Count the used sequences of a branch that belong to its trunk."""
-    return int(used[: piece.seats[seat].roots].sum()) if piece.root else 0
-
-
 def _numbered(pieces: Sequence[Tree], used: list[tuple[BoolArray, BoolArray]], seat: int) -> list[_Pruned]:
     result: list[_Pruned] = []
     start = 0
-    for at, piece in enumerate(pieces):
-        own = used[at][seat]
-        numbers = np.cumsum(own) - 1 + start - _roots_used(piece, seat, own)
-        if at:
-            numbers[: piece.seats[seat].roots] = result[0].numbers[origins_of(piece.root)[seat]]
-        start += int(own.sum()) - _roots_used(piece, seat, own)
-        result.append(_Pruned(own, numbers))
+    for piece, masks in zip(pieces, used, strict=True):
+        own, roots = masks[seat].copy(), piece.seats[seat].roots
+        if result:
+            own[:roots] = False
+        numbers = np.cumsum(own) - 1 + start
+        if result:
+            numbers[:roots] = result[0].numbers[origins_of(piece.root)[seat]]
+        start += int(own.sum())
+        result.append(_Pruned(masks[seat], own, numbers))
     return result
 
 
@@ -204,14 +200,12 @@ def _pruned_seat(pieces: Sequence[Tree], pruned: list[_Pruned], seat: int) -> Se
         start += len(parts[-1].sources)
     heads, firsts, counts, sources = (np.concatenate(column) for column in zip(*parts, strict=True))
     infosets = sum(piece.seats[seat].infosets for piece in pieces)
-    size = int(sum(left.used.sum() for left in pruned))
-    size -= sum(_roots_used(piece, seat, left.used) for piece, left in zip(pieces, pruned, strict=True))
     return SeatTree(
         operations=Operations(heads, firsts, counts, sources),
         choices=np.zeros(0, np.int32),
         keys=np.zeros(0, np.int64),
         roots=1,
-        size=size,
+        size=int(sum(left.own.sum() for left in pruned)),
         infosets=infosets,
     )
 
@@ -219,7 +213,7 @@ def _pruned_seat(pieces: Sequence[Tree], pruned: list[_Pruned], seat: int) -> Se
 def _pruned_operations(operations: Operations, left: _Pruned, start: int) -> Operations:
     """Return the remaining operations of one piece; `start` is the number of earlier sources."""
     heads, firsts, counts, sources = operations
-    used, numbers = left
+    used, _, numbers = left
     is_merge = counts < 0
     ends = firsts.astype(np.int64) + np.abs(counts)
     of_choices = np.concatenate([[0], np.cumsum(used)])

@@ -169,7 +169,7 @@ def _of_histories(policy: Any, game: Solvable, threads: int | None) -> Exploitab
         CostlySet(
             one.cost,
             describe_decision(record_of(one.node)),
-            {action_name(action): share for action, share in one.probabilities.items()},
+            dict(zip(map(action_name, one.node.actions), one.probabilities, strict=True)),
             action_name(one.best),
         )
         for one in dearest

@@ -110,14 +110,10 @@ class Uniform:
 
     def weights(self, tree: Tree) -> Weights:
         """Return the uniform weights."""
-        first, second = (_uniform(seat) for seat in tree.seats)
+        first, second = (np.ones(seat.size) for seat in tree.seats)
+        for seat, weights in zip(tree.seats, (first, second), strict=True):
+            uniform_weights(seat.operations, weights)
         return first, second
-
-
-def _uniform(seat: SeatTree) -> Float64Array:
-    weights = np.ones(seat.size)
-    uniform_weights(seat.operations, weights)
-    return weights
 
 
 # A whole tree -----------------------------------------------------------------------------------------------

@@ -76,12 +76,6 @@ def games_of(env: SB3VecEnv) -> VectorEnv:
 LEARNER_PLAYS = [play_action(card.value, 0) for card in (Card.EXTRA_TANK, Card.STOP, Card.DISTANCE_25)]
 
 
-def section(games: VectorEnv, row: np.ndarray, name: str) -> list[int]:
-    """The numbers of one section of an unscaled observation."""
-    (result,) = [one for one in games.observation_sections if one.name == name]
-    return [int(value) for value in row[result.start : result.stop]]
-
-
 def unscaled(env: SB3VecEnv, row: np.ndarray) -> np.ndarray:
     """An observation of the face as the small integers that it was made of."""
     highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in games_of(env).observation_sections])
@@ -95,7 +89,7 @@ def test_every_transition_of_a_known_round_by_hand() -> None:
     observations, rewards, dones, infos = env.step(np.array(LEARNER_PLAYS[:1]))
     assert (rewards.tolist(), dones.tolist(), infos) == ([0.0], [False], [{}])
     assert script.shown == []
-    hand = section(games_of(env), unscaled(env, observations[0]), "hand")
+    hand = unscaled(env, observations[0])[games_of(env).section("hand")].tolist()
     assert {card for card, count in enumerate(hand) if count} == {Card.STOP, Card.DISTANCE_25}
 
     # Stop: the opponent claims and plays 100 km before the learner decides again.
@@ -103,8 +97,8 @@ def test_every_transition_of_a_known_round_by_hand() -> None:
     assert (rewards.tolist(), dones.tolist()) == ([0.0], [False])
     assert len(script.shown) == 2
     own = unscaled(env, observations[0])
-    assert section(games_of(env), own, "km") == [650 // 25, 400 // 25]
-    assert section(games_of(env), own, "coups_fourres") == [0, 0, 0, 0, 0, 0, 0, 1]
+    assert own[games_of(env).section("km")].tolist() == [650 // 25, 400 // 25]
+    assert own[games_of(env).section("coups_fourres")].tolist() == [0, 0, 0, 0, 0, 0, 0, 1]
 
     # 25 km: the opponent's 50 km end the round; what that earned belongs to this transition.
     _, rewards, dones, _ = env.step(np.array(LEARNER_PLAYS[2:]))
@@ -136,7 +130,7 @@ def test_returns_of_a_known_round_by_hand(reward: str, last: float) -> None:
     assert infos[0]["final_score"] == [5675, 1850]
     assert infos[0]["won"] == 1.0
     final = unscaled(env, infos[0]["terminal_observation"])
-    assert section(games_of(env), final, "km") == [675 // 25, 450 // 25]
+    assert final[games_of(env).section("km")].tolist() == [675 // 25, 450 // 25]
 
 
 def test_masks_come_in_one_array_that_maskable_ppo_finds() -> None:

@@ -227,7 +227,7 @@ def solve_sequence_form(
 
 
 def flow_of(size: int, decisions: dict[Any, tuple[int, list[int]]]) -> Any:
-    """The constraints of a realisation plan: what goes into a decision comes out; a choice may count twice."""
+    """The constraints of a realisation plan: what goes into a decision comes out, some of it twice."""
     flow = lil_matrix((1 + len(decisions), size))
     flow[0, 0] = 1.0
     for row, (parent, choices) in enumerate(decisions.values(), 1):

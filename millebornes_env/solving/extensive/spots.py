@@ -82,31 +82,47 @@ class Position:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Deal:
-    """A chance node at which a card is drawn.
+class _Chance:
+    """A chance node.
 
     Attributes:
         base: the game before the action that has cards drawn; at the root, before the deal.
-        action: that action; None at the root.
+        outcomes: the possible cards, or seats, with their probabilities.
+        actions: their ids.
+        moves: the cached results of actions.
+    """
+
+    base: Position
+    outcomes: tuple[Outcome, ...] = field(init=False)
+    actions: tuple[int, ...] = field(init=False)
+    moves: dict[int, Move] = field(init=False, default_factory=dict)
+    player: ClassVar = CHANCE
+    payoffs: ClassVar[tuple[float, ...]] = ()
+
+    @property
+    def holdings(self) -> tuple[bytes, ...]:
+        """The cards that each seat held before, as bytes."""
+        return self.base.holdings
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Deal(_Chance):
+    """A chance node at which a card is drawn.
+
+    Attributes:
+        action: the action that has cards drawn; None at the root.
         after: the record after it, with other cards; b"" at the root.
         draws: all draws to be made, hand after hand.
         hands: the hands that are complete.
         chosen: the cards of the next hand so far, in the order of their ids.
-        outcomes: the possible cards with their probabilities.
     """
 
-    base: Position
     action: int | None
     after: bytes
     draws: Sequence[Draw]
     counts: InitVar[Sequence[int]]
     hands: tuple[tuple[int, ...], ...] = ()
     chosen: tuple[int, ...] = ()
-    outcomes: tuple[Outcome, ...] = field(init=False)
-    actions: tuple[int, ...] = field(init=False)
-    moves: dict[int, Move] = field(init=False, default_factory=dict)
-    player: ClassVar = CHANCE
-    payoffs: ClassVar[tuple[float, ...]] = ()
 
     def __post_init__(self, counts: Sequence[int]) -> None:
         """List the outcomes; `counts` is the number of copies of each card that can be drawn."""
@@ -118,33 +134,17 @@ class Deal:
         """The draw of the current hand."""
         return self.draws[len(self.hands)]
 
-    @property
-    def holdings(self) -> tuple[bytes, ...]:
-        """The cards that each seat held before the draw, as bytes."""
-        return self.base.holdings
-
 
 @dataclass(slots=True, eq=False, repr=False)
-class Lot:
+class Lot(_Chance):
     """A chance node that draws the starting seat: every seat with the same probability."""
 
-    base: Position  # the table before the deal
     players: InitVar[int]
-    outcomes: tuple[Outcome, ...] = field(init=False)
-    actions: tuple[int, ...] = field(init=False)
-    moves: dict[int, Move] = field(init=False, default_factory=dict)
-    player: ClassVar = CHANCE
-    payoffs: ClassVar[tuple[float, ...]] = ()
 
     def __post_init__(self, players: int) -> None:
         """List the seats."""
         self.outcomes = tuple(Outcome(seat, 1, players) for seat in range(players))
         self.actions = tuple(range(players))
-
-    @property
-    def holdings(self) -> tuple[bytes, ...]:
-        """Empty holdings: nothing is dealt yet."""
-        return self.base.holdings
 
 
 Spot = Position | Deal | Lot
