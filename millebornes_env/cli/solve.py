@@ -26,7 +26,7 @@ from millebornes_env.cli.editions import with_its_game
 from millebornes_env.errors import OptionError, SolvingError
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as game_of
-from millebornes_env.solving.cfr import Cfr, Polished, Solver
+from millebornes_env.solving.cfr import Polished, Solver
 from millebornes_env.solving.cfr_in_parts import solver_of
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.policies import write_policy
@@ -179,7 +179,7 @@ class _Run:
     result: Judgement | None = None
     polished: Polished | None = None
 
-    def __call__(self, solver: Cfr) -> bool:
+    def __call__(self, solver: Solver) -> bool:
         now = time.monotonic()
         is_late = now - self.start > 60 * self.args.minutes
         if solver.iteration >= self.next_check or is_late:
@@ -204,7 +204,7 @@ class _Run:
     def _is_enough(self) -> bool:
         return self.result is not None and 100 * self.result.of_range <= self.args.until
 
-    def _polish(self, solver: Cfr) -> None:
+    def _polish(self, solver: Solver) -> None:
         """Polish the pruned game, and keep the result if it is better."""
         if sys.stderr.isatty():
             say(f"{solver.iteration:,} iterations; now polishing the pruned game")
@@ -212,7 +212,7 @@ class _Run:
         if self.result is None or polished.judgement.nash_conv < self.result.nash_conv:
             self.result, self.polished = polished.judgement, polished
 
-    def made_by(self, solver: Cfr) -> str:
+    def made_by(self, solver: Solver) -> str:
         """Describe how the policy was made."""
         words = f"{solver.iteration} iterations of predictive CFR+"
         if self.polished is not None:
@@ -269,7 +269,7 @@ def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
     result = run.result or solver.judge()
     low, high = -result.best[1], result.best[0]
     about: dict[str, Any] = {"made_by": run.made_by(solver), "value": result.value, "between": [low, high]}
-    if args.out is not None and isinstance(solver, Solver):
+    if args.out is not None:
         weights = solver.weights() if run.polished is None else solver.polished_weights(run.polished)
         write_policy(args.out, solver.tree, weights, about)
         print(f"wrote {args.out}")
@@ -278,7 +278,7 @@ def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
         print(f"wrote {args.json}")
 
 
-def words_of_value(solver: Cfr, result: Judgement) -> str:
+def words_of_value(solver: Solver, result: Judgement) -> str:
     """Describe the value, with as many digits as its bounds determine."""
     low, high = -result.best[1], result.best[0]
     sure = _MOST_DIGITS if high <= low else 1 - math.floor(math.log10(high - low))
@@ -292,7 +292,7 @@ def words_of_value(solver: Cfr, result: Judgement) -> str:
     )
 
 
-def _iterate(args: argparse.Namespace, solver: Cfr) -> _Run:
+def _iterate(args: argparse.Namespace, solver: Solver) -> _Run:
     """Iterate until the policy is good enough or time is up, and save."""
     run = _Run(args, time.monotonic(), next_save=time.monotonic() + _SAVE_SECONDS)
     if solver.iteration:

@@ -315,14 +315,9 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self.terminations = dict.fromkeys(self.agents, True)
         self._set_infos(self._buffers.final_score[0].tolist(), int(self._buffers.final_winner[0]))
 
-    def _sheet(self) -> dict[str, int]:
-        """Return the number of the rule sheet, if the game draws sheets."""
-        vector = self.vector
-        return {"sheet": int(vector.games.game_rules.sheet[0])} if vector.draws_sheets else {}
-
     def _set_infos(self, points: list[int], winner: int) -> None:
         self.infos: dict[str, dict[str, Any]] = {
-            agent: {"final_score": points.copy(), "final_winner": winner, **self._sheet()}
+            agent: {"final_score": points.copy(), "final_winner": winner, **self.vector._sheet_of_one()}
             for agent in self.agents
         }
 

@@ -128,13 +128,9 @@ def checked_buffers(buffers: object, expected: Buffers) -> Buffers:
 def copied_records(
     states: object, count: int, record: np.dtype[np.void], name: str = "set_states"
 ) -> StateArray:
-    """Return a copy of game records in the memory layout that kernels are compiled for.
+    """Return a copy of `STATE[count]` in the memory layout that kernels are compiled for.
 
-    Args:
-        states: value from the caller.
-        count: required number of records.
-        record: the rulebook's `STATE`.
-        name: name of the argument or method, for messages.
+    `record` is the rulebook's `STATE`, and `name` that of the argument or method in messages.
 
     Raises:
         StateError: the value is not `STATE[count]`.
@@ -171,9 +167,8 @@ def checked_states(
         settings: settings of the environment that continues the games; None allows any.
 
     Raises:
-        OptionError: the game has no audit to check the records with.
-        StateError: the value is not `STATE[count]`, or a record is not a valid state for this table or these
-            settings.
+        OptionError: the game has no audit to check the records with. StateError: the value is not
+        `STATE[count]`, or a record is not valid for this table or these settings.
     """
     audit = game.hook("games.audit", "set_states")
     copied = copied_records(states, count, game.module().STATE)

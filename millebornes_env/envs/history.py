@@ -182,13 +182,7 @@ class Keys:
         return bytes([_COMPACT + (_FROM_POSITION if start else 0), seat]) + start + public + holding
 
     def text(self, seat: int, seen: bytes, holding: bytes | None = None) -> str:
-        """Return a key as text.
-
-        Args:
-            seat: seat of the key.
-            seen: encoded events.
-            holding: for a compact key, the counts of the seat's cards as bytes.
-        """
+        """Return a key as text; `holding` is for a compact key: the counts of the seat's cards as bytes."""
         words = "; ".join(map(self.words, np.frombuffer(seen, _CODE).tolist()))
         if holding is None:
             return f"player_{seat}: {words}"
@@ -202,11 +196,8 @@ class Keys:
     def write_tensor(self, seat: int, seen: Codes, holding: npt.NDArray[np.int8], row: Any) -> None:
         """Write a key as a tensor: the seat, the cards it holds, and each event as two one-hot vectors.
 
-        Args:
-            seat: seat of the key.
-            seen: events of the round, at most `most_events`.
-            holding: counts of the seat's cards.
-            row: `tensor_size` numbers, overwritten.
+        `seen` has at most `most_events` events of the round, `holding` the counts of the seat's cards, and
+        `row` `tensor_size` numbers, which are overwritten.
         """
         row[:] = 0
         row[seat] = 1
@@ -241,20 +232,10 @@ def record_range_of(rulebook: Any, module: Any) -> Callable[..., int]:
         lengths: npt.NDArray[np.int64],
         num_actions: int,
     ) -> int:
-        """Write the events of a step.
+        """Write the events of a step into `codes`, uint16[N, L]; return the largest length.
 
-        Args:
-            before: BEFORE[N] from before the step; updated to the states after it.
-            after: STATE[N] after the step.
-            rules: rules of the games.
-            actions: int64[N]; BEGIN for a game that begins with a deal, other negative numbers for games that
-                were not stepped.
-            codes: uint16[N, L], overwritten from `lengths` on.
-            lengths: int64[N], updated.
-            num_actions: number of actions.
-
-        Returns:
-            The largest length.
+        `before`, BEFORE[N], and `lengths`, int64[N], are updated to the states after the step. An action is
+        BEGIN for a game that begins with a deal, and otherwise negative for games that were not stepped.
         """
         longest = 0
         for game in range(len(after)):
@@ -348,12 +329,9 @@ class History:
         return history
 
     def begin(self, games: Batch, chosen: npt.NDArray[np.bool_], *, is_dealt: bool) -> None:
-        """Clear the events of the chosen games and start again.
+        """Clear the events of the chosen games, bool[N], which are already reset, and start again.
 
-        Args:
-            games: the games, already reset.
-            chosen: bool[N], True for the games to clear.
-            is_dealt: True if they begin with a deal; otherwise the keys begin with the current observations.
+        If they do not begin with a deal, the keys begin with the current observations.
         """
         indices = np.flatnonzero(chosen).tolist()
         for game in indices if self.starts else ():
@@ -377,12 +355,7 @@ class History:
             self._before[name] = games.states[name]
 
     def record(self, games: Batch, actions: npt.NDArray[np.int64]) -> None:
-        """Record a step.
-
-        Args:
-            games: after the step.
-            actions: int64[N]; negative where a game was not stepped.
-        """
+        """Record a step, after it; actions are int64[N], negative where a game was not stepped."""
         if self.starts:
             for game in np.flatnonzero(games.states["episode"] != self._before["episode"]).tolist():
                 self.starts.pop(game, None)

@@ -17,15 +17,9 @@ from millebornes_env.errors import ActionError, CallError, IllegalActionError, M
 def illegal_action_error(
     rulebook: Rulebook, state: Any, rules: Any, names: Sequence[str], action: int, game: int | None = None
 ) -> MilleBornesError:
-    """Return the exception for an action that a game could not apply.
+    """Return the exception for an action that a game could not apply, and that did not change its record.
 
-    Args:
-        rulebook: rulebook of the game.
-        state: record of the game, which the action did not change.
-        rules: rules of the table.
-        names: names of the seats.
-        action: the illegal action.
-        game: index of the game for the message; None if there is only one.
+    `names` are those of the seats; `game` is the index of the game, None if there is only one.
 
     Returns:
         `CallError` if the game is over, `ActionError` if the id is out of range, else `IllegalActionError`.

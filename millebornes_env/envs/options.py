@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from millebornes_env._util.arguments import at_least_one, one_of
+from millebornes_env._util.arguments import one_of
 from millebornes_env._util.texts import items_of
 from millebornes_env.engine import kernels
 from millebornes_env.engine.batch import new_buffers
@@ -32,15 +33,6 @@ MAX_THREADS = 1024
 MAX_NUM_ENVS = 2**31 - 1
 
 
-def checked_num_envs(num_envs: object) -> int:
-    """Return the number of environments as an int from 1 to `MAX_NUM_ENVS`.
-
-    Raises:
-        OptionError: the value is something else.
-    """
-    return at_least_one("num_envs", num_envs, MAX_NUM_ENVS, OptionError)
-
-
 def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings: Settings) -> None:
     """Check that the games fit into the memory of the machine, before allocating them.
 
@@ -60,15 +52,6 @@ def check_memory(rulebook: Rulebook, num_envs: int, rules: TableRules, settings:
 def too_many_games(num_envs: int, why: str) -> OptionError:
     """Return the error for games that do not fit into memory; `why` follows "that many games"."""
     return OptionError(f"num_envs is {num_envs}: that many games {why}; make fewer")
-
-
-def checked_num_threads(num_threads: object) -> int:
-    """Return the number of threads as an int from 1 to `MAX_THREADS`.
-
-    Raises:
-        OptionError: the value is something else.
-    """
-    return at_least_one("num_threads", num_threads, MAX_THREADS, OptionError)
 
 
 def autoreset_mode(mode: object) -> AutoresetMode:
@@ -102,14 +85,6 @@ def settings(
     illegal_action: str,
 ) -> Settings:
     """Convert the environment's options to engine settings.
-
-    Args:
-        rulebook: rulebook of the game.
-        episode: one of its `EPISODES`, or `USUAL`.
-        reward: one of its `REWARDS`, or `USUAL`.
-        mode: autoreset mode.
-        observation_spec: options of the observation.
-        illegal_action: one of `ILLEGAL_ACTIONS`.
 
     Raises:
         OptionError: an option has an invalid value.
@@ -179,7 +154,7 @@ def reset_options(options: Mapping[str, Any] | None, num_envs: int, table: Table
         return Reset(chosen, [])
     positions, games = options["positions"], int(chosen.sum())
     notation = table.game.hook("notation.positions", "reset's option 'positions'")
-    checked = _PositionCheck(table, notation)
+    checked = functools.partial(_checked_position, table, notation)
     if isinstance(positions, (str, notation.Position)):
         return Reset(chosen, [checked(positions, "positions")] * games)
     listed = items_of(positions, num_envs) if isinstance(positions, Sequence) else None
@@ -221,43 +196,31 @@ def _describe_table(rules: TableRules) -> str:
     return f"{rules.players} players in {rules.teams} teams"
 
 
-class _PositionCheck:
-    """Converter of user input to positions of this table in which a seat is to act."""
-
-    def __init__(self, table: Table, notation: Any) -> None:
-        self._table = table
-        self._notation = notation
-        self._audit = table.game.hook("games.audit", "reset's option 'positions'")
-        rulebook = table.game.module()
-        self._record = rulebook.STATE
-        self._is_round_over = plain(rulebook.is_round_over)
-
-    def __call__(self, value: object, name: str) -> Any:
-        """Return the position that is given as a text or as a position; messages call it `name`."""
-        edition, rules = self._table.edition, self._table.rules
-        position: Any = self._read(value, name) if isinstance(value, str) else value
-        if not isinstance(position, self._notation.Position):
-            raise OptionError(f"{name} is {shown(value)}; it must be a text or a notation.Position")
-        if position.rules != rules:
-            raise OptionError(
-                f"{name} is of the edition {position.edition.label!r}, {_describe_table(position.rules)}; "
-                f"this environment plays {edition.label!r}, {_describe_table(rules)}"
+def _checked_position(table: Table, notation: Any, value: object, name: str) -> Any:
+    """Return a position of this table in which a seat is to act; messages call it `name`."""
+    edition, rules, rulebook = table.edition, table.rules, table.game.module()
+    position: Any = value
+    if isinstance(value, str):
+        try:
+            position = notation.read_position(
+                value, edition=edition, players=rules.players, teams=rules.teams
             )
-        try:
-            copied = copied_records(position.state, 1, self._record, name)
-        except StateError as error:
-            raise OptionError(str(error)) from None
-        problem = self._audit(copied, rules)
-        if problem is not None:
-            raise OptionError(f"{name} is not a valid state for this table: {problem[1]}")
-        if self._is_round_over(copied.view(np.recarray)[0]):
-            raise OptionError(f"{name}: the round is over, and no seat is to act")
-        return position
-
-    def _read(self, text: str, name: str) -> Any:
-        table = self._table
-        players, teams = table.rules.players, table.rules.teams
-        try:
-            return self._notation.read_position(text, edition=table.edition, players=players, teams=teams)
         except NotationError as error:
             raise NotationError(f"{name}: {error}") from None
+    if not isinstance(position, notation.Position):
+        raise OptionError(f"{name} is {shown(value)}; it must be a text or a notation.Position")
+    if position.rules != rules:
+        raise OptionError(
+            f"{name} is of the edition {position.edition.label!r}, {_describe_table(position.rules)}; "
+            f"this environment plays {edition.label!r}, {_describe_table(rules)}"
+        )
+    try:
+        copied = copied_records(position.state, 1, rulebook.STATE, name)
+    except StateError as error:
+        raise OptionError(str(error)) from None
+    problem = table.game.hook("games.audit", "reset's option 'positions'")(copied, rules)
+    if problem is not None:
+        raise OptionError(f"{name} is not a valid state for this table: {problem[1]}")
+    if plain(rulebook.is_round_over)(copied.view(np.recarray)[0]):
+        raise OptionError(f"{name}: the round is over, and no seat is to act")
+    return position

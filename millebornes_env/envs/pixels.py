@@ -33,14 +33,7 @@ def png(svg: str, width: int | None = None) -> bytes:
 
 
 def rgb_array(svg: str, width: int | None = None) -> npt.NDArray[np.uint8]:
-    """Return a picture as pixels.
-
-    Args:
-        svg: as in `png`.
-        width: as in `png`.
-
-    Returns:
-        uint8[H, W, 3].
+    """Return a picture as pixels, uint8[H, W, 3]; see `png`.
 
     Raises:
         MissingExtraError: no rasteriser is installed.

@@ -1,14 +1,19 @@
-"""Rendering of a table as text, SVG or pixels, and in notebooks."""
+"""Tables as text, SVG or pixels, and in notebooks; observations, legal actions and columns in words."""
 
 from __future__ import annotations
 
 import importlib.util
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
+
 from millebornes_env._util.arguments import checked_index, one_of
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env.engine.batch import Batch
-from millebornes_env.errors import MissingExtraError
+from millebornes_env.engine.layout import Section, columns_of
+from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.errors import MissingExtraError, OptionError, shown
 from millebornes_env.games.registry import Game
 
 ANSI: Final = "ansi"
@@ -39,12 +44,7 @@ def modes_of(entry: Game) -> list[str]:
 
 
 def checked_mode(value: object, entry: Game, modes: list[str]) -> str:
-    """Return a render mode if the game supports it.
-
-    Args:
-        value: value from the user.
-        entry: registry entry of the game.
-        modes: render modes of the environment.
+    """Return a render mode that is one of `modes`, if the game supports it.
 
     Raises:
         OptionError: no such mode, or the game does not support it.
@@ -71,14 +71,17 @@ def rendered(entry: Game, state: Any, rules: Any, mode: str) -> Any:
     return rgb_array(picture)
 
 
-class RenderMixin:
-    """Mixin of vector environments with the methods that render games."""
+class ViewMixin:
+    """Mixin of `VectorEnv` with what people look at: pictures of tables, descriptions, names."""
 
-    games: Batch
     num_envs: int
+    players: int
+    rules: Any
+    games: Batch
+    observation_sections: tuple[Section, ...]
+    closed: bool
     _guard: Guard
     _was_reset: bool
-    closed: bool
 
     @property
     def game(self) -> Game:
@@ -87,6 +90,10 @@ class RenderMixin:
 
     def rules_of(self, game: int = 0) -> Any:
         """Return the rules of a game (`VectorEnv.rules_of`)."""
+        raise NotImplementedError
+
+    def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
+        """Return the observations of the given seats (`VectorEnv.observe`)."""
         raise NotImplementedError
 
     def _check_ready(self, method: str) -> None:
@@ -119,16 +126,51 @@ class RenderMixin:
             return None
         return str(picture(self.games.states[0], self.rules_of()))
 
+    @alone
+    def describe(self, seat: int, game: int = 0) -> str:
+        """Describe the observation of a seat of one game in words; hidden cards are not shown.
 
-__all__ = [
-    "ALL_MODES",
-    "ANSI",
-    "HUMAN",
-    "RGB_ARRAY",
-    "SVG",
-    "RenderMixin",
-    "checked_mode",
-    "modes_here",
-    "modes_of",
-    "rendered",
-]
+        Raises:
+            OptionError: no such seat or game, or the game does not support descriptions.
+            CallError: before the first `reset`.
+        """
+        self._check_ready("describe")
+        seat = checked_index("seat", seat, self.players)
+        row = self.observe(seat)[checked_index("game", game, self.num_envs)]
+        describe = self.game.hook("render.describe", "describe")
+        return str(describe(row, self.observation_sections, self.rules_of(game)))
+
+    @alone
+    def legal_actions(self, game: int = 0) -> dict[int, str]:
+        """Return the ids and names of a game's legal actions; empty once the game has ended.
+
+        Raises:
+            OptionError: no such game.
+            CallError: before the first `reset`.
+        """
+        self._check_ready("legal_actions")
+        game = checked_index("game", game, self.num_envs)
+        if plain(self.games.rulebook.is_round_over)(self.games.states[game]):
+            return {}
+        seat = int(self.games.buffers.agent_selection[game])
+        name = self.games.rulebook.action_name
+        legal = np.flatnonzero(self.games.buffers.action_mask[game]).tolist()
+        return {action: name(action, self.rules, seat) for action in legal}
+
+    def section(self, name: str) -> slice:
+        """Return the columns of a section: `observation[:, env.section("hand")]`.
+
+        Raises:
+            OptionError: no section has that name; the message lists the sections.
+        """
+        wanted: object = name  # an array would be compared element by element
+        for section in self.observation_sections:
+            if isinstance(wanted, str) and section.name == wanted:
+                return slice(section.start, section.stop)
+        known = ", ".join(section.name for section in self.observation_sections)
+        raise OptionError(f"an observation has no section {shown(name)}; its sections are {known}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns of an observation: "draw_pile", "hand[0]", "hand[1]" ..."""
+        return columns_of(self.observation_sections)

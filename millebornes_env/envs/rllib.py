@@ -140,12 +140,11 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
 
     def _no_result(self) -> dict[str, Any]:
         """Return the info before the end of an episode."""
-        return {"final_score": [0] * self.vector.teams, "final_winner": NO_TEAM, **self._sheet()}
-
-    def _sheet(self) -> dict[str, int]:
-        """Return the number of the rule sheet, if the game draws sheets."""
-        rules = self.vector.games.game_rules
-        return {"sheet": int(rules.sheet[0])} if self.vector.draws_sheets else {}
+        return {
+            "final_score": [0] * self.vector.teams,
+            "final_winner": NO_TEAM,
+            **self.vector._sheet_of_one(),
+        }
 
     @alone
     def step(
@@ -188,7 +187,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         result = {
             "final_score": infos["final_score"][0].tolist(),
             "final_winner": int(infos["final_winner"][0]),
-            **self._sheet(),
+            **self.vector._sheet_of_one(),
         }
         return (
             {agent: self._last_observation(seat) for seat, agent in enumerate(self.possible_agents)},

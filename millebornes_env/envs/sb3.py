@@ -68,14 +68,7 @@ class SB3VecEnv(VecEnv):
         self.seed(seed)
 
     def set_opponent(self, opponent: OpponentSpec) -> None:
-        """Replace the opponents; for self-play, pass the model that is being trained.
-
-        Args:
-            opponent: as in `SingleAgentEnv`.
-
-        Raises:
-            MilleBornesError: as in the constructor.
-        """
+        """Replace the opponents, as in `SingleAgentVectorEnv`; for self-play, pass the model that learns."""
         self.envs.set_opponent(opponent)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:

@@ -14,12 +14,7 @@ Spaces = tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]
 
 
 def spaces_of_one(sections: Sequence[Section], actions: int, players: int) -> Spaces:
-    """Return the spaces of one game.
-
-    Args:
-        sections: layout of an observation.
-        actions: number of actions, A.
-        players: seats at the table.
+    """Return the spaces of one game, of the layout of an observation, A actions and the seats at the table.
 
     Returns:
         A dictionary space of `observation` int8[D], `action_mask` int8[A] and `agent_selection`; and

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from millebornes_env._util.arguments import checked_index, checked_seed, flag
+from millebornes_env._util.arguments import at_least_one, checked_index, checked_seed, flag
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env.engine.batch import NO_GAME, Batch, new_buffers
 from millebornes_env.engine.kernels import SKIP, Buffers, key_of_seed
@@ -28,8 +28,7 @@ from millebornes_env.envs import arrays
 from millebornes_env.envs import options as check
 from millebornes_env.envs.history import History, HistoryMixin
 from millebornes_env.envs.illegal_action import illegal_action_error
-from millebornes_env.envs.in_words import DescribeMixin
-from millebornes_env.envs.rendering import HUMAN, RenderMixin, modes_of
+from millebornes_env.envs.rendering import HUMAN, ViewMixin, modes_of
 from millebornes_env.envs.spaces import spaces_of_one
 from millebornes_env.errors import CallError, OptionError
 from millebornes_env.games.registry import Game
@@ -53,7 +52,7 @@ class Step(NamedTuple):
     infos: Infos
 
 
-class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
+class VectorEnv(ViewMixin, HistoryMixin):
     """N games of Mille Bornes, or of another game, in one object.
 
     Each game waits for one seat's decision. `step` applies one action per game and returns the observations
@@ -138,7 +137,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
             TypeError: unknown option.
             MilleBornesError: an argument is invalid; the subclass and the message say which one and why.
         """
-        self.num_envs = check.checked_num_envs(num_envs)
+        self.num_envs = at_least_one("num_envs", num_envs, check.MAX_NUM_ENVS, OptionError)
         self.edition: Any = sheets_of(edition)  # Any: each game has classes of its own
         self.draws_sheets = isinstance(self.edition, Split)
         self.rules: Any = self.edition.table(players, teams)
@@ -169,7 +168,7 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
         self.observation_sections: tuple[Section, ...] = tuple(sections.sections(self.rules, spec))
         self.state_sections: tuple[Section, ...] = tuple(sections.full_state_sections(self.rules, spec))
         self._next_seed = None if seed is None else checked_seed(seed)
-        threads = check.checked_num_threads(num_threads)
+        threads = at_least_one("num_threads", num_threads, check.MAX_THREADS, OptionError)
         check.check_memory(rulebook, self.num_envs, self.rules, self.settings)
         try:
             actions = rulebook.action_count(self.rules, self.observation_spec)
@@ -261,6 +260,10 @@ class VectorEnv(RenderMixin, DescribeMixin, HistoryMixin):
     def rules_of_sheet(self, number: int) -> Any:
         """Return the rules of such a sheet at this table."""
         return self.sheet(number).table(self.players, self.teams) if self.draws_sheets else self.rules
+
+    def _sheet_of_one(self) -> dict[str, int]:
+        """Return the number of the first game's sheet as an info, if games draw sheets."""
+        return {"sheet": int(self.games.game_rules.sheet[0])} if self.draws_sheets else {}
 
     @property
     def agent_selection(self) -> npt.NDArray[np.int32]:

@@ -18,10 +18,7 @@ _LONGEST_REASON: Final = 200
 
 
 def read_about(archive: Any) -> dict[str, Any]:
-    """Return the metadata of a file: the JSON object in its array `about`.
-
-    Args:
-        archive: from `open_archive`.
+    """Return the metadata of an archive: the JSON object in its array `about`.
 
     Raises:
         ValueError: the file has no metadata.
@@ -39,13 +36,7 @@ def read_about(archive: Any) -> dict[str, Any]:
 
 
 def read_array(archive: Any, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Read an array, after checking its header.
-
-    Args:
-        archive: from `open_archive`.
-        name: name of the array.
-        shape: expected shape.
-        dtype: expected type.
+    """Read an array of an archive from `open_archive`, after checking its header.
 
     Raises:
         ValueError: the array has another shape or type, or is missing or damaged.
@@ -99,6 +90,3 @@ def name_of_game(about: dict[str, Any]) -> object:
     """Return the name of the game in a file's metadata, or None if missing."""
     game = about.get("game")
     return game.get("name") if isinstance(game, dict) else None
-
-
-__all__ = ["name_of_game", "open_archive", "read_about", "read_array"]

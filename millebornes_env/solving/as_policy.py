@@ -65,15 +65,16 @@ def policy_of(given: Any, game: Solvable, seed: int = 0, *, observe_rules: bool 
     spec = DEFAULT_SPEC._replace(rules=int(observe_rules))
     if isinstance(given, (str, Path)) and str(given).endswith(".zip"):
         given = load_model(Path(given))
-    if is_model(given):
-        return FunctionPolicy(
-            type(given).__name__, _of_rows(function_of_model(given, game, spec), game, spec)
-        )
-    if is_torch_module(given):
-        return FunctionPolicy(type(given).__name__, _of_rows(function_of_module(given), game, spec))
-    if callable(given) and not isinstance(given, type) and not hasattr(given, "act"):
+    function: RowFunction | None = None
+    if _is_instance(given, "stable_baselines3.common.base_class", "BaseAlgorithm"):
+        function = function_of_model(given, game, spec)
+    elif _is_instance(given, "torch.nn", "Module"):
+        function = function_of_module(given)
+    elif callable(given) and not isinstance(given, type) and not hasattr(given, "act"):
+        function = given
+    if function is not None:
         name = getattr(given, "__name__", type(given).__name__)
-        return FunctionPolicy(name, _of_rows(given, game, spec))
+        return FunctionPolicy(name, _of_rows(function, game, spec))
     env = vector_env(1, game.sheet, players=2, observe_rules=observe_rules)
     agent = load(given, env, seed)
     if sees_hidden_cards(agent):
@@ -90,6 +91,12 @@ def policy_of(given: Any, game: Solvable, seed: int = 0, *, observe_rules: bool 
         remembering: Any = agent
         return RecallPolicy(remembering, game, spec)
     return FunctionPolicy(agent.name, _of_rows(_AgentFunction(agent), game, spec))
+
+
+def _is_instance(given: object, module: str, name: str) -> bool:
+    """Return True for an instance of a library's class; the library is not imported for the question."""
+    library = sys.modules.get(module)
+    return library is not None and isinstance(given, getattr(library, name))
 
 
 def _of_rows(function: Callable[..., Any], game: Solvable, spec: ObservationSpec) -> Any:
@@ -145,12 +152,6 @@ class _AgentFunction:
 # PyTorch ----------------------------------------------------------------------------------------------------
 
 
-def is_torch_module(given: object) -> bool:
-    """Return True for a PyTorch module; PyTorch is not imported for the question."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(given, torch.nn.Module)
-
-
 def function_of_module(module: Any) -> RowFunction:
     """Return a function that calls a module of logits, and softmaxes those of legal actions.
 
@@ -190,12 +191,6 @@ def function_of_module(module: Any) -> RowFunction:
 
 
 # Stable-Baselines3 ------------------------------------------------------------------------------------------
-
-
-def is_model(given: object) -> bool:
-    """Return True for a model of Stable-Baselines3; the library is not imported for the question."""
-    library = sys.modules.get("stable_baselines3.common.base_class")
-    return library is not None and isinstance(given, library.BaseAlgorithm)
 
 
 def load_model(path: Path) -> Any:

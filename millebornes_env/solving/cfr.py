@@ -3,15 +3,14 @@
 Counterfactual regret minimisation with regret matching+ (Tammelin 2014) and alternating updates, with the
 last iteration's regrets as predictions (Farina, Kroer and Sandholm 2021). Later policies weigh more in the
 average: by a high power of the iteration, so that the last tenth of a run dominates. The usual square needs
-ten to twenty times as many iterations to reach 1e-6 points on the mini decks. `Cfr.polish` continues on the
-pruned game (`pruning`), which gives the last digits of large games.
+ten to twenty times as many iterations to reach 1e-6 points on the mini decks. `Solver.polish` continues on
+the pruned game (`pruning`), which gives the last digits of large games.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +23,8 @@ from millebornes_env.errors import SolvingError
 from millebornes_env.solving.checkpoints import identity_of, read_checkpoint, write_checkpoint
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.passes import match_forward, meet, regret_backward, weights_of_reach
-from millebornes_env.solving.pruning import Piece, PrunedGame
-from millebornes_env.solving.tree import Counts, Grower, SeatTree, Tree
+from millebornes_env.solving.pruning import PrunedGame
+from millebornes_env.solving.tree import Grower, SeatTree, Tree
 from millebornes_env.solving.values import WHOLE, Judgement, Weights, judge_tree
 
 Float64Array = npt.NDArray[np.float64]
@@ -60,10 +59,11 @@ class Polished:
     weights: Weights
 
 
-class Cfr(ABC):
-    """Base class of solvers, which counts and times iterations and resumes from checkpoints.
+class Solver:
+    """Solver of a game whose whole tree is kept in memory.
 
     Attributes:
+        tree: the tree of the whole game.
         game: the game to solve.
         counts: the size of the game.
         iteration: number of completed iterations.
@@ -72,23 +72,28 @@ class Cfr(ABC):
         is_half_done: True if an iteration was interrupted, so that the solver cannot continue.
     """
 
-    game: Solvable
-    counts: Counts
+    def __init__(self, game: Solvable, *, predictive: bool = True, tree: Tree | None = None) -> None:
+        """Walk the game, unless its tree is given.
 
-    def __init__(self, *, predictive: bool) -> None:
-        """Initialise the counters."""
+        Raises:
+            SolvingError: its tree is too large to keep in memory.
+        """
+        if tree is None and game.cards > WHOLE:
+            raise SolvingError(
+                f"{game.name} has {game.cards} cards: its tree is too large to keep in memory; solve games "
+                f"of more than {WHOLE} cards in parts (cfr_in_parts.SolverInParts)"
+            )
+        self.game, self.predictive = game, predictive
+        self.tree = tree or Grower(game).whole()
+        self.counts = self.tree.counts
         self.iteration = 0
         self.seconds = 0.0
-        self.predictive = predictive
         self.is_half_done = False
+        self._seats = [Learner(seat) for seat in self.tree.seats]
+        self._update_policies()
 
     def run(self, iterations: int, on_iteration: Callable[[Self], bool] | None = None) -> None:
-        """Run the given number of iterations.
-
-        Args:
-            iterations: maximum number of iterations.
-            on_iteration: called after each; True ends the run.
-        """
+        """Run the given number of iterations, or until `on_iteration`, called after each, returns True."""
         for _ in range(iterations):
             start = time.perf_counter()
             self._iterate()
@@ -112,15 +117,12 @@ class Cfr(ABC):
         return self._judge_weights(f"CFR+, {self.iteration} iterations", self._average_policy)
 
     def polish(self, nash_conv: float) -> Polished:
-        """Continue on the pruned game, without changing the learned arrays.
+        """Continue on the pruned game to a NashConv in points, without changing the learned arrays.
 
         It takes at most a quarter of the time of the iterations so far.
-
-        Args:
-            nash_conv: the target NashConv, in points.
         """
         pruned = PrunedGame(self._pieces(), self._average_policy)
-        small = Solver.of_tree(pruned.tree, predictive=self.predictive)
+        small = Solver(self.game, predictive=self.predictive, tree=pruned.tree)
         small.load_regrets(pruned, self._learned)
         share = sum(seat.size for seat in pruned.tree.seats) / sum(self._sequences())
         next_check = _FIRST_CHECK
@@ -138,25 +140,55 @@ class Cfr(ABC):
         judged = self._judge_weights(name, lambda at: pruned.restore(at, self._average_policy(at), result))
         return Polished(judged, small.iteration, pruned, result)
 
-    @abstractmethod
+    def load_regrets(self, pruned: PrunedGame, learned: Callable[[int, str], list[Float64Array]]) -> None:
+        """Start from the regrets of the whole game, from which this solver's tree was pruned.
+
+        `learned` returns the arrays of the whole game for a seat and a name of `LEARNED`.
+        """
+        for number, learner in enumerate(self._seats):
+            learner.regrets[:] = pruned.select(number, learned(number, "regrets"))
+            learner.last[:] = pruned.select(number, learned(number, "last"))
+        self._update_policies()
+
     def _learn(self, number: int) -> None:
-        """Update one seat against the other seat's policy, and compute its next policy."""
+        learner, other = self._seats[number], self._seats[1 - number]
+        own_ends, other_ends = self.tree.end_sequences[number], self.tree.end_sequences[1 - number]
+        learner.gains[:] = 0.0
+        sign = 1.0 if number == 0 else -1.0
+        meet(own_ends, other_ends, self.tree.end_values, sign, other.reach, learner.gains)
+        self._learn_branches(number)
+        learner.learn(self.predictive)
+        learner.match(self.weight(self.iteration))
 
-    @abstractmethod
-    def _pieces(self) -> Sequence[Piece]:
+    def weights(self) -> Weights:
+        """Return the average policy, float64[size] for each seat (`values.Policy.weights`)."""
+        first, second = (learner.average_policy() for learner in self._seats)
+        return first, second
+
+    def polished_weights(self, polished: Polished) -> Weights:
+        """Return the policy found by polishing, in the format of `weights`."""
+        return polished.pruned.restore(0, self.weights(), polished.weights)
+
+    # Of a trunk, with its branches --------------------------------------------------------------------------
+
+    def _learn_branches(self, number: int) -> None:
+        """Update one seat in the branches, and add its gains there to those of the trunk."""
+
+    def _pieces(self) -> Sequence[Tree]:
         """Return the whole tree, or the trunk and all branches."""
+        return [self.tree]
 
-    @abstractmethod
     def _average_policy(self, at: int) -> Weights:
         """Return the average policy on the piece with this index."""
+        return self.weights()
 
-    @abstractmethod
     def _learned(self, seat: int, name: str) -> list[Float64Array]:
         """Return the arrays of a seat for each piece; `name` is one of `LEARNED`."""
+        return [getattr(self._seats[seat], name)]
 
-    @abstractmethod
     def _judge_weights(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
         """Evaluate a policy, given its weights on each piece."""
+        return judge_tree(self.tree, weights(0), name)
 
     # Checkpoints --------------------------------------------------------------------------------------------
 
@@ -194,97 +226,8 @@ class Cfr(ABC):
         self.iteration, self.seconds = int(about["iteration"]), float(about["seconds"])
         self._update_policies()
 
-    @abstractmethod
     def _arrays(self) -> dict[str, Float64Array]:
         """Return the learned arrays by their names in checkpoints."""
-
-    @abstractmethod
-    def _sequences(self) -> list[int]:
-        """Return the number of sequences of each seat, which is the size of its arrays."""
-
-    @abstractmethod
-    def _update_policies(self) -> None:
-        """Recompute the policies from the learned regrets."""
-
-
-class Solver(Cfr):
-    """Solver of a game whose whole tree is kept in memory.
-
-    Attributes:
-        tree: the tree of the whole game.
-    """
-
-    def __init__(self, game: Solvable, *, predictive: bool = True) -> None:
-        """Walk the game.
-
-        Raises:
-            SolvingError: its tree is too large to keep in memory.
-        """
-        super().__init__(predictive=predictive)
-        if game.cards > WHOLE:
-            raise SolvingError(
-                f"{game.name} has {game.cards} cards: its tree is too large to keep in memory; solve games "
-                f"of more than {WHOLE} cards in parts (cfr_in_parts.SolverInParts)"
-            )
-        self._begin(Grower(game).whole())
-
-    @classmethod
-    def of_tree(cls, tree: Tree, *, predictive: bool = True) -> Solver:
-        """Return a solver of an existing tree."""
-        solver = cls.__new__(cls)
-        Cfr.__init__(solver, predictive=predictive)
-        solver._begin(tree)
-        return solver
-
-    def _begin(self, tree: Tree) -> None:
-        self.game, self.tree, self.counts = tree.game, tree, tree.counts
-        self._seats = [Learner(seat) for seat in tree.seats]
-        self._update_policies()
-
-    def load_regrets(self, pruned: PrunedGame, learned: Callable[[int, str], list[Float64Array]]) -> None:
-        """Start from the regrets of the whole game.
-
-        Args:
-            pruned: the pruned game, whose tree this solver has.
-            learned: function of a seat and a name of `LEARNED` that returns the arrays of the whole game.
-        """
-        for number, learner in enumerate(self._seats):
-            learner.regrets[:] = pruned.select(number, learned(number, "regrets"))
-            learner.last[:] = pruned.select(number, learned(number, "last"))
-        self._update_policies()
-
-    def _learn(self, number: int) -> None:
-        learner, other = self._seats[number], self._seats[1 - number]
-        own_ends, other_ends = self.tree.end_sequences[number], self.tree.end_sequences[1 - number]
-        learner.gains[:] = 0.0
-        sign = 1.0 if number == 0 else -1.0
-        meet(own_ends, other_ends, self.tree.end_values, sign, other.reach, learner.gains)
-        learner.learn(self.predictive)
-        learner.match(self.weight(self.iteration))
-
-    def weights(self) -> Weights:
-        """Return the average policy, float64[size] for each seat (`values.Policy.weights`)."""
-        first, second = (learner.average_policy() for learner in self._seats)
-        return first, second
-
-    def polished_weights(self, polished: Polished) -> Weights:
-        """Return the policy found by polishing, in the format of `weights`."""
-        return polished.pruned.restore(0, self.weights(), polished.weights)
-
-    def _pieces(self) -> Sequence[Piece]:
-        nothing = np.zeros(0, np.int64)
-        return [Piece(self.tree, (nothing, nothing))]
-
-    def _average_policy(self, at: int) -> Weights:
-        return self.weights()
-
-    def _learned(self, seat: int, name: str) -> list[Float64Array]:
-        return [getattr(self._seats[seat], name)]
-
-    def _judge_weights(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
-        return judge_tree(self.tree, weights(0), name)
-
-    def _arrays(self) -> dict[str, Float64Array]:
         return {
             f"{name}_{number}": getattr(learner, name)
             for number, learner in enumerate(self._seats)
@@ -292,6 +235,7 @@ class Solver(Cfr):
         }
 
     def _sequences(self) -> list[int]:
+        """Return the number of sequences of each seat, which is the size of its arrays."""
         return [seat.size for seat in self.tree.seats]
 
     def _update_policies(self) -> None:

@@ -6,19 +6,17 @@ policies and reach are recomputed for each branch in turn, from the reach of the
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from threading import local
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.solving.cfr import LEARNED, Cfr, Learner, Solver
+from millebornes_env.solving.cfr import LEARNED, Solver
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.memory import check_memory
 from millebornes_env.solving.passes import (
@@ -28,8 +26,7 @@ from millebornes_env.solving.passes import (
     regret_backward,
     weights_of_reach,
 )
-from millebornes_env.solving.pruning import Piece
-from millebornes_env.solving.tree import Grower, Node, Tree
+from millebornes_env.solving.tree import Grower, Node, Tree, origins_of
 from millebornes_env.solving.values import (
     TRUNK,
     WHOLE,
@@ -37,14 +34,13 @@ from millebornes_env.solving.values import (
     Judgement,
     OnProgress,
     Weights,
+    in_order,
     judge_branch,
-    judge_parts,
-    reach_of,
+    judge_tree,
+    reach_of_both,
 )
 
 Float64Array = npt.NDArray[np.float64]
-S = TypeVar("S")
-T = TypeVar("T")
 
 _SAMPLED: Final = 48
 """Number of branches grown to estimate the memory of all branches."""
@@ -61,7 +57,7 @@ def solver_of(
     predictive: bool = True,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
-) -> Solver | SolverInParts:
+) -> Solver:
     """Return the solver for the size of the game; the arguments are those of `SolverInParts`."""
     if game.cards <= WHOLE:
         return Solver(game, predictive=predictive)
@@ -79,9 +75,8 @@ class _Seat:
 
 @dataclass(frozen=True)
 class _Branch:
-    """A branch, its root node, and the arrays learned there."""
+    """A branch, and the arrays learned there."""
 
-    node: Node
     tree: Tree
     seats: tuple[_Seat, _Seat]
 
@@ -93,11 +88,14 @@ class _Scratch(local):
         self.weights, self.reach, self.values = np.zeros(size), np.zeros(size), np.zeros(size)
 
 
-class SolverInParts(Cfr):
+class SolverInParts(Solver):
     """Solver that works branch by branch; results do not depend on the number of threads.
 
     A seat's policy is added to the averages of the branches when the other seat learns against it. For the
     second seat that happens in the next iteration, or when the average is evaluated.
+
+    Attributes:
+        tree: the trunk.
     """
 
     def __init__(
@@ -110,22 +108,24 @@ class SolverInParts(Cfr):
     ) -> None:
         """Walk the game.
 
-        Args:
-            game: from `solvable`.
-            predictive: True for predictive CFR+; False for plain CFR+.
-            threads: number of threads; None: one for each processor.
-            on_progress: called with the number of branches walked.
+        `threads` None: one for each processor; `on_progress` is called with the number of branches walked.
 
         Raises:
             SolvingError: the game does not fit in memory; the message reports the required size.
         """
-        super().__init__(predictive=predictive)
-        self.game = game
-        self._workers = threads or os.cpu_count() or 1
-        self._trunk = Grower(game).trunk(TRUNK)
-        check_memory(game.name, _MARGIN * bytes_of_branches(game, self._trunk))
-        trees = self._grow_branches(on_progress)
-        self.counts = reduce(add, (tree.counts for tree in trees), self._trunk.counts)
+        super().__init__(game, predictive=predictive, tree=Grower(game).trunk(TRUNK))
+        self._threads = threads
+        check_memory(game.name, _MARGIN * bytes_of_branches(game, self.tree))
+        own = local()
+
+        def grow(node: Node) -> Tree:
+            if not hasattr(own, "grower"):
+                own.grower = Grower(game)
+            tree: Tree = own.grower.branch(node)
+            return tree
+
+        trees = list(in_order(grow, self.tree.frontier, threads, on_progress))
+        self.counts = reduce(add, (tree.counts for tree in trees), self.tree.counts)
         self._stored = [
             {name: np.zeros(sum(tree.seats[seat].size for tree in trees)) for name in LEARNED}
             for seat in (0, 1)
@@ -133,60 +133,29 @@ class SolverInParts(Cfr):
         self._branches = self._cut(trees)
         sizes = [seat.size for tree in trees for seat in tree.seats]
         self._scratch = _Scratch(max(sizes, default=0))
-        self._seats = [Learner(seat) for seat in self._trunk.seats]
-        self._update_policies()
-
-    def _grow_branches(self, on_progress: OnProgress | None) -> list[Tree]:
-        own = local()
-
-        def grow(node: Node) -> Tree:
-            if not hasattr(own, "grower"):
-                own.grower = Grower(self.game)
-            tree: Tree = own.grower.branch(node)
-            return tree
-
-        trees = []
-        for tree in self._for_each(grow, self._trunk.frontier):
-            trees.append(tree)
-            if on_progress is not None:
-                on_progress(len(trees), len(self._trunk.frontier))
-        return trees
 
     def _cut(self, trees: list[Tree]) -> list[_Branch]:
         """Assign each branch its part of the learned arrays."""
         branches, starts = [], [0, 0]
-        for node, tree in zip(self._trunk.frontier, trees, strict=True):
+        for tree in trees:
             ends = [start + seat.size for start, seat in zip(starts, tree.seats, strict=True)]
             first, second = (
                 _Seat(*(self._stored[seat][name][starts[seat] : ends[seat]] for name in LEARNED))
                 for seat in (0, 1)
             )
-            branches.append(_Branch(node, tree, (first, second)))
+            branches.append(_Branch(tree, (first, second)))
             starts = ends
         return branches
 
-    def _for_each(self, work: Callable[[S], T], items: Sequence[S]) -> Iterator[T]:
-        """Yield results in the order of the items, regardless of which finishes first."""
-        with ThreadPoolExecutor(self._workers) as pool:
-            try:
-                yield from pool.map(work, items)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
-
     # An iteration -------------------------------------------------------------------------------------------
 
-    def _learn(self, number: int) -> None:
-        trunk, learner, other = self._trunk, self._seats[number], self._seats[1 - number]
-        learner.gains[:] = 0.0
-        sign = 1.0 if number == 0 else -1.0
-        own_ends, other_ends = trunk.end_sequences[number], trunk.end_sequences[1 - number]
-        meet(own_ends, other_ends, trunk.end_values, sign, other.reach, learner.gains)
-        gains = self._for_each(lambda branch: self._learn_branch(number, branch), self._branches)
+    def _learn_branches(self, number: int) -> None:
+        def learn(branch: _Branch) -> Float64Array:
+            return self._learn_branch(number, branch)
+
+        gains = in_order(learn, self._branches, self._threads)
         for branch, gain in zip(self._branches, gains, strict=True):
-            np.add.at(learner.gains, branch.node.sequences[number], gain)
-        learner.learn(self.predictive)
-        learner.match(self.weight(self.iteration))
+            np.add.at(self._seats[number].gains, origins_of(branch.tree.root)[number], gain)
 
     def _learn_branch(self, number: int, branch: _Branch) -> Float64Array:
         """Update one seat in a branch; return its gains at the roots, float64[roots]."""
@@ -211,7 +180,7 @@ class SolverInParts(Cfr):
         """Add a seat's policy of an iteration to a branch's average; return its reach, float64[size]."""
         seat, learned, scratch = branch.tree.seats[number], branch.seats[number], self._scratch
         weights, reach = scratch.weights[: seat.size], scratch.reach[: seat.size]
-        reach[: seat.roots] = self._seats[number].reach[branch.node.sequences[number]]
+        reach[: seat.roots] = self._seats[number].reach[origins_of(branch.tree.root)[number]]
         match_forward(
             seat.operations,
             learned.regrets, learned.last, self.weight(iteration), weights, reach, average,
@@ -221,34 +190,23 @@ class SolverInParts(Cfr):
     # The average policy -------------------------------------------------------------------------------------
 
     def _judge_weights(self, name: str, weights: Callable[[int], Weights]) -> Judgement:
-        first, second = (
-            reach_of(seat, policy) for seat, policy in zip(self._trunk.seats, weights(0), strict=True)
-        )
+        reach = reach_of_both(self.tree, weights(0))
 
         def result(index: int) -> BranchResult:
-            branch = self._branches[index]
-            roots = first[branch.node.sequences[0]], second[branch.node.sequences[1]]
-            return judge_branch(branch.tree, weights(1 + index), roots)
+            return judge_branch(self._branches[index].tree, weights(1 + index), reach)
 
-        results = self._for_each(result, range(len(self._branches)))
-        nodes = (branch.node for branch in self._branches)
-        return judge_parts(name, self._trunk, (first, second), zip(nodes, results, strict=True))
+        results = in_order(result, range(len(self._branches)), self._threads)
+        return judge_tree(self.tree, weights(0), name, branches=results)
 
-    def _pieces(self) -> Sequence[Piece]:
-        nothing = np.zeros(0, np.int64)
-        branches = (Piece(branch.tree, branch.node.sequences) for branch in self._branches)
-        return [Piece(self._trunk, (nothing, nothing)), *branches]
+    def _pieces(self) -> Sequence[Tree]:
+        return [self.tree, *(branch.tree for branch in self._branches)]
 
     def _learned(self, seat: int, name: str) -> list[Float64Array]:
         of_branches = (getattr(branch.seats[seat], name) for branch in self._branches)
-        return [getattr(self._seats[seat], name), *of_branches]
+        return [*super()._learned(seat, name), *of_branches]
 
     def _average_policy(self, at: int) -> Weights:
-        if at == 0:
-            first, second = (learner.average_policy() for learner in self._seats)
-        else:
-            first, second = self._average_policy_in_branch(self._branches[at - 1])
-        return first, second
+        return self.weights() if at == 0 else self._average_policy_in_branch(self._branches[at - 1])
 
     def _average_policy_in_branch(self, branch: _Branch) -> Weights:
         """Return the average policy, including the second seat's last policy, which is not yet added."""
@@ -263,23 +221,13 @@ class SolverInParts(Cfr):
     # Checkpoints --------------------------------------------------------------------------------------------
 
     def _arrays(self) -> dict[str, Float64Array]:
-        trunk = {
-            f"trunk_{name}_{number}": getattr(learner, name)
-            for number, learner in enumerate(self._seats)
-            for name in LEARNED
-        }
-        return trunk | {
-            f"{name}_{number}": array
-            for number, learned in enumerate(self._stored)
-            for name, array in learned.items()
-        }
+        arrays = {f"trunk_{name}": array for name, array in super()._arrays().items()}
+        for number, learned in enumerate(self._stored):
+            arrays |= {f"{name}_{number}": array for name, array in learned.items()}
+        return arrays
 
     def _sequences(self) -> list[int]:
         return [len(learned["regrets"]) for learned in self._stored]
-
-    def _update_policies(self) -> None:
-        for learner in self._seats:
-            learner.match(0.0)
 
 
 def bytes_of_branches(game: Solvable, trunk: Tree) -> float:

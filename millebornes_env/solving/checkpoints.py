@@ -38,12 +38,7 @@ def identity(tree: Tree) -> dict[str, Any]:
 
 
 def write_checkpoint(path: Path, about: dict[str, Any], arrays: Mapping[str, Float64Array]) -> None:
-    """Write a checkpoint atomically.
-
-    Args:
-        path: path of the file.
-        about: metadata of the run, such as the iteration; JSON values.
-        arrays: the learned arrays.
+    """Write the learned arrays and the metadata of a run, as JSON values, atomically.
 
     Raises:
         OSError: the file could not be written.
@@ -57,16 +52,9 @@ def write_checkpoint(path: Path, about: dict[str, Any], arrays: Mapping[str, Flo
 def read_checkpoint(
     path: Path, game: dict[str, Any], arrays: Mapping[str, Float64Array], *, predictive: bool
 ) -> dict[str, Any]:
-    """Read a checkpoint, one array at a time to save memory.
+    """Read a checkpoint of the game into `arrays`, one at a time to save memory; return its metadata.
 
-    Args:
-        path: path of the file.
-        game: the solver's game, from `identity_of`.
-        arrays: overwritten; some of them are also overwritten if the file is damaged.
-        predictive: the solver's variant of CFR+.
-
-    Returns:
-        The metadata of the file.
+    If the file is damaged, some of the arrays are overwritten as well.
 
     Raises:
         SolvingError: the file is damaged, or of another game or variant.
@@ -83,11 +71,11 @@ def read_checkpoint(
                 array[:] = values
     except (ValueError, KeyError) as error:
         raise SolvingError(f"{path} is not a checkpoint of a solver, or is damaged ({error})") from None
-    return dict(about)
+    return about
 
 
-def _check(path: Path, about: Any, own: dict[str, Any], predictive: bool) -> None:
-    if not isinstance(about, dict) or about.get("format") != CHECKPOINT_FORMAT:
+def _check(path: Path, about: dict[str, Any], own: dict[str, Any], predictive: bool) -> None:
+    if about.get("format") != CHECKPOINT_FORMAT:
         raise SolvingError(f"{path} is not a checkpoint that this version can read; use another file")
     if about.get("game") != own:
         raise SolvingError(

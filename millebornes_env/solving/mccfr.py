@@ -32,7 +32,7 @@ from millebornes_env.solving.nodes import (
     num_choices,
 )
 from millebornes_env.solving.passes import weights_of_reach
-from millebornes_env.solving.tree import Grower, SeatTree, Tree
+from millebornes_env.solving.tree import Grower, SeatTree, Tree, decisions_by_key
 from millebornes_env.solving.values import WHOLE, Judgement, Weights, judge_tree
 from millebornes_env.solving.walk import action_of, apply_action, choices_of, payoff
 
@@ -176,20 +176,11 @@ def traverse(
     count: int,
     seed: int,
 ) -> int:
-    """Traverse the game, each seat in turn.
+    """Traverse the game `count` times, each seat in turn; return the number of decisions visited.
 
-    Args:
-        sides: the data of both seats; regrets and averages are updated.
-        deck: of the table.
-        rules: of the table.
-        root: a dealt round; its cards are redealt.
-        trail: scratch arrays.
-        first: number of the first traversal; it determines the random numbers.
-        count: number of traversals.
-        seed: 32 bits.
-
-    Returns:
-        Number of decisions visited.
+    The number of a traversal (`first` and on) and the seed, of 32 bits, determine its random numbers. `root`
+    is a dealt round, whose cards are redealt; regrets and averages of `sides` are updated; `trail` is
+    scratch.
     """
     trail.counters[1] = 0
     for number in range(first, first + count):
@@ -258,12 +249,9 @@ class Sampler:
     """
 
     def __init__(self, game: Solvable, seed: int = 0, tree: Tree | None = None) -> None:
-        """Create a solver, and walk the game unless its tree is given.
+        """Create a solver, and walk the game unless its tree is given: `Grower(game).whole(keys=True)`.
 
-        Args:
-            game: from `solvable`.
-            seed: seed of the deals and the sampled choices.
-            tree: `Grower(game).whole(keys=True)`.
+        `seed` is that of the deals and the sampled choices.
 
         Raises:
             SolvingError: the tree does not fit in memory, has no keys, or is of another game.
@@ -278,7 +266,8 @@ class Sampler:
             raise SolvingError(f"the tree is of {self.tree.game.name}, not of {game.name}")
         if len(self.tree.seats[0].keys) == 0:
             raise SolvingError("the tree has no keys: grow it by whole(keys=True)")
-        self.sides = _seat_data(self.tree.seats[0]), _seat_data(self.tree.seats[1])
+        first, second = (_seat_data(seat) for seat in self.tree.seats)
+        self.sides = first, second
         self.traversals = self.decisions = 0
         self._game, self._seed = game, random_word(seed & _WORD, seed >> 32 & _WORD, 0)
         deep = game.max_depth
@@ -323,14 +312,6 @@ class Sampler:
 
 
 def _seat_data(seat: SeatTree) -> SeatData:
-    decisions = np.flatnonzero(seat.operations.counts > 0)
-    order = decisions[np.argsort(seat.keys[decisions], kind="stable")]
-    return SeatData(
-        keys=seat.keys[order],
-        choices=seat.choices[order].astype(np.int64),
-        firsts=seat.operations.firsts[order].astype(np.int64),
-        regrets=np.zeros(seat.size),
-        average=np.zeros(seat.size),
-        weights=np.zeros(0),
-        visits=np.zeros(len(order), np.int64),
-    )
+    keys, choices, firsts = decisions_by_key(seat)
+    regrets, average = np.zeros(seat.size), np.zeros(seat.size)
+    return SeatData(keys, choices, firsts, regrets, average, np.zeros(0), np.zeros(len(keys), np.int64))

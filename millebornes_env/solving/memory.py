@@ -15,11 +15,7 @@ _GROUP: Final = Path("/sys/fs/cgroup")
 
 
 def check_memory(name: str, needed: float) -> None:
-    """Check that a game fits in memory before allocating it.
-
-    Args:
-        name: name of the game.
-        needed: approximate number of bytes.
+    """Check that a game which needs about this many bytes fits in memory, before allocating it.
 
     Raises:
         SolvingError: the message reports the required and the available memory.

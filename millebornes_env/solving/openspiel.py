@@ -157,8 +157,6 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
         self.tree = _tree(*(options[name] for name in _TREE_PARAMETERS))
         self.is_compact = key == "compact"
         tree = self.tree
-        cards, decisions = _length_bounds(tree)
-        self._most_chance_nodes = cards
         info = pyspiel.GameInfo(
             num_distinct_actions=tree.keys.actions,
             max_chance_outcomes=max(len(tree.outcome_names), tree.players),
@@ -166,7 +164,7 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
             min_utility=-tree.payoff_bound,
             max_utility=tree.payoff_bound,
             utility_sum=0.0,
-            max_game_length=decisions,
+            max_game_length=tree.keys.most_events,
         )
         super().__init__(self.type, info, parameters)
 
@@ -179,7 +177,7 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
 
     def max_chance_nodes_in_history(self) -> int:
         """Return the number of cards that can be drawn, plus the lot for the starting seat."""
-        return self._most_chance_nodes
+        return int(sum(self.tree.rules.deck)) + 1
 
     def make_py_observer(
         self, iig_obs_type: Any = None, params: Mapping[str, Any] | None = None
@@ -198,11 +196,6 @@ class MilleBornesGame(pyspiel.Game):  # type: ignore[misc] # pyspiel has no type
             raise ValueError(f"an observer has no parameters; got {shown(params)}")
         kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         return MilleBornesObserver(self, kind)
-
-
-def _length_bounds(tree: Tree) -> tuple[int, int]:
-    """Return upper bounds on the chance nodes and the decisions of a history."""
-    return sum(tree.rules.deck) + 1, tree.keys.most_events
 
 
 class MilleBornesState(pyspiel.State):  # type: ignore[misc] # pyspiel has no types

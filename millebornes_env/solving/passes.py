@@ -94,10 +94,7 @@ def best_backward(
 ) -> None:
     """Propagate gains back to the roots, taking the best choice at each decision.
 
-    Args:
-        operations: the operations of the seat.
-        gains: the gains at the ends; overwritten.
-        weights: 1 is written at each best choice and 0 at the others, unless it is empty.
+    1 is written into `weights` at each best choice and 0 at the others, unless it is empty.
     """
     heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
@@ -154,16 +151,10 @@ def match_forward(
     reach: Float64Array,
     average: Float64Array,
 ) -> None:
-    """Compute the next policy, in proportion to the regrets, and add it to the average.
+    """Compute the next policy, in proportion to the regrets, and add it to the average with this weight.
 
-    Args:
-        operations: operations of the seat.
-        regrets: cumulative regret of each choice, at least 0.
-        last: the regrets of the last iteration, used as a prediction for this one.
-        weight: weight of this policy in the average.
-        weights: overwritten.
-        reach: overwritten except for its roots.
-        average: weighted sum of the reach of all policies; updated.
+    `last` has the regrets of the last iteration, as a prediction for this one. `weights` and `reach` (except
+    for its roots) are overwritten; `average` is the weighted sum of the reach of all policies.
     """
     heads, firsts, counts, sources = operations
     average[0] += weight

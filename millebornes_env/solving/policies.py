@@ -89,15 +89,10 @@ def checked_answer(
     game: str,
     sets: Int32Array | None = None,
 ) -> Float64Array:
-    """Return the probabilities of a policy as numbers that sum to 1.
+    """Return what a policy answered for N decisions as numbers that sum to 1.
 
-    Args:
-        name: name of the policy in messages.
-        answer: what it returned.
-        masks: int8[N, A].
-        states: the decisions as their seats know them.
-        game: name of the game in messages.
-        sets: int32[N], index of the state of each row; None: `STATE[N]` are in order.
+    `masks` is int8[N, A], and `states` the decisions as their seats know them: `STATE[N]`, or with `sets`,
+    int32[N], the row's index in them. The names are those in messages.
 
     Raises:
         SolvingError: a row is not a distribution over legal actions; the message describes the decision.
@@ -275,13 +270,9 @@ def check_weights(name: str, tree: Tree, seat: int, weights: Float64Array) -> No
 
 
 def write_policy(path: Path, tree: Tree, weights: Weights, about: dict[str, Any]) -> TablePolicy:
-    """Write a policy atomically, with rounded probabilities; decisions that it never reaches become uniform.
+    """Write a policy, float64[size] for each seat, atomically; `about` is its metadata, as JSON values.
 
-    Args:
-        path: path of the file, usually `.npz`.
-        tree: tree of the game.
-        weights: float64[size] for each seat.
-        about: metadata, as JSON values.
+    Probabilities are rounded; decisions that the policy never reaches become uniform.
 
     Returns:
         The rounded policy.
@@ -338,19 +329,15 @@ def _check_about(path: Path, about: dict[str, Any], tree: Tree) -> None:
 
 
 def _rounded(tree: Tree, seat: int, weights: Float64Array) -> npt.NDArray[np.uint16]:
+    """Return the weights of choices in steps; 0 for other sequences, and where no round comes to."""
     own = tree.seats[seat]
     steps = np.rint(weights * _STEPS).astype(np.uint16)
     rounded = np.ones(own.size)
     weights_of_reach(own.operations, steps.astype(np.float64), rounded)
-    reach = reach_of(own, rounded)
-    for_choices = np.zeros(own.size, np.bool_)
-    decisions = own.operations.counts > 0
-    heads, firsts, counts = (column[decisions] for column in own.operations[:3])
-    used = reach[heads] > 0
-    starts = np.repeat(firsts[used], counts[used])
-    offsets = np.arange(len(starts)) - np.repeat(np.cumsum(counts[used]) - counts[used], counts[used])
-    for_choices[starts + offsets] = True
-    return np.where(for_choices, steps, 0).astype(np.uint16)
+    steps[reach_of(own, rounded) == 0] = 0
+    steps[: own.roots] = 0
+    steps[own.operations.heads[own.operations.counts < 0]] = 0  # merges
+    return steps
 
 
 def _weights_of(tree: Tree, steps: list[npt.NDArray[np.uint16]]) -> Weights:

@@ -9,7 +9,7 @@ choice that should have been kept increases the value of the best response.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Final, NamedTuple
@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from millebornes_env.engine.numba.compiling import kernel
 from millebornes_env.solving.passes import Operations, meet
-from millebornes_env.solving.tree import SeatTree, Tree
-from millebornes_env.solving.values import Weights, gains_at_ends, reach_of
+from millebornes_env.solving.tree import SeatTree, Tree, origins_of
+from millebornes_env.solving.values import Weights, gains_at_ends, reach_of_both
 
 BoolArray = npt.NDArray[np.bool_]
 Int32Array = npt.NDArray[np.int32]
@@ -33,23 +33,11 @@ _PRUNING_MARGIN: Final = 1.0
 """Points by which a pruned choice is worse than the best one, given that the game reaches it."""
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A whole tree; or a trunk, and each branch of it.
-
-    Attributes:
-        tree: of the piece.
-        roots: the sequences of the trunk with which a branch begins, for each seat; of a trunk, not used.
-    """
-
-    tree: Tree
-    roots: tuple[Int64Array, Int64Array]
-
-
 class _Pruned(NamedTuple):
     """The remaining sequences of a piece for one seat."""
 
     used: BoolArray  # [size] sequences
+    own: BoolArray  # [size] the same without the roots of a branch, which belong to its trunk
     numbers: Int64Array  # [size] of them in the pruned game
 
 
@@ -60,12 +48,10 @@ class PrunedGame:
         tree: the tree of the pruned game.
     """
 
-    def __init__(self, pieces: Sequence[Piece], weights: Callable[[int], Weights]) -> None:
-        """Prune a game.
+    def __init__(self, pieces: Sequence[Tree], weights: Callable[[int], Weights]) -> None:
+        """Prune a whole tree, or a trunk and all its branches.
 
-        Args:
-            pieces: a whole tree, or a trunk and all its branches.
-            weights: float64[size] for each seat, the policy on the piece of this number.
+        `weights` returns the policy on the piece of a number, float64[size] for each seat.
         """
         self._pieces = pieces
         kept = _kept(pieces, weights)
@@ -73,44 +59,38 @@ class PrunedGame:
         used, ends = _used(pieces, reached)
         self._pruned = [_numbered(pieces, used, seat) for seat in (0, 1)]
         seats = [_pruned_seat(pieces, self._pruned[seat], seat) for seat in (0, 1)]
-        trees = [piece.tree for piece in pieces]
         self.tree = replace(
-            trees[0],
+            pieces[0],
             seats=(seats[0], seats[1]),
             end_sequences=np.concatenate([self._ends(at, ends[at]) for at in range(len(pieces))], axis=1),
-            end_values=np.concatenate([tree.end_values[at] for tree, at in zip(trees, ends, strict=True)]),
-            end_chances=np.concatenate([tree.end_chances[at] for tree, at in zip(trees, ends, strict=True)]),
-            counts=reduce(add, (tree.counts for tree in trees)),
+            end_values=np.concatenate([tree.end_values[at] for tree, at in zip(pieces, ends, strict=True)]),
+            end_chances=np.concatenate([tree.end_chances[at] for tree, at in zip(pieces, ends, strict=True)]),
+            counts=reduce(add, (tree.counts for tree in pieces)),
             frontier=(),
         )
 
     def _ends(self, at: int, ends: BoolArray) -> Int32Array:
-        sequences = self._pieces[at].tree.end_sequences
+        sequences = self._pieces[at].end_sequences
         rows = [self._pruned[seat][at].numbers[sequences[seat][ends]] for seat in (0, 1)]
         return np.stack(rows).astype(np.int32)
 
     def select(self, seat: int, arrays: Sequence[Float64Array]) -> Float64Array:
         """Return the remaining entries of float64[size] arrays of all pieces, in the pruned game's order."""
-        parts = [
-            array[pruned.used][_roots_used(at, self._pieces[at], seat, pruned.used) :]
-            for at, (array, pruned) in enumerate(zip(arrays, self._pruned[seat], strict=True))
-        ]
-        return np.concatenate(parts)
+        return np.concatenate(
+            [array[pruned.own] for array, pruned in zip(arrays, self._pruned[seat], strict=True)]
+        )
 
     def restore(self, at: int, policy: Weights, found: Weights) -> Weights:
         """Return the policy of the pruned game, completed by the whole game's policy elsewhere.
 
-        Args:
-            at: number of the piece.
-            policy: of the whole game on this piece, float64[size] for each seat; not changed.
-            found: of the pruned game, float64[size] for each seat.
+        Both are float64[size] for each seat; `policy` is of piece number `at`, and not changed.
         """
         first, second = (self._put_back(at, seat, policy[seat], found[seat]) for seat in (0, 1))
         return first, second
 
     def _put_back(self, at: int, seat: int, policy: Float64Array, found: Float64Array) -> Float64Array:
-        operations = self._pieces[at].tree.seats[seat].operations
-        used, numbers = self._pruned[seat][at]
+        operations = self._pieces[at].seats[seat].operations
+        used, _, numbers = self._pruned[seat][at]
         weights = policy.copy()
         restore_weights(operations, used, numbers, found, weights)
         return weights
@@ -119,25 +99,24 @@ class PrunedGame:
 # What is kept -----------------------------------------------------------------------------------------------
 
 
-def _kept(pieces: Sequence[Piece], weights: Callable[[int], Weights]) -> list[tuple[BoolArray, BoolArray]]:
+def _kept(pieces: Sequence[Tree], weights: Callable[[int], Weights]) -> list[tuple[BoolArray, BoolArray]]:
     """Return the choices that are taken or are not margin worse, as masks for each piece."""
-    trunk = pieces[0].tree
+    trunk = pieces[0]
     of_trunk = weights(0)
-    reach = [reach_of(seat, policy) for seat, policy in zip(trunk.seats, of_trunk, strict=True)]
+    reach = reach_of_both(trunk, of_trunk)
     gains = [gains_at_ends(trunk, seat, reach[1 - seat]) for seat in (0, 1)]
     chances = [_chances(trunk, seat, reach[1 - seat]) for seat in (0, 1)]
     kept: list[tuple[BoolArray, BoolArray]] = []
-    for at, piece in enumerate(pieces[1:], 1):
-        policy, tree = weights(at), piece.tree
-        branch_reach = [reach_of(tree.seats[s], policy[s], reach[s][piece.roots[s]]) for s in (0, 1)]
+    for at, branch in enumerate(pieces[1:], 1):
+        policy, origins = weights(at), origins_of(branch.root)
+        branch_reach = reach_of_both(branch, policy, reach)
         result = []
-        for seat in (0, 1):
-            own = gains_at_ends(tree, seat, branch_reach[1 - seat])
-            chance = _chances(tree, seat, branch_reach[1 - seat])
-            result.append(_kept_of_seat(tree.seats[seat], policy[seat], own, chance))
-            roots = tree.seats[seat].roots
-            np.add.at(gains[seat], piece.roots[seat], own[:roots])
-            np.add.at(chances[seat], piece.roots[seat], chance[:roots])
+        for seat, tree in enumerate(branch.seats):
+            own = gains_at_ends(branch, seat, branch_reach[1 - seat])
+            chance = _chances(branch, seat, branch_reach[1 - seat])
+            result.append(_kept_of_seat(tree, policy[seat], own, chance))
+            np.add.at(gains[seat], origins[seat], own[: tree.roots])
+            np.add.at(chances[seat], origins[seat], chance[: tree.roots])
         kept.append((result[0], result[1]))
     first, second = (
         _kept_of_seat(trunk.seats[seat], of_trunk[seat], gains[seat], chances[seat]) for seat in (0, 1)
@@ -161,15 +140,15 @@ def _kept_of_seat(
 
 
 def _reached(
-    pieces: Sequence[Piece], kept: list[tuple[BoolArray, BoolArray]]
+    pieces: Sequence[Tree], kept: list[tuple[BoolArray, BoolArray]]
 ) -> list[tuple[BoolArray, BoolArray]]:
     """Return the sequences that consist of kept choices, as masks for each piece."""
     reached: list[tuple[BoolArray, BoolArray]] = []
     for at, piece in enumerate(pieces):
         result = []
-        for seat, own in enumerate(piece.tree.seats):
+        for seat, own in enumerate(piece.seats):
             array = np.zeros(own.size, np.bool_)
-            array[: own.roots] = reached[0][seat][piece.roots[seat]] if at else True
+            array[: own.roots] = reached[0][seat][origins_of(piece.root)[seat]] if at else True
             follow_forward(own.operations, kept[at][seat], array)
             result.append(array)
         reached.append((result[0], result[1]))
@@ -177,61 +156,56 @@ def _reached(
 
 
 def _used(
-    pieces: Sequence[Piece], reached: list[tuple[BoolArray, BoolArray]]
+    pieces: Sequence[Tree], reached: list[tuple[BoolArray, BoolArray]]
 ) -> tuple[list[tuple[BoolArray, BoolArray]], list[BoolArray]]:
     """Return the sequences that lead to an end that both seats can reach, and these ends."""
     used = [(np.zeros_like(first), np.zeros_like(second)) for first, second in reached]
     ends = []
     for piece, result in zip(pieces, reached, strict=True):
-        first, second = piece.tree.end_sequences
+        first, second = piece.end_sequences
         ends.append(result[0][first] & result[1][second])
     for at in range(len(pieces) - 1, -1, -1):
         piece = pieces[at]
-        for seat, own in enumerate(piece.tree.seats):
+        for seat, own in enumerate(piece.seats):
             array = used[at][seat]
-            array[piece.tree.end_sequences[seat][ends[at]]] = True
+            array[piece.end_sequences[seat][ends[at]]] = True
             use_backward(own.operations, reached[at][seat], array)
             if at:
-                used[0][seat][piece.roots[seat][array[: own.roots]]] = True
+                used[0][seat][origins_of(piece.root)[seat][array[: own.roots]]] = True
     return used, ends
 
 
 # The pruned game --------------------------------------------------------------------------------------------
 
 
-def _roots_used(at: int, piece: Piece, seat: int, used: BoolArray) -> int:
-    """Count the used sequences of a branch that belong to its trunk."""
-    return int(used[: piece.tree.seats[seat].roots].sum()) if at else 0
-
-
-def _numbered(pieces: Sequence[Piece], used: list[tuple[BoolArray, BoolArray]], seat: int) -> list[_Pruned]:
+def _numbered(pieces: Sequence[Tree], used: list[tuple[BoolArray, BoolArray]], seat: int) -> list[_Pruned]:
     result: list[_Pruned] = []
     start = 0
-    for at, piece in enumerate(pieces):
-        own = used[at][seat]
-        numbers = np.cumsum(own) - 1 + start - _roots_used(at, piece, seat, own)
-        if at:
-            numbers[: piece.tree.seats[seat].roots] = result[0].numbers[piece.roots[seat]]
-        start += int(own.sum()) - _roots_used(at, piece, seat, own)
-        result.append(_Pruned(own, numbers))
+    for piece, masks in zip(pieces, used, strict=True):
+        own, roots = masks[seat].copy(), piece.seats[seat].roots
+        if result:
+            own[:roots] = False
+        numbers = np.cumsum(own) - 1 + start
+        if result:
+            numbers[:roots] = result[0].numbers[origins_of(piece.root)[seat]]
+        start += int(own.sum())
+        result.append(_Pruned(masks[seat], own, numbers))
     return result
 
 
-def _pruned_seat(pieces: Sequence[Piece], pruned: list[_Pruned], seat: int) -> SeatTree:
+def _pruned_seat(pieces: Sequence[Tree], pruned: list[_Pruned], seat: int) -> SeatTree:
     parts, start = [], 0
     for piece, left in zip(pieces, pruned, strict=True):
-        parts.append(_pruned_operations(piece.tree.seats[seat].operations, left, start))
+        parts.append(_pruned_operations(piece.seats[seat].operations, left, start))
         start += len(parts[-1].sources)
     heads, firsts, counts, sources = (np.concatenate(column) for column in zip(*parts, strict=True))
-    infosets = sum(piece.tree.seats[seat].infosets for piece in pieces)
-    size = int(sum(left.used.sum() for left in pruned))
-    size -= sum(_roots_used(at, piece, seat, pruned[at].used) for at, piece in enumerate(pieces))
+    infosets = sum(piece.seats[seat].infosets for piece in pieces)
     return SeatTree(
         operations=Operations(heads, firsts, counts, sources),
         choices=np.zeros(0, np.int32),
         keys=np.zeros(0, np.int64),
         roots=1,
-        size=size,
+        size=int(sum(left.own.sum() for left in pruned)),
         infosets=infosets,
     )
 
@@ -239,7 +213,7 @@ def _pruned_seat(pieces: Sequence[Piece], pruned: list[_Pruned], seat: int) -> S
 def _pruned_operations(operations: Operations, left: _Pruned, start: int) -> Operations:
     """Return the remaining operations of one piece; `start` is the number of earlier sources."""
     heads, firsts, counts, sources = operations
-    used, numbers = left
+    used, _, numbers = left
     is_merge = counts < 0
     ends = firsts.astype(np.int64) + np.abs(counts)
     of_choices = np.concatenate([[0], np.cumsum(used)])

@@ -260,15 +260,8 @@ def grow_strands(
 ) -> int:
     """Walk as `walk.grow` does, with the same sequences, and write the rows.
 
-    Args:
-        frames: the start node's record and hands at depth 0.
-        buffers: empty arrays with room for `decision_states`.
-        without_states: the same without `decision_states`.
-        strands: those of the start node at depth 0, and a row for each of their parents.
-        deck: of the table.
-        rules: of the table.
-        is_root: True if nothing is dealt yet.
-        margin: as for `walk.grow`.
+    `buffers` have room for `decision_states`, and `without_states` are the same without it. `strands` holds
+    those of the start node at depth 0, and a row for each of their parents.
 
     Returns:
         DONE, FULL: `buffers` are too small, or _FEW_ROWS: `strands` are.
@@ -446,13 +439,7 @@ class RecallPolicy:
     in_parts = True
 
     def __init__(self, agent: Remembering, game: Solvable, spec: ObservationSpec = DEFAULT_SPEC) -> None:
-        """Create the policy.
-
-        Args:
-            agent: the agent; `advance` must depend on its arguments only.
-            game: the game.
-            spec: what its observations show.
-        """
+        """Create the policy; `advance` of the agent must depend on its arguments only."""
         self.name, self._agent, self._game, self._spec = agent.name, agent, game, spec
         self._own = local()
         self._trunk: Trunk | None = None
@@ -594,15 +581,10 @@ def add_reach(
     answers: Float64Array,
     sums: tuple[Float64Array, Float64Array],
 ) -> None:
-    """Add the reach of each choice of decisions to the sums of its sequence.
+    """Add the reach of each choice of n decisions to `sums`, float64[size] for each seat, at its sequence.
 
-    Args:
-        deck: of the table.
-        known: all information sets.
-        sets: int32[n], the information set of each decision.
-        reach: float64[n], of each decision.
-        answers: float64[n, A], the probabilities of its actions.
-        sums: float64[size] for each seat, updated.
+    `sets`, int32[n], is the information set of each decision, `reach`, float64[n], its reach, and `answers`,
+    float64[n, A], the probabilities of its actions.
     """
     for at in range(len(sets)):
         one = sets[at]

@@ -169,7 +169,7 @@ def _of_histories(policy: Any, game: Solvable, threads: int | None) -> Exploitab
         CostlySet(
             one.cost,
             describe_decision(record_of(one.node)),
-            {action_name(action): share for action, share in one.probabilities.items()},
+            dict(zip(map(action_name, one.node.actions), one.probabilities, strict=True)),
             action_name(one.best),
         )
         for one in dearest
@@ -215,14 +215,7 @@ def costs_of(
     """Return the cost of each decision of a seat: the gain of the best action over the policy's mixture.
 
     A best response gains nothing but this at the information sets on its way, so the sum over all of them is
-    its gain.
-
-    Args:
-        tree: a tree with `decision_states`.
-        number: the seat.
-        weights: float64[size], the policy of the seat.
-        reach: float64[size], reach of its sequences under the policy.
-        gains: float64[size], counterfactual values of a best response.
+    its gain. `tree` has `decision_states`; `weights`, `reach` and `gains` are as in `values.OnTree`.
 
     Returns:
         float64[q] in points per round, in the order of the seat's decisions in `decision_states`.

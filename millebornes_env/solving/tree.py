@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.errors import MilleBornesError
 from millebornes_env.games.millebornes.state import StateArray, new_states
 from millebornes_env.solving.deck import Solvable
 from millebornes_env.solving.nodes import (
@@ -42,6 +43,7 @@ from millebornes_env.solving.passes import Operations
 from millebornes_env.solving.walk import grow
 
 Int32Array = npt.NDArray[np.int32]
+Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 
 _FIRST_CAPACITY: Final = 1 << 16
@@ -64,10 +66,20 @@ class SeatTree:
 
     operations: Operations
     choices: Int32Array
-    keys: npt.NDArray[np.int64]
+    keys: Int64Array
     roots: int
     size: int
     infosets: int
+
+
+def decisions_by_key(seat: SeatTree) -> tuple[Int64Array, Int64Array, Int64Array]:
+    """Return the sorted keys of a seat's decisions, their choices, and the sequence of each one's first."""
+    decisions = np.flatnonzero(seat.operations.counts > 0)
+    order = decisions[np.argsort(seat.keys[decisions], kind="stable")]
+    keys = seat.keys[order]
+    if (keys[1:] == keys[:-1]).any():
+        raise MilleBornesError("two information sets have the same key: please report this deck")
+    return keys, seat.choices[order].astype(np.int64), seat.operations.firsts[order].astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -142,8 +154,8 @@ class Node:
 
     number: int
     state: StateArray
-    codes: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-    sequences: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+    codes: tuple[Int64Array, Int64Array]
+    sequences: tuple[Int64Array, Int64Array]
 
 
 class Grower:
@@ -169,12 +181,7 @@ class Grower:
         return self._grow(None, -1, states=states)
 
     def trunk(self, depth: int, *, states: bool = False) -> Tree:
-        """Grow the tree down to a number of decisions.
-
-        Args:
-            depth: depth of the frontier, in decisions.
-            states: store `Tree.decision_states`.
-        """
+        """Grow the tree down to a depth in decisions; `states` as in `whole`."""
         return self._grow(None, depth, states=states)
 
     def branch(self, node: Node, *, states: bool = False) -> Tree:
@@ -250,6 +257,12 @@ def roots_of(node: Node | None) -> tuple[int, int]:
     return (1, 1) if node is None else (len(node.codes[0]), len(node.codes[1]))
 
 
+def origins_of(node: Node | None) -> tuple[Int64Array, Int64Array]:
+    """Return the sequences of the trunk with which the branch of a node begins, for each seat."""
+    assert node is not None
+    return node.sequences
+
+
 def write_start(frames: Frames, buffers: TreeBuffers, game: Solvable, node: Node | None) -> None:
     """Write the start node of the walk."""
     roots = roots_of(node)
@@ -314,16 +327,9 @@ def _seat_tree(buffers: TreeBuffers, seat: int, roots: int) -> SeatTree:
 
 
 def _node(buffers: TreeBuffers, at: int) -> Node:
-    counts = [int(count) for count in buffers.frontier_counts[at]]
-    return Node(
-        number=at,
-        state=buffers.frontier[at : at + 1].copy(),
-        codes=(
-            buffers.frontier_codes[at, 0, : counts[0]].copy(),
-            buffers.frontier_codes[at, 1, : counts[1]].copy(),
-        ),
-        sequences=(
-            buffers.frontier_sequences[at, 0, : counts[0]].copy(),
-            buffers.frontier_sequences[at, 1, : counts[1]].copy(),
-        ),
+    first, second = (int(count) for count in buffers.frontier_counts[at])
+    codes, sequences = (
+        (hands[at, 0, :first].copy(), hands[at, 1, :second].copy())
+        for hands in (buffers.frontier_codes, buffers.frontier_sequences)
     )
+    return Node(at, buffers.frontier[at : at + 1].copy(), codes, sequences)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from threading import local
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +23,11 @@ from millebornes_env.solving.passes import (
     reach_forward,
     uniform_weights,
 )
-from millebornes_env.solving.tree import Counts, Grower, Node, SeatTree, Tree
+from millebornes_env.solving.tree import Counts, Grower, Node, SeatTree, Tree, origins_of
 
 Float64Array = npt.NDArray[np.float64]
+S = TypeVar("S")
+T = TypeVar("T")
 Weights = tuple[Float64Array, Float64Array]
 """For each seat, float64[size]: the probability of each sequence's last choice at its decision."""
 OnProgress = Callable[[int, int], None]
@@ -107,34 +110,31 @@ class Uniform:
 
     def weights(self, tree: Tree) -> Weights:
         """Return the uniform weights."""
-        first, second = (_uniform(seat) for seat in tree.seats)
+        first, second = (np.ones(seat.size) for seat in tree.seats)
+        for seat, weights in zip(tree.seats, (first, second), strict=True):
+            uniform_weights(seat.operations, weights)
         return first, second
-
-
-def _uniform(seat: SeatTree) -> Float64Array:
-    weights = np.ones(seat.size)
-    uniform_weights(seat.operations, weights)
-    return weights
 
 
 # A whole tree -----------------------------------------------------------------------------------------------
 
 
 def reach_of(seat: SeatTree, weights: Float64Array, roots: Float64Array | None = None) -> Float64Array:
-    """Return the seat's reach of each of its sequences, summed over the orders of its draws.
+    """Return the seat's reach of each of its sequences, float64[size], summed over the orders of its draws.
 
-    Args:
-        seat: the seat's tree.
-        weights: float64[size].
-        roots: float64[roots], reach of the initial sequences of a branch; None: 1.
-
-    Returns:
-        float64[size].
+    `roots`, float64[roots], is the reach of the initial sequences of a branch; None: 1.
     """
     reach = np.zeros(seat.size)
     reach[: seat.roots] = 1.0 if roots is None else roots
     reach_forward(seat.operations, weights, reach)
     return reach
+
+
+def reach_of_both(tree: Tree, weights: Weights, trunk: Weights | None = None) -> Weights:
+    """Return the reach of each sequence for each seat; `trunk` is that of a branch's trunk."""
+    roots = (None, None) if trunk is None else tuple(map(np.take, trunk, origins_of(tree.root)))
+    first, second = (reach_of(*of_seat) for of_seat in zip(tree.seats, weights, roots, strict=True))
+    return first, second
 
 
 def gains_at_ends(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
@@ -146,12 +146,7 @@ def gains_at_ends(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
 
 
 def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, Float64Array]:
-    """Return a best response of a seat to the other seat's policy.
-
-    Args:
-        tree: tree of the whole game.
-        seat: the responding seat.
-        weights: float64[size] of the other seat.
+    """Return a best response of a seat to the other seat's weights, float64[size], in the whole tree.
 
     Returns:
         The value of the best response, and the weights of a deterministic one.
@@ -164,16 +159,12 @@ def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, 
 
 
 def visits(tree: Tree, weights: Weights) -> Weights:
-    """Return the expected number of times that each choice is taken in a round.
-
-    Args:
-        tree: tree of the whole game.
-        weights: policy of both seats.
+    """Return the expected number of times that each choice is taken in a round of the whole tree.
 
     Returns:
         float64[size] for each seat, at the choice's sequence.
     """
-    reach = [reach_of(seat, weight) for seat, weight in zip(tree.seats, weights, strict=True)]
+    reach = reach_of_both(tree, weights)
     result = []
     for number, seat in enumerate(tree.seats):
         ends = np.zeros(seat.size)
@@ -185,21 +176,26 @@ def visits(tree: Tree, weights: Weights) -> Weights:
 
 
 def judge_tree(
-    tree: Tree, weights: Weights, name: str = "policy", on_tree: OnTree | None = None
+    tree: Tree,
+    weights: Weights,
+    name: str = "policy",
+    *,
+    branches: Iterable[BranchResult] = (),
+    on_tree: OnTree | None = None,
 ) -> Judgement:
-    """Evaluate a policy on the whole tree."""
-    reach = [reach_of(seat, weight) for seat, weight in zip(tree.seats, weights, strict=True)]
-    ends = tree.end_sequences
-    together = reach[0][ends[0]] * reach[1][ends[1]]
-    check_chances(total(tree.end_chances, together))
-    gains = [gains_at_ends(tree, seat, reach[1 - seat]) for seat in (0, 1)]
-    nothing = np.zeros(0)
-    for seat, gain in zip(tree.seats, gains, strict=True):
-        best_backward(seat.operations, gain, nothing)
-    if on_tree is not None:
-        on_tree(tree, weights, (reach[0], reach[1]), (gains[0], gains[1]))
-    value = total(tree.end_values, together)
-    return Judgement(name, value, (float(gains[0][0]), float(gains[1][0])), tree.counts)
+    """Evaluate a policy on the whole tree; or on a trunk, given the results of all its branches.
+
+    Raises:
+        SolvingError: the probabilities of all ends do not sum to 1.
+    """
+    result = judge_branch(tree, weights, branches=branches, on_tree=on_tree)
+    if not abs(result.chance - 1.0) < _TOLERANCE:
+        raise SolvingError(
+            f"the probabilities of all ends sum to {result.chance!r} instead of 1: a seat has no legal "
+            "action somewhere, or the weights of a policy are not probabilities"
+        )
+    first, second = (float(gains[0]) for gains in result.gains)
+    return Judgement(name, result.value, (first, second), result.counts)
 
 
 def total(values: Float64Array, weights: Float64Array) -> float:
@@ -210,19 +206,6 @@ def total(values: Float64Array, weights: Float64Array) -> float:
     return float((values * weights).sum())
 
 
-def check_chances(chance: float) -> None:
-    """Check that the probabilities of all ends sum to 1.
-
-    Raises:
-        SolvingError: they do not.
-    """
-    if not abs(chance - 1.0) < _TOLERANCE:
-        raise SolvingError(
-            f"the probabilities of all ends sum to {chance!r} instead of 1: a seat has no legal action "
-            "somewhere, or the weights of a policy are not probabilities"
-        )
-
-
 # In parts ---------------------------------------------------------------------------------------------------
 
 
@@ -231,47 +214,47 @@ class BranchResult:
     """The contribution of a branch to the trunk.
 
     Attributes:
+        root: the node that the branch grows from; None: the whole tree, or a trunk.
         value: contribution to the value of seat 0 if both play the policy.
         chance: total probability of the ends of the branch.
-        gains: float64[roots] for each seat, its best-response gains at the sequences of the root node.
+        gains: float64[roots] for each seat, its best-response gains at the sequences of the root.
         counts: the size of the branch.
     """
 
+    root: Node | None
     value: float
     chance: float
-    gains: tuple[Float64Array, Float64Array]
+    gains: Weights
     counts: Counts
 
 
 def judge_branch(
-    branch: Tree,
+    tree: Tree,
     weights: Weights,
-    roots: tuple[Float64Array, Float64Array],
+    trunk: Weights | None = None,
+    *,
+    branches: Iterable[BranchResult] = (),
     on_tree: OnTree | None = None,
 ) -> BranchResult:
-    """Evaluate a policy on a branch.
+    """Evaluate a policy on a branch, given the reach of each sequence of its trunk, or on another tree.
 
-    Args:
-        branch: grown from a node of the frontier.
-        weights: float64[size] of both seats.
-        roots: float64[roots] of both seats, the reach of the node's sequences.
-        on_tree: called with the branch.
+    Of a trunk, `branches` are the results of its branches.
     """
-    reach = [reach_of(*of_seat) for of_seat in zip(branch.seats, weights, roots, strict=True)]
-    ends = branch.end_sequences
+    reach = reach_of_both(tree, weights, trunk)
+    ends = tree.end_sequences
     together = reach[0][ends[0]] * reach[1][ends[1]]
-    gains = [gains_at_ends(branch, seat, reach[1 - seat]) for seat in (0, 1)]
-    nothing = np.zeros(0)
-    for seat, gain in zip(branch.seats, gains, strict=True):
-        best_backward(seat.operations, gain, nothing)
+    value, chance, counts = total(tree.end_values, together), total(tree.end_chances, together), tree.counts
+    gains = gains_at_ends(tree, 0, reach[1]), gains_at_ends(tree, 1, reach[0])
+    for branch in branches:
+        value, chance, counts = value + branch.value, chance + branch.chance, counts + branch.counts
+        for gain, sequences, more in zip(gains, origins_of(branch.root), branch.gains, strict=True):
+            np.add.at(gain, sequences, more)
+    for seat, gain in zip(tree.seats, gains, strict=True):
+        best_backward(seat.operations, gain, np.zeros(0))
     if on_tree is not None:
-        on_tree(branch, weights, (reach[0], reach[1]), (gains[0], gains[1]))
-    return BranchResult(
-        total(branch.end_values, together),
-        total(branch.end_chances, together),
-        (gains[0][: branch.seats[0].roots].copy(), gains[1][: branch.seats[1].roots].copy()),
-        branch.counts,
-    )
+        on_tree(tree, weights, reach, gains)
+    first, second = (gain[: seat.roots].copy() for seat, gain in zip(tree.seats, gains, strict=True))
+    return BranchResult(tree.root, value, chance, (first, second), counts)
 
 
 def judge(
@@ -294,94 +277,48 @@ def judge(
     Raises:
         SolvingError: the policy is of another game; or it is a table of a tree that does not fit in memory.
     """
+    has_states = policy.needs_states or on_tree is not None
     if not policy.in_parts or game.cards <= SMALL:
         if game.cards > WHOLE:
             raise SolvingError(
                 f"the policy {policy.name!r} is a table of the whole tree, and the tree of {game.name} does "
                 f"not fit in memory; such policies can be evaluated on decks of up to {WHOLE} cards"
             )
-        tree = Grower(game).whole(states=policy.needs_states or on_tree is not None)
-        return judge_tree(tree, policy.weights(tree), policy.name, on_tree)
-    trunk = Grower(game).trunk(TRUNK, states=policy.needs_states or on_tree is not None)
+        tree = Grower(game).whole(states=has_states)
+        return judge_tree(tree, policy.weights(tree), policy.name, on_tree=on_tree)
+    trunk = Grower(game).trunk(TRUNK, states=has_states)
     weights = policy.weights(trunk)
-    reach = [reach_of(seat, weight) for seat, weight in zip(trunk.seats, weights, strict=True)]
-    results = _branch_results(game, trunk, policy, (reach[0], reach[1]), threads, on_progress, on_tree)
-    return judge_parts(policy.name, trunk, (reach[0], reach[1]), results, (weights, on_tree))
-
-
-def judge_parts(
-    name: str,
-    trunk: Tree,
-    reach: tuple[Float64Array, Float64Array],
-    results: Iterable[tuple[Node, BranchResult]],
-    watched: tuple[Weights, OnTree | None] | None = None,
-) -> Judgement:
-    """Evaluate a policy on a trunk, given the results of its branches.
-
-    Args:
-        name: name of the policy.
-        trunk: the trunk.
-        reach: float64[size] of both seats, on the trunk.
-        results: each node of the frontier, and the result of its branch.
-        watched: the policy's weights on the trunk, and a function that is called with the trunk.
-
-    Raises:
-        SolvingError: the probabilities of all ends do not sum to 1.
-    """
-    ends = trunk.end_sequences
-    together = reach[0][ends[0]] * reach[1][ends[1]]
-    value, chance = total(trunk.end_values, together), total(trunk.end_chances, together)
-    gains = [gains_at_ends(trunk, seat, reach[1 - seat]) for seat in (0, 1)]
-    counts = trunk.counts
-    for node, result in results:
-        value, chance, counts = value + result.value, chance + result.chance, counts + result.counts
-        for seat in (0, 1):
-            np.add.at(gains[seat], node.sequences[seat], result.gains[seat])
-    check_chances(chance)
-    nothing = np.zeros(0)
-    for seat_tree, gain in zip(trunk.seats, gains, strict=True):
-        best_backward(seat_tree.operations, gain, nothing)
-    if watched is not None and watched[1] is not None:
-        watched[1](trunk, watched[0], reach, (gains[0], gains[1]))
-    return Judgement(name, value, (float(gains[0][0]), float(gains[1][0])), counts)
-
-
-def _branch_results(
-    game: Solvable,
-    trunk: Tree,
-    policy: Policy,
-    reach: tuple[Float64Array, Float64Array],
-    threads: int | None,
-    on_progress: OnProgress | None,
-    on_tree: OnTree | None,
-) -> Iterator[tuple[Node, BranchResult]]:
-    """Yield the result of each branch, in the order of the frontier."""
+    reach = reach_of_both(trunk, weights)
     own = local()
 
     def result(node: Node) -> BranchResult:
         if not hasattr(own, "grower"):
             own.grower = Grower(game)
-        branch = own.grower.branch(node, states=policy.needs_states or on_tree is not None)
-        roots = reach[0][node.sequences[0]], reach[1][node.sequences[1]]
-        return judge_branch(branch, policy.weights(branch), roots, on_tree)
+        branch = own.grower.branch(node, states=has_states)
+        return judge_branch(branch, policy.weights(branch), reach, on_tree=on_tree)
 
+    branches = in_order(result, trunk.frontier, threads, on_progress)
+    return judge_tree(trunk, weights, policy.name, branches=branches, on_tree=on_tree)
+
+
+def in_order(
+    work: Callable[[S], T], items: Sequence[S], threads: int | None, on_progress: OnProgress | None = None
+) -> Iterator[T]:
+    """Yield the result of each item, in the order of the items; threads work a few items ahead."""
     workers = threads or os.cpu_count() or 1
-    nodes = iter(trunk.frontier)
     with ThreadPoolExecutor(workers) as pool:
-        waiting: list[tuple[Node, Future[BranchResult]]] = [
-            (node, pool.submit(result, node)) for node in islice(nodes, _AHEAD * workers)
-        ]
+        more = iter(items)
+        waiting = deque(pool.submit(work, item) for item in islice(more, _AHEAD * workers))
         done = 0
         try:
             while waiting:
-                node, future = waiting.pop(0)
-                yield node, future.result()
+                yield waiting.popleft().result()
                 done += 1
-                waiting += [(more, pool.submit(result, more)) for more in islice(nodes, 1)]
+                waiting.extend(pool.submit(work, item) for item in islice(more, 1))
                 if on_progress is not None:
-                    on_progress(done, len(trunk.frontier))
+                    on_progress(done, len(items))
         finally:
-            for _, future in waiting:
+            for future in waiting:
                 future.cancel()
 
 
@@ -390,19 +327,3 @@ def count_nodes(
 ) -> Counts:
     """Compute the size of the game."""
     return judge(game, Uniform(), threads=threads, on_progress=on_progress).counts
-
-
-__all__ = [
-    "Judgement",
-    "Policy",
-    "Uniform",
-    "Weights",
-    "best_response",
-    "count_nodes",
-    "gains_at_ends",
-    "judge",
-    "judge_tree",
-    "reach_of",
-    "total",
-    "visits",
-]

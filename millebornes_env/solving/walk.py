@@ -459,15 +459,10 @@ def has_capacity(buffers: TreeBuffers, margin: int) -> bool:
 def grow(
     frames: Frames, buffers: TreeBuffers, deck: Deck, rules: RulesRecord, is_root: bool, margin: int
 ) -> int:
-    """Walk from the node in `frames` at depth 0 to all ends.
+    """Walk from the node in `frames` at depth 0 to all ends, and fill the empty arrays of `buffers`.
 
-    Args:
-        frames: the start node's record and hands at depth 0.
-        buffers: empty arrays; `sizes` counts the initial sequences.
-        deck: of the table.
-        rules: of the table.
-        is_root: True if nothing is dealt yet: the hands are empty, and the record is a dealt round.
-        margin: maximum number of entries that one node can add to an array.
+    With `is_root`, nothing is dealt yet: the hands are empty, and the record is a dealt round. `margin` is
+    the maximum number of entries that one node can add to an array.
 
     Returns:
         DONE, or FULL: the arrays are too small.

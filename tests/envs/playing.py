@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from millebornes_env import Edition, VectorEnv, edition, vector_env
+from millebornes_env import Edition, VectorEnv, edition, millebornes_v0, vector_env
+from millebornes_env.envs.aec import raw_env
 
 TEAMS = {2: 2, 3: 3, 4: 2, 6: 3}
 """Seats at the tables of the parker edition, with the number of teams."""
@@ -38,6 +39,19 @@ def choose(observations: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.int64
     scores = (seen @ _WEIGHTS[:size, :actions]) % 1009 + _LIKING[:actions]
     chosen: npt.NDArray[np.int64] = np.where(mask != 0, scores, -1).argmax(axis=1)
     return chosen
+
+
+def begun(seed: int = 1, **options: Any) -> raw_env:
+    """One game for PettingZoo that was reset."""
+    env = millebornes_v0.env(**options)
+    env.reset(seed=seed)
+    return env
+
+
+def choice(env: raw_env) -> int:
+    """A legal action for the agent to act, by `choose`."""
+    seen = env.observe(env.agent_selection)
+    return int(choose({name: array[np.newaxis] for name, array in seen.items()})[0])
 
 
 def started(num_envs: int = 4, seed: int = 1, steps: int = 0, **options: Any) -> VectorEnv:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from millebornes_env import VectorEnv, vector_env
@@ -88,16 +89,19 @@ def test_the_finals_are_what_the_ended_game_shows(players: int, mode: str) -> No
         assert infos["final_winner"][game] == (best[0] if len(best) == 1 else -1)
 
 
+def first_row_of_the_next_episode(game: int, ended: npt.NDArray[np.bool_]) -> tuple[bytes, bytes, int]:
+    fresh = started(3)
+    fresh.reset(options={"reset_mask": ended.copy()})
+    return rows(look(fresh), game)
+
+
 # SAME_STEP
 
 
 def test_same_step_returns_the_first_decision_of_the_next_episode() -> None:
     env = started(3)
     step, game = play_to_an_end(env)
-    fresh = vector_env(3)
-    fresh.reset(seed=1)
-    fresh.reset(options={"reset_mask": step.terminations.copy()})
-    assert rows(step.observations, game) == rows(look(fresh), game)
+    assert rows(step.observations, game) == first_row_of_the_next_episode(game, step.terminations)
     assert step.rewards[game].any()
     assert env.games.states["episode"][game] == 1
     assert not np.array_equal(step.infos["final_obs"][game, 0], env.observe(0)[game])
@@ -127,10 +131,7 @@ def test_next_step_begins_the_next_episode_whatever_the_action(unused: int) -> N
     actions = choose(step.observations)
     actions[game] = unused
     step = env.step(actions)
-    fresh = vector_env(3)
-    fresh.reset(seed=1)
-    fresh.reset(options={"reset_mask": ended})
-    assert rows(step.observations, game) == rows(look(fresh), game)
+    assert rows(step.observations, game) == first_row_of_the_next_episode(game, ended)
     assert not step.rewards[game].any()
     assert not step.terminations[game]
     assert not step.infos["_final_obs"][game]

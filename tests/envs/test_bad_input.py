@@ -26,7 +26,7 @@ from millebornes_env.errors import (
 )
 from millebornes_env.games.millebornes.state import STATE
 from tests.each import each
-from tests.envs.playing import choose, look, refused, snapshot, started
+from tests.envs.playing import begun, choice, choose, look, refused, snapshot, started
 from tests.support import Position
 
 HUGE = 10**5000
@@ -71,6 +71,7 @@ OF_BOTH: list[tuple[dict[str, Any], type[ValueError], list[str]]] = [
     ({"padded": 0}, OptionError, ["padded is 0", "True or False"]),
 ]
 OF_VECTOR: list[tuple[dict[str, Any], type[ValueError], list[str]]] = [
+    *OF_BOTH,
     ({"num_envs": 0}, OptionError, ["num_envs is 0", "1 or more"]),
     ({"num_envs": True}, OptionError, ["num_envs is True", "whole number"]),
     ({"num_envs": 2**31}, OptionError, ["num_envs is", "2,147,483,647 or less"]),
@@ -81,24 +82,13 @@ OF_VECTOR: list[tuple[dict[str, Any], type[ValueError], list[str]]] = [
 ]
 
 
-@each("options, error, words", OF_BOTH)
-def test_options_of_both_constructors(
-    options: dict[str, Any], error: type[ValueError], words: list[str]
-) -> None:
-    for make in (vector_env, millebornes_v0.env):
+OF_AEC = [*OF_BOTH, ({"render_mode": "humans"}, OptionError, ["render_mode is 'humans'", "'ansi', 'human'"])]
+
+
+@pytest.mark.parametrize(("make", "table"), [(vector_env, OF_VECTOR), (millebornes_v0.env, OF_AEC)])
+def test_options_of_the_constructors(make: Callable[..., Any], table: list[Any]) -> None:
+    for options, error, words in table:
         refused(error, words, make, **options)
-
-
-@each("options, error, words", OF_VECTOR)
-def test_options_of_the_vector_environment(
-    options: dict[str, Any], error: type[ValueError], words: list[str]
-) -> None:
-    refused(error, words, vector_env, **options)
-
-
-def test_a_mode_of_drawing_that_there_is_not() -> None:
-    words = ["render_mode is 'humans'", "'ansi', 'human'"]
-    refused(OptionError, words, millebornes_v0.env, render_mode="humans")
 
 
 def test_more_games_than_there_is_memory_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +152,7 @@ AFTER_CLOSE: dict[str, Callable[[Any], object]] = {
     "reset": VectorEnv.reset,
     "set_states": lambda env: env.set_states(np.zeros(2)),
 }
-OF_AEC: dict[str, Callable[[Any], Any]] = {
+AEC_USES: dict[str, Callable[[Any], Any]] = {
     "last": raw_env.last,
     "render": raw_env.render,
     "observe": lambda env: env.observe("player_0"),
@@ -187,7 +177,7 @@ def test_use_before_the_first_reset_and_after_close() -> None:
             to_the_end(aec)
         aec.close()
         aec.close()
-        for use in OF_AEC.values():
+        for use in AEC_USES.values():
             refused(CallError, ["closed", "make a new one"], use, aec)
 
 
@@ -404,7 +394,9 @@ def test_seats_games_and_sections() -> None:
     for players in (2, 3):
         env = started(2, players=players)
         for seats in (-1, 3, [0, 99], [-1, 0]):
-            refused(OptionError, ["seats", f"0 to {players - 1}"], env.observe, seats)
+            for method in (env.observe, env.determinize):
+                refused(OptionError, ["seats", f"0 to {players - 1}"], method, seats)
+        refused(OptionError, ["one whole number, or 2 of them"], env.determinize, [0, 1, 0])
     env = started(2, steps=3)
     for method in (env.render, env.legal_actions):
         for game in (1.5, "0", None, -1, 2, HUGE):
@@ -417,16 +409,9 @@ def test_seats_games_and_sections() -> None:
 # The AEC environment.
 
 
-def begun(**options: Any) -> raw_env:
-    env = millebornes_v0.env(**options)
-    env.reset(seed=1)
-    return env
-
-
 def to_the_end(env: raw_env) -> raw_env:
     while not any(env.terminations.values()):
-        seen = env.observe(env.agent_selection)
-        env.step(int(choose({name: array[np.newaxis] for name, array in seen.items()})[0]))
+        env.step(choice(env))
     return env
 
 

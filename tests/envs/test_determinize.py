@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from millebornes_env import vector_env
-from millebornes_env.errors import CallError, OptionError
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 6])
@@ -35,14 +34,3 @@ def test_games_alike_are_redealt_differently() -> None:
     env.set_states(np.repeat(env.get_states()[:1], 2))
     redealt = env.determinize(0)
     assert not np.array_equal(redealt[0]["deck"], redealt[1]["deck"])
-
-
-def test_a_seat_that_there_is_not_is_refused() -> None:
-    env = vector_env(2)
-    with pytest.raises(CallError):
-        env.determinize(0)
-    env.reset()
-    with pytest.raises(OptionError, match="seats are 2; they must be from 0 to 1"):
-        env.determinize(2)
-    with pytest.raises(OptionError, match="one whole number, or 2 of them"):
-        env.determinize([0, 1, 0])

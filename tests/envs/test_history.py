@@ -23,6 +23,19 @@ def mini(num_envs: int, **options: Any) -> Any:
     return env
 
 
+def at(position: str) -> Any:
+    """A game with a history that begins at a position."""
+    env = vector_env(1, "parker", history=True)
+    env.reset(seed=1)
+    env.reset(options={"positions": position})
+    return env
+
+
+def play(env: Any, name: str) -> None:
+    """Play the legal action of this name."""
+    env.step([next(action for action, one in env.legal_actions().items() if one == name)])
+
+
 def steps(env: Any, most: int) -> None:
     for _ in range(most):
         env.step(env.sample_actions())
@@ -76,14 +89,11 @@ def test_the_environment_and_the_tree_make_the_same_keys(name: str) -> None:
 
 
 def test_a_key_says_in_words_what_a_seat_has_seen() -> None:
-    env = vector_env(1, "parker", history=True)
-    env.reset(seed=1)
     hands = "hand 0: stop 25\nhand 1: right_of_way 50"
     streams = "stream 0: 75 ...\nstream 1: 100 200 roll ..."
-    env.reset(options={"positions": f"battle 0: roll\n{hands}\n{streams}"})
-    play = {name: action for action, name in env.legal_actions().items()}
+    env = at(f"battle 0: roll\n{hands}\n{streams}")
     assert env.public_events() == []
-    env.step([play["discard 25 km"]])
+    play(env, "discard 25 km")
     row = env.history.starts[0][1].hex()
     assert env.information_states(1, form="text") == [
         f"player_1: 0 discard 25 km; 1 draws 100 km (from a position, {row})"
@@ -91,8 +101,7 @@ def test_a_key_says_in_words_what_a_seat_has_seen() -> None:
     assert env.information_states(0, form="text", compact=True)[0].startswith(
         "player_0: 0 discard 25 km; holds Stop (from"
     )
-    play = {name: action for action, name in env.legal_actions().items()}
-    env.step([play["play Right of way"]])
+    play(env, "play Right of way")
     assert env.public_events() == ["0 discard 25 km", "1 play Right of way"]
     assert env.information_states(1, form="text")[0].startswith(
         "player_1: 0 discard 25 km; 1 draws 100 km; 1 play Right of way; 1 draws 200 km (from"
@@ -103,17 +112,12 @@ def test_a_key_says_in_words_what_a_seat_has_seen() -> None:
 
 @pytest.mark.parametrize("answer", ["claim the coup fourré", "let the hazard stand"])
 def test_who_could_claim_and_does_not_keeps_it_to_himself(answer: str) -> None:
-    env = vector_env(1, "parker", history=True)
-    env.reset(seed=1)
-    position = "battle 1: roll\nhand 0: stop 25\nhand 1: right_of_way 50\nstream 1: 100 75 ..."
-    env.reset(options={"positions": position})
-    play = {name: action for action, name in env.legal_actions().items()}
-    env.step([play["Stop against team 1"]])
+    env = at("battle 1: roll\nhand 0: stop 25\nhand 1: right_of_way 50\nstream 1: 100 75 ...")
+    play(env, "Stop against team 1")
     assert env.public_events() == ["0 Stop against team 1"]
     asked = env.information_states(1, form="text", compact=True)[0]
     assert "holds 50 km, Right of way; may claim (from" in asked
-    answers = {name: action for action, name in env.legal_actions().items()}
-    env.step([answers[answer]])
+    play(env, answer)
     is_claimed = answer.startswith("claim")
     drawn = "1 draws 75 km; 1 draws 100 km" if is_claimed else "1 draws 100 km"
     assert env.public_events()[1:] == ([f"1 {answer}"] if is_claimed else [])
@@ -131,12 +135,8 @@ def test_the_attacker_cannot_tell_whether_somebody_may_claim(compact: bool) -> N
     """While the holder of the safety is asked, and where nobody holds it: the same keys."""
     result = []
     for hand in ("right_of_way 50", "25 50"):
-        env = vector_env(1, "parker", history=True)
-        env.reset(seed=1)
-        position = f"battle 1: roll\nhand 0: stop 25\nhand 1: {hand}\nstream 1: 100 75 ..."
-        env.reset(options={"positions": position})
-        play = {name: action for action, name in env.legal_actions().items()}
-        env.step([play["Stop against team 1"]])
+        env = at(f"battle 1: roll\nhand 0: stop 25\nhand 1: {hand}\nstream 1: 100 75 ...")
+        play(env, "Stop against team 1")
         assert (env.games.states["phase"][0] == CLAIM) == ("right_of_way" in hand)
         result.append([env.information_states(0, form=form, compact=compact) for form in ("bytes", "text")])
     assert result[0] == result[1]

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import VectorEnv, millebornes_v0
+from millebornes_env import VectorEnv
 from millebornes_env.envs.aec import raw_env
 from millebornes_env.errors import CallError
 from tests.each import each
-from tests.envs.playing import choose, look, refused, snapshot, started
+from tests.envs.playing import begun, choice, choose, look, refused, snapshot, started
 
 LONG = 600.0
 """Seconds after which a thread that never returns fails a test instead of keeping everybody waiting."""
@@ -133,12 +133,8 @@ AEC_CALLS: dict[str, Callable[[raw_env], Any]] = {
 def test_a_call_in_the_middle_of_a_step_of_the_aec_environment(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    env, same = (millebornes_v0.env(render_mode="ansi") for _ in range(2))
-    for one in (env, same):
-        one.reset(seed=1)
-    action = int(
-        choose({name: array[np.newaxis] for name, array in env.observe(env.agent_selection).items()})[0]
-    )
+    env, same = (begun(render_mode="ansi") for _ in range(2))
+    action = choice(env)
     with under_way(env.vector, lambda: env.step(action), monkeypatch):
         refused(CallError, [f"{name}() was called"], lambda: AEC_CALLS[name](env))
     same.step(action)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from millebornes_env import millebornes_v0
-from millebornes_env.envs.aec import raw_env
 from millebornes_env.games.millebornes.state import SCORE_LINES
 from millebornes_env.render.millebornes.text import draw_game
-from tests.envs.playing import LIMIT, choose, look, short_match, started
+from tests.envs.playing import LIMIT, begun, choice, choose, look, short_match, started
 from tests.support import Position
 
 A_TURN = """\
@@ -67,17 +64,6 @@ def drawn(position: Position, observer: int | None = None) -> list[str]:
     return draw_game(position.state, position.rules, observer).splitlines()
 
 
-def begun(render_mode: str | None, players: int = 2) -> raw_env:
-    env = millebornes_v0.env(players=players, render_mode=render_mode)
-    env.reset(seed=3)
-    return env
-
-
-def choice(env: raw_env) -> int:
-    seen = env.observe(env.agent_selection)
-    return int(choose({name: array[np.newaxis] for name, array in seen.items()})[0])
-
-
 # Pictures.
 
 
@@ -99,14 +85,14 @@ def test_one_hand_is_shown_to_its_owner(observer: int) -> None:
 
 def test_all_faces_show_the_same_picture() -> None:
     position = a_turn()
-    env = begun("ansi")
+    env = begun(3, render_mode="ansi")
     env.vector.set_states(position.games.states)
     assert env.render() == env.vector.render() == A_TURN
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 6])
 def test_the_score_sheet_at_the_end(players: int) -> None:
-    env = begun("ansi", players)
+    env = begun(3, render_mode="ansi", players=players)
     while not any(env.terminations.values()):
         assert "is over" not in str(env.render())
         env.step(choice(env))
@@ -146,7 +132,7 @@ def test_the_points_of_a_match_are_shown_from_its_second_round_on() -> None:
 
 
 def test_human_mode_prints_at_the_reset_and_after_each_step(capsys: pytest.CaptureFixture[str]) -> None:
-    silent, env = begun("ansi"), begun("human")
+    silent, env = begun(3, render_mode="ansi"), begun(3, render_mode="human")
     assert capsys.readouterr().out == f"{silent.render()}\n\n"
     while not any(env.terminations.values()):
         action = choice(silent)
@@ -159,7 +145,7 @@ def test_human_mode_prints_at_the_reset_and_after_each_step(capsys: pytest.Captu
 
 
 def test_without_a_mode_there_is_a_warning_and_no_picture() -> None:
-    env = begun(None)
+    env = begun(3)
     env.step(choice(env))
     with pytest.warns(UserWarning, match='render_mode="ansi" or "human"'):
         assert env.render() is None

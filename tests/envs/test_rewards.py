@@ -49,21 +49,30 @@ def test_points(players: int) -> None:
     assert len(seen) > 12
 
 
-@tables
-def test_win(players: int) -> None:
-    teams = TEAMS[players]
-    winners = set()
-    for game in episodes(vector_env(6, players=players, reward="win"), 6):
-        for episode in game:
-            *before, last = [rewards for _, _, rewards in episode.decisions]
+@pytest.mark.parametrize(
+    ("players", "mode", "episode"),
+    [
+        *((players, "same_step", "round") for players in TEAMS),
+        (2, "same_step", "match"),
+        (4, "next_step", "match"),
+        (6, "disabled", "match"),
+    ],
+)
+def test_win(players: int, mode: str, episode: str) -> None:
+    """At the end of a round, or of a match and at no other time."""
+    teams, count, winners = TEAMS[players], 6 if episode == "round" else 2, set()
+    table = {"edition": short_match(GOAL), "players": players, "episode": episode}
+    for game in episodes(vector_env(count, reward="win", autoreset_mode=mode, **table), count):
+        for played in game:
+            *before, last = [rewards for _, _, rewards in played.decisions]
             assert not np.any(before)
-            best = [team for team in range(teams) if episode.final_score[team] == max(episode.final_score)]
+            best = [team for team in range(teams) if played.final_score[team] == max(played.final_score)]
             winner = best[0] if len(best) == 1 else -1
-            assert episode.final_winner == winner
+            assert played.final_winner == winner
             assert last == pytest.approx(win_rewards(winner, players, teams), abs=1e-6)
             assert sum(by_team(last, teams)) == pytest.approx(0, abs=1e-6)
             winners.add(winner)
-    assert winners >= set(range(teams))
+    assert episode == "match" or winners >= set(range(teams))
 
 
 def test_a_shared_lead_is_no_win() -> None:
@@ -89,16 +98,10 @@ def test_the_kind_of_reward_changes_nothing_else() -> None:
 # Matches.
 
 
-def match_env(players: int, reward: str = "points", mode: str = "disabled") -> VectorEnv:
-    return started(
-        2, edition=short_match(GOAL), players=players, episode="match", reward=reward, autoreset_mode=mode
-    )
-
-
 @tables
 def test_a_match_pays_at_the_end_of_each_round_and_ends_at_the_goal(players: int) -> None:
     teams = TEAMS[players]
-    env = match_env(players)
+    env = started(2, edition=short_match(GOAL), players=players, episode="match", autoreset_mode="disabled")
     open_games = np.ones(2, np.bool_)
     rounds = np.zeros(2, np.int64)
     for _ in range(LIMIT):
@@ -127,21 +130,6 @@ def test_a_match_pays_at_the_end_of_each_round_and_ends_at_the_goal(players: int
             assert rounds.max() >= 1
             return
     raise AssertionError("the match does not end")
-
-
-@pytest.mark.parametrize(("players", "mode"), [(2, "same_step"), (4, "next_step"), (6, "disabled")])
-def test_a_match_is_won_at_its_end_only(players: int, mode: str) -> None:
-    teams = TEAMS[players]
-    env = vector_env(
-        2, edition=short_match(GOAL), players=players, episode="match", reward="win", autoreset_mode=mode
-    )
-    for game in episodes(env, 2):
-        for episode in game:
-            *before, last = [rewards for _, _, rewards in episode.decisions]
-            assert not np.any(before)
-            winner = int(np.argmax(episode.final_score))
-            assert episode.final_winner == winner
-            assert last == pytest.approx(win_rewards(winner, players, teams), abs=1e-6)
 
 
 # Illegal actions that end the game.

@@ -72,21 +72,6 @@ def test_a_reward_that_falls_while_others_play_is_the_last_deciders() -> None:
     assert result.is_complete.all()
 
 
-def test_a_seat_that_decides_twice_in_a_row_is_its_own_successor() -> None:
-    result = transitions_of(*one_game((1, (0.0, 1.0), False), (1, (0.0, 2.0), False), (1, (0.0, 4.0), True)))
-    assert result.rewards[:, 0].tolist() == [1.0, 2.0, 4.0]
-    assert result.next_step[:, 0].tolist() == [1, 2, 3]
-
-
-def test_nothing_is_carried_over_the_end_of_an_episode() -> None:
-    result = transitions_of(
-        *one_game((0, (1.0, -1.0), True), (1, (2.0, -2.0), False), (0, (4.0, -4.0), False))
-    )
-    assert result.rewards[0, 0] == 1.0
-    assert result.ended[:, 0].tolist() == [True, False, False]
-    assert result.is_complete[:, 0].tolist() == [True, False, False]
-
-
 def test_the_last_decision_of_a_seat_only_bootstraps_the_one_before() -> None:
     rollout = one_game((0, (1.0, 0.0), False), (1, (0.0, 0.0), False), (0, (9.0, 0.0), False))
     values = np.array([[0.5], [0.25], [2.0]])

@@ -24,15 +24,6 @@ def vec_env() -> Any:
     return pytest.importorskip("stable_baselines3.common.vec_env")
 
 
-def first_legal(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """A policy that is a function of the row: some legal action, most often one that lays a card."""
-    actions = np.arange(masks.shape[1])
-    weights = (
-        1 + (observations.astype(np.int64).sum(axis=1, keepdims=True) + actions) % 7 + 5 * (actions < 19)
-    )
-    return (weights * masks).argmax(axis=1)
-
-
 class Script:
     """A policy that plays a list of actions, one for each call, and keeps what it was shown."""
 
@@ -85,12 +76,6 @@ def games_of(env: SB3VecEnv) -> VectorEnv:
 LEARNER_PLAYS = [play_action(card.value, 0) for card in (Card.EXTRA_TANK, Card.STOP, Card.DISTANCE_25)]
 
 
-def section(games: VectorEnv, row: np.ndarray, name: str) -> list[int]:
-    """The numbers of one section of an unscaled observation."""
-    (result,) = [one for one in games.observation_sections if one.name == name]
-    return [int(value) for value in row[result.start : result.stop]]
-
-
 def unscaled(env: SB3VecEnv, row: np.ndarray) -> np.ndarray:
     """An observation of the face as the small integers that it was made of."""
     highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in games_of(env).observation_sections])
@@ -104,7 +89,7 @@ def test_every_transition_of_a_known_round_by_hand() -> None:
     observations, rewards, dones, infos = env.step(np.array(LEARNER_PLAYS[:1]))
     assert (rewards.tolist(), dones.tolist(), infos) == ([0.0], [False], [{}])
     assert script.shown == []
-    hand = section(games_of(env), unscaled(env, observations[0]), "hand")
+    hand = unscaled(env, observations[0])[games_of(env).section("hand")].tolist()
     assert {card for card, count in enumerate(hand) if count} == {Card.STOP, Card.DISTANCE_25}
 
     # Stop: the opponent claims and plays 100 km before the learner decides again.
@@ -112,8 +97,8 @@ def test_every_transition_of_a_known_round_by_hand() -> None:
     assert (rewards.tolist(), dones.tolist()) == ([0.0], [False])
     assert len(script.shown) == 2
     own = unscaled(env, observations[0])
-    assert section(games_of(env), own, "km") == [650 // 25, 400 // 25]
-    assert section(games_of(env), own, "coups_fourres") == [0, 0, 0, 0, 0, 0, 0, 1]
+    assert own[games_of(env).section("km")].tolist() == [650 // 25, 400 // 25]
+    assert own[games_of(env).section("coups_fourres")].tolist() == [0, 0, 0, 0, 0, 0, 0, 1]
 
     # 25 km: the opponent's 50 km end the round; what that earned belongs to this transition.
     _, rewards, dones, _ = env.step(np.array(LEARNER_PLAYS[2:]))
@@ -145,71 +130,7 @@ def test_returns_of_a_known_round_by_hand(reward: str, last: float) -> None:
     assert infos[0]["final_score"] == [5675, 1850]
     assert infos[0]["won"] == 1.0
     final = unscaled(env, infos[0]["terminal_observation"])
-    assert section(games_of(env), final, "km") == [675 // 25, 450 // 25]
-
-
-def naive_transitions(
-    players: int, episode: str, decisions: int, rows: int
-) -> list[list[tuple[int, float, bool]]]:
-    """Return the transitions of each learning seat, from a log of all steps: (action, reward, done)."""
-    games = vector_env(rows, players=players, episode=episode, seed=5)
-    observations, _ = games.reset()
-    logs: list[list[tuple[int, int, list[float], bool, int]]] = [[] for _ in range(rows)]
-    for _ in range(decisions * players * 3):
-        actions = first_legal(observations["observation"], observations["action_mask"])
-        seats = observations["agent_selection"].copy()
-        episodes = games.games.states["episode"].copy()
-        _, rewards, terminations, _, _ = games.step(actions)
-        for row in range(rows):
-            seat = (row + int(episodes[row])) % players
-            logs[row].append(
-                (int(seats[row]), int(actions[row]), rewards[row].tolist(), bool(terminations[row]), seat)
-            )
-    return [stored_by_learner(log) for log in logs]
-
-
-def stored_by_learner(log: list[tuple[int, int, list[float], bool, int]]) -> list[tuple[int, float, bool]]:
-    stored: list[tuple[int, float, bool]] = []
-    pending: int | None = None
-    earned = 0.0
-    for seat, action, rewards, ended, learner in log:
-        if seat == learner:
-            if pending is not None:
-                stored.append((pending, earned, False))
-            pending, earned = action, 0.0
-        earned += rewards[learner]
-        if ended:
-            if pending is not None:
-                stored.append((pending, earned, True))
-            pending, earned = None, 0.0
-    return stored
-
-
-@pytest.mark.parametrize("players", [2, 3, 4, 6])
-@pytest.mark.parametrize(
-    ("episode", "decisions"), [("round", 110), pytest.param("match", 1000, marks=pytest.mark.slow)]
-)
-def test_transitions_agree_with_a_log_of_all_steps(players: int, episode: str, decisions: int) -> None:
-    rows = 6
-    expected = naive_transitions(players, episode, decisions, rows)
-    env = sb3(rows, first_legal, players=players, episode=episode)
-    env.seed(5)
-    env.reset()
-    got: list[list[tuple[int, float, bool]]] = [[] for _ in range(rows)]
-    for _ in range(decisions):
-        buffers = env.envs.games.buffers
-        actions = first_legal(buffers.observation, buffers.action_mask)
-        _, rewards, dones, _ = env.step(actions)
-        for row in range(rows):
-            got[row].append((int(actions[row]), float(rewards[row]), bool(dones[row])))
-    for row in range(rows):
-        count = min(len(got[row]), len(expected[row]))
-        assert count > 100
-        for (action, reward, done), wanted in zip(got[row][:count], expected[row], strict=False):
-            assert (action, done) == (wanted[0], wanted[2])
-            assert reward == pytest.approx(wanted[1], abs=1e-6)
-    assert any(done for row in got for _, _, done in row)
-    assert any(reward != 0 for row in got for _, reward, _ in row)
+    assert final[games_of(env).section("km")].tolist() == [675 // 25, 450 // 25]
 
 
 def test_masks_come_in_one_array_that_maskable_ppo_finds() -> None:

@@ -227,13 +227,13 @@ def solve_sequence_form(
 
 
 def flow_of(size: int, decisions: dict[Any, tuple[int, list[int]]]) -> Any:
-    """The constraints of a realisation plan: what goes into a decision comes out."""
+    """The constraints of a realisation plan: what goes into a decision comes out, some of it twice."""
     flow = lil_matrix((1 + len(decisions), size))
     flow[0, 0] = 1.0
     for row, (parent, choices) in enumerate(decisions.values(), 1):
         flow[row, parent] = -1.0
         for choice in choices:
-            flow[row, choice] = 1.0
+            flow[row, choice] += 1.0
     return flow
 
 

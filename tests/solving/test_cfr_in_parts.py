@@ -49,7 +49,7 @@ def test_the_iterates_are_those_of_the_whole_tree(predictive: bool, monkeypatch:
 
 def test_rounds_that_end_in_the_trunk() -> None:
     whole, parts = Solver(solvable(QUICK)), SolverInParts(solvable(QUICK))
-    assert len(parts._trunk.end_values) > 0
+    assert len(parts.tree.end_values) > 0
     agree(whole, parts)
 
 

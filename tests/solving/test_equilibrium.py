@@ -26,17 +26,11 @@ def test_seven_eight_and_ten_cards_are_shipped() -> None:
         assert f"| `{name}` |" in card
 
 
-@pytest.mark.parametrize("name", ["mini7-v0", "mini8-v0"])
+@pytest.mark.parametrize("name", ["mini7-v0", "mini8-v0", pytest.param("mini10-v0", marks=pytest.mark.slow)])
 def test_what_is_shipped_is_near_an_equilibrium(name: str) -> None:
-    """Judged exactly; 10 cards take longer (`slow`)."""
+    """Judged exactly."""
     game = solvable(name)
     assert judge(game, policy_of("equilibrium", game)).nash_conv < MOST_NASH_CONV[name]
-
-
-@pytest.mark.slow
-def test_ten_cards_are_near_an_equilibrium() -> None:
-    game = solvable("mini10")
-    assert judge(game, policy_of("equilibrium", game)).nash_conv < MOST_NASH_CONV["mini10-v0"]
 
 
 @pytest.mark.parametrize("name", ["mini7-v0", "mini8-v0"])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from millebornes_env.solving import cfr_in_parts, pruning
-from millebornes_env.solving.cfr import Cfr, Solver
+from millebornes_env.solving.cfr import Solver
 from millebornes_env.solving.cfr_in_parts import SolverInParts
 from millebornes_env.solving.deck import solvable
-from millebornes_env.solving.pruning import PrunedGame, _roots_used
+from millebornes_env.solving.pruning import PrunedGame
 from millebornes_env.solving.values import Uniform, judge_tree
 
 VALUES = {"mini7": 1670 / 63, "mini8": 1445 / 28}
@@ -24,7 +24,7 @@ def test_the_last_digits_come_from_what_is_left(
 ) -> None:
     """NashConv is judged in the whole game, which does not change."""
     monkeypatch.setattr(cfr_in_parts, "TRUNK", 2)
-    solver: Cfr = kind(solvable(deck))
+    solver: Solver = kind(solvable(deck))
     solver.run(300)
     before = solver.judge()
     polished = solver.polish(1e-6)
@@ -81,7 +81,6 @@ def test_regrets_are_taken_along(monkeypatch: pytest.MonkeyPatch) -> None:
         assert taken.shape == (seat.size,)
         assert np.count_nonzero(taken) > 20
         pieces = zip(solver._learned(number, "regrets"), pruned._pruned[number], strict=True)
-        for at, (whole, (used, numbers)) in enumerate(pieces):
-            roots = _roots_used(at, solver._pieces()[at], number, used)
-            kept = np.flatnonzero(used)[roots:]
+        for whole, (_, own, numbers) in pieces:
+            kept = np.flatnonzero(own)
             assert (taken[numbers[kept]] == whole[kept]).all()

@@ -148,23 +148,6 @@ def test_an_agent_of_a_user() -> None:
         exploitability("gredy", "mini7")
 
 
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (
-            lambda rows, masks: masks * 0.9,
-            r"are not probabilities: their sum is .* \(mini7-v0, seat \d to play",
-        ),
-        (lambda rows, masks: masks * np.nan, r"are not probabilities: their sum is nan"),
-        (lambda rows, masks: np.full(masks.shape, 1 / masks.shape[1]), r"gives .* the weight .* not legal"),
-        (lambda rows, masks: rows, r"it must be float\[\d+, 42\]"),
-    ],
-)
-def test_wrong_probabilities_are_told_with_the_information_set(answer: Any, words: str) -> None:
-    with pytest.raises(SolvingError, match=words):
-        exploitability(answer, "mini7")
-
-
 def test_what_cannot_be_evaluated() -> None:
     with pytest.raises(SolvingError, match="up to 12 cards can be walked"):
         exploitability("greedy", "parker")

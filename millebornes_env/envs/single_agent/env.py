@@ -16,13 +16,7 @@ from millebornes_env._util.guard import Guard, alone
 from millebornes_env._util.texts import print_text
 from millebornes_env.envs.options import USUAL
 from millebornes_env.envs.rendering import ALL_MODES, HUMAN, checked_mode, modes_of
-from millebornes_env.envs.single_agent.games import (
-    MASK,
-    LearnerGames,
-    LearnerOptions,
-    Observation,
-    reject_unknown,
-)
+from millebornes_env.envs.single_agent.games import MASK, LearnerGames, Observation, reject_unknown
 from millebornes_env.envs.single_agent.opponents import OpponentSpec
 from millebornes_env.errors import ActionError, shown
 from millebornes_env.games.variants import Sheets
@@ -108,22 +102,20 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         self.games = LearnerGames(
             1,
             AutoresetMode.DISABLED,
-            LearnerOptions(
-                opponent=opponent,
-                partner=partner,
-                seat=seat,
-                edition=edition,
-                players=players,
-                teams=teams,
-                episode=episode,
-                reward=reward,
-                observe_mask=observe_mask,
-                scaled=scaled,
-                observe_unseen=observe_unseen,
-                observe_rules=observe_rules,
-                padded=padded,
-                illegal_action=illegal_action,
-            ),
+            opponent,
+            partner=partner,
+            seat=seat,
+            edition=edition,
+            players=players,
+            teams=teams,
+            episode=episode,
+            reward=reward,
+            observe_mask=observe_mask,
+            scaled=scaled,
+            observe_unseen=observe_unseen,
+            observe_rules=observe_rules,
+            padded=padded,
+            illegal_action=illegal_action,
         )
         vector = self.games.vector
         if render_mode is not None:
@@ -199,15 +191,13 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     def _info(self, over: bool = False) -> dict[str, Any]:
         games, learners = self.games, self.games.learners
-        vector = games.vector
-        sheet = {"sheet": int(vector.games.game_rules.sheet[0])} if vector.draws_sheets else {}
         return {
             MASK: games.buffers.action_mask[0].copy(),
             "seat": int(learners.each["seat"][0]),
             "won": float(learners.each["won"][0]) if over else math.nan,
             "final_score": learners.final_score[0].copy() if over else np.zeros(games.vector.teams, np.int16),
             "illegal_action": over and bool(learners.each["illegal"][0]),
-            **sheet,
+            **games.vector._sheet_of_one(),
         }
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

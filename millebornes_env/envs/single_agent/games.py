@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import gymnasium
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from millebornes_env._util.arguments import checked_index, flag
+from millebornes_env._util.arguments import at_least_one, checked_index, flag
 from millebornes_env._util.texts import closest
 from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.batch import GAMES_WORTH_A_THREAD
@@ -42,7 +41,6 @@ from millebornes_env.envs.single_agent.kernels import (
 from millebornes_env.envs.single_agent.opponents import Opponents, OpponentSpec, specs_by_offset
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ActionError, AgentError, CallError, OptionError, shown
-from millebornes_env.games.variants import Sheets
 
 MASK = "action_mask"
 _INTERRUPTED = "the last call was interrupted"
@@ -51,39 +49,20 @@ Observation = Any
 """int8[..., D] or float32[..., D]; or a dictionary of `observation` and `action_mask`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearnerOptions:
-    """Options of both environments; see `SingleAgentEnv`."""
-
-    opponent: OpponentSpec
-    partner: Any
-    seat: int | None
-    edition: Sheets
-    players: int
-    teams: int | None
-    episode: str
-    reward: str
-    observe_mask: bool
-    scaled: bool
-    observe_unseen: bool
-    observe_rules: bool | None
-    padded: bool
-    illegal_action: str
-
-
-def reject_unknown(unknown: Mapping[str, Any], cls: type) -> None:
-    """Raise if there are unknown options.
+def reject_unknown(options: Iterable[str], cls: type, *classes: type) -> None:
+    """Raise if an option is none of a class, or of `classes`, from which it takes others.
 
     Raises:
         OptionError: an option is unknown; the message lists the known ones.
     """
-    for name in unknown:
-        parameters = inspect.signature(cls).parameters.values()
-        known = [one.name for one in parameters if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        raise OptionError(
-            f"{cls.__name__}() got an unexpected keyword argument {shown(name)}; the options are "
-            f"{', '.join(known)}.{closest(name, known)}"
-        )
+    parameters = [one for kind in (cls, *classes) for one in inspect.signature(kind).parameters.values()]
+    known = list(dict.fromkeys(one.name for one in parameters if one.kind is not one.VAR_KEYWORD))
+    for name in options:
+        if name not in known:
+            raise OptionError(
+                f"{cls.__name__}() got an unexpected keyword argument {shown(name)}; the options are "
+                f"{', '.join(known)}.{closest(name, known)}"
+            )
 
 
 @functools.cache
@@ -102,38 +81,34 @@ class LearnerGames:
         observation_space: observation space of one game.
     """
 
-    def __init__(
-        self, num_envs: int, mode: AutoresetMode, options: LearnerOptions, num_threads: int = 1
+    def __init__(  # noqa: PLR0913 - options, nearly all by keyword
+        self,
+        num_envs: int,
+        mode: AutoresetMode,
+        opponent: OpponentSpec,
+        *,
+        num_threads: int = 1,
+        partner: Any = None,
+        seat: int | None = None,
+        observe_mask: bool = False,
+        scaled: bool = False,
+        illegal_action: str = "terminate",
+        **options: Any,
     ) -> None:
-        """Create the games and the agents.
-
-        Args:
-            num_envs: number of games, N.
-            mode: autoreset mode.
-            options: options of the environment.
-            num_threads: number of threads that share the games; results do not depend on it.
+        """Create the games and the agents, with the options of `SingleAgentVectorEnv` and `VectorEnv`.
 
         Raises:
             MilleBornesError: an option is invalid; the subclass and the message say which one and why.
         """
+        # The compiled loop begins the next episode itself, after it has recorded the winner.
+        engine_mode = "next_step" if mode is AutoresetMode.NEXT_STEP else "disabled"
         self.vector = VectorEnv(
-            num_envs,
-            options.edition,
-            players=options.players,
-            teams=options.teams,
-            episode=options.episode,
-            reward=options.reward,
-            # The compiled loop begins the next episode itself, after it has recorded the winner.
-            autoreset_mode="next_step" if mode is AutoresetMode.NEXT_STEP else "disabled",
-            observe_unseen=options.observe_unseen,
-            observe_rules=options.observe_rules,
-            padded=options.padded,
-            illegal_action=options.illegal_action,
+            num_envs, autoreset_mode=engine_mode, illegal_action=illegal_action, **options
         )
         vector = self.vector
-        seat = NOBODY if options.seat is None else checked_index("seat", options.seat, vector.players)
-        self._observes_mask = flag("observe_mask", options.observe_mask)
-        self._is_scaled = flag("scaled", options.scaled)
+        fixed_seat = NOBODY if seat is None else checked_index("seat", seat, vector.players)
+        self._observes_mask = flag("observe_mask", observe_mask)
+        self._is_scaled = flag("scaled", scaled)
         numbers = vector.observation_sections[-1].stop
         try:
             self.learners: Learners = new_learners(vector.num_envs, vector.rules, numbers)
@@ -142,19 +117,16 @@ class LearnerGames:
         highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in vector.observation_sections])
         self._scale = (1.0 / highs).astype(np.float32)
         self.observation_space = self._space()
-        self._partner = options.partner
-        self._seating = seat, int(mode is AutoresetMode.SAME_STEP)
-        self.set_opponent(options.opponent)
-        threads = check.checked_num_threads(num_threads)
+        self._partner = partner
+        self._seating = fixed_seat, int(mode is AutoresetMode.SAME_STEP)
+        self.set_opponent(opponent)
+        threads = at_least_one("num_threads", num_threads, check.MAX_THREADS, OptionError)
         self._threads = max(1, min(threads, vector.num_envs // GAMES_WORTH_A_THREAD))
         self._why_reset = "reset() has not been called"
         self._bind()
 
     def set_opponent(self, opponent: OpponentSpec) -> None:
         """Replace the opponents; a partner that was given stays.
-
-        Args:
-            opponent: as in `SingleAgentEnv`.
 
         Raises:
             MilleBornesError: the opponent is invalid; the message says why.
@@ -215,11 +187,7 @@ class LearnerGames:
     def reset(self, seed: int | None, options: Mapping[str, Any] | None, random: Any) -> None:
         """Begin new episodes and play until the learners' first decisions.
 
-        Args:
-            seed: seed of the games and opponents; None continues with the next episodes (at first, of a
-                random seed).
-            options: as in `VectorEnv.reset`.
-            random: function that returns the generator for the random seed.
+        `random` returns the generator for the seed of a first reset without one.
 
         Raises:
             AgentError: an agent failed.
@@ -242,10 +210,7 @@ class LearnerGames:
         self._play(np.where(reset_mask, BEGIN, SKIP), RESET)
 
     def step(self, actions: npt.NDArray[np.int64]) -> None:
-        """Apply the learners' actions, then the opponents' until the learners decide again.
-
-        Args:
-            actions: int64[N], not negative.
+        """Apply the learners' actions, int64[N] and not negative, and play until the learners decide again.
 
         Raises:
             IllegalActionError: (or `ActionError`) an illegal action; no game has been stepped.

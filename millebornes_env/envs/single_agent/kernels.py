@@ -123,13 +123,7 @@ class Learners(NamedTuple):
 
 
 def new_learners(num_envs: int, rules: TableRules, numbers: int) -> Learners:
-    """Allocate zeroed arrays for `num_envs` games.
-
-    Args:
-        num_envs: number of games, N.
-        rules: rules of the table.
-        numbers: size of an observation, D.
-    """
+    """Allocate zeroed arrays for `num_envs` games with observations of D `numbers`."""
     each = np.zeros(num_envs, LEARNER)
     each["waits_for"] = NOBODY
     return Learners(
@@ -349,21 +343,11 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
     ) -> int:
         """Apply an action in each game, then play the compiled agents until another seat is to act.
 
-        Afterwards, `waits_for` names the uncompiled agent that is to act, or NOBODY for the learner. The
-        buffers have the observation and mask of the seat to act, or of the learner if the episode has ended.
-
-        Args:
-            states: records of the games.
-            rules: rules of the games.
-            settings: settings of the environment, with autoreset DISABLED or NEXT_STEP.
-            others: agents in the other seats.
-            learners: data of the games; overwritten.
-            buffers: buffers of the environment; overwritten.
-            actions: int64[N], with the meaning that `task` gives them.
-            first: first game.
-            last: one past the last game.
-            task: LEARNERS_STEP, OPPONENTS_STEP (with `punish_illegal` 0) or RESET; with several threads,
-                CHECK and CHECKED_STEP instead of LEARNERS_STEP.
+        `settings` have autoreset DISABLED or NEXT_STEP. `actions`, int64[N], have the meaning that `task`
+        gives them: LEARNERS_STEP, OPPONENTS_STEP (with `punish_illegal` 0) or RESET; with several threads,
+        CHECK and CHECKED_STEP instead of LEARNERS_STEP. Afterwards, `waits_for` names the uncompiled agent
+        that is to act, or NOBODY for the learner. The buffers have the observation and mask of the seat to
+        act, or of the learner if the episode has ended.
 
         Returns:
             The first game with a fault (`learners.fault`), or NO_GAME.

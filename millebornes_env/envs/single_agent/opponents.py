@@ -99,11 +99,7 @@ def _as_spec(opponent: Any, view: View) -> Any:
 def specs_by_offset(opponent: object, partner: object, rules: TableRules, view: View) -> list[Spec]:
     """Return the specs of the other seats' agents, from the learner's left on.
 
-    Args:
-        opponent: as in `SingleAgentEnv`.
-        partner: as in `SingleAgentEnv`.
-        rules: rules of the table.
-        view: converter of observations for models.
+    `opponent` and `partner` are as in `SingleAgentEnv`; `view` converts observations for models.
 
     Raises:
         OptionError: list of the wrong length, partner for a learner without one, or model without masks.
@@ -156,12 +152,7 @@ class Opponents:
     """
 
     def __init__(self, specs: Sequence[Spec], table: Table, others: tuple[int, int]) -> None:
-        """Create the agents.
-
-        Args:
-            specs: specs from `specs_by_offset`.
-            table: the table, for the agents.
-            others: `fixed_seat` and `restarts` of `Others`.
+        """Create the agents from `specs_by_offset`; `others` are `fixed_seat` and `restarts` of `Others`.
 
         Raises:
             AgentError: no such agent, or it does not play this game.
@@ -184,9 +175,8 @@ class Opponents:
     def begin(self, seed: int | None) -> None:
         """Reset the memory of all agents at the reset of all games.
 
-        Args:
-            seed: seed of agents that were given by name or path, which are created again; agents that were
-                passed as objects keep their random state. None: all agents keep theirs.
+        With a seed, agents that were given by name or path are created again; those that were passed as
+        objects keep their random state.
         """
         for number, (spec, agent) in enumerate(zip(self._specs, self.agents, strict=True)):
             if is_compiled(agent):

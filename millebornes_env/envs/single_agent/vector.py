@@ -14,17 +14,11 @@ from gymnasium.vector.utils import batch_space
 from millebornes_env._util.arguments import checked_seed, flag
 from millebornes_env._util.guard import Guard, alone
 from millebornes_env.envs.arrays import checked_actions
-from millebornes_env.envs.options import USUAL, autoreset_mode
+from millebornes_env.envs.options import autoreset_mode
 from millebornes_env.envs.rendering import ALL_MODES, ANSI, HUMAN, RGB_ARRAY, checked_mode, rendered
-from millebornes_env.envs.single_agent.games import (
-    MASK,
-    LearnerGames,
-    LearnerOptions,
-    Observation,
-    reject_unknown,
-)
+from millebornes_env.envs.single_agent.env import SingleAgentEnv
+from millebornes_env.envs.single_agent.games import MASK, LearnerGames, Observation, reject_unknown
 from millebornes_env.envs.single_agent.opponents import OpponentSpec
-from millebornes_env.games.variants import Sheets
 
 
 class Pictures(Sequence[Any]):
@@ -81,7 +75,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         "render_fps": 1,
     }
 
-    def __init__(  # noqa: PLR0913 - options, nearly all by keyword
+    def __init__(
         self,
         num_envs: int = 1,
         opponent: OpponentSpec = "random",
@@ -89,21 +83,8 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         num_threads: int = 1,
         copy: bool = True,
-        partner: Any = None,
-        seat: int | None = None,
-        edition: Sheets = "parker",
-        players: int = 2,
-        teams: int | None = None,
-        episode: str = USUAL,
-        reward: str = USUAL,
-        observe_mask: bool = False,
-        scaled: bool = False,
-        observe_unseen: bool = True,
-        observe_rules: bool | None = None,
-        padded: bool = False,
-        illegal_action: str = "terminate",
         render_mode: str | None = None,
-        **unknown: Any,
+        **options: Any,
     ) -> None:
         """Create N games that are stepped together.
 
@@ -114,51 +95,19 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             num_threads: number of CPU threads that share the games, as in `vector_env`.
             copy: return new arrays from each step; with False, each step overwrites the arrays of the last
                 one, which saves a few microseconds.
-            partner: as in `SingleAgentEnv`.
-            seat: learner's seat in all games; None: seat `(i + episode) % players` in game i.
-            edition: as in `SingleAgentEnv`.
-            players: as in `SingleAgentEnv`.
-            teams: as in `SingleAgentEnv`.
-            episode: as in `SingleAgentEnv`.
-            reward: as in `SingleAgentEnv`.
-            observe_mask: as in `SingleAgentEnv`.
-            scaled: as in `SingleAgentEnv`.
-            observe_unseen: as in `SingleAgentEnv`.
-            observe_rules: as in `SingleAgentEnv`.
-            padded: as in `SingleAgentEnv`.
-            illegal_action: as in `SingleAgentEnv`.
             render_mode: "ansi": `render` returns a text for each game; "svg": SVG texts; "rgb_array": pixels
                 (needs the extra `pictures`). Pictures are rendered on access: `render()[0]`.
-            **unknown: unknown options, which raise an error.
+            **options: other options of `SingleAgentEnv`. With `seat=None`, the learner of game i has the seat
+                `(i + episode) % players`.
 
         Raises:
             AgentError: no such opponent, or it does not play this game.
             OptionError: (also a `TypeError`) unknown option, or an invalid value.
             MilleBornesError: an argument is invalid; the subclass and the message say which one and why.
         """
-        reject_unknown(unknown, type(self))
+        reject_unknown(options, type(self), SingleAgentEnv)
         mode = _mode(autoreset_mode)
-        self.games = LearnerGames(
-            num_envs,
-            mode,
-            LearnerOptions(
-                opponent=opponent,
-                partner=partner,
-                seat=seat,
-                edition=edition,
-                players=players,
-                teams=teams,
-                episode=episode,
-                reward=reward,
-                observe_mask=observe_mask,
-                scaled=scaled,
-                observe_unseen=observe_unseen,
-                observe_rules=observe_rules,
-                padded=padded,
-                illegal_action=illegal_action,
-            ),
-            num_threads,
-        )
+        self.games = LearnerGames(num_envs, mode, opponent, num_threads=num_threads, **options)
         vector = self.games.vector
         self.metadata = {**self.metadata, "autoreset_mode": mode}
         self.autoreset_mode = mode

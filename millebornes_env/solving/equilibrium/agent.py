@@ -32,17 +32,16 @@ from millebornes_env.agents.registry import register
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.numba.compiling import for_kernels
-from millebornes_env.errors import AgentError, MilleBornesError, shown
+from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.millebornes.rules import rules_array
 from millebornes_env.games.millebornes.state import new_states
 from millebornes_env.solving.deck import Solvable, solvable
 from millebornes_env.solving.equilibrium.kernels import MEMORY, Context, SeatPolicy, choose_from_rows
 from millebornes_env.solving.nodes import MASK_SIZE
 from millebornes_env.solving.policies import TablePolicy, read_policy
-from millebornes_env.solving.tree import Grower, SeatTree
+from millebornes_env.solving.tree import Grower, decisions_by_key
 
 Int64Array = npt.NDArray[np.int64]
-Float64Array = npt.NDArray[np.float64]
 
 FOLDER: Final = Path(__file__).parent
 
@@ -141,18 +140,11 @@ def _solved(edition: str, path: Path) -> tuple[Solvable, TablePolicy, tuple[Seat
     game = solvable(edition)
     tree = Grower(game).whole(keys=True)
     policy = read_policy(path, tree)
-    first, second = (_seat_policy(*of) for of in zip(tree.seats, policy.table, strict=True))
+    first, second = (
+        SeatPolicy(*decisions_by_key(seat), weights)
+        for seat, weights in zip(tree.seats, policy.table, strict=True)
+    )
     return game, policy, (first, second)
-
-
-def _seat_policy(seat: SeatTree, weights: Float64Array) -> SeatPolicy:
-    decisions = np.flatnonzero(seat.operations.counts > 0)
-    order = decisions[np.argsort(seat.keys[decisions], kind="stable")]
-    keys = seat.keys[order]
-    if (keys[1:] == keys[:-1]).any():
-        raise MilleBornesError("two information sets have the same key: please report this deck")
-    choices, firsts = seat.choices[order], seat.operations.firsts[order]
-    return SeatPolicy(keys, choices.astype(np.int64), firsts.astype(np.int64), weights)
 
 
 register("equilibrium", EquilibriumAgent)

@@ -24,21 +24,26 @@ _OVER: Final = -1
 _CHANCE: Final = -2
 
 
-class HistorySet(NamedTuple):
+@dataclass
+class HistorySet:
     """An information set of the tree.
 
     Attributes:
         node: one of its histories.
-        probabilities: the policy, by action.
+        probabilities: the policy, in the order of `node.actions`.
+        moves: number of earlier decisions of the seat.
+        places: indices of its nodes.
         cost: points per round that the seat would gain here by the best action, if it played a best response
             from there on.
         best: that action.
     """
 
     node: Node
-    probabilities: Mapping[int, float]
-    cost: float
-    best: int
+    probabilities: list[float]
+    moves: int
+    places: list[int] = field(default_factory=list)
+    cost: float = 0.0
+    best: int = 0
 
 
 class TreeValues(NamedTuple):
@@ -56,19 +61,6 @@ class TreeValues(NamedTuple):
 
 
 @dataclass
-class _Set:
-    """An information set while the tree is evaluated."""
-
-    node: Node
-    actions: tuple[int, ...]
-    probabilities: list[float]
-    moves: int  # of the seat, before this one
-    places: list[int] = field(default_factory=list)
-    cost: float = 0.0
-    best: int = 0
-
-
-@dataclass
 class _Nodes:
     """The nodes in breadth-first order; the children of a node follow each other."""
 
@@ -77,16 +69,13 @@ class _Nodes:
     first: list[int] = field(default_factory=list)  # index of the first child
     chances: list[Sequence[float]] = field(default_factory=list)  # of the outcomes of chance
     payoff: list[float] = field(default_factory=list)  # of seat 0
-    sets: list[_Set] = field(default_factory=list)
+    sets: list[HistorySet] = field(default_factory=list)
 
 
 def evaluate(tree: Tree, policy: ActionProbabilities, name: str = "policy") -> TreeValues:
-    """Compute value, best responses and the cost of each information set.
+    """Compute value, best responses and the cost of each information set of a tree for two players.
 
-    Args:
-        tree: of two players.
-        policy: called once at each information set.
-        name: name of the policy in messages.
+    The policy is called once at each information set; `name` is its name in messages.
 
     Raises:
         SolvingError: the policy gives no distribution over the legal actions of an information set.
@@ -95,11 +84,7 @@ def evaluate(tree: Tree, policy: ActionProbabilities, name: str = "policy") -> T
     reach = _reach(nodes)
     value = _values(nodes, reach, None)
     best = tuple(_values(nodes, reach, seat) for seat in (0, 1))
-    sets = [
-        HistorySet(one.node, dict(zip(one.actions, one.probabilities, strict=True)), one.cost, one.best)
-        for one in nodes.sets
-    ]
-    return TreeValues(value, (best[0], best[1]), sets)
+    return TreeValues(value, (best[0], best[1]), nodes.sets)
 
 
 def _grow(tree: Tree, policy: ActionProbabilities, name: str) -> _Nodes:
@@ -123,7 +108,7 @@ def _grow(tree: Tree, policy: ActionProbabilities, name: str) -> _Nodes:
             number = known.setdefault((seat, node.key(seat)), len(nodes.sets))
             if number == len(nodes.sets):
                 weights = _checked(policy(node), node, name)
-                nodes.sets.append(_Set(node, node.actions, weights, moves[seat]))
+                nodes.sets.append(HistorySet(node, weights, moves[seat]))
             nodes.sets[number].places.append(place)
             nodes.owner.append(number)
         level = following
@@ -203,18 +188,18 @@ def _respond(
     reach: list[list[float]],
     value_of: Callable[[int], float],
     values: list[float | None],
-    one: _Set,
+    one: HistorySet,
 ) -> None:
     """Choose the best action of an information set, and write the value of its nodes and its cost."""
     seat = nodes.seat[one.places[0]]
-    gains = [0.0] * len(one.actions)
+    gains = [0.0] * len(one.probabilities)
     for place in one.places:
         others = reach[place][1 - seat] * reach[place][2]
         for offset in range(len(gains)):
             gains[offset] += others * value_of(nodes.first[place] + offset)
     chosen = int(np.argmax(gains))
     mean = sum(weight * gain for weight, gain in zip(one.probabilities, gains, strict=True))
-    one.best, one.cost = one.actions[chosen], reach[one.places[0]][seat] * (gains[chosen] - mean)
+    one.best, one.cost = one.node.actions[chosen], reach[one.places[0]][seat] * (gains[chosen] - mean)
     for place in one.places:
         values[place] = value_of(nodes.first[place] + chosen)
 

@@ -132,11 +132,19 @@ class _Writer:
         self._decisions = 0
         self._sets: list[dict[bytes, int]] = [{} for _ in range(tree.players)]
 
-    def _count(self, node: Node) -> None:
+    def write(self, node: Node) -> None:
+        """Write a node."""
         if node.player in self._counts:
             self._counts[node.player] += 1
         else:
             self._decisions += 1
+        self._out.write(self._line(node))
+
+    def _line(self, node: Node) -> str:
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Write what comes after the nodes."""
 
     def _set_of(self, node: Node) -> int:
         """Return the number of a node's information set, from 1 for each seat."""
@@ -160,26 +168,20 @@ class _Efg(_Writer):
         players = " ".join(f'"player_{seat}"' for seat in range(tree.players))
         out.write(f'EFG 2 R "{tree.edition.label}" {{ {players} }}\n""\n')
 
-    def write(self, node: Node) -> None:
-        """Write a node."""
-        self._count(node)
+    def _line(self, node: Node) -> str:
         if node.player == OVER:
             payoffs = " ".join(_number(payoff) for payoff in node.payoffs)
-            self._out.write(f't "" {self._counts[OVER]} "" {{ {payoffs} }}\n')
-        elif node.player == CHANCE:
+            return f't "" {self._counts[OVER]} "" {{ {payoffs} }}\n'
+        if node.player == CHANCE:
             name = self._tree.name_of
             outcomes = " ".join(
                 f'"{name(node.spot, one.card)}" {Fraction(one.numerator, one.denominator)}'
                 for one in node.outcomes
             )
-            self._out.write(f'c "" {self._counts[CHANCE]} "" {{ {outcomes} }} 0\n')
-        else:
-            actions = " ".join(f'"{self._tree.name_of(node.spot, action)}"' for action in node.actions)
-            number = self._set_of(node)
-            self._out.write(f'p "" {node.player + 1} {number} "{self._name(node)}" {{ {actions} }} 0\n')
-
-    def end(self) -> None:
-        """Do nothing: the file is complete."""
+            return f'c "" {self._counts[CHANCE]} "" {{ {outcomes} }} 0\n'
+        actions = " ".join(f'"{self._tree.name_of(node.spot, action)}"' for action in node.actions)
+        number = self._set_of(node)
+        return f'p "" {node.player + 1} {number} "{self._name(node)}" {{ {actions} }} 0\n'
 
 
 class _LiteEfg(_Writer):
@@ -191,24 +193,21 @@ class _LiteEfg(_Writer):
         self._labels: list[list[str]] = [[] for _ in range(tree.players)]
         out.write(f"# {tree.edition.label}\n#\n# Opt {{\n#     num_players: {tree.players},\n# }}\n#\n")
 
-    def write(self, node: Node) -> None:
-        """Write a node."""
-        self._count(node)
+    def _line(self, node: Node) -> str:
         path = _path(node)
         if node.player == OVER:
             payoffs = " ".join(f"{seat + 1}={_number(payoff)}" for seat, payoff in enumerate(node.payoffs))
-            self._out.write(f"node {path} leaf payoffs {payoffs}\n")
-        elif node.player == CHANCE:
+            return f"node {path} leaf payoffs {payoffs}\n"
+        if node.player == CHANCE:
             outcomes = " ".join(f"{one.card}={one.probability!r}" for one in node.outcomes)
-            self._out.write(f"node {path} chance actions {outcomes}\n")
-        else:
-            seat, number = node.player, self._set_of(node)
-            members = self._members[seat].setdefault(number, [])
-            if not members:
-                self._labels[seat].append("_".join(self._name(node).split()))
-            members.append(path)
-            actions = " ".join(map(str, node.actions))
-            self._out.write(f"node {path} player {seat + 1} actions {actions}\n")
+            return f"node {path} chance actions {outcomes}\n"
+        seat, number = node.player, self._set_of(node)
+        members = self._members[seat].setdefault(number, [])
+        if not members:
+            self._labels[seat].append("_".join(self._name(node).split()))
+        members.append(path)
+        actions = " ".join(map(str, node.actions))
+        return f"node {path} player {seat + 1} actions {actions}\n"
 
     def end(self) -> None:
         """Write the information sets."""
@@ -229,6 +228,3 @@ def _path(node: Node) -> str:
 
 def _number(payoff: float) -> str:
     return str(int(payoff)) if payoff == int(payoff) else repr(payoff)
-
-
-__all__ = ["FORMATS", "MOST_NODES", "ExportCounts", "SolvingError", "estimate_nodes", "export"]

@@ -172,6 +172,3 @@ def _unseen_action(node: Node, seat: int) -> int:
             if node.tree.keys.is_event_private(action):
                 return action
     return NOTHING
-
-
-__all__ = ["MOST_TRIES", "StateError", "resample"]

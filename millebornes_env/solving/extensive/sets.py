@@ -27,18 +27,11 @@ class Outcome(NamedTuple):
 
 
 def next_of_set(counts: Sequence[int], chosen: Sequence[int], size: int) -> tuple[Outcome, ...]:
-    """Return the outcomes of the next card of a set, in id order; all sets are equally probable.
+    """Return the possible next cards of a set of `size` cards, by id; all sets are equally probable.
 
     A set of one is a card of the multiset. Of a larger one, this is the probability of the next lowest card,
-    given the lower ones: so each hand is one path in a tree, and not one for each order of its cards.
-
-    Args:
-        counts: number of copies of each card before the draw.
-        chosen: the lowest cards of the set, in order.
-        size: of the set.
-
-    Returns:
-        The outcomes that are possible, by card; their probabilities add up to 1.
+    given the lower ones, `chosen`: so each hand is one path in a tree, and not one for each order of its
+    cards. `counts` is the number of copies of each card before the draw.
     """
     above = [sum(counts[card + 1 :]) for card in range(len(counts))]
     missing = size - len(chosen)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from dataclasses import InitVar, dataclass, field
+from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +60,7 @@ class GameChance(Protocol):
         """Return an upper bound on the points that a seat can win or lose."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Position:
     """A game at which a seat is to act, or that is over.
 
@@ -71,87 +73,78 @@ class Position:
         moves: the cached results of actions.
     """
 
-    __slots__ = ("actions", "holdings", "key", "moves", "payoffs", "player")
-
-    def __init__(
-        self, key: bytes, player: int, actions: tuple[int, ...], payoffs: tuple[float, ...], holdings: Any
-    ) -> None:
-        """Create the position from the engine's data of a record."""
-        self.key = key
-        self.player = player
-        self.actions = actions
-        self.payoffs = payoffs
-        self.holdings: tuple[bytes, ...] = holdings
-        self.moves: dict[int, Move] = {}
+    key: bytes
+    player: int
+    actions: tuple[int, ...]
+    payoffs: tuple[float, ...]
+    holdings: tuple[bytes, ...]
+    moves: dict[int, Move] = field(default_factory=dict)
 
 
-class Deal:
-    """A chance node at which a card is drawn.
+@dataclass(slots=True, eq=False, repr=False)
+class _Chance:
+    """A chance node.
 
     Attributes:
         base: the game before the action that has cards drawn; at the root, before the deal.
-        action: that action; None at the root.
+        outcomes: the possible cards, or seats, with their probabilities.
+        actions: their ids.
+        moves: the cached results of actions.
+    """
+
+    base: Position
+    outcomes: tuple[Outcome, ...] = field(init=False)
+    actions: tuple[int, ...] = field(init=False)
+    moves: dict[int, Move] = field(init=False, default_factory=dict)
+    player: ClassVar = CHANCE
+    payoffs: ClassVar[tuple[float, ...]] = ()
+
+    @property
+    def holdings(self) -> tuple[bytes, ...]:
+        """The cards that each seat held before, as bytes."""
+        return self.base.holdings
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Deal(_Chance):
+    """A chance node at which a card is drawn.
+
+    Attributes:
+        action: the action that has cards drawn; None at the root.
         after: the record after it, with other cards; b"" at the root.
         draws: all draws to be made, hand after hand.
         hands: the hands that are complete.
         chosen: the cards of the next hand so far, in the order of their ids.
-        outcomes: the possible cards with their probabilities.
     """
 
-    __slots__ = ("action", "actions", "after", "base", "chosen", "draws", "hands", "moves", "outcomes")
-    player: Final = CHANCE
-    payoffs: Final[tuple[float, ...]] = ()
+    action: int | None
+    after: bytes
+    draws: Sequence[Draw]
+    counts: InitVar[Sequence[int]]
+    hands: tuple[tuple[int, ...], ...] = ()
+    chosen: tuple[int, ...] = ()
 
-    def __init__(
-        self,
-        base: Position,
-        action: int | None,
-        after: bytes,
-        draws: Sequence[Draw],
-        counts: Sequence[int],
-        hands: tuple[tuple[int, ...], ...] = (),
-        chosen: tuple[int, ...] = (),
-    ) -> None:
-        """Create the node; `counts` is the number of copies of each card that can be drawn for this hand."""
-        self.base = base
-        self.action = action
-        self.after = after
-        self.draws = draws
-        self.hands = hands
-        self.chosen = chosen
-        self.outcomes = next_of_set(counts, chosen, self.draw.size)
+    def __post_init__(self, counts: Sequence[int]) -> None:
+        """List the outcomes; `counts` is the number of copies of each card that can be drawn."""
+        self.outcomes = next_of_set(counts, self.chosen, self.draw.size)
         self.actions = tuple(one.card for one in self.outcomes)
-        self.moves: dict[int, Move] = {}
 
     @property
     def draw(self) -> Draw:
         """The draw of the current hand."""
         return self.draws[len(self.hands)]
 
-    @property
-    def holdings(self) -> tuple[bytes, ...]:
-        """The cards that each seat held before the draw, as bytes."""
-        return self.base.holdings
 
-
-class Lot:
+@dataclass(slots=True, eq=False, repr=False)
+class Lot(_Chance):
     """A chance node that draws the starting seat: every seat with the same probability."""
 
-    __slots__ = ("actions", "base", "moves", "outcomes")
-    player: Final = CHANCE
-    payoffs: Final[tuple[float, ...]] = ()
+    players: InitVar[int]
 
-    def __init__(self, base: Position, players: int) -> None:
-        """Create the node from the table before the deal."""
-        self.base = base
+    def __post_init__(self, players: int) -> None:
+        """List the seats."""
         self.outcomes = tuple(Outcome(seat, 1, players) for seat in range(players))
         self.actions = tuple(range(players))
-        self.moves: dict[int, Move] = {}
-
-    @property
-    def holdings(self) -> tuple[bytes, ...]:
-        """Empty holdings: nothing is dealt yet."""
-        return self.base.holdings
 
 
 Spot = Position | Deal | Lot
@@ -174,6 +167,3 @@ class Move(NamedTuple):
 
     spot: Spot
     events: tuple[Event, ...]
-
-
-__all__ = ["CHANCE", "OVER", "Deal", "Draw", "Event", "GameChance", "Lot", "Move", "Position", "Spot"]

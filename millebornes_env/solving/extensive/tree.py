@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -45,6 +47,7 @@ MOST_KEPT: Final = 150_000
 _CODE: Final = np.dtype("<u2")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Node:
     """A history: a place in the tree, and what each seat has seen on the way to it.
 
@@ -59,30 +62,18 @@ class Node:
         action: the action or card that led here; -1 at the root.
     """
 
-    __slots__ = ("action", "parent", "public", "seen", "spot", "tree")
-
-    def __init__(
-        self,
-        tree: Tree,
-        spot: Spot,
-        seen: tuple[bytes, ...],
-        public: bytes,
-        parent: Node | None = None,
-        action: int = -1,
-    ) -> None:
-        """Create a node; use `Tree.root` and `child` instead."""
-        self.tree = tree
-        self.spot = spot
-        self.seen = seen
-        self.public = public
-        self.parent = parent
-        self.action = action
+    tree: Tree
+    spot: Spot
+    seen: tuple[bytes, ...]
+    public: bytes
+    parent: Node | None = None
+    action: int = -1
 
     def __deepcopy__(self, memo: dict[int, object]) -> Node:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _node_of, (self.tree, self.history())
+        return Tree.node_of, (self.tree, self.history())
 
     @property
     def player(self) -> int:
@@ -217,7 +208,8 @@ class Tree:
         self.in_points = self.env.reward == "points" and rulebook.is_won_by_score(self.rules)
         self.payoff_bound = float(self._chance.most_points(self.rules)) if self.in_points else 1.0
         self.outcome_names = tuple(self._chance.OUTCOMES)
-        self.recipe: tuple[Any, ...] = (_make_tree, (edition, players, teams, first, reward, most_kept))
+        options: dict[str, Any] = {"players": players, "teams": teams, "first": first, "reward": reward}
+        self.recipe: tuple[Any, ...] = partial(Tree, edition, **options, most_kept=most_kept), ()
         self._step_action = np.zeros(1, np.int64)
         self.positions: dict[bytes, Position] = {}
         self._spots: list[Spot] = []
@@ -428,12 +420,9 @@ class Tree:
         return seen
 
     def name_of(self, spot: Spot, action: int, player: int | None = None) -> str:
-        """Return the name of an action or an outcome of chance.
+        """Return the name of an action or an outcome of chance at a spot.
 
-        Args:
-            spot: the spot of the action.
-            action: id of the action or outcome.
-            player: CHANCE or a seat; None: the player to act at the spot.
+        `player` is CHANCE or a seat; None: the player to act there.
         """
         if player is None:
             player = spot.player
@@ -462,16 +451,6 @@ class Tree:
             node = waiting.pop()
             yield node
             waiting.extend(node.child(action) for action in reversed(node.actions))
-
-
-def _make_tree(
-    edition: str | Sheet, players: int, teams: int | None, first: int, reward: str, most_kept: int
-) -> Tree:
-    return Tree(edition, players=players, teams=teams, first=first, reward=reward, most_kept=most_kept)
-
-
-def _node_of(tree: Tree, history: Sequence[int]) -> Node:
-    return tree.node_of(history)
 
 
 __all__ = ["BY_CHANCE", "MOST_KEPT", "Node", "Tree"]

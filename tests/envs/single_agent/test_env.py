@@ -20,6 +20,7 @@ TABLES: list[tuple[str, list[str], dict[str, Any]]] = [
     (PARKER, ["greedy"], {}),
     (PARKER, ["greedy", "holder"], {"players": 3, "edition": "dujardin"}),
     (PARKER, ["greedy", "racer", "holder"], {"players": 4, "teams": 2, "episode": "match"}),
+    (PARKER, ["greedy", "racer", "holder", "racer", "greedy"], {"players": 6}),
 ]
 
 
