@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from research.intervals import Interval
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-OUR_COLOUR: Final = "#c8443c"
-OTHER_COLOUR: Final = "#93a1b5"
 COLOURS: Final = (
     *("#c8443c", "#2f6db5", "#3d8f5f", "#8a5ca8", "#d98a2b", "#4f9aa8"),
     *("#7a6a58", "#b5477e", "#6b7b2e", "#93a1b5", "#8fbf3f", "#111111", "#c9b458"),
@@ -26,6 +26,19 @@ def styled(axes: Axes, title: str = "", **labels: Any) -> Axes:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     return axes
+
+
+def plot_bars(
+    axes: Axes, across: Sequence[float] | Sequence[str], intervals: Sequence[Interval], **options: Any
+) -> None:
+    """Plot bars with their intervals; `options` are passed to `Axes.bar`."""
+    heights, widths = [one.mean for one in intervals], [half(one) for one in intervals]
+    axes.bar(across, heights, yerr=widths, **options)
+
+
+def half(interval: Interval) -> float:
+    """Return the half-width of an interval; 0 without ends."""
+    return 0.0 if interval.low is None else interval.half_width
 
 
 def plot_band(

@@ -27,18 +27,18 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import tyro
-from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env import agents
 from millebornes_env._util.command_line import run_command
-from millebornes_env._util.files import write_json_atomically
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.arena.estimates import corrected
 from millebornes_env.arena.match import MatchConfig, play
+from research.intervals import mean_and_error
 from research.measurements.search import spec_of
+from research.pages import write_lines
+from research.tables import Table
 
 DOCS: Final = Path("docs/benchmarks/belief_gain.json")
 TURN: Final = 25
@@ -148,14 +148,7 @@ def leads_of(spec: str, opponent: str, args: Args, first_deal: int) -> tuple[lis
 
 
 def turns_in(path: Path | None, measurement: dict[str, Any]) -> dict[int, Turn]:
-    """Read the turns of a measurement from a file; none if it does not exist.
-
-    Args:
-        path: the file, or None.
-        measurement: the measurement; turns of others are left out.
-
-    Returns:
-        Turns by the number of their first deal.
+    """Read the turns of a measurement by the number of their first deal; none without a file.
 
     Raises:
         ValueError: the file is damaged; the message names the line.
@@ -173,11 +166,6 @@ def turns_in(path: Path | None, measurement: dict[str, Any]) -> dict[int, Turn]:
         if turn.measurement == measurement:
             result[turn.first_deal] = turn
     return result
-
-
-def mean_and_error(values: Float64Array) -> tuple[float, float]:
-    """Return the mean and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def compared(opponent: str, args: Args) -> Line:
@@ -237,36 +225,19 @@ def main(args: Args) -> None:
     luck = ", less luck" if args.aivat else ""
     unit = f"points a round{luck}" if args.counts_points else "rounds won more than half, %"
     title = f"{args.rollout}+search at {args.edition}, {unit} (1 SE)"
-    table = Table(title=title, title_justify="left")
-    for heading in ("against", args.belief, args.uniform, "difference", "cost", "deals"):
-        table.add_column(heading, justify="left" if heading == "against" else "right")
-    lines = [compared(opponent, args) for opponent in args.opponents]
-    form = ".0f" if args.counts_points else ".1f"
+    lines = [asdict(compared(opponent, args)) for opponent in args.opponents]
+    form, rows = ".0f" if args.counts_points else ".1f", []
     for line in lines:
-        table.add_row(
-            line.opponent,
-            f"{line.belief:+{form}} ({line.belief_error:{form}})",
-            f"{line.uniform:+{form}} ({line.uniform_error:{form}})",
-            f"{line.difference:+{form}} ({line.difference_error:{form}})",
-            f"{line.cost:.2f}",
-            f"{line.deals:,}",
-        )
-    Console().print(table)
+        names = ("belief", "uniform", "difference")
+        means = (f"{line[name]:+{form}} ({line[f'{name}_error']:{form}})" for name in names)
+        rows.append((line["opponent"], *means, f"{line['cost']:.2f}", f"{line['deals']:,}"))
+    Table(("against", args.belief, args.uniform, "difference", "cost", "deals"), rows, title).print()
     if args.docs:
         arguments = {name: value for name, value in asdict(args).items() if name != "out"}
         about = {"arguments": arguments, "environment": environment_info()}
-        new = {(line.edition, line.opponent): {**asdict(line), **about} for line in lines}
-        old = json.loads(DOCS.read_text(encoding="utf-8"))["lines"] if DOCS.exists() else []
-        stay = [line for line in old if (line["edition"], line["opponent"]) not in new]
-        write_json_atomically(DOCS, {"lines": [*new.values(), *stay]})
-        print(f"wrote {DOCS}")
+        write_lines(DOCS, lines, about, "edition", "opponent")
 
 
 if __name__ == "__main__":
-    sys.exit(
-        run_command(
-            lambda: main(
-                tyro.cli(Args, prog="python -m research.measurements.belief_gain", description=__doc__)
-            )
-        )
-    )
+    prog = "python -m research.measurements.belief_gain"
+    sys.exit(run_command(lambda: main(tyro.cli(Args, prog=prog, description=__doc__))))

@@ -34,6 +34,7 @@ from millebornes_env.agents.protocol import (
 )
 from millebornes_env.agents.protocol import forget as forget_of
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from research.intervals import mean_and_error
 
 PLAYERS: Final = 4
 TEAMS: Final = 2
@@ -72,12 +73,8 @@ class Team(BaseAgent):
     def __init__(self, table: Table, agents: tuple[Agent, Agent]) -> None:
         """Create a team.
 
-        Args:
-            table: a table of two teams of two.
-            agents: agents of the first and of the second seat; may be the same.
-
         Raises:
-            ValueError: the table has other teams.
+            ValueError: the table has other teams than two of two.
         """
         if (table.rules.players, table.rules.teams) != (PLAYERS, TEAMS):
             raise ValueError(
@@ -139,12 +136,11 @@ def cross_play(
     The first agent sits in every seat of the table once, its partner opposite, the other team between.
     """
     table = config.table()
-    both = [
+    one, other = (
         lead_of_team(Team(table, pair), first, config, deals, first_deal)
         for pair in ((first, second), (second, first))
-    ]
-    mean: Float64Array = (both[0] + both[1]) / 2
-    return mean
+    )
+    return (one + other) / 2
 
 
 def all_pairs(args: Args) -> dict[tuple[int, int], Float64Array]:
@@ -167,12 +163,8 @@ def all_pairs(args: Args) -> dict[tuple[int, int], Float64Array]:
     return {pair: np.concatenate(leads) for pair, leads in result.items()}
 
 
-def main() -> int:
-    """Run the command line; return the exit status."""
-    return run_command(_command)
-
-
-def _command() -> None:
+def main() -> None:
+    """Run the command line."""
     args = tyro.cli(Args, prog="python -m research.measurements.cross_play", description=__doc__)
     if len(args.policies) < 2 or args.rounds < 2:
         raise ValueError("cross-play needs two policies or more, and two --rounds or more")
@@ -184,8 +176,8 @@ def _command() -> None:
 
 
 def _shown(leads: Float64Array) -> str:
-    return f"{leads.mean():+.1f} (standard error {leads.std(ddof=1) / np.sqrt(len(leads)):.1f})"
+    return "{:+.1f} (standard error {:.1f})".format(*mean_and_error(leads))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -18,11 +18,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 import tyro
-from rich.console import Console
-from rich.table import Table
 
 from millebornes_env import agents, vector_env
 from millebornes_env.engine.sampling import sample_range
+from research.tables import Table
 
 ENV_ID = "millebornes_env:millebornes/MilleBornes-v0"
 
@@ -39,13 +38,6 @@ class Args:
     """steps of a batch in each measurement"""
     repeats: int = 7
     """repeats of each measurement; the median is reported"""
-
-
-def rate_of(work: Callable[[], int]) -> float:
-    """Return the result of the work per second of CPU time."""
-    start = time.process_time()
-    done = work()
-    return done / (time.process_time() - start)
 
 
 def of_vector_env(args: Args) -> Callable[[], int]:
@@ -121,7 +113,7 @@ def of_make(args: Args) -> Callable[[], int]:
 
 
 def measure(args: Args) -> dict[str, float]:
-    """Return the median of each measurement."""
+    """Return the median of each measurement, per second of CPU time."""
     works = {
         "vector_env, all at random: decisions": of_vector_env(args),
         f"vector_env, {args.opponent} asked by act(): decisions": of_vector_env_asked(args),
@@ -133,19 +125,22 @@ def measure(args: Args) -> dict[str, float]:
     rates: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(args.repeats):
         for name, work in works.items():
-            rates[name].append(rate_of(work))
+            start = time.process_time()
+            done = work()
+            rates[name].append(done / (time.process_time() - start))
     return {name: statistics.median(result) for name, result in rates.items()}
 
 
 def main() -> None:
     """Measure and print."""
     args = tyro.cli(Args, prog="python -m research.measurements.single_agent", description=__doc__)
-    table = Table("measured", "per second", "of vector_env")
     rates = measure(args)
     first = next(iter(rates.values()))
-    for name, rate in rates.items():
-        table.add_row(name, f"{rate:,.0f}", f"{rate / first:.2f}" if "decisions" in name else "")
-    Console().print(table)
+    rows = [
+        (name, f"{rate:,.0f}", f"{rate / first:.2f}" if "decisions" in name else "")
+        for name, rate in rates.items()
+    ]
+    Table(("measured", "per second", "of vector_env"), rows).print()
 
 
 if __name__ == "__main__":

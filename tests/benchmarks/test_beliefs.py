@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from research.intervals import mean_and_error
 from research.measurements import belief_gain
-from research.measurements.belief_gain import Args, check, compared, leads_of, mean_and_error
+from research.measurements.belief_gain import Args, check, compared, leads_of
 from research.measurements.beliefs import Scores, calibration_error, clustered, plot, reliability, summary
 
 
