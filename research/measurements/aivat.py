@@ -13,9 +13,9 @@ import functools
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import tyro
 from rich.progress import track
@@ -63,46 +63,17 @@ class Args:
     """Write docs/benchmarks/aivat.json; lines of other pairs stay in it."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """Measurements of one pair.
+def measured(pair: tuple[str, str], args: Args) -> dict[str, Any]:
+    """Play one pair without the correction and with it.
 
-    Attributes:
-        pair: the agents.
-        deals: number of deals, each played from all seats.
-        rounds: number of rounds.
-        plain: mean points per round of the first agent over the others, and its standard error.
-        corrected: the same after luck correction.
-        luck: the mean of the correction, and its standard error.
-        streams: variance of plain deals over that of duplicate deals, for equally many rounds.
-        saved: variance without the correction over variance with it.
-        seconds: CPU time of play without the correction.
-        seconds_with: CPU time of play with it.
-        network: digest of the network that estimates luck.
-        seed: seed of the deals.
+    Returns:
+        The line of the pair: `plain`, mean points per round of the first agent over the others, and its
+        standard error; `corrected`, the same after luck correction; `luck`, the mean of the correction;
+        `streams`, variance of plain deals over that of duplicate deals, for equally many rounds; `saved`,
+        variance without the correction over variance with it; `seconds` and `seconds_with`, CPU time of play
+        without it and with it; `saved_time`, their ratio for equal precision; `network`, digest of the
+        network that estimates luck.
     """
-
-    pair: str
-    deals: int
-    rounds: int
-    plain: tuple[float, float]
-    corrected: tuple[float, float]
-    luck: tuple[float, float]
-    streams: float
-    saved: float
-    seconds: float
-    seconds_with: float
-    network: str
-    seed: int
-
-    @property
-    def saved_time(self) -> float:
-        """Ratio of CPU times, without the correction over with it, for equal precision."""
-        return self.saved * self.seconds / self.seconds_with
-
-
-def measured(pair: tuple[str, str], args: Args) -> Line:
-    """Play one pair without the correction and with it."""
     plain = MatchConfig(args.edition, args.players, episode="round", seed=args.seed, threads=args.threads)
     config = replace(plain, aivat=True, luck_value=args.luck_value)
     network = config.network()
@@ -122,30 +93,32 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
     outcome = functools.reduce(Outcome.followed_by, outcomes)
     assert outcome.luck is not None, "luck was counted"
     leads, luck = outcome.lead.mean(axis=1), own_less_others(outcome.luck).mean(axis=1)
-    return Line(
-        pair=" - ".join(pair),
-        deals=outcome.num_deals,
-        rounds=int(outcome.rounds.sum()),
-        plain=mean_and_error(leads),
-        corrected=mean_and_error(leads - luck),
-        luck=mean_and_error(luck),
-        streams=variance_reduction(outcome).ratio or math.nan,
-        saved=luck_reduction(outcome).ratio or math.nan,
-        seconds=seconds[0],
-        seconds_with=seconds[1],
-        network=network_digest(network),
-        seed=args.seed,
-    )
+    saved = luck_reduction(outcome).ratio or math.nan
+    return {
+        "pair": " - ".join(pair),
+        "deals": outcome.num_deals,
+        "rounds": int(outcome.rounds.sum()),
+        "plain": mean_and_error(leads),
+        "corrected": mean_and_error(leads - luck),
+        "luck": mean_and_error(luck),
+        "streams": variance_reduction(outcome).ratio or math.nan,
+        "saved": saved,
+        "seconds": seconds[0],
+        "seconds_with": seconds[1],
+        "network": network_digest(network),
+        "seed": args.seed,
+        "saved_time": saved * seconds[0] / seconds[1],
+    }
 
 
-def table_of(lines: Sequence[Line]) -> Table:
+def table_of(lines: Sequence[dict[str, Any]]) -> Table:
     """Build the table of the lines."""
     headings = ("rounds", "plain", "less luck", "luck", "deals saved by duplicates", "by AIVAT", "time saved")
     rows = []
     for line in lines:
-        means = (f"{mean:+.2f} ± {error:.2f}" for mean, error in (line.plain, line.corrected, line.luck))
-        times = (f"{line.streams:.2f}x", f"{line.saved:.2f}x", f"{line.saved_time:.2f}x")
-        rows.append((line.pair, f"{line.rounds:,}", *means, *times))
+        means = ("{:+.2f} ± {:.2f}".format(*line[name]) for name in ("plain", "corrected", "luck"))
+        times = (f"{line[name]:.2f}x" for name in ("streams", "saved", "saved_time"))
+        rows.append((line["pair"], f"{line['rounds']:,}", *means, *times))
     title = "AIVAT on top of duplicate deals; points per round, ± standard errors"
     return Table(("pair", *headings), rows, title)
 
@@ -156,11 +129,10 @@ def main() -> None:
     lines = [measured(pair, args) for pair in args.pair or PAIRS]
     table_of(lines).print()
     if args.docs:
-        new = [{**asdict(line), "saved_time": line.saved_time} for line in lines]
         content = {
             "environment": environment_info(),
             "options": {"edition": args.edition, "players": args.players},
-            "lines": kept_lines(DOCS, new, "pair") + new,
+            "lines": kept_lines(DOCS, lines, "pair") + lines,
         }
         write_json_atomically(DOCS, content)
         print(f"wrote {DOCS}")

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import tyro
 
 from millebornes_env._util.command_line import run_command
@@ -33,15 +32,15 @@ from millebornes_env.agents.protocol import (
     ask,
 )
 from millebornes_env.agents.protocol import forget as forget_of
+from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from millebornes_env.errors import MilleBornesError
 from research.intervals import mean_and_error
 
 PLAYERS: Final = 4
 TEAMS: Final = 2
 AT_ONCE: Final = 2000
 """Deals of a batch."""
-
-Float64Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -74,10 +73,10 @@ class Team(BaseAgent):
         """Create a team.
 
         Raises:
-            ValueError: the table has other teams than two of two.
+            MilleBornesError: the table has other teams than two of two.
         """
         if (table.rules.players, table.rules.teams) != (PLAYERS, TEAMS):
-            raise ValueError(
+            raise MilleBornesError(
                 f"partners are two teams of two; this table has {table.rules.players} players in "
                 f"{table.rules.teams} teams: give an edition that is played so"
             )

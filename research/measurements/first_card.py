@@ -12,7 +12,6 @@ import base64
 import functools
 import gzip
 import http.server
-import json
 import os
 import statistics
 import sys
@@ -28,7 +27,7 @@ import tyro
 
 from benchmarks.results import environment_info
 from millebornes_env._util.command_line import run_command
-from millebornes_env._util.files import replacing
+from millebornes_env._util.files import write_json_atomically
 from millebornes_env.errors import MilleBornesError
 from research.pages import write_blocks
 from research.tables import Table
@@ -98,16 +97,6 @@ class Figures:
     load: tuple[float, int]
     random_a_second: float
     agents: dict[str, dict[str, float]]
-
-    @property
-    def first_card(self) -> float:
-        """Seconds to the first card, the median."""
-        return statistics.median(self.openings) / 1000
-
-    @property
-    def compressed(self) -> int:
-        """Bytes of all files, compressed."""
-        return sum(size for _, size in self.files.values())
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -183,7 +172,8 @@ def measure(repeats: int) -> Figures:
 def lines_of(figures: Figures) -> list[tuple[str, str, str]]:
     """Return name, figure and target of each measurement."""
     ms = {name: f"{one['ms']:.3g} ms" for name, one in figures.agents.items()}
-    size, seconds = f"{figures.compressed / 1000:.0f} kB", f"{figures.first_card:.2f} s"
+    size = f"{sum(compressed for _, compressed in figures.files.values()) / 1000:.0f} kB"
+    seconds = f"{statistics.median(figures.openings) / 1000:.2f} s"
     return [
         ("what the page loads for a table of two, compressed by gzip", size, "1 MB"),
         (f"from opening to the first card drawn, median of {len(figures.openings)}", seconds, "1 s"),
@@ -191,13 +181,6 @@ def lines_of(figures: Figures) -> list[tuple[str, str, str]]:
         ("a decision of `champion` in the tab, mean", ms["champion"], "1 ms"),
         ("a decision of `champion+search` in the tab, mean", ms["champion+search"], "100 ms"),
     ]
-
-
-def save(figures: Figures, path: Path) -> None:
-    """Write the figures as JSON."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as draft:
-        draft.write_text(json.dumps({**environment_info(), **asdict(figures)}, indent=1) + "\n")
 
 
 def write_docs(figures: Figures, page: Path) -> None:
@@ -227,9 +210,10 @@ def main() -> None:
     except ModuleNotFoundError as error:
         raise MilleBornesError(f"{error.name} is missing: pip install --group dev") from None
     Table(("what", "figure", "to reach"), lines_of(figures), figures.browser).print()
-    save(figures, args.out)
+    content = {**environment_info(), **asdict(figures)}
+    write_json_atomically(args.out, content)
     if args.docs:
-        save(figures, ROOT / "docs" / "benchmarks" / "first_card.json")
+        write_json_atomically(ROOT / "docs" / "benchmarks" / "first_card.json", content)
         write_docs(figures, ROOT / "research" / "notes" / "speed.md")
 
 

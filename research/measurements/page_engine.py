@@ -52,7 +52,7 @@ def sizes() -> dict[str, tuple[int, int]]:
 
 def speeds() -> dict[str, Any]:
     """Return decisions per second of random play, and milliseconds per decision of each agent."""
-    command = ["node", ROOT / "benchmarks" / "page_engine.mjs", ROOT / PAGE, BUILT]
+    command = ["node", *map(str, (ROOT / "benchmarks" / "page_engine.mjs", ROOT / PAGE, BUILT))]
     done = subprocess.run(command, input=json.dumps(MEASURED), capture_output=True, text=True, check=True)
     result: dict[str, Any] = json.loads(done.stdout)
     return result

@@ -63,29 +63,6 @@ class Args:
     """Write docs/benchmarks/search.json; lines of other rollout agents stay in it."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """Measurements of one searcher.
-
-    Attributes:
-        rollout: its rollout agent.
-        gain: mean points per round over the rollout agent.
-        standard_error: standard error of the gain.
-        deals: number of deals, two rounds each.
-        ms: mean CPU time per decision on one core, in milliseconds.
-        ms_95: its 95th percentile.
-        playouts: mean number of rounds played out per decision.
-    """
-
-    rollout: str
-    gain: float
-    standard_error: float
-    deals: int
-    ms: float
-    ms_95: float
-    playouts: float
-
-
 def spec_of(rollout: str, *options: str) -> str:
     """Return the spec of the searcher."""
     text = ",".join(filter(None, options))
@@ -133,12 +110,13 @@ def cost_of(spec: str, rollout: str, args: Args) -> tuple[float, float, float]:
 def main(args: Args) -> None:
     """Measure, print, and write the docs on request."""
     lines, rows = [], []
+    names = ("rollout", "gain", "standard_error", "deals", "ms", "ms_95", "playouts")
+    forms = ("", "+.0f", ".0f", ",", ".1f", ".1f", ",.0f")
     for rollout in args.rollouts:
         cost = cost_of(spec_of(rollout, args.options, "threads=1"), rollout, args)
-        line = Line(rollout, *gain(rollout, args), args.deals, *cost)
-        gained = (f"{line.gain:+.0f}", f"{line.standard_error:.0f}", f"{line.deals:,}")
-        rows.append((rollout, *gained, f"{line.ms:.1f}", f"{line.ms_95:.1f}", f"{line.playouts:,.0f}"))
-        lines.append(asdict(line))
+        line = (rollout, *gain(rollout, args), args.deals, *cost)
+        rows.append(tuple(map(format, line, forms)))
+        lines.append(dict(zip(names, line, strict=True)))
     headings = ("over", "points per round", "standard error", "deals", "ms, mean", "ms, 95 %", "playouts")
     Table(headings, rows, f"search over its rollout agent {args.options}".strip()).print()
     if args.docs:

@@ -40,33 +40,20 @@ class Args:
     """repeats of each measurement; the median is reported"""
 
 
-def of_vector_env(args: Args) -> Callable[[], int]:
-    """Measure random decisions of `vector_env`."""
+def of_vector_env(args: Args, *, asks: bool) -> Callable[[], int]:
+    """Measure random decisions of `vector_env`; if it asks, with `act` for every second seat."""
     env = vector_env(args.num_envs, seed=1)
+    agent: Any = agents.load(args.opponent, env)
     env.reset()
+    seat, shown = np.arange(args.num_envs) % 2, env.games.buffers
     actions = np.zeros(args.num_envs, np.int64)
 
     def work() -> int:
         for _ in range(args.steps):
-            env.step(env.sample_actions(actions))
-        return args.steps * args.num_envs
-
-    return work
-
-
-def of_vector_env_asked(args: Args) -> Callable[[], int]:
-    """Measure decisions of `vector_env`, with `act` for every second seat in a loop of the caller."""
-    env = vector_env(args.num_envs, seed=1)
-    agent = agents.load(args.opponent, env)
-    env.reset()
-    seat, shown = np.arange(args.num_envs) % 2, env.games.buffers
-
-    def work() -> int:
-        for _ in range(args.steps):
-            actions = env.sample_actions()
-            rows = np.flatnonzero(env.agent_selection != seat)
-            asked: Any = agent
-            actions[rows] = asked.act(shown.observation[rows], shown.action_mask[rows], slot_ids=rows)
+            env.sample_actions(actions)
+            if asks:
+                rows = np.flatnonzero(env.agent_selection != seat)
+                actions[rows] = agent.act(shown.observation[rows], shown.action_mask[rows], slot_ids=rows)
             env.step(actions)
         return args.steps * args.num_envs
 
@@ -115,8 +102,8 @@ def of_make(args: Args) -> Callable[[], int]:
 def measure(args: Args) -> dict[str, float]:
     """Return the median of each measurement, per second of CPU time."""
     works = {
-        "vector_env, all at random: decisions": of_vector_env(args),
-        f"vector_env, {args.opponent} asked by act(): decisions": of_vector_env_asked(args),
+        "vector_env, all at random: decisions": of_vector_env(args, asks=False),
+        f"vector_env, {args.opponent} asked by act(): decisions": of_vector_env(args, asks=True),
         f"make_vec against {args.opponent}: decisions": of_make_vec(args),
         f"make against {args.opponent}: the learner's steps": of_make(args),
     }
