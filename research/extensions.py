@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy import ndimage
 
 from millebornes_env import vector_env
 from millebornes_env.arena.match import agent_seed
@@ -180,13 +181,10 @@ def threshold_grid(gains: Float64Array, bands: Sequence[Bands]) -> Grid:
     """
     sums = np.zeros([len(ends) for ends in BANDS[: len(bands)]])
     np.add.at(sums, tuple(bands), gains)
-    smooth = sums.copy()
-    for axis, size in enumerate(sums.shape):
-        lower, upper = ([slice(None)] * sums.ndim for _ in range(2))
-        lower[axis], upper[axis] = slice(0, size - 1), slice(1, size)
-        smooth[tuple(lower)] += sums[tuple(upper)] / 2
-        smooth[tuple(upper)] += sums[tuple(lower)] / 2
-    grid: Grid = smooth > 0
+    neighbours = [
+        ndimage.convolve1d(sums, (0.5, 0.0, 0.5), axis=axis, mode="constant") for axis in range(sums.ndim)
+    ]
+    grid: Grid = sums + sum(neighbours) > 0
     return grid
 
 
@@ -302,10 +300,16 @@ def km_band(lower: int) -> str:
     return f"{lower}+" if lower else "0"
 
 
+def known(surface: Mapping[tuple[str, ...], Tally], *labels: str) -> Interval | None:
+    """Return a mean and its interval; None for few decisions."""
+    tally = surface.get(labels, NONE)
+    return interval(tally) if tally[0] >= FEWEST else None
+
+
 def cell(surface: Mapping[tuple[str, ...], Tally], *labels: str) -> str:
     """Return the text of a mean and its interval; empty for few decisions."""
-    tally = surface.get(labels)
-    return "" if tally is None or tally[0] < FEWEST else interval(tally).text("+.0f")
+    mean = known(surface, *labels)
+    return "" if mean is None else mean.text("+.0f")
 
 
 def table_of_scores(results: Results) -> Table:
@@ -353,12 +357,8 @@ def plot_surface(
     figure: Figure, axes: Any, surface: Mapping[tuple[str, ...], Tally], what: str, columns: Sequence[int]
 ) -> None:
     """Plot the gain of extending as colours."""
-    values = np.full((len(KM), len(columns)), np.nan)
-    for row, km in enumerate(KM):
-        for index, column in enumerate(columns):
-            tally = surface.get((str(km), str(column)))
-            if tally is not None and tally[0] >= FEWEST:
-                values[row, index] = interval(tally).mean
+    cells = [[known(surface, str(km), str(column)) for column in columns] for km in KM]
+    values = [[np.nan if mean is None else mean.mean for mean in row] for row in cells]
     drawn = axes.imshow(values, origin="lower", cmap="RdBu", vmin=-500, vmax=500, aspect="auto")
     styled(axes, xlabel=what, ylabel="opponent's km")
     axes.grid(visible=False)

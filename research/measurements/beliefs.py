@@ -35,9 +35,9 @@ from millebornes_env._util.files import new_figure, save_picture, write_json_ato
 from millebornes_env.agents.protocol import Table as GameTable
 from millebornes_env.agents.protocol import ask
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import NETWORK, NetworkBelief, uniform_chances
+from millebornes_env.agents.search.beliefs import NETWORK, KnownCards, NetworkBelief, uniform_chances
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
-from millebornes_env.games.millebornes.state import PLAY, StateArray
+from millebornes_env.games.millebornes.state import PLAY
 from research.tables import Table
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def watched(args: Args, opponent: str) -> Scores:
     table = GameTable.of(env)
     watcher = agents.make(f"{args.observer}+search:belief={args.belief}", table, args.seed)
     assert isinstance(watcher, SearchAgent)
+    belief = watcher.belief
+    assert isinstance(belief, NetworkBelief)
     players = [agents.make(name, table, args.seed) for name in (args.observer, opponent)]
     games, own = np.arange(GAMES), np.arange(GAMES) % 2
     for first in track(range(0, args.rounds, GAMES), f"against {opponent}", transient=True):
@@ -115,44 +117,34 @@ def watched(args: Args, opponent: str) -> Scores:
                     actions[rows] = ask(player, *shown, 2 * rows + seats[rows])
                     if role == 0:
                         deciding = states[rows], seats[rows], games[rows]
-                        score(args, watcher, *deciding, first, scores)
+                        for known, state in zip(watcher.known(*deciding), states[rows], strict=True):
+                            if state["phase"] == PLAY:
+                                score(belief, known, state, first + known.slot, args.hands, scores)
                         watcher.note(*deciding, actions[rows])
             observations = env.step(actions).observations
     return scores
 
 
 def score(
-    args: Args,
-    watcher: SearchAgent,
-    states: StateArray,
-    seats: npt.NDArray[np.int32],
-    slots: npt.NDArray[np.int64],
-    first: int,
-    scores: Scores,
+    belief: NetworkBelief, known: KnownCards, state: Any, round_number: int, count: int, scores: Scores
 ) -> None:
-    """Score the belief about some games at once."""
-    belief = watcher.belief
-    assert isinstance(belief, NetworkBelief)
-    for number, known in enumerate(watcher.known(states, seats, slots)):
-        if int(states["phase"][number]) != PLAY:
-            continue
-        truth = states["hand"][number, 1 - int(seats[number])]
-        key = first + known.slot, 1 + int(states["draw_pile"][number]) + 200 * len(scores.bits)
-        start = time.thread_time()
-        hands = belief.sample(known, args.hands, key)
-        scores.milliseconds.append(1000 * (time.thread_time() - start))
-        true_hand = np.stack([np.zeros_like(truth), truth])[None]
-        scores.bits.append(float(np.log2(max(belief.weigh(known, true_hand)[0], 1e-9))))
-        scores.rounds.append(first + known.slot)
-        scores.cards_left.append(int(states["draw_pile"][number]))
-        unseen = np.array(known.root.hidden, np.int64) - known.root.hand[0]
-        uniform = uniform_chances(unseen, int(truth.sum()))
-        for safety in range(DRIVING_ACE, NUM_CARD_TYPES):
-            if unseen[safety] > 0:
-                scores.said.append(float((hands[:, 1, safety] > 0).mean()))
-                scores.uniform.append(float(uniform[safety]))
-                scores.holds.append(bool(truth[safety] > 0))
-                scores.cards_left_then.append(scores.cards_left[-1])
+    """Score the belief at a decision in a `STATE`, by the chance of the true hand and by drawn hands."""
+    truth, cards_left = state["hand"][1 - int(state["seat"])], int(state["draw_pile"])
+    start = time.thread_time()
+    hands = belief.sample(known, count, (round_number, 1 + cards_left + 200 * len(scores.bits)))
+    scores.milliseconds.append(1000 * (time.thread_time() - start))
+    true_hand = np.stack([np.zeros_like(truth), truth])[None]
+    scores.bits.append(float(np.log2(max(belief.weigh(known, true_hand)[0], 1e-9))))
+    scores.rounds.append(round_number)
+    scores.cards_left.append(cards_left)
+    unseen = np.array(known.root.hidden, np.int64) - known.root.hand[0]
+    uniform = uniform_chances(unseen, int(truth.sum()))
+    for safety in range(DRIVING_ACE, NUM_CARD_TYPES):
+        if unseen[safety] > 0:
+            scores.said.append(float((hands[:, 1, safety] > 0).mean()))
+            scores.uniform.append(float(uniform[safety]))
+            scores.holds.append(bool(truth[safety] > 0))
+            scores.cards_left_then.append(cards_left)
 
 
 # Results ----------------------------------------------------------------------------------------------------

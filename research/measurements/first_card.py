@@ -17,9 +17,9 @@ import statistics
 import sys
 import threading
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -78,27 +78,6 @@ class Args:
     """write docs/benchmarks/first_card.json and the table of research/notes/speed.md, too"""
 
 
-@dataclass(frozen=True)
-class Figures:
-    """The measurements.
-
-    Attributes:
-        browser: name and version of the browser.
-        openings: milliseconds from opening the page to the first card drawn, for each repeat.
-        files: bytes of each file that is loaded before the champion's first evaluation, raw and gzipped.
-        load: load average of the minute before the tab played, and the number of cores.
-        random_a_second: decisions per second of random play on one thread.
-        agents: milliseconds per decision of each agent, and the number of decisions.
-    """
-
-    browser: str
-    openings: list[float]
-    files: dict[str, tuple[int, int]]
-    load: tuple[float, int]
-    random_a_second: float
-    agents: dict[str, dict[str, float]]
-
-
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_arguments: Any) -> None:
         """Do not log."""
@@ -145,8 +124,15 @@ def sizes_of(files: Iterable[str]) -> dict[str, tuple[int, int]]:
     return {name: (len(content), len(gzip.compress(content, 9))) for name, content in contents.items()}
 
 
-def measure(repeats: int) -> Figures:
+def measure(repeats: int) -> dict[str, Any]:
     """Open the page repeatedly, then play in a tab.
+
+    Returns:
+        `browser`, its name and version; `openings`, milliseconds from opening the page to the first card
+        drawn, for each repeat; `files`, bytes of each file that is loaded before the champion's first
+        evaluation, raw and gzipped; `load`, load average of the minute before, and the number of cores;
+        `random_a_second`, decisions per second of random play on one thread; and `agents`, milliseconds per
+        decision of each agent and the number of decisions.
 
     Raises:
         ModuleNotFoundError: Playwright is not installed.
@@ -163,31 +149,36 @@ def measure(repeats: int) -> Figures:
         played = tab.evaluate(MEASURED, ASKED)
         version = f"Chromium {browser.version}"
         browser.close()
-    load = round(os.getloadavg()[0], 1), os.cpu_count() or 1
-    openings = [round(ms, 1) for ms, _ in result]
-    speed = float(played["random"]["decisions_a_second"])
-    return Figures(version, openings, result[-1][1], load, speed, played["agents"])
+    return {
+        "browser": version,
+        "openings": [round(ms, 1) for ms, _ in result],
+        "files": result[-1][1],
+        "load": (round(os.getloadavg()[0], 1), os.cpu_count() or 1),
+        "random_a_second": float(played["random"]["decisions_a_second"]),
+        "agents": played["agents"],
+    }
 
 
-def lines_of(figures: Figures) -> list[tuple[str, str, str]]:
+def lines_of(figures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return name, figure and target of each measurement."""
-    ms = {name: f"{one['ms']:.3g} ms" for name, one in figures.agents.items()}
-    size = f"{sum(compressed for _, compressed in figures.files.values()) / 1000:.0f} kB"
-    seconds = f"{statistics.median(figures.openings) / 1000:.2f} s"
+    ms = {name: f"{one['ms']:.3g} ms" for name, one in figures["agents"].items()}
+    size = f"{sum(compressed for _, compressed in figures['files'].values()) / 1000:.0f} kB"
+    seconds = f"{statistics.median(figures['openings']) / 1000:.2f} s"
+    speed = f"{figures['random_a_second'] / 1e6:.1f} M decisions/s"
     return [
         ("what the page loads for a table of two, compressed by gzip", size, "1 MB"),
-        (f"from opening to the first card drawn, median of {len(figures.openings)}", seconds, "1 s"),
-        ("random play in the tab, one thread", f"{figures.random_a_second / 1e6:.1f} M decisions/s", "1 M/s"),
+        (f"from opening to the first card drawn, median of {len(figures['openings'])}", seconds, "1 s"),
+        ("random play in the tab, one thread", speed, "1 M/s"),
         ("a decision of `champion` in the tab, mean", ms["champion"], "1 ms"),
         ("a decision of `champion+search` in the tab, mean", ms["champion+search"], "100 ms"),
     ]
 
 
-def write_docs(figures: Figures, page: Path) -> None:
+def write_docs(figures: Mapping[str, Any], page: Path) -> None:
     """Write the table between its marks."""
     rows = "".join(f"| {what} | {figure} | {reach} |\n" for what, figure, reach in lines_of(figures))
-    busy = "load {} on {} cores".format(*figures.load)
-    block = f"\n| {figures.browser}, {busy} | | to reach |\n|---|--:|--:|\n{rows}\n"
+    busy = "load {} on {} cores".format(*figures["load"])
+    block = f"\n| {figures['browser']}, {busy} | | to reach |\n|---|--:|--:|\n{rows}\n"
     write_blocks(page, "measurements.first_card", {"first card": block})
 
 
@@ -209,8 +200,8 @@ def main() -> None:
         figures = measure(max(1, args.repeats))
     except ModuleNotFoundError as error:
         raise MilleBornesError(f"{error.name} is missing: pip install --group dev") from None
-    Table(("what", "figure", "to reach"), lines_of(figures), figures.browser).print()
-    content = {**environment_info(), **asdict(figures)}
+    Table(("what", "figure", "to reach"), lines_of(figures), figures["browser"]).print()
+    content = {**environment_info(), **figures}
     write_json_atomically(args.out, content)
     if args.docs:
         write_json_atomically(ROOT / "docs" / "benchmarks" / "first_card.json", content)
