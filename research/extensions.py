@@ -33,7 +33,7 @@ from research.frame import OnProgress, Question, main
 from research.intervals import Interval, mean_interval, over_seeds
 from research.match_equity import equity_after, equity_table, is_extension, law_of_rounds
 from research.parts import Part, Record
-from research.pictures import COLOURS, plot_bars, styled
+from research.pictures import plot_groups, styled
 from research.positions import (
     BoolArray,
     Decisions,
@@ -341,15 +341,9 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
     for axes, what in zip(every, ("cards left", "hand"), strict=False):
         axes.set_title(f"By the {what}: {name}", fontsize=9, loc="left")
     styled(every[2], "Over never extending", ylabel="points a round")
-    for number, (name, seeds) in enumerate(results.items()):
-        plot_bars(
-            every[2],
-            [index + 0.4 * (number - 0.5) for index in range(len(POLICIES))],
-            over_never(seeds),
-            width=0.38, color=COLOURS[number], label=name, capsize=2,
-        )  # fmt: skip
+    bars = {name: over_never(seeds) for name, seeds in results.items()}
+    plot_groups(every[2], [name.replace(" with", "\nwith") for name in POLICIES], bars, width=0.95)
     every[2].axhline(0, color="#555555", linewidth=0.8)
-    every[2].set_xticks(range(len(POLICIES)), [name.replace(" with", "\nwith") for name in POLICIES])
     every[2].legend(frameon=False, fontsize=7)
 
 

@@ -28,7 +28,7 @@ from millebornes_env.errors import MissingExtraError
 from research.frame import OnProgress, Options, Question, main
 from research.intervals import over_seeds
 from research.parts import Part, Record
-from research.pictures import COLOURS, half, plot_band, plot_bars, styled
+from research.pictures import COLOURS, half, plot_band, styled
 from research.tables import Table
 from research.tallies import grouped
 
@@ -229,7 +229,8 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
     left, right = figure.subplots(1, 2)
     result = {sees: mean_interval(leads) for sees, leads in leads_of(records).items()}
     styled(left, "Search, by what it sees", ylabel="points a round")
-    plot_bars(left, list(result), list(result.values()), color=COLOURS[: len(result)], capsize=3)
+    heights, widths = [one.mean for one in result.values()], [half(one) for one in result.values()]
+    left.bar(list(result), heights, yerr=widths, color=COLOURS[: len(result)], capsize=3)
     styled(right, "PPO, by what its critic sees", xlabel="thousand decisions", ylabel="points a round")
     right.set_xscale("log")
     for (critic, of_critic), colour in zip(by_critic(records).items(), COLOURS, strict=False):

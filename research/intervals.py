@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from millebornes_env.arena.intervals import Interval, mean_interval, standard_error
+from millebornes_env.arena.intervals import NORMAL_QUANTILE, Interval, mean_interval, standard_error
 
 __all__ = ["Interval", "interquartile_mean", "mean_interval", "over_seeds", "over_sheets", "over_tasks"]
 
@@ -23,6 +23,12 @@ Statistic = Callable[..., object]
 
 DRAWS: Final = 10_000
 """Resamples of a bootstrap."""
+
+
+def of_error(mean: float, error: float) -> Interval:
+    """Return the interval of a mean with a standard error."""
+    half = NORMAL_QUANTILE * error
+    return Interval(mean, mean - half, mean + half)
 
 
 def mean_and_error(values: Float64Array) -> tuple[float, float]:

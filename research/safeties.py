@@ -35,7 +35,7 @@ from millebornes_env.games.millebornes.rules import compiled_rules
 from millebornes_env.games.millebornes.state import PLAY, StateArray
 from research.frame import OnProgress, Question, main
 from research.parts import Part, Record
-from research.pictures import COLOURS, plot_bars, styled
+from research.pictures import plot_groups, styled
 from research.positions import (
     NOTHING,
     BoolArray,
@@ -228,16 +228,12 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
         groups = over(gains, index, 1)
         names = [name for (name,), _ in sorted(over(groups, 0).items(), key=by_number)]
         styled(axes, title)
-        for number, (needed, label) in enumerate(_IN_WORDS.items()):
-            shown = [at for at, name in enumerate(names) if (name, needed) in groups]
-            plot_bars(
-                axes,
-                [at + 0.4 * (number - 0.5) for at in shown],
-                [interval(groups[names[at], needed]) for at in shown],
-                width=0.38, color=COLOURS[number], label=label, capsize=2,
-            )  # fmt: skip
+        bars = {
+            label: [interval(groups[name, needed]) if (name, needed) in groups else None for name in names]
+            for needed, label in _IN_WORDS.items()
+        }
+        plot_groups(axes, names, bars, width=0.95, rotation=25, ha="right")
         axes.axhline(0, color="#555555", linewidth=0.8)
-        axes.set_xticks(range(len(names)), names, rotation=25, ha="right")
     both[0].set_ylabel("holding - laying, points")
     both[1].legend(title="laid now, the safety", frameon=False, loc="lower right")
 

@@ -32,19 +32,18 @@ from millebornes_env.arena.intervals import NORMAL_QUANTILE
 from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.errors import MilleBornesError
 from research.frame import OnProgress, Options, Question, main
-from research.intervals import Interval, mean_interval
+from research.intervals import Interval, mean_interval, of_error
 from research.measurements.cross_play import lead_of_team
 from research.mutual_information import Float64Array, Int64Array
 from research.partners import HIDDEN, OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
-from research.pictures import COLOURS, styled
+from research.pictures import COLOURS, plot_groups, styled
 from research.tables import Table
 from research.tallies import grouped
 from research.told_cards import BLOCKS, FEATURES, KINDS, CardRecorder, bits_of_rows
 from research.watching import play_watched
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 GROUPS: Final = 100
@@ -216,14 +215,13 @@ def losses(points: Points) -> dict[str, Interval]:
     Mixed partners are compared with the mean of both kinds by themselves; their order does not matter.
     """
     agents = list(dict.fromkeys(one for one, _, _ in points))
-    result: dict[str, Interval] = {}
-    lost: dict[tuple[str, ...], Float64Array] = {}
+    lost: dict[tuple[str, str], Float64Array] = {}
     for one, other in itertools.combinations(agents, 2):
         keys = [(one, one, SEEN), (other, other, SEEN), (one, other, SEEN), (other, one, SEEN)]
         if all(key in points for key in keys):
             alone_1, alone_2, mixed_1, mixed_2 = (points[key] for key in keys)
             lost[one, other] = (alone_1 + alone_2 - mixed_1 - mixed_2) / 2
-            result[f"{one} with {other}"] = mean_interval(lost[one, other])
+    result = {f"{one} with {other}": mean_interval(more) for (one, other), more in lost.items()}
     return result | means_of("cross-play", lost) | losses_of_blind(points, agents)
 
 
@@ -236,14 +234,14 @@ def losses_of_blind(points: Points, agents: Sequence[str]) -> dict[str, Interval
             if {(agent, agent, SEEN), (agent, agent, hides)} <= set(points):
                 lost = points[agent, agent, SEEN] - points[agent, agent, hides]
                 result[f"{agent}, not seeing {hides}"] = mean_interval(lost)
-        blind = [points.get((agent, agent, hides)) for hides in (OTHERS, PARTNER)]
-        if blind[0] is not None and blind[1] is not None:
-            more[agent,] = blind[0] - blind[1]
+        others, partner = (points.get((agent, agent, hides)) for hides in (OTHERS, PARTNER))
+        if others is not None and partner is not None:
+            more[agent,] = others - partner
             result[f"{agent}, the partner's more than others"] = mean_interval(more[agent,])
     return result | means_of("the partner's more than others", more)
 
 
-def means_of(what: str, lost: Mapping[tuple[str, ...], Float64Array]) -> dict[str, Interval]:
+def means_of(what: str, lost: Mapping[Any, Float64Array]) -> dict[str, Interval]:
     """Return the means over all agents, and over the run folders among them."""
     learned = [points for agents, points in lost.items() if all(map(is_path, agents))]
     groups = {"all": list(lost.values()), "run folders": learned if len(learned) < len(lost) else []}
@@ -273,7 +271,16 @@ def tables(records: Sequence[Record]) -> list[Table]:
 def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Plot bits of discards on the left, and lost points on the right."""
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    _draw_bits(left, told_by(records))
+    told = told_by(records)
+    bars = {
+        agent: [of_error(of_agent[name]["told"], of_agent[name]["error"]) for name in FEATURES]
+        for (agent, kind), of_agent in told.items()
+        if kind == "discard"
+    }
+    plot_groups(left, list(FEATURES), bars, fontsize=8)
+    left.axhline(0, color="#777777", linewidth=0.8)
+    styled(left, "What a discard tells about the hand", ylabel="bits")
+    left.legend(frameon=False, fontsize=8)
     result = losses(points_of(records))
     indices = list(range(len(result)))[::-1]
     means = [interval.mean for interval in result.values()]
@@ -284,31 +291,11 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
     styled(right, "What partners lose", xlabel="points a round")
 
 
-def _draw_bits(axes: Axes, bits: Told) -> None:
-    agents = [agent for agent, kind in bits if kind == "discard"]
-    width = 0.8 / max(1, len(agents))
-    for number, agent in enumerate(agents):
-        result = bits[agent, "discard"]
-        positions = [index + (number - (len(agents) - 1) / 2) * width for index in range(len(FEATURES))]
-        told = [result[name]["told"] for name in FEATURES]
-        errors = [NORMAL_QUANTILE * result[name]["error"] for name in FEATURES]
-        axes.bar(positions, told, width, yerr=errors, color=COLOURS[number], label=agent, capsize=2)
-    axes.axhline(0, color="#777777", linewidth=0.8)
-    axes.set_xticks(range(len(FEATURES)), list(FEATURES), fontsize=8)
-    styled(axes, "What a discard tells about the hand", ylabel="bits")
-    axes.legend(frameon=False, fontsize=8)
-
-
 QUESTION: Final = Question(
     "signalling",
     "Do partners signal by their discards?",
-    Args,
-    parts,
-    measure,
-    tables,
-    plot,
-    size=(12.0, 5.0),
-)
+    Args, parts, measure, tables, plot, size=(12.0, 5.0),
+)  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main(QUESTION))

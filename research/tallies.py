@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.intervals import NORMAL_QUANTILE, Interval
+from research.intervals import Interval, of_error
 from research.parts import Record
 
 Key = TypeVar("Key")
@@ -94,8 +94,7 @@ def interval(tally: Tally) -> Interval:
     if count < 2:
         return Interval(mean, None, None)
     variance = max(squares - count * mean * mean, 0.0) / (count - 1)
-    half = NORMAL_QUANTILE * (variance / count) ** 0.5
-    return Interval(mean, mean - half, mean + half)
+    return of_error(mean, (variance / count) ** 0.5)
 
 
 def banded(values: npt.NDArray[Any], bounds: Sequence[int]) -> list[str]:

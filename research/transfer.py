@@ -23,11 +23,11 @@ import numpy as np
 
 from millebornes_env import edition, editions
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.arena.intervals import NORMAL_QUANTILE, standard_error
+from millebornes_env.arena.intervals import standard_error
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import MilleBornesError, shown
 from research.frame import OnProgress, Options, Question, by_default, main
-from research.intervals import Interval, over_seeds
+from research.intervals import Interval, of_error, over_seeds
 from research.parts import Part, Record
 from research.pictures import styled
 from research.tables import Table
@@ -202,8 +202,7 @@ def _elo(met: Sequence[Sequence[Mapping[str, float]]], matches: float) -> Interv
     slope = ELO_OF_ODDS / math.log(10.0)
     every = [one for of_seed in met for one in of_seed]
     errors = [slope * one["error"] / max(one["share"] * (1 - one["share"]), 1e-3) for one in every]
-    half = NORMAL_QUANTILE * math.hypot(*errors) / len(errors)
-    by_deals = Interval(mean, mean - half, mean + half)
+    by_deals = of_error(mean, math.hypot(*errors) / len(errors))
     if len(each) < FEWEST_SEEDS:
         return by_deals
     by_seeds = over_seeds(each)

@@ -34,14 +34,14 @@ from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import MilleBornesError, shown
 from research.frame import OnProgress, Options, Question, main
+from research.intervals import Interval, of_error
 from research.parts import Part, Record
-from research.pictures import COLOURS, styled
+from research.pictures import plot_groups, styled
 from research.tables import Table
 from research.tallies import grouped
 from research.watching import CommonPile, play_watched
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PRECISION: Final = 10.0
@@ -191,6 +191,11 @@ class Way:
     rounds_error: float
     seconds: float
 
+    @property
+    def needed(self) -> Interval:
+        """The rounds with their 95 % interval."""
+        return of_error(self.rounds, self.rounds_error)
+
     def saved(self, plain: Way) -> tuple[float, float]:
         """Return the factor of rounds saved over another way, and half the width of its 95 % interval."""
         ratio = plain.rounds / self.rounds
@@ -237,9 +242,8 @@ def _table(pair: str, found: Sequence[Way]) -> Table:
     rows = []
     for way in found:
         saved = "" if plain is None else f"{way.saved(plain)[0]:.2f}x ± {way.saved(plain)[1]:.2f}"
-        needed = f"{way.rounds:,.0f} ± {NORMAL_QUANTILE * way.rounds_error:,.0f}"
         mean = f"{way.mean:+.1f} ± {way.error:.1f}"
-        rows.append((way.cards, way.luck, mean, needed, saved, f"{way.seconds:.2f}"))
+        rows.append((way.cards, way.luck, mean, way.needed.text(",.0f"), saved, f"{way.seconds:.2f}"))
     headings = (
         *("cards", "taken off", "points a round, ± standard error"),
         *(f"rounds to a standard error of {PRECISION:.0f}", "saved", "processor seconds for them"),
@@ -252,27 +256,14 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
     pairs = by_pair(records)
     panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
     for axes, (pair, found) in zip(panels, pairs.items(), strict=True):
-        _plot_pair(axes, found)
+        bars = {luck: [way.needed for way in found if way.luck == luck] for luck in LUCK}
+        shown = plot_groups(axes, list(dict.fromkeys(way.cards for way in found)), bars)
+        for heights, of_luck in zip(shown, bars.values(), strict=True):
+            axes.bar_label(heights, [f"{one.mean:,.0f}" for one in of_luck], fontsize=7, padding=2)
         styled(axes, pair, yscale="log")
         axes.grid(axis="x", visible=False)
     panels[0].set_ylabel(f"rounds to a standard error of {PRECISION:.0f} points")
     panels[-1].legend(title="taken off", frameon=False, loc="upper right")
-
-
-def _plot_pair(axes: Axes, found: Sequence[Way]) -> None:
-    width = 0.8 / len(LUCK)
-    cards = list(dict.fromkeys(way.cards for way in found))
-    for number, luck in enumerate(LUCK):
-        bars = [way for way in found if way.luck == luck]
-        heights = axes.bar(
-            [index + (number - 0.5) * width for index in range(len(bars))],
-            [way.rounds for way in bars],
-            width,
-            yerr=[NORMAL_QUANTILE * way.rounds_error for way in bars],
-            color=COLOURS[number], label=luck, capsize=2,
-        )  # fmt: skip
-        axes.bar_label(heights, [f"{way.rounds:,.0f}" for way in bars], fontsize=7, padding=2)
-    axes.set_xticks(range(len(cards)), cards)
 
 
 QUESTION: Final = Question(

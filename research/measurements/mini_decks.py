@@ -23,7 +23,7 @@ from millebornes_env import edition, mini_decks
 from millebornes_env.games.millebornes.cards import CARD_NAMES
 from millebornes_env.solving.deck import Solvable, solvable
 from millebornes_env.solving.equilibrium.agent import FOLDER
-from millebornes_env.solving.policies import TablePolicy, read_policy
+from millebornes_env.solving.policies import read_policy
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Judgement, Uniform, judge, judge_tree
 from research.pages import write_blocks
@@ -50,14 +50,12 @@ class Row:
     Attributes:
         game: the deck.
         uniform: evaluation of random play.
-        policy: the shipped policy, or None.
-        judged: evaluation of that policy.
+        judged: evaluation of the shipped policy, or None.
         about: results of the solver: `value`, its bounds `between`, `made_by`.
     """
 
     game: Solvable
     uniform: Judgement
-    policy: TablePolicy | None
     judged: Judgement | None
     about: dict[str, Any]
 
@@ -68,12 +66,12 @@ def row_of(name: str) -> Row:
     path = FOLDER / f"{name}.npz"
     start = time.process_time()
     if not path.is_file():
-        row = Row(game, judge(game, Uniform()), None, None, solved(name))
+        row = Row(game, judge(game, Uniform()), None, solved(name))
     else:
         tree = Grower(game).whole()
         policy = read_policy(path, tree)
         uniform = judge_tree(tree, Uniform().weights(tree), "uniform")
-        row = Row(game, uniform, policy, judge_tree(tree, policy.weights(tree), name), policy.about)
+        row = Row(game, uniform, judge_tree(tree, policy.weights(tree), name), policy.about)
     print(f"{name}: {time.process_time() - start:.1f} s of processor time")
     return row
 
@@ -148,9 +146,9 @@ def table_of_policies(rows: list[Row]) -> str:
     ]
     lines += [
         f"| `{row.game.name}` | {row.judged.nash_conv:.1e} | {100 * row.judged.of_range:.1e} | "
-        f"{row.policy.about['made_by']} |"
+        f"{row.about['made_by']} |"
         for row in rows
-        if row.policy is not None and row.judged is not None
+        if row.judged is not None
     ]
     return "\n".join(lines) + "\n"
 

@@ -203,15 +203,9 @@ class Mds(OtherSearchAgent):
         return best
 
     def prior(self, roots: StateArray, number: int, actions: Int64Array) -> Float64Array:
-        """Return the probabilities of actions under the agent that is searched over.
+        """Return the probabilities, float64[n], of actions under the agent that is searched over.
 
-        Args:
-            roots: STATE[N], games as their seats know them.
-            number: index of the game.
-            actions: int64[n], the agent's own choice first.
-
-        Returns:
-            float64[n].
+        The first action, int64[n], is the agent's own choice; `roots` are games as their seats know them.
         """
         result = np.zeros(len(actions))
         result[0] = 1.0
@@ -230,16 +224,7 @@ def network_prior(
     actions: Int64Array,
     found: Float64Array,
 ) -> None:
-    """Compute the probabilities that a network gives to actions of its seat.
-
-    Args:
-        roots: STATE[N], games as their seats know them.
-        number: index of the game.
-        rules: rules of the table.
-        options: options of the network.
-        actions: int64[n], legal actions.
-        found: float64[n], overwritten with the probabilities.
-    """
+    """Write the probabilities float64[n] that a network gives to legal actions int64[n] of its seat."""
     root, units = roots[number], stack_array(np.float32, SCRATCH_SIZE)
     mask = stack_array(np.int8, MAX_ACTIONS)[: num_actions(rules.teams)]
     write_mask(root, rules, mask)
