@@ -41,34 +41,23 @@ class Args:
     """only report finished and remaining parts"""
 
 
-def question_of(name: str) -> Question[Any]:
-    """Import a question by its name."""
-    question: Question[Any] = importlib.import_module(f"research.{name}").QUESTION
-    return question
-
-
-def chosen(args: Args) -> tuple[str, ...]:
-    """Return the names of the questions to answer.
+def answer_all(args: Args) -> int:
+    """Answer the questions; return the number of failures.
 
     Raises:
         MilleBornesError: there is no question with a given name.
     """
     if unknown := [name for name in args.only if name not in QUESTIONS]:
         raise MilleBornesError(f"--only {shown(unknown[0])}: the questions are {', '.join(QUESTIONS)}")
-    return args.only or QUESTIONS
-
-
-def answer_all(args: Args) -> int:
-    """Answer the questions; return the number of failures."""
-    failed = 0
-    for number, name in enumerate(names := chosen(args), 1):
+    names, failed = args.only or QUESTIONS, 0
+    given = dataclasses.asdict(args)
+    del given["only"]
+    for number, name in enumerate(names, 1):
         print(f"{number} of {len(names)}: {name}", flush=True)
         try:
-            question = question_of(name)
-            given = dataclasses.asdict(args)
-            del given["only"]
+            question: Question[Any] = importlib.import_module(f"research.{name}").QUESTION
             answer(question, question.options(**given))
-        except (MilleBornesError, OSError, ValueError, ModuleNotFoundError) as error:
+        except (OSError, ValueError, ModuleNotFoundError) as error:
             failed += 1
             print_error(f"{name}: {sentence(error)}")
     return failed

@@ -22,16 +22,16 @@ import numpy as np
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.games.millebornes.actions import CLAIM_COUP_FOURRE, PASS
 from millebornes_env.games.millebornes.cards import CARD_NAMES, safety_against
-from millebornes_env.games.millebornes.state import CLAIM, StateArray
+from millebornes_env.games.millebornes.state import CLAIM
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.values import Uniform
 from research.frame import OnProgress, Question, main
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
-from research.positions import BoolArray, Float64Array, RolloutOptions, find_decisions, player, roll_out
+from research.positions import Float64Array, RolloutOptions, find_decisions, player, roll_out
 from research.solved import Solved, continued, solved
 from research.tables import Table
-from research.tallies import banded, interval, merged, over, tallied
+from research.tallies import banded, by_number, interval, merged, over, tallied
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,8 +76,8 @@ def parts(options: Args) -> list[Part]:
     """Return a part for each deck and bonus, and for each seed of the full game."""
     config = {"edition": options.edition, **options.rollouts(few=40)}
     bonuses = BONUSES[:1] if options.quick else BONUSES
-    decks = [*(DECKS[:2] if options.quick else DECKS)]
-    decks += [f"{DECKS[0]}+points_per_coup_fourre={bonus}" for bonus in bonuses]
+    decks: tuple[str, ...] = DECKS[:2] if options.quick else DECKS
+    decks += tuple(f"{DECKS[0]}+points_per_coup_fourre={bonus}" for bonus in bonuses)
     exact = [Part(f"deck-{number}", options.seed, {"deck": deck}) for number, deck in enumerate(decks)]
     return [*exact, *(Part(f"full-{seed}", seed, config, 4.0) for seed in options.all_seeds)]
 
@@ -95,23 +95,16 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 def of_deck(deck: str) -> dict[str, Any]:
     """Measure the gains at all information sets of a deck with a possible coup fourré.
 
-    Args:
-        deck: a deck that can be solved, without an extension.
-
     Raises:
-        MilleBornesError: it has an extension, whose decisions cannot be distinguished from claims here.
+        MilleBornesError: the deck has an extension, whose decisions cannot be distinguished from claims here.
     """
     if solvable(deck).rules.extended_target:
         raise MilleBornesError(f"{deck!r} has an extension; override it with extended_target=0")
     result = solved(deck)
     weights = {"equilibrium": result.weights, "uniform": Uniform().weights(result.tree)}
+    bonus = result.game.rules.points_per_coup_fourre
     rows = {name: claims_against(result, weights[name]) for name in OPPONENTS}
-    return {
-        "deck": deck,
-        "bonus": result.game.rules.points_per_coup_fourre,
-        "nash_conv": result.nash_conv,
-        **rows,
-    }
+    return {"deck": deck, "bonus": bonus, "nash_conv": result.nash_conv, **rows}
 
 
 def claims_against(found: Solved, weights: tuple[Float64Array, Float64Array]) -> dict[str, Any]:
@@ -151,17 +144,11 @@ def claims_against(found: Solved, weights: tuple[Float64Array, Float64Array]) ->
 # In full games ----------------------------------------------------------------------------------------------
 
 
-def may_claim(states: StateArray) -> BoolArray:
-    """Return True for decisions to claim a coup fourré or not."""
-    asked: BoolArray = states["phase"] == CLAIM
-    return asked
-
-
 def of_full_game(config: Mapping[str, Any], seed: int, on_progress: OnProgress) -> dict[str, Any]:
     """Measure the gains by rollouts, in rounds of an agent against itself."""
     who = player(config["agent"], config["edition"], seed)
     count, redeals = config["positions"], config["redeals"]
-    result = find_decisions(who, may_claim, count, 3 * count, seed)
+    result = find_decisions(who, lambda states: states["phase"] == CLAIM, count, 3 * count, seed)
     actions = np.tile(np.array([CLAIM_COUP_FOURRE, PASS]), (len(result.states), 1))
     points = roll_out(who, result.states, actions, redeals, seed, on_progress=on_progress)
     means, errors = gains_of(points)
@@ -198,9 +185,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
     decks = [record.result for record in records if "bonus" in record.result]
     full = [record.result for record in records if "gains" in record.result]
     result = [table_of_decks(decks)] if decks else []
-    if full:
-        result += [table_of_full_game(full), table_of_checks(full)]
-    return result
+    return [*result, table_of_full_game(full), table_of_checks(full)] if full else result
 
 
 def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
@@ -212,37 +197,24 @@ def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
             cells = [f"{row[key]:+.1f}" if key in row else "" for key in ("least", "mean", "most")]
             rows.append(
                 (f"`{deck['deck']}`", name, str(deck["bonus"]), f"{row['sets']:,}", f"{row['reached']:,}",
-                 *cells,
-                 f"{row.get('better', 0):,}", f"{row['rare']:,}")
+                 *cells, f"{row.get('better', 0):,}", f"{row['rare']:,}")
             )  # fmt: skip
     headings = (
-        "deck",
-        "opponent",
-        "bonus",
-        "sets",
-        "reached",
-        "least",
-        "mean",
-        "most",
-        "declining better",
-        "... where rare",
+        *("deck", "opponent", "bonus", "sets", "reached", "least", "mean", "most"),
+        *("declining better", "... where rare"),
     )
-    return Table(headings, tuple(rows), "Claiming - declining, points, exact", text_columns=2)
+    return Table(headings, rows, "Claiming - declining, points, exact", text_columns=2)
 
 
 def table_of_full_game(full: Sequence[Mapping[str, Any]]) -> Table:
     """Build the table of the gain of claiming in full games, by safety and by cards left."""
     gains = merged(one["gains"] for one in full)
-    groups = [*sorted(over(gains, 0).items()), *sorted(over(gains, 1).items(), key=_first_number)]
+    groups = [item for index in (0, 1) for item in sorted(over(gains, index).items(), key=by_number)]
     groups.append((("all",), over(gains)[()]))
     rows = [(labels[0], f"{tally[0]:,.0f}", interval(tally).text("+.0f")) for labels, tally in groups]
     return Table(
-        ("safety, or cards left", "positions", "claiming - declining"), tuple(rows), "Full game, by rollouts"
+        ("safety, or cards left", "positions", "claiming - declining"), rows, "Full game, by rollouts"
     )
-
-
-def _first_number(item: tuple[tuple[str, ...], Any]) -> int:
-    return int(item[0][0].split()[0])
 
 
 def table_of_checks(full: Sequence[Mapping[str, Any]]) -> Table:
@@ -267,12 +239,8 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
     styled(left, "Full game", xlabel="claiming - declining, points", ylabel="positions")
     left.hist(means, bins=40, color=COLOURS[0])
     left.axvline(0, color="#555555", linewidth=0.8)
-    styled(
-        right,
-        f"{DECKS[0]}, by the bonus",
-        xlabel="points for a coup fourré",
-        ylabel="least gain of claiming, points",
-    )
+    title, below = f"{DECKS[0]}, by the bonus", "points for a coup fourré"
+    styled(right, title, xlabel=below, ylabel="least gain of claiming, points")
     for number, name in enumerate(OPPONENTS):
         shown = sorted(
             (record.result["bonus"], record.result[name]["least"])
@@ -289,13 +257,8 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
 QUESTION = Question(
     "coup_fourre",
     "Is it ever right to decline a coup fourré?",
-    Args,
-    parts,
-    measure,
-    tables,
-    plot,
-    size=(10.0, 4.0),
-)
+    Args, parts, measure, tables, plot, size=(10.0, 4.0),
+)  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main(QUESTION))

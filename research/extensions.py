@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy import ndimage
 
 from millebornes_env import vector_env
 from millebornes_env.arena.match import agent_seed
@@ -29,10 +30,10 @@ from millebornes_env.games.millebornes.cards import KM as KM_OF_CARDS
 from millebornes_env.games.millebornes.cards import NUM_DISTANCES
 from millebornes_env.games.millebornes.state import EXTENSION, StateArray
 from research.frame import OnProgress, Question, main
-from research.intervals import mean_interval, over_seeds
+from research.intervals import Interval, mean_interval, over_seeds
 from research.match_equity import equity_after, equity_table, is_extension, law_of_rounds
 from research.parts import Part, Record
-from research.pictures import COLOURS, styled
+from research.pictures import plot_groups, styled
 from research.positions import (
     BoolArray,
     Decisions,
@@ -44,7 +45,7 @@ from research.positions import (
     roll_out,
 )
 from research.tables import Table
-from research.tallies import NONE, Tally, interval, merged, over, tallied
+from research.tallies import NONE, Tally, grouped, interval, merged, over, tallied
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,11 +69,13 @@ BANDS: Final = (KM, CARDS, HAND)
 SCORES: Final = ((0, 0), (4000, 0), (0, 4000), (4200, 4200))
 """Match scores, own and the opponent's, at which the choice is evaluated."""
 CHOICES: Final = {EXTEND: "extends", FINISH: "finishes"}
-POLICIES: Final = ("never", "always", "threshold", "threshold with hand", "agent")
+POLICIES: Final = ("always", "threshold", "threshold with hand", "agent")
 FEWEST: Final = 10
 """Least number of decisions of a group in a table."""
 AT_ONCE: Final = 2048
 _ANOTHER_SEED: Final = 1 << 33
+Results = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Results of all seeds, by rules."""
 Bands = npt.NDArray[np.int64]
 Grid = npt.NDArray[np.bool_]
 Extends = Callable[[StateArray], BoolArray]
@@ -111,15 +114,16 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         who, result, config, part.seed, lambda share: on_progress(share / 2)
     )
     bands = bands_of(result.states)
-    labels = [names_of(ends, indices) for ends, indices in zip(BANDS, bands, strict=True)]
+    labels = [[str(ends[band]) for band in indices] for ends, indices in zip(BANDS, bands, strict=True)]
     grids = {
         "threshold": threshold_grid(points, bands[:2]),
         "threshold with hand": threshold_grid(points, bands),
     }
+    policies = {"always": always, **{name: by_threshold(grid) for name, grid in grids.items()}, "agent": None}
     compared = {}
-    for number, name in enumerate(POLICIES[1:]):
-        compared[name] = list(compare(who, policy(name, grids.get(name)), config["deals"], part.seed))
-        on_progress(0.5 + (number + 1) / (2 * len(POLICIES[1:])))
+    for number, (name, extends) in enumerate(policies.items(), 1):
+        compared[name] = list(compare(who, extends, config["deals"], part.seed))
+        on_progress(0.5 + number / (2 * len(policies)))
     return {
         "by_cards": tallied(labels[:2], points),
         "by_hand": tallied(labels[::2], points),
@@ -165,11 +169,6 @@ def bands_of(states: StateArray) -> tuple[Bands, ...]:
     )
 
 
-def names_of(ends: Sequence[int], bands: Bands) -> list[str]:
-    """Return the names of bands: their lower ends."""
-    return [str(ends[band]) for band in bands.tolist()]
-
-
 def threshold_grid(gains: Float64Array, bands: Sequence[Bands]) -> Grid:
     """Compute the bands in which extending wins more on average, with neighbours at half weight.
 
@@ -182,38 +181,29 @@ def threshold_grid(gains: Float64Array, bands: Sequence[Bands]) -> Grid:
     """
     sums = np.zeros([len(ends) for ends in BANDS[: len(bands)]])
     np.add.at(sums, tuple(bands), gains)
-    smooth = sums.copy()
-    for axis, size in enumerate(sums.shape):
-        lower, upper = ([slice(None)] * sums.ndim for _ in range(2))
-        lower[axis], upper[axis] = slice(0, size - 1), slice(1, size)
-        smooth[tuple(lower)] += sums[tuple(upper)] / 2
-        smooth[tuple(upper)] += sums[tuple(lower)] / 2
-    grid: Grid = smooth > 0
+    neighbours = [
+        ndimage.convolve1d(sums, (0.5, 0.0, 0.5), axis=axis, mode="constant") for axis in range(sums.ndim)
+    ]
+    grid: Grid = sums + sum(neighbours) > 0
     return grid
 
 
 # Policies against each other --------------------------------------------------------------------------------
 
 
-def policy(name: str, grid: Grid | None = None) -> Extends | None:
-    """Return one of `POLICIES`; None for the agent's own policy.
+def never(states: StateArray) -> BoolArray:
+    """Never extend."""
+    return np.zeros(len(states), np.bool_)
 
-    Args:
-        name: name of the policy.
-        grid: result of `threshold_grid`, for policies that use one.
-    """
-    if grid is not None:
 
-        def by_threshold(states: StateArray) -> BoolArray:
-            extends: BoolArray = grid[bands_of(states)[: grid.ndim]]
-            return extends
+def always(states: StateArray) -> BoolArray:
+    """Extend always."""
+    return np.ones(len(states), np.bool_)
 
-        return by_threshold
-    chosen: dict[str, Extends] = {
-        "never": lambda states: np.zeros(len(states), np.bool_),
-        "always": lambda states: np.ones(len(states), np.bool_),
-    }
-    return chosen.get(name)
+
+def by_threshold(grid: Grid) -> Extends:
+    """Return the policy that extends in the bands of a `threshold_grid`."""
+    return lambda states: grid[bands_of(states)[: grid.ndim]]
 
 
 def compare(who: Player, one: Extends | None, deals: int, seed: int) -> tuple[float, float]:
@@ -221,7 +211,7 @@ def compare(who: Player, one: Extends | None, deals: int, seed: int) -> tuple[fl
 
     Args:
         who: the player of all other decisions, in both seats.
-        one: the policy.
+        one: the policy; None: the player's own.
         deals: number of deals, two rounds each.
         seed: seed of the deals, which are not those of the surface.
     """
@@ -240,7 +230,6 @@ def play_round(who: Player, one: Extends | None, seat: int, deals: int, seed: in
     env = vector_env(deals, who.edition, players=2, episode="round", autoreset_mode="disabled")
     observations, _ = env.reset(seed=seed)
     live, leads = np.ones(deals, np.bool_), np.zeros(deals)
-    never = policy("never")
     while live.any():
         actions = who.agent.act(observations["observation"], observations["action_mask"])
         games = env.get_states()
@@ -260,47 +249,48 @@ def play_round(who: Player, one: Extends | None, seat: int, deals: int, seed: in
 # What was found ---------------------------------------------------------------------------------------------
 
 
-def by_rules(records: Sequence[Record]) -> dict[str, list[Mapping[str, Any]]]:
+def by_rules(records: Sequence[Record]) -> Results:
     """Return the results of all seeds, by rules."""
-    result: dict[str, list[Mapping[str, Any]]] = {}
-    for record in records:
-        result.setdefault(record.part.config["rules"], []).append(record.result)
-    return result
+    by_name = grouped(records, lambda record: str(record.part.config["rules"]))
+    return {name: [record.result for record in of_rules] for name, of_rules in by_name.items()}
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """Build the table of policies, and the table of the surface for each set of rules."""
-    result = [table_of_policies(by_rules(records))]
-    for name, results in by_rules(records).items():
-        by_cards, by_hand = (merged(one[key] for one in results) for key in ("by_cards", "by_hand"))
-        result.append(table_of_surface(f"by the cards left: {name}", by_cards, "cards", CARDS))
-        result.append(table_of_surface(f"by km in the own hand: {name}", by_hand, "km in hand", HAND))
-    result.append(table_of_scores(by_rules(records)))
-    return result
+    results = by_rules(records)
+    surfaces = []
+    for name, seeds in results.items():
+        by_cards, by_hand = (merged(one[key] for one in seeds) for key in ("by_cards", "by_hand"))
+        surfaces.append(table_of_surface(f"by the cards left: {name}", by_cards, "cards", CARDS))
+        surfaces.append(table_of_surface(f"by km in the own hand: {name}", by_hand, "km in hand", HAND))
+    return [table_of_policies(results), *surfaces, table_of_scores(results)]
 
 
-def table_of_policies(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
+def over_never(seeds: Sequence[Mapping[str, Any]]) -> list[Interval]:
+    """Return the points a round of each policy over never extending."""
+    return [over_seeds([one["over_never"][name][0] for one in seeds]) for name in POLICIES]
+
+
+def table_of_policies(results: Results) -> Table:
     """Build the table of points per round over never extending."""
     rows = []
     for name, seeds in results.items():
         chosen = merged(one["by_choice"] for one in seeds)
         extended = chosen.get((CHOICES[EXTEND],), NONE)[0] / over(chosen)[()][0]
         gains = [cell(chosen, CHOICES[choice]) for choice in (EXTEND, FINISH)]
-        cells = [
-            over_seeds([one["over_never"][other][0] for one in seeds]).text("+.1f") for other in POLICIES[1:]
-        ]
         asked = np.mean([one["decisions_in_a_round"] for one in seeds])
+        cells = (one.text("+.1f") for one in over_never(seeds))
         rows.append((name, f"{asked:.2f}", f"{100 * extended:.0f}", *gains, *cells))
     headings = ("decisions in a round", "agent extends, %", "a gain of, there", "and elsewhere")
     title = "What extending wins more, in points, and points a round of policies over never extending"
-    return Table(("rules", *headings, *POLICIES[1:]), tuple(rows), title)
+    return Table(("rules", *headings, *POLICIES), rows, title)
 
 
 def table_of_surface(
     title: str, surface: Mapping[tuple[str, ...], Tally], what: str, columns: Sequence[int]
 ) -> Table:
     """Build the table of the gain of extending in points, by the opponent's km and a second feature."""
-    rows = tuple((km_band(km), *(cell(surface, str(km), str(column)) for column in columns)) for km in KM)
+    rows = [(km_band(km), *(cell(surface, str(km), str(column)) for column in columns)) for km in KM]
     headings = ("opponent's km", *(f"{column}+ {what}" for column in columns))
     return Table(headings, rows, f"Extending - finishing, points, {title}")
 
@@ -310,13 +300,19 @@ def km_band(lower: int) -> str:
     return f"{lower}+" if lower else "0"
 
 
+def known(surface: Mapping[tuple[str, ...], Tally], *labels: str) -> Interval | None:
+    """Return a mean and its interval; None for few decisions."""
+    tally = surface.get(labels, NONE)
+    return interval(tally) if tally[0] >= FEWEST else None
+
+
 def cell(surface: Mapping[tuple[str, ...], Tally], *labels: str) -> str:
     """Return the text of a mean and its interval; empty for few decisions."""
-    tally = surface.get(labels)
-    return "" if tally is None or tally[0] < FEWEST else interval(tally).text("+.0f")
+    mean = known(surface, *labels)
+    return "" if mean is None else mean.text("+.0f")
 
 
-def table_of_scores(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
+def table_of_scores(results: Results) -> Table:
     """Build the table of the share of bands in which extending wins more matches, by score."""
     rows = []
     for name, seeds in results.items():
@@ -331,7 +327,7 @@ def table_of_scores(results: Mapping[str, list[Mapping[str, Any]]]) -> Table:
     title = (
         "Extending - finishing in % of a match at a score; % of the decisions in bands in which it wins more"
     )
-    return Table(headings, tuple(rows), title)
+    return Table(headings, rows, title)
 
 
 def plot(figure: Figure, records: Sequence[Record]) -> None:
@@ -344,41 +340,25 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
     plot_surface(figure, every[1], by_hand, "km in the own hand", HAND)
     for axes, what in zip(every, ("cards left", "hand"), strict=False):
         axes.set_title(f"By the {what}: {name}", fontsize=9, loc="left")
-    draw_policies(every[2], results)
+    styled(every[2], "Over never extending", ylabel="points a round")
+    bars = {name: over_never(seeds) for name, seeds in results.items()}
+    plot_groups(every[2], [name.replace(" with", "\nwith") for name in POLICIES], bars, width=0.95)
+    every[2].axhline(0, color="#555555", linewidth=0.8)
+    every[2].legend(frameon=False, fontsize=7)
 
 
 def plot_surface(
     figure: Figure, axes: Any, surface: Mapping[tuple[str, ...], Tally], what: str, columns: Sequence[int]
 ) -> None:
     """Plot the gain of extending as colours."""
-    values = np.full((len(KM), len(columns)), np.nan)
-    for row, km in enumerate(KM):
-        for index, column in enumerate(columns):
-            tally = surface.get((str(km), str(column)))
-            if tally is not None and tally[0] >= FEWEST:
-                values[row, index] = interval(tally).mean
+    cells = [[known(surface, str(km), str(column)) for column in columns] for km in KM]
+    values = [[np.nan if mean is None else mean.mean for mean in row] for row in cells]
     drawn = axes.imshow(values, origin="lower", cmap="RdBu", vmin=-500, vmax=500, aspect="auto")
     styled(axes, xlabel=what, ylabel="opponent's km")
     axes.grid(visible=False)
     axes.set_xticks(range(len(columns)), [f"{column}+" for column in columns])
     axes.set_yticks(range(len(KM)), [km_band(km) for km in KM])
     figure.colorbar(drawn, ax=axes, label="extending - finishing, points", extend="both")
-
-
-def draw_policies(axes: Any, results: Mapping[str, list[Mapping[str, Any]]]) -> None:
-    """Plot the points over never extending as bars."""
-    styled(axes, "Over never extending", ylabel="points a round")
-    for number, (name, seeds) in enumerate(results.items()):
-        result = [over_seeds([one["over_never"][other][0] for one in seeds]) for other in POLICIES[1:]]
-        axes.bar(
-            [index + 0.4 * (number - 0.5) for index in range(len(result))],
-            [one.mean for one in result],
-            yerr=[0.0 if one.low is None else one.half_width for one in result],
-            width=0.38, color=COLOURS[number], label=name, capsize=2,
-        )  # fmt: skip
-    axes.axhline(0, color="#555555", linewidth=0.8)
-    axes.set_xticks(range(len(POLICIES) - 1), [name.replace(" with", "\nwith") for name in POLICIES[1:]])
-    axes.legend(frameon=False, fontsize=7)
 
 
 QUESTION = Question(

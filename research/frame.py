@@ -10,7 +10,6 @@ import dataclasses
 import json
 import os
 import shlex
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from millebornes_env._util.files import locked, new_figure, remove_drafts, save_
 from millebornes_env._util.versions import versions
 from millebornes_env.cli.console import progress_console, read_options
 from millebornes_env.errors import MilleBornesError, MissingExtraError
-from research.pages import write_block
+from research.pages import write_blocks
 from research.parts import Part, Parts, Record
 from research.tables import Table
 
@@ -119,13 +118,11 @@ def main(question: Question[Any], arguments: Sequence[str] | None = None) -> int
     Returns:
         The exit status: 0; 2 if an option or a file is invalid; 128 plus the signal's number after a signal.
     """
-    given = sys.argv[1:] if arguments is None else list(arguments)
 
-    def command() -> int:
-        prog = f"python -m research.{question.name}"
+    def command() -> None:
         about = getattr(question.measure, "__globals__", {}).get("__doc__") or question.title
-        answer(question, read_options(question.options, prog, given, about))
-        return 0
+        prog = f"python -m research.{question.name}"
+        answer(question, read_options(question.options, prog, arguments, about))
 
     return run_command(command, stopped=STOPPED)
 
@@ -185,10 +182,7 @@ def command_of(question: Question[OptionsT], options: OptionsT) -> str:
     words = ["python", "-m", f"research.{question.name}"]
     for field in dataclasses.fields(options):
         value = getattr(options, field.name)
-        default = field.default
-        if field.default_factory is not dataclasses.MISSING:
-            default = field.default_factory()
-        if field.name in _NO_EFFECT or value == default:
+        if field.name in _NO_EFFECT or value == field.default:
             continue
         name = option_name(field.name)
         if isinstance(value, bool):
@@ -271,13 +265,6 @@ def write_docs(
 ) -> None:
     """Write docs/research/NAME.json, docs/images/research_NAME.png and the block of the page.
 
-    Args:
-        question: the question.
-        options: options of the command.
-        records: records of the finished parts.
-        tables: tables of the records.
-        parts: number of parts.
-
     Raises:
         MilleBornesError: the page has no marks for the block.
         OSError: a file could not be written.
@@ -285,10 +272,17 @@ def write_docs(
     figures = DOCS / "research" / f"{question.name}.json"
     picture = DOCS / "images" / f"research_{question.name}.png"
     blocks = [table.markdown() for table in tables]
-    no_picture = ""
-    if question.plot is not None:
-        no_picture = save_picture(picture, lambda: _plotted(question, records))
+    written = f"{question.page} and {figures}"
+    if (plot := question.plot) is not None:
+
+        def draw() -> Figure:
+            figure = new_figure(*question.size, layout="constrained")
+            plot(figure, records)
+            return figure
+
+        no_picture = save_picture(picture, draw)
         warn(no_picture)
+        written += "" if no_picture else f" and {picture}"
         blocks.append(f"![{question.title}]({_link(picture, question.page)})\n")
     run = _describe_run(question, options, records, parts)
     blocks.append(f"{run} [All figures]({_link(figures, question.page)}).\n")
@@ -302,23 +296,13 @@ def write_docs(
         "tables": [dataclasses.asdict(table) for table in tables],
     }
     write_json_atomically(figures, content)
-    write_block(question.page, question.name, "\n".join(blocks))
-    print(
-        f"wrote {question.page} and {figures}"
-        + (f" and {picture}" if question.plot and not no_picture else "")
-    )
+    write_blocks(question.page, question.name, {question.name: "\n".join(blocks)})
+    print(f"wrote {written}")
 
 
 def _link(target: Path, page: Path) -> str:
     """Return the path of a file as seen from the folder of a page."""
     return Path(os.path.relpath(target, page.parent)).as_posix()
-
-
-def _plotted(question: Question[OptionsT], records: Sequence[Record]) -> Figure:
-    figure = new_figure(*question.size, layout="constrained")
-    if question.plot is not None:
-        question.plot(figure, records)
-    return figure
 
 
 def _describe_run(

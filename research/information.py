@@ -26,10 +26,11 @@ from millebornes_env.arena.intervals import mean_interval
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import MissingExtraError
 from research.frame import OnProgress, Options, Question, main
-from research.intervals import Interval, over_seeds
+from research.intervals import over_seeds
 from research.parts import Part, Record
-from research.pictures import COLOURS, plot_band, styled
+from research.pictures import COLOURS, half, plot_band, styled
 from research.tables import Table
+from research.tallies import grouped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,11 +64,8 @@ class Args(Options):
 
 def parts(options: Args) -> list[Part]:
     """Return a part for each searcher and seed, and for each critic and seed."""
-    games = {
-        "agent": options.agent,
-        "edition": options.edition,
-        "deals": 4 if options.quick else options.deals,
-    }
+    deals = 4 if options.quick else options.deals
+    games = {"agent": options.agent, "edition": options.edition, "deals": deals}
     learned = {
         "edition": options.edition,
         "decisions": 200_000 if options.quick else options.decisions,
@@ -134,7 +132,7 @@ def of_learner(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     )  # fmt: skip
     trainer = Trainer(args)
     curve: list[tuple[int, float]] = []
-    marks = places_of(config["decisions"])
+    marks = sorted({round(config["decisions"] / 2 ** (half / 2)) for half in range(13)})
     with tempfile.TemporaryDirectory() as folder:
         while trainer.decisions < config["decisions"]:
             trainer.collect()
@@ -147,11 +145,6 @@ def of_learner(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     return {"curve": curve}
 
 
-def places_of(decisions: int) -> list[int]:
-    """Return the numbers of decisions at evaluations; each is 1.4 times the previous one."""
-    return sorted({round(decisions / 2 ** (half / 2)) for half in range(13)})
-
-
 def judged(folder: Path, config: Mapping[str, Any], seed: int) -> float:
     """Return points per round of a policy against the opponent."""
     table = MatchConfig(config["edition"], 2, episode="round", seed=seed)
@@ -160,22 +153,18 @@ def judged(folder: Path, config: Mapping[str, Any], seed: int) -> float:
 
 def level_of(records: Sequence[Record]) -> float:
     """Return the highest level that all policies reach, in points per round."""
-    return LEVELS * float(
-        np.floor(min(max(lead for _, lead in record.result["curve"]) for record in records) / LEVELS)
-    )
+    best = [max(lead for _, lead in record.result["curve"]) for record in records]
+    return float(LEVELS * (min(best) // LEVELS))
 
 
 def reached_at(curve: Sequence[tuple[int, float]], level: float) -> float | None:
     """Return the decisions at which the curve reaches a level, on a logarithmic scale; None: never."""
-    before: tuple[int, float] | None = None
-    for decisions, lead in curve:
-        if lead >= level:
-            if before is None or lead == before[1]:
-                return float(decisions)
-            share = (level - before[1]) / (lead - before[1])
-            return float(np.exp(np.log(before[0]) + share * (np.log(decisions) - np.log(before[0]))))
-        before = (decisions, lead)
-    return None
+    decisions, leads = zip(*curve, strict=True)
+    at = next((index for index, lead in enumerate(leads) if lead >= level), None)
+    if at is None:
+        return None
+    between = slice(max(at - 1, 0), at + 1)
+    return float(np.exp(np.interp(level, leads[between], np.log(decisions[between]))))
 
 
 # What was found ---------------------------------------------------------------------------------------------
@@ -183,45 +172,39 @@ def reached_at(curve: Sequence[tuple[int, float]], level: float) -> float | None
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """Build the tables of searchers and of critics."""
-    result = []
-    searchers = leads_of(records)
-    if searchers:
-        rows = [
-            (sees, f"{len(leads):,}", mean_interval(leads).text("+.0f"), worth(searchers, sees))
-            for sees, leads in searchers.items()
-        ]
-        headings = ("search sees", "deals", "points a round", "over seeing nothing hidden")
-        result.append(Table(headings, tuple(rows), "Search against the agent that it looks ahead with"))
-    learners = by_critic(records)
-    if learners:
-        result.append(table_of_critics(learners))
-    return result
+    searchers, learners = leads_of(records), by_critic(records)
+    return [
+        *([table_of_searchers(searchers)] if searchers else []),
+        *([table_of_critics(learners)] if learners else []),
+    ]
 
 
 def leads_of(records: Sequence[Record]) -> dict[str, npt.NDArray[np.float64]]:
     """Return the leads of each searcher, with all seeds concatenated."""
-    result: dict[str, list[float]] = {}
-    for record in records:
-        if "leads" in record.result:
-            result.setdefault(record.part.config["sees"], []).extend(record.result["leads"])
-    return {name: np.array(result[name]) for name in SEES if name in result}
-
-
-def worth(searchers: Mapping[str, npt.NDArray[np.float64]], sees: str) -> str:
-    """Format the gain of a searcher over the honest one on the same deals."""
-    honest = searchers.get(next(iter(SEES)))
-    if honest is None or sees == next(iter(SEES)) or len(honest) != len(searchers[sees]):
-        return ""
-    return mean_interval(searchers[sees] - honest).text("+.0f")
+    searchers = [record for record in records if "leads" in record.result]
+    by_name = grouped(searchers, lambda record: str(record.part.config["sees"]))
+    return {
+        name: np.concatenate([record.result["leads"] for record in of_name])
+        for name, of_name in by_name.items()
+    }
 
 
 def by_critic(records: Sequence[Record]) -> dict[str, list[Record]]:
     """Return the records of the policies, by critic."""
-    result: dict[str, list[Record]] = {}
-    for record in records:
-        if "curve" in record.result:
-            result.setdefault(record.part.config["critic"], []).append(record)
-    return {name: result[name] for name in CRITICS if name in result}
+    learners = [record for record in records if "curve" in record.result]
+    return grouped(learners, lambda record: str(record.part.config["critic"]))
+
+
+def table_of_searchers(searchers: Mapping[str, npt.NDArray[np.float64]]) -> Table:
+    """Build the table of the leads, and of the gains over the honest searcher on the same deals."""
+    rows, honest = [], searchers.get(next(iter(SEES)))
+    for sees, leads in searchers.items():
+        more = ""
+        if honest is not None and honest is not leads and len(honest) == len(leads):
+            more = mean_interval(leads - honest).text("+.0f")
+        rows.append((sees, f"{len(leads):,}", mean_interval(leads).text("+.0f"), more))
+    headings = ("search sees", "deals", "points a round", "over seeing nothing hidden")
+    return Table(headings, rows, "Search against the agent that it looks ahead with")
 
 
 def table_of_critics(learners: Mapping[str, Sequence[Record]]) -> Table:
@@ -237,27 +220,17 @@ def table_of_critics(learners: Mapping[str, Sequence[Record]]) -> Table:
         rows.append((critic, f"{len(records)}", *cells))
     opponent = next(iter(learners.values()))[0].part.config["opponent"]
     title = f"PPO: decisions to {level:+.0f} points a round against `{opponent}`"
-    headings = (
-        "critic sees",
-        "seeds",
-        "thousand decisions",
-        "points a round at the end",
-        "processor seconds",
-    )
-    return Table(headings, tuple(rows), title)
+    headings = ("critic sees", "seeds", "thousand decisions", "points a round at the end")
+    return Table((*headings, "processor seconds"), rows, title)
 
 
 def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Plot the searchers as bars, and the learning curves."""
     left, right = figure.subplots(1, 2)
-    result = [(sees, mean_interval(leads)) for sees, leads in leads_of(records).items()]
+    result = {sees: mean_interval(leads) for sees, leads in leads_of(records).items()}
     styled(left, "Search, by what it sees", ylabel="points a round")
-    left.bar(
-        [sees for sees, _ in result],
-        [one.mean for _, one in result],
-        yerr=[half(one) for _, one in result],
-        color=COLOURS[: len(result)], capsize=3,
-    )  # fmt: skip
+    heights, widths = [one.mean for one in result.values()], [half(one) for one in result.values()]
+    left.bar(list(result), heights, yerr=widths, color=COLOURS[: len(result)], capsize=3)
     styled(right, "PPO, by what its critic sees", xlabel="thousand decisions", ylabel="points a round")
     right.set_xscale("log")
     for (critic, of_critic), colour in zip(by_critic(records).items(), COLOURS, strict=False):
@@ -272,11 +245,6 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
         right.set_xticks(across, [f"{decisions / 1000:,.0f}" for decisions in across])
     right.minorticks_off()
     right.legend(frameon=False)
-
-
-def half(found: Interval) -> float:
-    """Return the half-width of an interval; 0 without ends."""
-    return 0.0 if found.low is None else found.half_width
 
 
 QUESTION = Question(

@@ -14,23 +14,26 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from millebornes_env.arena.intervals import Interval, mean_interval, share_interval
+from millebornes_env.arena.intervals import NORMAL_QUANTILE, Interval, mean_interval, standard_error
 
-__all__ = [
-    "Interval",
-    "interquartile_mean",
-    "mean_interval",
-    "over_seeds",
-    "over_sheets",
-    "over_tasks",
-    "share_interval",
-]
+__all__ = ["Interval", "interquartile_mean", "mean_interval", "over_seeds", "over_sheets", "over_tasks"]
 
 Float64Array = npt.NDArray[np.float64]
 Statistic = Callable[..., object]
 
 DRAWS: Final = 10_000
 """Resamples of a bootstrap."""
+
+
+def of_error(mean: float, error: float) -> Interval:
+    """Return the interval of a mean with a standard error."""
+    half = NORMAL_QUANTILE * error
+    return Interval(mean, mean - half, mean + half)
+
+
+def mean_and_error(values: Float64Array) -> tuple[float, float]:
+    """Return the mean of independent values, float64[n], and its standard error."""
+    return float(values.mean()), standard_error(values)
 
 
 def interquartile_mean(values: npt.ArrayLike, axis: int = -1) -> object:
@@ -47,34 +50,14 @@ def interquartile_mean(values: npt.ArrayLike, axis: int = -1) -> object:
 
 
 def over_seeds(values: Sequence[float] | Float64Array, statistic: Statistic = np.mean) -> Interval:
-    """Return a statistic over seeds with its percentile bootstrap interval; deterministic.
-
-    Args:
-        values: float64[n], one for each seed.
-        statistic: function with an argument `axis`, such as `numpy.mean` or `interquartile_mean`.
-
-    Returns:
-        The statistic and its interval; without ends for a single seed.
-    """
-    result = np.asarray(values, dtype=np.float64)
-    centre = float(np.asarray(statistic(result, axis=-1)))
-    if len(result) == 1:
-        return Interval(centre, None, None)
-    ends = stats.bootstrap(
-        (result,),
-        statistic,
-        n_resamples=DRAWS,
-        method="percentile",
-        vectorized=True,
-        rng=np.random.default_rng(0),
-    ).confidence_interval
-    return Interval(centre, float(ends.low), float(ends.high))
+    """Return a statistic over the seeds of one task; see `over_tasks`."""
+    return over_tasks([values], statistic)
 
 
 def over_tasks(
     tasks: Sequence[Sequence[float] | Float64Array] | Float64Array, statistic: Statistic = interquartile_mean
 ) -> Interval:
-    """Return a statistic over the seeds of several tasks with its stratified bootstrap interval.
+    """Return a statistic over the seeds of several tasks with its stratified percentile bootstrap interval.
 
     A resample draws as many seeds of each task as it has (Agarwal et al. 2021). The result is deterministic.
 
@@ -86,13 +69,12 @@ def over_tasks(
         The statistic and its interval; without ends if no task has two seeds.
     """
     result = [np.asarray(values, dtype=np.float64) for values in tasks]
-    centre = float(np.asarray(statistic(np.concatenate(result), axis=-1)))
-    if max(len(values) for values in result) == 1:
-        return Interval(centre, None, None)
+    centre = _of(statistic, np.concatenate(result))
+    if max(map(len, result)) == 1:
+        return Interval(float(centre), None, None)
     rng = np.random.default_rng(0)
     resamples = [values[rng.integers(len(values), size=(DRAWS, len(values)))] for values in result]
-    low, high = np.percentile(np.asarray(statistic(np.concatenate(resamples, axis=1), axis=-1)), (2.5, 97.5))
-    return Interval(centre, float(low), float(high))
+    return _interval(centre, _of(statistic, np.concatenate(resamples, axis=1)))
 
 
 def over_sheets(values: npt.ArrayLike, statistic: Statistic = interquartile_mean) -> Interval:
@@ -110,13 +92,20 @@ def over_sheets(values: npt.ArrayLike, statistic: Statistic = interquartile_mean
     """
     result = np.asarray(values, dtype=np.float64)
     sheets, seeds = result.shape
-    centre = float(np.asarray(statistic(result.mean(axis=1), axis=-1)))
+    centre = _of(statistic, result.mean(axis=1))
     if sheets == 1:
-        return Interval(centre, None, None)
+        return Interval(float(centre), None, None)
     rng = np.random.default_rng(0)
     drawn = np.empty((DRAWS, sheets))
     for resample in drawn:
         rows, columns = rng.integers(sheets, size=sheets), rng.integers(seeds, size=seeds)
         resample[:] = result[rows][:, columns].mean(axis=1)
-    low, high = np.percentile(np.asarray(statistic(drawn, axis=-1)), (2.5, 97.5))
-    return Interval(centre, float(low), float(high))
+    return _interval(centre, _of(statistic, drawn))
+
+
+def _of(statistic: Statistic, values: Float64Array) -> Float64Array:
+    return np.asarray(statistic(values, axis=-1))
+
+
+def _interval(centre: Float64Array, of_resamples: Float64Array) -> Interval:
+    return Interval(float(centre), *np.percentile(of_resamples, (2.5, 97.5)).tolist())

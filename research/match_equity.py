@@ -22,13 +22,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.agents.compiled.agent import Int64Array
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.games.millebornes.actions import FIRST_DISCARD
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
-from millebornes_env.games.millebornes.state import EXTENSION, ROUND_OVER, StateArray
+from millebornes_env.games.millebornes.state import EXTENSION, StateArray
 from research.frame import OnProgress, Question, main
-from research.intervals import Interval, over_seeds
+from research.intervals import over_seeds
 from research.parts import Part, Record
 from research.pictures import styled
 from research.positions import (
@@ -52,7 +53,6 @@ UNIT: Final = 25
 """Points between two scores of the table; all points of a round are multiples of it."""
 SHOWN: Final = 250
 """Points between two recorded scores."""
-HUNDRED: Final = 100 // UNIT
 MAYBE: Final = 1.0
 """Standard errors above 0 from which a gain is estimated again."""
 LOOKING: Final = 8
@@ -102,11 +102,16 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     table = equity_table(law, rules.goal)
     count = config["positions"]
     gains = {}
-    for number, (kind, wanted) in enumerate(zip(KINDS, (is_extension, is_other), strict=True)):
-        result = find_decisions(who, wanted, count, max(count // 3, 1), part.seed, episode="match")
-        callback = share_of(on_progress, number)
-        gains[kind] = gain_of_knowing(who, result, table, (config["redeals"], part.seed), callback)
-        gains[kind]["decisions_in_a_match"] = result.met / max(count // 3, 1)
+    matches = max(count // 3, 1)
+    wanted = (is_extension, lambda states: ~is_extension(states))
+    for number, (kind, is_wanted) in enumerate(zip(KINDS, wanted, strict=True)):
+
+        def report(share: float, before: int = number) -> None:
+            on_progress((before + share) / len(KINDS))
+
+        result = find_decisions(who, is_wanted, count, matches, part.seed, episode="match")
+        gains[kind] = gain_of_knowing(who, result, table, config["redeals"], part.seed, report)
+        gains[kind]["decisions_in_a_match"] = result.met / matches
     every = SHOWN // UNIT
     return {
         "table": np.round(table[::every, ::every], 4).tolist(),
@@ -115,11 +120,6 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         "rounds_in_a_match": rounds_in_a_match(law, rules.goal),
         "gains": gains,
     }
-
-
-def share_of(on_progress: OnProgress, number: int) -> OnProgress:
-    """Return a callback for the progress of one kind of decisions."""
-    return lambda share: on_progress((number + share) / len(KINDS))
 
 
 # The table --------------------------------------------------------------------------------------------------
@@ -157,10 +157,8 @@ def equity_table(law: Float64Array, goal: int) -> Float64Array:
     """
     size, reach = -(-goal // UNIT), len(law)
     chances = law / law.sum()
-    nothing = chances[0, 0]
-    chances = np.where(np.arange(reach)[:, np.newaxis] + np.arange(reach) == 0, 0.0, chances) / (
-        1.0 - nothing
-    )
+    nothing, chances[0, 0] = chances[0, 0], 0.0
+    chances /= 1.0 - nothing
     scores = np.arange(size + reach)
     table: Float64Array = (np.sign(scores[:, np.newaxis] - scores) + 1.0) / 2.0
     for own in range(size - 1, -1, -1):
@@ -183,8 +181,8 @@ def equity_after(
 
 def hundred_more(table: Float64Array) -> Float64Array:
     """Return the value of 100 more points at each score, in match wins."""
-    ahead = np.vstack([table[HUNDRED:], np.ones((HUNDRED, len(table)))])
-    return ahead - table
+    steps = 100 // UNIT
+    return np.vstack([table[steps:], np.ones((steps, len(table)))]) - table
 
 
 def rounds_in_a_match(law: Float64Array, goal: int) -> float:
@@ -208,14 +206,8 @@ def is_extension(states: StateArray) -> BoolArray:
     return asked
 
 
-def is_other(states: StateArray) -> BoolArray:
-    """Return True for states with any other decision."""
-    asked: BoolArray = (states["phase"] != EXTENSION) & (states["phase"] != ROUND_OVER)
-    return asked
-
-
 def gain_of_knowing(
-    who: Player, found: Decisions, table: Float64Array, drawn: tuple[int, int], on_progress: OnProgress
+    who: Player, found: Decisions, table: Float64Array, redeals: int, seed: int, on_progress: OnProgress
 ) -> dict[str, Any]:
     """Estimate the gain of choosing by the chance to win the match over choosing by points.
 
@@ -223,42 +215,37 @@ def gain_of_knowing(
         who: the player that continues the games, and whose action is the default.
         found: decisions from matches.
         table: result of `equity_table`.
-        drawn: number of redeals, and their seed.
+        redeals: number of redeals of each decision.
+        seed: seed of the redeals.
         on_progress: called with the progress.
 
     Returns:
         `gain`: mean over all decisions, in match wins; `differ`: share of decisions with different choices.
     """
-    redeals, seed = drawn
+
+    def choices(
+        found: Decisions, actions: Int64Array, points: Points, z: float
+    ) -> tuple[Int64Array, Int64Array]:
+        leads = (points[..., 0] - points[..., 1]).astype(np.float64)
+        there = actions != NOTHING
+        return chosen_by(leads, there, z), chosen_by(equity_of(who, found, table, points), there, z)
+
     actions = worth_trying(who, found)
     points = roll_out(who, found.states, actions, redeals, seed, on_progress=on_progress)
-    first = choices(who, found, table, (actions, points), MAYBE)
+    first = np.stack(choices(found, actions, points, MAYBE))
     rows = np.flatnonzero((first != 0).any(axis=0))
     maybe, few = found.at(rows), actions[rows]
     three = np.stack([few[:, 0], *(few[np.arange(len(rows)), indices[rows]] for indices in first)], axis=1)
     again = roll_out(who, maybe.states, three, LOOKING * redeals, seed + _ANOTHER_SEED)
-    indices = choices(who, maybe, table, (three, again), SURE)
-    by_points, by_equity = (three[np.arange(len(rows)), index] for index in indices)
+    by_points, by_equity = (
+        three[np.arange(len(rows)), index] for index in choices(maybe, three, again, SURE)
+    )
     differ = np.flatnonzero(by_points != by_equity)
     pairs = np.stack([by_equity[differ], by_points[differ]], axis=1)
     judged = roll_out(who, maybe.at(differ).states, pairs, JUDGING * redeals, seed + 2 * _ANOTHER_SEED)
     chances = equity_of(who, maybe.at(differ), table, judged).mean(axis=2)
     gain = float((chances[:, 0] - chances[:, 1]).sum()) / len(actions)
     return {"gain": gain, "differ": len(differ) / len(actions), "decisions": len(actions)}
-
-
-def choices(
-    who: Player,
-    found: Decisions,
-    table: Float64Array,
-    tried: tuple[npt.NDArray[np.int64], Points],
-    z: float,
-) -> npt.NDArray[np.int64]:
-    """Return the indices of the actions chosen by points and by equity, int64[2, N]."""
-    actions, points = tried
-    there = actions != NOTHING
-    leads = (points[..., 0] - points[..., 1]).astype(np.float64)
-    return np.stack([chosen_by(leads, there, z), chosen_by(equity_of(who, found, table, points), there, z)])
 
 
 def equity_of(who: Player, found: Decisions, table: Float64Array, points: Points) -> Float64Array:
@@ -270,7 +257,7 @@ def equity_of(who: Player, found: Decisions, table: Float64Array, points: Points
     return equity_after(table, who.table.rules.goal, own, other)
 
 
-def worth_trying(who: Player, found: Decisions) -> npt.NDArray[np.int64]:
+def worth_trying(who: Player, found: Decisions) -> Int64Array:
     """Return the agent's own choice and all other legal actions but discards of safeties, int64[N, A]."""
     _, masks = who.shown(found.states)
     masks[:, FIRST_DISCARD + DRIVING_ACE : FIRST_DISCARD + RIGHT_OF_WAY + 1] = 0
@@ -283,7 +270,7 @@ def worth_trying(who: Player, found: Decisions) -> npt.NDArray[np.int64]:
     return actions
 
 
-def chosen_by(values: Float64Array, there: BoolArray, z: float) -> npt.NDArray[np.int64]:
+def chosen_by(values: Float64Array, there: BoolArray, z: float) -> Int64Array:
     """Return the index of the action with the highest significant mean gain over the first one, else 0.
 
     Args:
@@ -295,7 +282,7 @@ def chosen_by(values: Float64Array, there: BoolArray, z: float) -> npt.NDArray[n
     means = gains.mean(axis=2)
     errors = gains.std(axis=2, ddof=1) / np.sqrt(gains.shape[2])
     means = np.where(there & (means > z * errors), means, 0.0)
-    best: npt.NDArray[np.int64] = means.argmax(axis=1)
+    best: Int64Array = means.argmax(axis=1)
     return best
 
 
@@ -305,57 +292,35 @@ def chosen_by(values: Float64Array, there: BoolArray, z: float) -> npt.NDArray[n
 def tables(records: Sequence[Record]) -> list[Table]:
     """Build the tables of win probabilities by score and of gains."""
     results = [record.result for record in records]
-    return [table_of_scores(results), table_of_gains(results)]
+    rows = [gains_row(kind, [kind], results) for kind in KINDS]
+    rows.append(gains_row("a match", KINDS, results))
+    headings = ("decisions", "in a match", "choices differ, %", "matches won more, %")
+    title = "Choosing by equity instead of by points, a decision at a time"
+    return [table_of_scores(results), Table(headings, rows, title)]
 
 
 def table_of_scores(results: Sequence[Mapping[str, Any]]) -> Table:
     """Build the table of the win probability and of the value of 100 more points at some scores."""
     chances, hundreds = (np.array([one[name] for one in results]) for name in ("table", "hundred"))
-    shown = [
-        (0, 0),
-        (1000, 0),
-        (2000, 0),
-        (3000, 0),
-        (4000, 0),
-        (2500, 2500),
-        (4500, 4000),
-        (4500, 4500),
-        (0, 4500),
-    ]
-    last = SHOWN * (chances.shape[1] - 1)
-    rows = tuple(
-        (
-            f"{own:,} : {other:,}",
-            at(chances, own, other).text(".1f", 100),
-            at(hundreds, own, other).text("+.2f", 100),
-        )
-        for own, other in shown
-        if max(own, other) <= last
-    )
+    shown = [(own, 0) for own in (0, 1000, 2000, 3000, 4000)]
+    shown += [(2500, 2500), (4500, 4000), (4500, 4500), (0, 4500)]
+    rows = []
+    for own, other in shown:
+        row, column = own // SHOWN, other // SHOWN
+        if max(row, column) < chances.shape[1]:
+            chance, hundred = (over_seeds(values[:, row, column]) for values in (chances, hundreds))
+            rows.append((f"{own:,} : {other:,}", chance.text(".1f", 100), hundred.text("+.2f", 100)))
     rounds = np.mean([one["rounds_in_a_match"] for one in results])
     headings = ("score", "chance to win, %", "100 points more, %")
     return Table(headings, rows, f"Match equity; a match takes {rounds:.2f} rounds")
 
 
-def at(values: Float64Array, own: int, other: int) -> Interval:
-    """Return the value at a score over the seeds."""
-    return over_seeds(values[:, own // SHOWN, other // SHOWN])
-
-
-def table_of_gains(results: Sequence[Mapping[str, Any]]) -> Table:
-    """Build the table of the gain of choosing by equity over choosing by points, in per cent of matches."""
-    rows = [gains_row(kind, [kind], results) for kind in KINDS]
-    rows.append(gains_row("a match", KINDS, results))
-    headings = ("decisions", "in a match", "choices differ, %", "matches won more, %")
-    return Table(headings, tuple(rows), "Choosing by equity instead of by points, a decision at a time")
-
-
 def gains_row(label: str, kinds: Sequence[str], results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return a row of gains summed over the decisions of a match."""
-    result = [[one["gains"][kind] for kind in kinds] for one in results]
-    many = np.array([[gain["decisions_in_a_match"] for gain in of_seed] for of_seed in result])
-    differ = np.array([[gain["differ"] for gain in of_seed] for of_seed in result])
-    gains = np.array([[gain["gain"] for gain in of_seed] for of_seed in result])
+    many, differ, gains = (
+        np.array([[one["gains"][kind][name] for kind in kinds] for one in results])
+        for name in ("decisions_in_a_match", "differ", "gain")
+    )
     won = over_seeds((many * gains).sum(axis=1)).text("+.2f", 100)
     return (label, f"{many.sum(axis=1).mean():.1f}", f"{100 * np.average(differ, weights=many):.1f}", won)
 

@@ -31,11 +31,7 @@ class Bits(NamedTuple):
 
 
 def entropy(*codes: Int64Array) -> float:
-    """Return the plug-in entropy of joint values, in bits.
-
-    Args:
-        codes: int64[n] each, 0 or more.
-    """
+    """Return the plug-in entropy of joint values, int64[n] each and 0 or more, in bits."""
     joint = codes[0]
     for code in codes[1:]:
         joint = joint * (int(code.max()) + 1) + code
@@ -45,13 +41,7 @@ def entropy(*codes: Int64Array) -> float:
 
 
 def plug_in(signal: Int64Array, about: Int64Array, given: Int64Array) -> float:
-    """Return the plug-in estimate of I(signal; about | given), in bits.
-
-    Args:
-        signal: int64[n], 0 or more, as all three.
-        about: int64[n].
-        given: int64[n], the stratum.
-    """
+    """Return the plug-in estimate of I(signal; about | given), in bits; see `conditional_bits`."""
     return entropy(signal, given) + entropy(about, given) - entropy(signal, about, given) - entropy(given)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.agents.protocol import Actions, Agent, Masks, Observations, SlotIds, Table
-from millebornes_env.errors import MilleBornesError
 from millebornes_env.games.millebornes.actions import is_discard
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
 from research.measurements.cross_play import Team
@@ -31,9 +30,6 @@ class Partners(Team):
     The pile shows the number of cards of each type, not their origin, so an agent without a memory cannot
     distinguish its partner's discards from others'. Hiding them measures their value nevertheless.
 
-    Attributes:
-        name: names of both agents.
-        table: the table.
     """
 
     game = "millebornes"
@@ -46,14 +42,8 @@ class Partners(Team):
             agents: agents of the first and of the second seat; may be the same.
             hides: one of `HIDDEN`.
             seed: seed of the cards that replace hidden discards.
-
-        Raises:
-            MilleBornesError: the table has other teams.
         """
-        try:
-            super().__init__(table, agents)
-        except ValueError as error:
-            raise MilleBornesError(str(error)) from None
+        super().__init__(table, agents)
         self._hides, self._seed = hides, seed
         self._reset()
 
@@ -89,8 +79,7 @@ class Partners(Team):
     def _without_discards(self, observations: Observations, slots: SlotIds) -> Observations:
         """Return the rows with hidden discards replaced by random unseen cards."""
         players, teams = self.table.rules.players, self.table.rules.teams
-        pile = self.table.section(observations, "discard_pile").astype(np.int64)
-        unseen = self.table.section(observations, "unseen").astype(np.int64)
+        pile, unseen = (self.table.section(observations, name) for name in ("discard_pile", "unseen"))
         seats = slots % players
         own = self._discards[slots]
         partners = self._discards[slots - seats + (seats + teams) % players]

@@ -23,7 +23,6 @@ from millebornes_env.arena.match import agent_seed
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed
 from millebornes_env.engine.numba.compiling import for_kernels, kernel
-from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import MilleBornesError
 from millebornes_env.games.millebornes.cards import DECK_SIZE
 from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
@@ -31,15 +30,13 @@ from millebornes_env.games.millebornes.rules import RulesRecord, compiled_rules
 from millebornes_env.games.millebornes.scoring import round_score
 from millebornes_env.games.millebornes.state import ROUND_OVER, Int8Array, StateArray, new_states
 from millebornes_env.games.millebornes.turn import step
-from research.frame import Options
+from research.frame import OnProgress, Options
 
 BoolArray = npt.NDArray[np.bool_]
 Float64Array = npt.NDArray[np.float64]
 Points = npt.NDArray[np.int32]
 Wanted = Callable[[StateArray], BoolArray]
 """Function that returns True for the wanted decisions in `STATE[N]`."""
-OnProgress = Callable[[float], None]
-"""Callback that takes the completed share, 0 to 1."""
 
 NOTHING: Final = -1
 """Padding in a list of actions."""
@@ -181,43 +178,24 @@ def find_decisions(
     chosen: list[Int64Array] = []
     rounds = 0
     for first in range(0, episodes, AT_ONCE):
-        env = vector_env(
-            min(AT_ONCE, episodes - first),
-            player.edition,
-            players=2,
-            episode=episode,
-            autoreset_mode="disabled",
-        )
-        rounds += _play(player, env, wanted, agent_seed(seed, first), (states, chosen))
+        size = min(AT_ONCE, episodes - first)
+        env = vector_env(size, player.edition, players=2, episode=episode, autoreset_mode="disabled")
+        observations, _ = env.reset(seed=agent_seed(seed, first))
+        live = np.ones(size, np.bool_)
+        while live.any():
+            games = env.get_states()
+            actions = player.agent.act(observations["observation"], observations["action_mask"])
+            asked = live & (games["phase"] != ROUND_OVER) & wanted(games)
+            states.append(games[asked])
+            chosen.append(actions[asked])
+            after = env.step(np.where(live, actions, -1))
+            observations = after.observations
+            live &= ~after.terminations
+        rounds += int((env.get_states()["round_number"] + 1).sum())
     result, actions = np.concatenate(states), np.concatenate(chosen)
     rng = np.random.default_rng([seed, 1])
     kept = np.sort(rng.permutation(len(result))[:count])
     return Decisions(result[kept], actions[kept], rounds, len(result))
-
-
-def _play(
-    player: Player,
-    env: VectorEnv,
-    wanted: Wanted,
-    seed: int,
-    kept: tuple[list[StateArray], list[Int64Array]],
-) -> int:
-    """Play all episodes to their ends; return the number of rounds."""
-    observations, _ = env.reset(seed=seed)
-    live = np.ones(env.num_envs, np.bool_)
-    rounds = np.zeros(env.num_envs, np.int64)
-    while live.any():
-        games = env.get_states()
-        rounds = np.maximum(rounds, games["round_number"] + 1)
-        actions = player.agent.act(observations["observation"], observations["action_mask"])
-        asked = live & (games["phase"] != ROUND_OVER)
-        asked &= wanted(games)
-        kept[0].append(games[asked])
-        kept[1].append(actions[asked])
-        after = env.step(np.where(live, actions, -1))
-        observations = after.observations
-        live &= ~after.terminations
-    return int(rounds.sum())
 
 
 # Rollouts ---------------------------------------------------------------------------------------------------
@@ -266,14 +244,12 @@ def roll_out(
         int32[N, A, R, 2], points of the round of the acting seat and of the other one; 0 without an action.
     """
     result = np.zeros((*actions.shape, redeals, 2), np.int32)
-    agent = player.agent
-    who = Rollout(agent.address, agent.options, redeals, *key_of_seed(seed))
+    who = Rollout(player.agent.address, player.agent.options, redeals, *key_of_seed(seed))
     rules, roots = compiled_rules(player.table.rules), for_kernels(np.ascontiguousarray(states))
 
     def part(first: int) -> None:
-        scratch = Scratch(
-            for_kernels(new_states(2)), np.zeros((2, MEMORY), np.int16), np.zeros(DECK_SIZE, np.int8)
-        )
+        memories, hidden = np.zeros((2, MEMORY), np.int16), np.zeros(DECK_SIZE, np.int8)
+        scratch = Scratch(for_kernels(new_states(2)), memories, hidden)
         chunk = slice(first, first + _CHUNK)
         play_actions(who, rules, roots[chunk], actions[chunk], first, scratch, result[chunk])
 

@@ -35,7 +35,7 @@ from millebornes_env.games.millebornes.rules import compiled_rules
 from millebornes_env.games.millebornes.state import PLAY, StateArray
 from research.frame import OnProgress, Question, main
 from research.parts import Part, Record
-from research.pictures import COLOURS, styled
+from research.pictures import plot_groups, styled
 from research.positions import (
     NOTHING,
     BoolArray,
@@ -49,7 +49,7 @@ from research.positions import (
 )
 from research.solved import holding_rate, solved
 from research.tables import Table
-from research.tallies import Labels, Tally, banded, interval, merged, over, tallied
+from research.tallies import Labels, Tally, banded, by_number, interval, merged, over, tallied
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,13 +102,6 @@ def gains_of_holding(
 ) -> dict[str, Any]:
     """Estimate the gain of the best other play over playing the safety, in points of the round.
 
-    Args:
-        who: the player that continues the games.
-        found: decisions with a safety in hand.
-        redeals: number of redeals per decision.
-        seed: seed of the redeals.
-        on_progress: called with the progress.
-
     Returns:
         Tallies of the gains by safety, use of it now, cards left and whether the opponent can move; and for
         the same groups, tallies of the agent's own choice to hold it.
@@ -160,14 +153,11 @@ def would_help(who: Player, states: StateArray) -> BoolArray:
     rules, helps = compiled_rules(who.table.rules), np.zeros((len(states), NUM_SAFETIES), np.bool_)
     for number, state in enumerate(for_kernels(states)):
         own = int(state["seat"])
-        top = int(state["battle"][own])
-        stopped = bool(is_stopped_by_hazard(state, own))
-        if stopped:
-            helps[number, safety_against(top) - DRIVING_ACE] = True
+        if is_stopped_by_hazard(state, own):
+            helps[number, safety_against(int(state["battle"][own])) - DRIVING_ACE] = True
         elif not is_moving(state, rules, own):
             helps[number, -1] = True
-        if is_limited(state, own):
-            helps[number, -1] = True
+        helps[number, -1] |= is_limited(state, own)
     return helps
 
 
@@ -184,8 +174,8 @@ def opponent_moves(who: Player, states: StateArray) -> BoolArray:
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """Build the tables by safety, by tempo, and on solved decks."""
-    full = [record.result for record in records if "gains" in record.result]
-    decks = [record.result for record in records if "held" in record.result and "gains" not in record.result]
+    full = [record.result for record in records if "deck" not in record.result]
+    decks = [record.result for record in records if "deck" in record.result]
     result = []
     if full:
         gains, held = merged(one["gains"] for one in full), merged(one["held"] for one in full)
@@ -203,7 +193,7 @@ def table_of(
     gains: Mapping[Labels, Tally],
     held: Mapping[Labels, Tally],
     indices: tuple[int, int],
-    headings: tuple[str, str],
+    headings: tuple[str, ...],
     title: str,
 ) -> Table:
     """Build a table of the value of holding and the agent's rate of holding, by group."""
@@ -211,60 +201,39 @@ def table_of(
     rows = [
         (*labels, f"{gains[labels][0]:,.0f}", interval(gains[labels]).text("+.0f"),
          f"{100 * interval(held[labels]).mean:.0f}")
-        for labels in sorted(gains, key=order)
+        for labels, _ in sorted(gains.items(), key=by_number)
     ]  # fmt: skip
-    return Table(
-        (*headings, "decisions", "holding - laying", "held by the agent, %"),
-        tuple(rows),
-        title,
-        text_columns=2,
-    )
-
-
-def order(labels: Labels) -> tuple[tuple[int, str], ...]:
-    """Return a sort key: bands of cards by their first number, then words, those that would help first."""
-    words = [label.split()[0] for label in labels]
-    return tuple(
-        (int(word) if word.isdigit() else 0, label) for word, label in zip(words, labels, strict=True)
-    )
+    headings += ("decisions", "holding - laying", "held by the agent, %")
+    return Table(headings, rows, title, text_columns=2)
 
 
 def table_of_decks(decks: Sequence[Mapping[str, Any]]) -> Table:
     """Build the table of the rate at which an equilibrium holds a safety."""
-    rows = tuple(
+    rows = [
         (f"`{deck['deck']}`", f"{deck['sets']:,}", f"{deck['turns']:.3f}", f"{100 * deck['held']:.1f}",
          f"{deck['holding']:+.1f}")
         for deck in decks
-    )  # fmt: skip
+    ]  # fmt: skip
     headings = ("deck", "information sets", "turns in a round", "held, %", "best other play - laying, points")
     return Table(headings, rows, "Right of Way in an equilibrium, where it could be laid")
 
 
 def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Plot the value of holding by safety and by the cards left."""
-    full = [record.result for record in records if "gains" in record.result]
-    if not full:
+    gains = merged(record.result["gains"] for record in records if "gains" in record.result)
+    if not gains:
         return
-    gains = merged(one["gains"] for one in full)
     both = figure.subplots(1, 2, sharey=True)
     for axes, index, title in zip(both, (0, 2), ("By safety", "By the cards left to draw"), strict=True):
         groups = over(gains, index, 1)
-        names = sorted({labels[0] for labels in groups}, key=lambda name: order((name,)))
+        names = [name for (name,), _ in sorted(over(groups, 0).items(), key=by_number)]
         styled(axes, title)
-        for number, (needed, label) in enumerate(_IN_WORDS.items()):
-            shown = [
-                (at, interval(groups[name, needed]))
-                for at, name in enumerate(names)
-                if (name, needed) in groups
-            ]
-            axes.bar(
-                [at + 0.4 * (number - 0.5) for at, _ in shown],
-                [result.mean for _, result in shown],
-                yerr=[0.0 if result.low is None else result.half_width for _, result in shown],
-                width=0.38, color=COLOURS[number], label=label, capsize=2,
-            )  # fmt: skip
+        bars = {
+            label: [interval(groups[name, needed]) if (name, needed) in groups else None for name in names]
+            for needed, label in _IN_WORDS.items()
+        }
+        plot_groups(axes, names, bars, width=0.95, rotation=25, ha="right")
         axes.axhline(0, color="#555555", linewidth=0.8)
-        axes.set_xticks(range(len(names)), names, rotation=25, ha="right")
     both[0].set_ylabel("holding - laying, points")
     both[1].legend(title="laid now, the safety", frameon=False, loc="lower right")
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -39,6 +39,7 @@ from research.measurements.search import cost_of, spec_of
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
 from research.tables import Table
+from research.tallies import grouped
 from research.variance import points_of_deals
 
 if TYPE_CHECKING:
@@ -133,42 +134,39 @@ def variants(over: str, rollouts: Sequence[int], others: Sequence[int] = ()) -> 
     sure = 1 if judges else 2
     judged = f",depth={USUAL_DEPTH}" if judges else ""
     cost = COST_OF_DEPTH[USUAL_DEPTH] if judges else 1
-    result = []
-    for number in rollouts:
-        result.append(Variant(NAIVE, f"rollouts={number},z=0{judged}", number, cost))
-        result.append(Variant(SURE, f"rollouts={number},z={sure}{judged}", number, cost))
-    usual = f"rollouts={USUAL_ROLLOUTS},z={sure}"
-    result += [
-        Variant(
-            f"sure, depth {depth}" if depth else "sure, to the end",
-            f"{usual},depth={depth}",
-            USUAL_ROLLOUTS,
-            dear,
-        )
-        for depth, dear in COST_OF_DEPTH.items()
-        if judges and depth != USUAL_DEPTH
-    ]
-    usual += judged
-    result += [
-        Variant(family, f"rollouts={number}{judged}", number, cost, searcher)
-        for family, searcher in OTHERS.items()
-        for number in others
-    ]
-    result.append(Variant("sure, belief", f"{usual},belief=network", USUAL_ROLLOUTS, cost))
-    result.append(Variant("sees the other hand", f"{usual},sees=hands", USUAL_ROLLOUTS, cost))
+    many, usual = USUAL_ROLLOUTS, f"rollouts={USUAL_ROLLOUTS},z={sure}"
     to_the_end = ",depth=0" if judges else ""  # one playout of each action says it all
-    result.append(Variant("sees all cards", f"z={sure}{to_the_end},sees=all", 1, cost))
-    return result
+    depths = {depth: dear for depth, dear in COST_OF_DEPTH.items() if judges and depth != USUAL_DEPTH}
+    return [
+        *(
+            Variant(family, f"rollouts={number},z={z}{judged}", number, cost)
+            for number in rollouts
+            for family, z in ((NAIVE, 0), (SURE, sure))
+        ),
+        *(
+            Variant(
+                f"sure, depth {depth}" if depth else "sure, to the end", f"{usual},depth={depth}", many, dear
+            )
+            for depth, dear in depths.items()
+        ),
+        *(
+            Variant(family, f"rollouts={number}{judged}", number, cost, searcher)
+            for family, searcher in OTHERS.items()
+            for number in others
+        ),
+        Variant("sure, belief", f"{usual}{judged},belief=network", many, cost),
+        Variant("sees the other hand", f"{usual}{judged},sees=hands", many, cost),
+        Variant("sees all cards", f"z={sure}{to_the_end},sees=all", 1, cost),
+    ]
 
 
 def parts(options: Args) -> list[Part]:
     """Return a part for each agent, variant and seed."""
     if not options.rollouts:
         raise MilleBornesError("--rollouts is empty: give numbers of 2 or more")
-    for name in ("rollouts", "others"):
-        if min(getattr(options, name), default=2) < 2:
-            given = " ".join(map(str, getattr(options, name)))
-            raise MilleBornesError(f"--{name} {given}: give numbers of 2 or more")
+    for name, numbers in (("rollouts", options.rollouts), ("others", options.others)):
+        if min(numbers, default=2) < 2:
+            raise MilleBornesError(f"--{name} {' '.join(map(str, numbers))}: give numbers of 2 or more")
     rollouts = (10, 30) if options.quick else options.rollouts
     others = (10,) if options.quick else options.others
     result = []
@@ -176,18 +174,11 @@ def parts(options: Args) -> list[Part]:
         for number, variant in enumerate(variants(over, rollouts, others)):
             dear = variant.rollouts * variant.cost
             deals = max(_FEWEST_DEALS, min(options.most_deals, options.playouts // dear))
-            deals = _FEWEST_DEALS if options.quick else deals
-            config = {
-                "over": over,
-                "family": variant.family,
-                "searcher": variant.searcher,
-                "options": variant.options,
-                "rollouts": variant.rollouts,
-                "deals": deals,
-            }
-            weight = float(deals * dear)
+            config = {"over": over, **asdict(variant), "deals": _FEWEST_DEALS if options.quick else deals}
+            del config["cost"]
             result += [
-                Part(f"{index}-{number:02d}-{seed}", seed, config, weight) for seed in options.all_seeds
+                Part(f"{index}-{number:02d}-{seed}", seed, config, float(config["deals"] * dear))
+                for seed in options.all_seeds
             ]
     return result
 
@@ -223,7 +214,6 @@ class Gain:
         over: the rollout agent.
         family: family of the variant.
         options: options of the searcher.
-        rollouts: redeals per action.
         deals: number of deals, two rounds each.
         points: mean points per round over that agent.
         ms: CPU time per decision in milliseconds; None if not timed.
@@ -232,7 +222,6 @@ class Gain:
     over: str
     family: str
     options: str
-    rollouts: int
     deals: int
     points: Interval
     ms: float | None
@@ -240,41 +229,24 @@ class Gain:
 
 def gains(records: Sequence[Record]) -> list[Gain]:
     """Return a result for each variant, over all seeds."""
-    by_variant: dict[tuple[str, str, str], list[Record]] = {}
-    for record in records:
-        config = record.part.config
-        by_variant.setdefault((config["over"], config["family"], config["options"]), []).append(record)
-    return [_gain(result) for result in by_variant.values()]
-
-
-def _gain(records: Sequence[Record]) -> Gain:
-    config = records[0].part.config
-    points = np.concatenate([np.array(record.result["points"]) for record in records])
-    times = [record.result["ms"] for record in records if "ms" in record.result]
-    return Gain(
-        config["over"],
-        config["family"],
-        config["options"],
-        config["rollouts"],
-        len(points),
-        mean_interval(points),
-        float(np.mean(times)) if times else None,
-    )
+    result = []
+    names = ("over", "family", "options")
+    by_variant = grouped(records, lambda record: tuple(record.part.config[name] for name in names))
+    for (over, family, options), of_variant in by_variant.items():
+        points = np.concatenate([record.result["points"] for record in of_variant])
+        times = [record.result["ms"] for record in of_variant if "ms" in record.result]
+        ms = float(np.mean(times)) if times else None
+        result.append(Gain(over, family, options, len(points), mean_interval(points), ms))
+    return result
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """Build the table of all variants."""
-    rows = tuple(
-        (
-            f"`{one.over}`",
-            one.family,
-            f"`{one.options}`",
-            f"{one.deals:,}",
-            one.points.text("+,.0f"),
-            "" if one.ms is None else f"{one.ms:.2f}",
-        )
-        for one in gains(records)
-    )
+    rows = []
+    for one in gains(records):
+        ms = "" if one.ms is None else f"{one.ms:.2f}"
+        points = one.points.text("+,.0f")
+        rows.append((f"`{one.over}`", one.family, f"`{one.options}`", f"{one.deals:,}", points, ms))
     headings = ("over", "variant", "options", "deals", "points a round, ± 95 %", "ms for a decision")
     return [Table(headings, rows, text_columns=3)]
 
@@ -287,19 +259,17 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
     overs = list(dict.fromkeys(one.over for one in result))
     colours = dict(zip(dict.fromkeys(one.family for one in result), COLOURS, strict=False))
     panels = figure.subplots(1, len(overs), sharey=True, squeeze=False)[0]
-    labelled: dict[str, Any] = {}
+    labelled: dict[str, Any] = {}  # lines by family
     for axes, over in zip(panels, overs, strict=True):
         _draw_over(axes, [one for one in result if one.over == over], colours)
         styled(axes, f"Search over {over}", xscale="log", xlabel="ms for a decision, one core")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
-        handles, labels = axes.get_legend_handles_labels()
-        labelled.update(zip(labels, handles, strict=True))
+        labelled |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     panels[0].set_ylabel(f"points a round gained (linear within ±{LINEAR:.0f})")
-    families = [family for family in colours if family in labelled]
-    shown = [labelled[family] for family in families]
-    figure.legend(shown, families, loc="outside lower center", ncols=5, frameon=False, fontsize=8)
+    lines = [labelled[family] for family in colours]
+    figure.legend(lines, list(colours), loc="outside lower center", ncols=5, frameon=False, fontsize=8)
 
 
 def _draw_over(axes: Axes, found: Sequence[Gain], colours: Mapping[str, str]) -> None:
@@ -320,13 +290,8 @@ def _draw_over(axes: Axes, found: Sequence[Gain], colours: Mapping[str, str]) ->
 QUESTION: Final = Question(
     "scaling",
     "What does search gain by the millisecond?",
-    Args,
-    parts,
-    measure,
-    tables,
-    plot,
-    size=(11.0, 5.0),
-)
+    Args, parts, measure, tables, plot, size=(11.0, 5.0),
+)  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main(QUESTION))

@@ -32,18 +32,18 @@ from millebornes_env.arena.intervals import NORMAL_QUANTILE
 from millebornes_env.arena.match import MatchConfig, agent_seed
 from millebornes_env.errors import MilleBornesError
 from research.frame import OnProgress, Options, Question, main
-from research.intervals import Interval, mean_interval
+from research.intervals import Interval, mean_interval, of_error
 from research.measurements.cross_play import lead_of_team
 from research.mutual_information import Float64Array, Int64Array
 from research.partners import HIDDEN, OTHERS, PARTNER, SEEN, Partners
 from research.parts import Part, Record
-from research.pictures import COLOURS, styled
+from research.pictures import COLOURS, plot_groups, styled
 from research.tables import Table
+from research.tallies import grouped
 from research.told_cards import BLOCKS, FEATURES, KINDS, CardRecorder, bits_of_rows
 from research.watching import play_watched
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 GROUPS: Final = 100
@@ -90,20 +90,19 @@ def parts(options: Args) -> list[Part]:
         raise MilleBornesError(f"--deals is {deals}; it must be a multiple of {GROUPS}, for the intervals")
     if rounds < BLOCKS:
         raise MilleBornesError(f"--rounds is {rounds}; the intervals need {BLOCKS} or more")
-    table = {"edition": options.edition}
-    met = {**table, "deals": deals, "opponent": options.opponent}
+    bits = {"edition": options.edition, "rounds": rounds, "kind": "bits", "shuffles": options.shuffles}
+    pair = {"edition": options.edition, "deals": deals, "kind": "pair", "opponent": options.opponent}
     result = []
     for seed in options.all_seeds:
         for number, agent in enumerate((*options.agents, "random")):
-            asked = {**table, "rounds": rounds, "kind": "bits", "agent": agent, "shuffles": options.shuffles}
-            result.append(Part(f"bits-{number}-{seed}", seed, asked, 3.0))
+            result.append(Part(f"bits-{number}-{seed}", seed, {**bits, "agent": agent}, 3.0))
         for one, first in enumerate(options.agents):
             for other, second in enumerate(options.agents):
-                pair = {**met, "kind": "pair", "agents": [first, second], "hides": SEEN}
-                result.append(Part(f"pair-{one}-{other}-{seed}", seed, pair))
+                config = {**pair, "agents": [first, second], "hides": SEEN}
+                result.append(Part(f"pair-{one}-{other}-{seed}", seed, config))
             for number, hides in enumerate(HIDDEN[1:], 1):
-                blind = {**met, "kind": "pair", "agents": [first, first], "hides": hides}
-                result.append(Part(f"blind-{one}-{number}-{seed}", seed, blind))
+                config = {**pair, "agents": [first, first], "hides": hides}
+                result.append(Part(f"blind-{one}-{number}-{seed}", seed, config))
     return result
 
 
@@ -171,36 +170,32 @@ Told = dict[tuple[str, str], dict[str, Any]]
 
 def told_by(records: Sequence[Record]) -> Told:
     """Return the bits in the records: means over the seeds."""
-    by_kind: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for record in records:
-        if record.part.config["kind"] == "bits":
-            for kind, one in record.result.items():
-                by_kind.setdefault((record.part.config["agent"], kind), []).append(one)
+    bits = [record for record in records if record.part.config["kind"] == "bits"]
     result: Told = {}
-    for key, ones in by_kind.items():
-        result[key] = {"rows": sum(one["rows"] for one in ones)}
-        for name in FEATURES:
-            of_name = {
-                what: float(np.mean([one[name][what] for one in ones])) for what in ("told", "redealt")
-            }
-            error = math.hypot(*(one[name]["error"] for one in ones)) / len(ones)
-            result[key][name] = {**of_name, "error": error}
+    for agent, of_agent in grouped(bits, lambda record: str(record.part.config["agent"])).items():
+        for kind in of_agent[0].result:
+            ones = [record.result[kind] for record in of_agent if kind in record.result]
+            result[agent, kind] = {"rows": sum(one["rows"] for one in ones)}
+            for name in FEATURES:
+                told, redealt = (np.mean([one[name][what] for one in ones]) for what in ("told", "redealt"))
+                error = math.hypot(*(one[name]["error"] for one in ones)) / len(ones)
+                result[agent, kind][name] = {"told": told, "redealt": redealt, "error": error}
     return result
 
 
-def bits_table(records: Sequence[Record]) -> Table | None:
+def bits_table(told: Told) -> Table:
     """Build the table of bits by agent, kind of play and feature of the hand."""
     rows = []
-    for (agent, kind), result in told_by(records).items():
-        cells = [_told(result[name]) for name in FEATURES]
+    for (agent, kind), result in told.items():
+        features = [result[name] for name in FEATURES]
+        cells = [
+            f"{one['told']:+.4f} ± {NORMAL_QUANTILE * one['error']:.4f} ({one['redealt']:.4f})"
+            for one in features
+        ]
         rows.append((f"`{agent}`", kind, f"{result['rows']:,}", *cells))
     headings = ("agent", "a card that is", "cards", *FEATURES)
     title = "Bits told about what is left in the hand, ± 95 %; in brackets what a redealt hand gives"
-    return Table(headings, tuple(rows), title, text_columns=2) if rows else None
-
-
-def _told(found: dict[str, float]) -> str:
-    return f"{found['told']:+.4f} ± {NORMAL_QUANTILE * found['error']:.4f} ({found['redealt']:.4f})"
+    return Table(headings, rows, title, text_columns=2)
 
 
 Points = dict[tuple[str, str, str], Float64Array]
@@ -209,12 +204,9 @@ Points = dict[tuple[str, str, str], Float64Array]
 
 def points_of(records: Sequence[Record]) -> Points:
     """Return the points of pairs, with all seeds concatenated."""
-    result: dict[tuple[str, str, str], list[float]] = {}
-    for record in records:
-        if record.part.config["kind"] == "pair":
-            one, other = record.part.config["agents"]
-            result.setdefault((one, other, record.part.config["hides"]), []).extend(record.result["points"])
-    return {key: np.array(points) for key, points in result.items()}
+    pairs = [record for record in records if record.part.config["kind"] == "pair"]
+    by_pair = grouped(pairs, lambda record: (*record.part.config["agents"], record.part.config["hides"]))
+    return {key: np.concatenate([one.result["points"] for one in ones]) for key, ones in by_pair.items()}
 
 
 def losses(points: Points) -> dict[str, Interval]:
@@ -223,14 +215,13 @@ def losses(points: Points) -> dict[str, Interval]:
     Mixed partners are compared with the mean of both kinds by themselves; their order does not matter.
     """
     agents = list(dict.fromkeys(one for one, _, _ in points))
-    result: dict[str, Interval] = {}
-    lost: dict[tuple[str, ...], Float64Array] = {}
+    lost: dict[tuple[str, str], Float64Array] = {}
     for one, other in itertools.combinations(agents, 2):
         keys = [(one, one, SEEN), (other, other, SEEN), (one, other, SEEN), (other, one, SEEN)]
         if all(key in points for key in keys):
             alone_1, alone_2, mixed_1, mixed_2 = (points[key] for key in keys)
             lost[one, other] = (alone_1 + alone_2 - mixed_1 - mixed_2) / 2
-            result[f"{one} with {other}"] = mean_interval(lost[one, other])
+    result = {f"{one} with {other}": mean_interval(more) for (one, other), more in lost.items()}
     return result | means_of("cross-play", lost) | losses_of_blind(points, agents)
 
 
@@ -243,14 +234,14 @@ def losses_of_blind(points: Points, agents: Sequence[str]) -> dict[str, Interval
             if {(agent, agent, SEEN), (agent, agent, hides)} <= set(points):
                 lost = points[agent, agent, SEEN] - points[agent, agent, hides]
                 result[f"{agent}, not seeing {hides}"] = mean_interval(lost)
-        blind = [points.get((agent, agent, hides)) for hides in (OTHERS, PARTNER)]
-        if blind[0] is not None and blind[1] is not None:
-            more[agent,] = blind[0] - blind[1]
+        others, partner = (points.get((agent, agent, hides)) for hides in (OTHERS, PARTNER))
+        if others is not None and partner is not None:
+            more[agent,] = others - partner
             result[f"{agent}, the partner's more than others"] = mean_interval(more[agent,])
     return result | means_of("the partner's more than others", more)
 
 
-def means_of(what: str, lost: Mapping[tuple[str, ...], Float64Array]) -> dict[str, Interval]:
+def means_of(what: str, lost: Mapping[Any, Float64Array]) -> dict[str, Interval]:
     """Return the means over all agents, and over the run folders among them."""
     learned = [points for agents, points in lost.items() if all(map(is_path, agents))]
     groups = {"all": list(lost.values()), "run folders": learned if len(learned) < len(lost) else []}
@@ -263,66 +254,48 @@ def means_of(what: str, lost: Mapping[tuple[str, ...], Float64Array]) -> dict[st
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """Build the tables of bits, of points of all pairs, and of losses."""
-    points = points_of(records)
+    told, points = told_by(records), points_of(records)
     agents = list(dict.fromkeys(one for one, _, _ in points))
-    bits = bits_table(records)
-    result = [] if bits is None else [bits]
+    result = [bits_table(told)] if told else []
     if points:
-        opponent = next(
-            record.part.config["opponent"] for record in records if record.part.config["kind"] == "pair"
-        )
-        rows = [(f"`{one}`", *(_mean(points, one, other) for other in agents)) for one in agents]
+        means = {key: mean_interval(of_key).text("+.1f") for key, of_key in points.items()}
+        opponent = next(filter(None, (record.part.config.get("opponent") for record in records)))
+        rows = [(f"`{one}`", *(means.get((one, other, SEEN), "") for other in agents)) for one in agents]
         title = f"Points a round against two `{opponent}`s: first seat in rows, second in columns; ± 95 %"
-        result.append(Table(("first seat", *(f"`{agent}`" for agent in agents)), tuple(rows), title))
+        result.append(Table(("first seat", *(f"`{agent}`" for agent in agents)), rows, title))
         lost = tuple((name, interval.text("+.1f")) for name, interval in losses(points).items())
         result.append(Table(("partners", "points a round lost, ± 95 %"), lost))
     return result
 
 
-def _mean(points: Points, one: str, other: str) -> str:
-    result = points.get((one, other, SEEN))
-    return "" if result is None else mean_interval(result).text("+.1f")
-
-
 def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Plot bits of discards on the left, and lost points on the right."""
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    _draw_bits(left, told_by(records))
+    told = told_by(records)
+    bars = {
+        agent: [of_error(of_agent[name]["told"], of_agent[name]["error"]) for name in FEATURES]
+        for (agent, kind), of_agent in told.items()
+        if kind == "discard"
+    }
+    plot_groups(left, list(FEATURES), bars, fontsize=8)
+    left.axhline(0, color="#777777", linewidth=0.8)
+    styled(left, "What a discard tells about the hand", ylabel="bits")
+    left.legend(frameon=False, fontsize=8)
     result = losses(points_of(records))
-    indices = range(len(result))[::-1]
+    indices = list(range(len(result)))[::-1]
     means = [interval.mean for interval in result.values()]
     widths = [interval.half_width for interval in result.values()]
-    right.errorbar(means, list(indices), xerr=widths, fmt="o", color=COLOURS[0], capsize=2)
+    right.errorbar(means, indices, xerr=widths, fmt="o", color=COLOURS[0], capsize=2)
     right.axvline(0, color="#777777", linewidth=0.8)
-    right.set_yticks(list(indices), list(result), fontsize=8)
+    right.set_yticks(indices, list(result), fontsize=8)
     styled(right, "What partners lose", xlabel="points a round")
-
-
-def _draw_bits(axes: Axes, bits: Told) -> None:
-    agents = [agent for agent, kind in bits if kind == "discard"]
-    width = 0.8 / max(1, len(agents))
-    for number, agent in enumerate(agents):
-        result = bits[agent, "discard"]
-        positions = [index + (number - (len(agents) - 1) / 2) * width for index in range(len(FEATURES))]
-        told = [result[name]["told"] for name in FEATURES]
-        errors = [NORMAL_QUANTILE * result[name]["error"] for name in FEATURES]
-        axes.bar(positions, told, width, yerr=errors, color=COLOURS[number], label=agent, capsize=2)
-    axes.axhline(0, color="#777777", linewidth=0.8)
-    axes.set_xticks(range(len(FEATURES)), list(FEATURES), fontsize=8)
-    styled(axes, "What a discard tells about the hand", ylabel="bits")
-    axes.legend(frameon=False, fontsize=8)
 
 
 QUESTION: Final = Question(
     "signalling",
     "Do partners signal by their discards?",
-    Args,
-    parts,
-    measure,
-    tables,
-    plot,
-    size=(12.0, 5.0),
-)
+    Args, parts, measure, tables, plot, size=(12.0, 5.0),
+)  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main(QUESTION))

@@ -46,10 +46,7 @@ class Solved:
 
 
 def solved(deck: str) -> Solved:
-    """Load the shipped policy of a deck, or compute one.
-
-    Args:
-        deck: name of a sheet that can be solved, with optional overrides.
+    """Load the shipped policy of a deck, or compute one; overrides may follow the name of its sheet.
 
     Raises:
         SolvingError: the deck cannot be solved.
@@ -68,10 +65,7 @@ def solved(deck: str) -> Solved:
 
 
 def holding_rate(found: Solved) -> dict[str, Any]:
-    """Measure the rate at which a playable safety is held, with both seats playing the policy.
-
-    Args:
-        found: solution of a deck with one safety.
+    """Measure the rate at which the playable safety of a deck with one is held, if both play the policy.
 
     Returns:
         `sets`: number of information sets with a playable safety; `turns`: mean number of them per round;
@@ -83,10 +77,8 @@ def holding_rate(found: Solved) -> dict[str, Any]:
     taken = visits(tree, found.weights)
     sets, turns, played, holding = 0, 0.0, 0.0, 0.0
     for number, seat in enumerate(tree.seats):
-        rows = np.flatnonzero((seat.choices >> kind) & 1)
-        first, counts = (
-            part[rows].astype(np.int64) for part in (seat.operations.firsts, seat.operations.counts)
-        )
+        rows, operations = np.flatnonzero((seat.choices >> kind) & 1), seat.operations
+        first, counts = (part[rows].astype(np.int64) for part in (operations.firsts, operations.counts))
         safeties = first + np.bitwise_count(seat.choices[rows] & ((1 << kind) - 1))
         sets += len(rows)
         mine = taken[number]
@@ -98,13 +90,8 @@ def holding_rate(found: Solved) -> dict[str, Any]:
         reached = chances[first] > _REACHED
         more = (others - gains[safeties])[reached] / chances[first][reached]
         holding += float((whole[reached] * more).sum())
-    return {
-        "sets": sets,
-        "turns": turns,
-        "held": 1.0 - played / turns,
-        "holding": holding / turns,
-        "nash_conv": found.nash_conv,
-    }
+    held = {"held": 1.0 - played / turns, "holding": holding / turns}
+    return {"sets": sets, "turns": turns, **held, "nash_conv": found.nash_conv}
 
 
 def sums_of(values: Float64Array, first: Int64Array, counts: Int64Array) -> Float64Array:
@@ -161,8 +148,7 @@ def any_weights(seat: SeatTree) -> Float64Array:
     """Return weights of an arbitrary policy; the reach of the others does not depend on it."""
     weights = np.zeros(seat.size)
     decisions = seat.operations.counts > 0
-    merges = seat.operations.heads[~decisions]
     weights[: seat.roots] = 1.0
-    weights[merges] = 1.0
+    weights[seat.operations.heads[~decisions]] = 1.0
     weights[seat.operations.firsts[decisions]] = 1.0
     return weights

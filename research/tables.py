@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich import table as rich_table
@@ -23,8 +24,8 @@ class Table:
         text_columns: number of columns with text, from the left; the others hold right-aligned numbers.
     """
 
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
     title: str = ""
     text_columns: int = 1
 

@@ -1,22 +1,32 @@
-"""Sums by group that can be added over the parts of a question."""
+"""Records by group, and sums by group that can be added over the parts of a question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.intervals import NORMAL_QUANTILE, Interval
+from research.intervals import Interval, of_error
+from research.parts import Record
 
+Key = TypeVar("Key")
 Tally = tuple[float, float, float]
 """Number of values, their sum, and the sum of their squares."""
 Labels = tuple[str, ...]
 """Labels of a group, one for each grouping."""
 NONE: Final[Tally] = (0.0, 0.0, 0.0)
 _BETWEEN: Final = "; "
+
+
+def grouped(records: Iterable[Record], key: Callable[[Record], Key]) -> dict[Key, list[Record]]:
+    """Return the records by a key of each, in the order of the parts."""
+    result: dict[Key, list[Record]] = {}
+    for record in records:
+        result.setdefault(key(record), []).append(record)
+    return result
 
 
 def tallied(labels: Sequence[Sequence[str]], values: npt.NDArray[np.float64]) -> dict[str, str]:
@@ -44,18 +54,11 @@ def _exact_text(number: float) -> str:
 
 def merged(parts: Iterable[Mapping[str, str]]) -> dict[Labels, Tally]:
     """Add the tallies of all parts."""
-    result: dict[Labels, Tally] = {}
-    for part in parts:
-        for words, tally in part.items():
-            labels = tuple(words.split(_BETWEEN))
-            result[labels] = added(result.get(labels, NONE), [float(number) for number in tally.split()])
-    return result
-
-
-def added(one: Sequence[float], other: Sequence[float]) -> Tally:
-    """Return the sum of two tallies."""
-    count, total, squares = (a + b for a, b in zip(one, other, strict=True))
-    return count, total, squares
+    return _summed(
+        (tuple(words.split(_BETWEEN)), map(float, tally.split()))
+        for part in parts
+        for words, tally in part.items()
+    )
 
 
 def over(tallies: Mapping[Labels, Tally], *indices: int) -> dict[Labels, Tally]:
@@ -65,11 +68,23 @@ def over(tallies: Mapping[Labels, Tally], *indices: int) -> dict[Labels, Tally]:
         tallies: result of `merged`.
         *indices: indices of the labels to keep.
     """
+    return _summed((tuple(labels[index] for index in indices), tally) for labels, tally in tallies.items())
+
+
+def _summed(tallies: Iterable[tuple[Labels, Iterable[float]]]) -> dict[Labels, Tally]:
     result: dict[Labels, Tally] = {}
-    for labels, tally in tallies.items():
-        kept = tuple(labels[index] for index in indices)
-        result[kept] = added(result.get(kept, NONE), tally)
+    for labels, tally in tallies:
+        count, total, squares = (a + b for a, b in zip(result.get(labels, NONE), tally, strict=True))
+        result[labels] = count, total, squares
     return result
+
+
+def by_number(item: tuple[Labels, Any]) -> tuple[tuple[int, str], ...]:
+    """Return a sort key of a group: bands by their first number, then words."""
+    first = [label.split()[0] for label in item[0]]
+    return tuple(
+        (int(word) if word.isdigit() else 0, label) for word, label in zip(first, item[0], strict=True)
+    )
 
 
 def interval(tally: Tally) -> Interval:
@@ -79,8 +94,7 @@ def interval(tally: Tally) -> Interval:
     if count < 2:
         return Interval(mean, None, None)
     variance = max(squares - count * mean * mean, 0.0) / (count - 1)
-    half = NORMAL_QUANTILE * (variance / count) ** 0.5
-    return Interval(mean, mean - half, mean + half)
+    return of_error(mean, (variance / count) ** 0.5)
 
 
 def banded(values: npt.NDArray[Any], bounds: Sequence[int]) -> list[str]:

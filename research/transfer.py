@@ -23,11 +23,11 @@ import numpy as np
 
 from millebornes_env import edition, editions
 from millebornes_env.agents.policy.agent import PolicyAgent
-from millebornes_env.arena.intervals import NORMAL_QUANTILE
+from millebornes_env.arena.intervals import standard_error
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.errors import MilleBornesError, shown
 from research.frame import OnProgress, Options, Question, by_default, main
-from research.intervals import Interval, over_seeds
+from research.intervals import Interval, of_error, over_seeds
 from research.parts import Part, Record
 from research.pictures import styled
 from research.tables import Table
@@ -47,8 +47,6 @@ ELO_OF_ODDS: Final = 400.0
 
 FEWEST_SEEDS: Final = 3
 """Least number of seeds for a bootstrap over seeds."""
-
-_TWO: Final = 2
 
 
 @dataclass(frozen=True)
@@ -82,11 +80,10 @@ def parts(options: Args) -> list[Part]:
         MilleBornesError: there are fewer than two editions, or duplicates.
         ValueError: an edition, a network or a number of games is invalid.
     """
-    names = options.editions or tuple(name for name in editions() if (_TWO, _TWO) in edition(name).tables)
-    if len(set(names)) != len(names) or len(names) < _TWO:
+    names = options.editions or tuple(name for name in editions() if (2, 2) in edition(name).tables)
+    if len(set(names)) != len(names) or len(names) < 2:
         raise MilleBornesError(f"--editions {shown(' '.join(names))}: give two or more, each once")
     decisions, deals = (20_000, 20) if options.quick else (options.decisions, options.deals)
-    check(training_args(names, decisions, options.hidden, options.num_envs, options.seed))
     config = {
         "editions": list(names),
         "decisions": decisions,
@@ -94,7 +91,9 @@ def parts(options: Args) -> list[Part]:
         "num_envs": options.num_envs,
         "deals": deals,
     }
-    return [Part(f"seed-{seed}", seed, config) for seed in options.all_seeds]
+    result = [Part(f"seed-{seed}", seed, config) for seed in options.all_seeds]
+    check(training_args(result[0], names, decisions))
+    return result
 
 
 # Measuring --------------------------------------------------------------------------------------------------
@@ -107,17 +106,16 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
         For each network its decisions, and for each edition the share of matches won against the specialist
         with its standard error over deals.
     """
-    names: list[str] = part.config["editions"]
+    names: tuple[str, ...] = tuple(part.config["editions"])
     decisions = int(part.config["decisions"])
-    work: list[tuple[str, tuple[str, ...], int]] = [(name, (name,), decisions) for name in names]
-    work += [(ALL, tuple(names), decisions), (ALL_LONGER, tuple(names), decisions * len(names))]
+    work: dict[str, tuple[tuple[str, ...], int]] = {name: ((name,), decisions) for name in names}
+    work |= {ALL: (names, decisions), ALL_LONGER: (names, decisions * len(names))}
     result: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as kept:
-        folders = {}
-        total, done = sum(budget for _, _, budget in work), 0
-        for number, (name, sheets, budget) in enumerate(work):
-            folders[name] = Path(kept) / str(number)
-            learned = train(sheets, budget, part, folders[name])
+        folders = {name: Path(kept) / str(number) for number, name in enumerate(work)}
+        total, done = sum(budget for _, budget in work.values()), 0
+        for name, (sheets, budget) in work.items():
+            learned = train(training_args(part, sheets, budget), folders[name])
             result[name] = {"decisions": learned, "played": {}}
             done += budget
             on_progress(0.9 * done / total)
@@ -129,48 +127,47 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     return result
 
 
-def train(sheets: tuple[str, ...], decisions: int, part: Part, folder: Path) -> int:
-    """Learn by self-play, and write the policy; return the number of decisions.
-
-    Args:
-        sheets: editions; with several, the network sees the rules.
-        decisions: decisions to learn from, rounded up to whole rollouts.
-        part: the part, with the size of the network and the seed.
-        folder: folder for the policy.
-    """
-    config = part.config
-    trainer = Trainer(training_args(sheets, decisions, config["hidden"], config["num_envs"], part.seed))
-    while trainer.decisions < decisions:
+def train(args: TrainingArgs, folder: Path, on_progress: OnProgress = lambda _: None) -> int:
+    """Learn by self-play, in whole rollouts, and write the policy; return the number of decisions."""
+    trainer = Trainer(args)
+    while trainer.decisions < args.total_timesteps:
         trainer.collect()
-        trainer.learn(trainer.decisions / decisions)
+        trainer.learn(trainer.decisions / args.total_timesteps)
+        on_progress(trainer.decisions / args.total_timesteps)
     trainer.save_policy(folder)
     return trainer.decisions
 
 
-def training_args(
-    sheets: tuple[str, ...], decisions: int, hidden: int, num_envs: int, seed: int
-) -> TrainingArgs:
-    """Return the options of the trainer."""
-    return TrainingArgs(
+def training_args(part: Part, sheets: tuple[str, ...], decisions: int) -> TrainingArgs:
+    """Return the options of the trainer; with several sheets, the network sees the rules."""
+    return trainer_of(
+        part,
         edition=sheets,
-        observe_rules=len(sheets) > 1,
-        hidden=(hidden,),
-        num_envs=num_envs,
         total_timesteps=decisions,
+        observe_rules=len(sheets) > 1,
+        num_envs=part.config["num_envs"],
         learning_rate=2e-3,
+    )
+
+
+def trainer_of(part: Part, **options: Any) -> TrainingArgs:
+    """Return options of the trainer with the size of the network and the seed of a part."""
+    return TrainingArgs(
+        hidden=(part.config["hidden"],),
         learner="sparse",
-        seed=seed,
+        seed=part.seed,
         threads=1,
         eval_seconds=0.0,
+        **options,
     )
 
 
 def match(one: Path, other: Path, name: str, part: Part) -> dict[str, float]:
     """Return the share of matches won by one policy against another at an edition, and its standard error."""
-    config = MatchConfig(name, _TWO, seed=part.seed, threads=1)
+    config = MatchConfig(name, 2, seed=part.seed, threads=1)
     agents = [AnyEdition(config.table(), part.seed, str(folder)) for folder in (one, other)]
     shares = play(agents, config, int(part.config["deals"])).wins[..., 0].mean(axis=1)
-    return {"share": float(shares.mean()), "error": float(shares.std(ddof=1) / math.sqrt(len(shares)))}
+    return {"share": float(shares.mean()), "error": standard_error(shares)}
 
 
 # What was found ---------------------------------------------------------------------------------------------
@@ -183,19 +180,14 @@ def elo(share: float, matches: float) -> float:
 
 
 def matrix(records: Sequence[Record]) -> dict[str, dict[str, Interval]]:
-    """Return the Elo of each network against the specialists, by network and edition, with `MEAN`."""
+    """Return the Elo of each network against the specialists (0 against itself), and their `MEAN`."""
     matches = 2.0 * float(records[0].part.config["deals"])
     result: dict[str, dict[str, Interval]] = {}
     for network in records[0].result:
-        result[network] = {}
-        for name in records[0].part.config["editions"]:
-            if name == network:
-                result[network][name] = Interval(0.0, 0.0, 0.0)
-            else:
-                met = [[record.result[network]["played"][name]] for record in records]
-                result[network][name] = _elo(met, matches)
-        away = [list(record.result[network]["played"].values()) for record in records]
-        result[network][MEAN] = _elo(away, matches)
+        played = [record.result[network]["played"] for record in records]
+        result[network] = {name: _elo([[one[name]] for one in played], matches) for name in played[0]}
+        result[network].setdefault(network, Interval(0.0, 0.0, 0.0))
+        result[network][MEAN] = _elo([list(one.values()) for one in played], matches)
     return result
 
 
@@ -208,13 +200,9 @@ def _elo(met: Sequence[Sequence[Mapping[str, float]]], matches: float) -> Interv
     each = [float(np.mean([elo(one["share"], matches) for one in of_seed])) for of_seed in met]
     mean = float(np.mean(each))
     slope = ELO_OF_ODDS / math.log(10.0)
-    errors = [
-        slope * one["error"] / max(one["share"] * (1 - one["share"]), 1e-3)
-        for of_seed in met
-        for one in of_seed
-    ]
-    half = NORMAL_QUANTILE * math.hypot(*errors) / len(errors)
-    by_deals = Interval(mean, mean - half, mean + half)
+    every = [one for of_seed in met for one in of_seed]
+    errors = [slope * one["error"] / max(one["share"] * (1 - one["share"]), 1e-3) for one in every]
+    by_deals = of_error(mean, math.hypot(*errors) / len(errors))
     if len(each) < FEWEST_SEEDS:
         return by_deals
     by_seeds = over_seeds(each)
@@ -231,7 +219,7 @@ def tables(records: Sequence[Record]) -> list[Table]:
         rows.append((network, *cells, by_edition[MEAN].text("+.0f")))
     decisions = records[0].part.config["decisions"]
     title = f"Elo against the specialist of the edition, ± 95 %; {decisions:,} decisions for each specialist"
-    return [Table(("learned", *names, MEAN), tuple(rows), title)]
+    return [Table(("learned", *names, MEAN), rows, title)]
 
 
 def plot(figure: Figure, records: Sequence[Record]) -> None:
@@ -244,8 +232,7 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
     axes.grid(visible=False)
     image = axes.imshow(values, cmap="RdBu", vmin=-reach, vmax=reach, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
-        home = list(result)[row] == names[column]
-        text = "home" if home else f"{value:+.0f}"
+        text = "home" if list(result)[row] == names[column] else f"{value:+.0f}"
         colour = "white" if abs(value) > 0.6 * reach else "black"
         axes.text(column, row, text, ha="center", va="center", fontsize=9, color=colour)
     axes.set_xticks(range(len(names)), names, rotation=20, fontsize=8)
@@ -256,13 +243,8 @@ def plot(figure: Figure, records: Sequence[Record]) -> None:
 QUESTION: Final = Question(
     "transfer",
     "What does a policy learn for other editions?",
-    Args,
-    parts,
-    measure,
-    tables,
-    plot,
-    size=(9.0, 5.5),
-)
+    Args, parts, measure, tables, plot, size=(9.0, 5.5),
+)  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main(QUESTION))

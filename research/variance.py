@@ -18,10 +18,11 @@ No correction changes the expected result, as the table shows.
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,13 +34,14 @@ from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import MilleBornesError, shown
 from research.frame import OnProgress, Options, Question, main
+from research.intervals import Interval, of_error
 from research.parts import Part, Record
-from research.pictures import COLOURS, styled
+from research.pictures import plot_groups, styled
 from research.tables import Table
+from research.tallies import grouped
 from research.watching import CommonPile, play_watched
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PRECISION: Final = 10.0
@@ -118,34 +120,24 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for number, luck in enumerate(LUCK):
         table = replace(plain, aivat=luck == AIVAT)
-        played(config["pair"], table, config["cards"], 0, _WARM_UP)
+        played(config["pair"], table, config["cards"], _WARM_UP)
         start = time.process_time()
-        outcome = played(config["pair"], table, config["cards"], 0, deals)
+        outcome = played(config["pair"], table, config["cards"], deals)
         result[luck] = {**spread(points_of_deals(outcome)), "seconds": time.process_time() - start}
         on_progress((number + 1) / len(LUCK))
     return {"rotations": plain.rules.teams, "luck": result}
 
 
-def played(pair: Sequence[str], config: MatchConfig, cards: str, first_deal: int, deals: int) -> Outcome:
-    """Play rounds of a pair with a way of dealing.
-
-    Args:
-        pair: the two agents.
-        config: the table.
-        cards: the way of dealing.
-        first_deal: index of the first deal.
-        deals: number of deals.
-    """
-    outcome: Outcome | None = None
-    for first in range(first_deal, first_deal + deals, _DEALS_PER_BATCH):
-        count = min(_DEALS_PER_BATCH, first_deal + deals - first)
+def played(pair: Sequence[str], config: MatchConfig, cards: str, deals: int) -> Outcome:
+    """Play rounds of a pair with a way of dealing."""
+    outcomes = []
+    for first in range(0, deals, _DEALS_PER_BATCH):
+        count = min(_DEALS_PER_BATCH, deals - first)
         if cards == SAME_ORDER:
-            new = play_watched(pair, config, count, CommonPile(), first_deal=first)
+            outcomes.append(play_watched(pair, config, count, CommonPile(), first_deal=first))
         else:
-            new = play(pair, config, count, first_deal=first)
-        outcome = new if outcome is None else outcome.followed_by(new)
-    assert outcome is not None, "there is a deal or more"
-    return outcome
+            outcomes.append(play(pair, config, count, first_deal=first))
+    return functools.reduce(Outcome.followed_by, outcomes)
 
 
 def points_of_deals(outcome: Outcome) -> Float64Array:
@@ -199,6 +191,11 @@ class Way:
     rounds_error: float
     seconds: float
 
+    @property
+    def needed(self) -> Interval:
+        """The rounds with their 95 % interval."""
+        return of_error(self.rounds, self.rounds_error)
+
     def saved(self, plain: Way) -> tuple[float, float]:
         """Return the factor of rounds saved over another way, and half the width of its 95 % interval."""
         ratio = plain.rounds / self.rounds
@@ -208,101 +205,69 @@ class Way:
 
 def ways(records: Sequence[Record]) -> list[Way]:
     """Return the results in the records, over all seeds."""
-    by_way: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        pair = _BETWEEN.join(record.part.config["pair"])
-        by_way.setdefault((pair, record.part.config["cards"]), []).append(record)
+    by_way = grouped(
+        records, lambda record: (_BETWEEN.join(record.part.config["pair"]), record.part.config["cards"])
+    )
     return [_way(pair, cards, luck, result) for (pair, cards), result in by_way.items() for luck in LUCK]
 
 
 def _way(pair: str, cards: str, luck: str, records: Sequence[Record]) -> Way:
-    result: list[Mapping[str, float]] = [record.result["luck"][luck] for record in records]
-    rotations = int(records[0].result["rotations"])
-    deals = sum(int(record.part.config["deals"]) for record in records)
-    rounds = rotations / PRECISION**2
-    needed = rounds * _mean(result, "variance")
-    return Way(
-        pair=pair,
-        cards=cards,
-        luck=luck,
-        mean=_mean(result, "mean"),
-        error=_error(result, "error"),
-        rounds=needed,
-        rounds_error=rounds * _error(result, "variance_error"),
-        seconds=needed / (rotations * deals) * sum(one["seconds"] for one in result),
+    found = [record.result["luck"][luck] for record in records]
+    mean, variance = (float(np.mean([one[name] for one in found])) for name in ("mean", "variance"))
+    error, variance_error = (
+        math.hypot(*(one[name] for one in found)) / len(found) for name in ("error", "variance_error")
     )
+    rotations = int(records[0].result["rotations"])
+    played_rounds = rotations * sum(int(record.part.config["deals"]) for record in records)
+    rounds = rotations / PRECISION**2 * variance
+    seconds = rounds / played_rounds * sum(one["seconds"] for one in found)
+    return Way(pair, cards, luck, mean, error, rounds, rotations / PRECISION**2 * variance_error, seconds)
 
 
-def _mean(found: Sequence[Mapping[str, float]], name: str) -> float:
-    return float(np.mean([one[name] for one in found]))
-
-
-def _error(found: Sequence[Mapping[str, float]], name: str) -> float:
-    return math.hypot(*(one[name] for one in found)) / len(found)
+def by_pair(records: Sequence[Record]) -> dict[str, list[Way]]:
+    """Return the results of each pair."""
+    result: dict[str, list[Way]] = {}
+    for way in ways(records):
+        result.setdefault(way.pair, []).append(way)
+    return result
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """Build a table for each pair."""
-    result = ways(records)
-    return [_table(pair, result) for pair in dict.fromkeys(way.pair for way in result)]
+    return [_table(pair, found) for pair, found in by_pair(records).items()]
 
 
 def _table(pair: str, found: Sequence[Way]) -> Table:
-    of_pair = [way for way in found if way.pair == pair]
-    plain = next((way for way in of_pair if (way.cards, way.luck) == (PLAIN, NOTHING)), None)
+    plain = next((way for way in found if (way.cards, way.luck) == (PLAIN, NOTHING)), None)
     rows = []
-    for way in of_pair:
+    for way in found:
         saved = "" if plain is None else f"{way.saved(plain)[0]:.2f}x ± {way.saved(plain)[1]:.2f}"
-        needed = f"{way.rounds:,.0f} ± {NORMAL_QUANTILE * way.rounds_error:,.0f}"
         mean = f"{way.mean:+.1f} ± {way.error:.1f}"
-        rows.append((way.cards, way.luck, mean, needed, saved, f"{way.seconds:.2f}"))
+        rows.append((way.cards, way.luck, mean, way.needed.text(",.0f"), saved, f"{way.seconds:.2f}"))
     headings = (
         *("cards", "taken off", "points a round, ± standard error"),
         *(f"rounds to a standard error of {PRECISION:.0f}", "saved", "processor seconds for them"),
     )
-    return Table(headings, tuple(rows), f"{pair.replace(_BETWEEN, ' against ')}", text_columns=2)
+    return Table(headings, rows, pair.replace(_BETWEEN, " against "), text_columns=2)
 
 
 def plot(figure: Figure, records: Sequence[Record]) -> None:
     """Plot the needed rounds as bars, a panel for each pair."""
-    result = ways(records)
-    pairs = list(dict.fromkeys(way.pair for way in result))
+    pairs = by_pair(records)
     panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
-    for axes, pair in zip(panels, pairs, strict=True):
-        _plot_pair(axes, [way for way in result if way.pair == pair])
+    for axes, (pair, found) in zip(panels, pairs.items(), strict=True):
+        bars = {luck: [way.needed for way in found if way.luck == luck] for luck in LUCK}
+        shown = plot_groups(axes, list(dict.fromkeys(way.cards for way in found)), bars)
+        for heights, of_luck in zip(shown, bars.values(), strict=True):
+            axes.bar_label(heights, [f"{one.mean:,.0f}" for one in of_luck], fontsize=7, padding=2)
         styled(axes, pair, yscale="log")
         axes.grid(axis="x", visible=False)
     panels[0].set_ylabel(f"rounds to a standard error of {PRECISION:.0f} points")
     panels[-1].legend(title="taken off", frameon=False, loc="upper right")
 
 
-def _plot_pair(axes: Axes, found: Sequence[Way]) -> None:
-    width = 0.8 / len(LUCK)
-    cards = list(dict.fromkeys(way.cards for way in found))
-    for number, luck in enumerate(LUCK):
-        bars = [way for way in found if way.luck == luck]
-        heights = axes.bar(
-            [index + (number - 0.5) * width for index in range(len(bars))],
-            [way.rounds for way in bars],
-            width,
-            yerr=[NORMAL_QUANTILE * way.rounds_error for way in bars],
-            color=COLOURS[number],
-            label=luck,
-            capsize=2,
-        )
-        axes.bar_label(heights, [f"{way.rounds:,.0f}" for way in bars], fontsize=7, padding=2)
-    axes.set_xticks(range(len(cards)), cards)
-
-
 QUESTION: Final = Question(
-    "variance",
-    "How many deals does a result take?",
-    Args,
-    parts,
-    measure,
-    tables,
-    plot,
-    size=(10.0, 4.5),
+    "variance", "How many deals does a result take?", Args, parts, measure, tables, plot, size=(10.0, 4.5)
 )
 
 if __name__ == "__main__":

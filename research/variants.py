@@ -36,10 +36,11 @@ from research.intervals import Interval, over_sheets
 from research.parts import Part, Record
 from research.pictures import COLOURS, styled
 from research.tables import Table
-from research.transfer import AnyEdition, elo
+from research.tallies import grouped
+from research.transfer import AnyEdition, elo, trainer_of
+from research.transfer import train as learn
 from research.variance import points_of_deals
 from train.selfplay import Args as TrainingArgs
-from train.selfplay import Trainer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -108,27 +109,27 @@ def parts(options: Args) -> list[Part]:
     if options.sheets < 1:
         raise MilleBornesError(f"--sheets is {options.sheets}; it must be 1 or more")
     small, sheets = options.quick, test_sheets(options)
-    hidden = 16 if small else options.hidden
-    learned = {"hidden": hidden, "decisions": 40_000 if small else options.decisions}
-    alone = {"hidden": hidden, "decisions": 20_000 if small else options.specialist}
-    more = {"hidden": hidden, "decisions": 10_000 if small else options.few_shot}
-    mini = {"hidden": hidden, "decisions": 20_000 if small else options.mini}
+    learned, alone, more, mini = (
+        {"hidden": 16 if small else options.hidden, "decisions": few if small else many}
+        for few, many in (
+            (40_000, options.decisions),
+            (20_000, options.specialist),
+            (10_000, options.few_shot),
+            (20_000, options.mini),
+        )
+    )
     result = [
         Part(f"{kind}-{seed}", seed, {"kind": kind, **learned}, learned["decisions"] / 2e5)
         for kind in (GENERALIST, BLIND)
         for seed in options.all_seeds
     ]
-    result += [
-        Part(
-            place(name), options.seed, {"kind": SPECIALIST, "sheet": name, **alone}, alone["decisions"] / 2e5
-        )
-        for names in sheets.values()
-        for name in names
-    ]
+    for name in [name for names in sheets.values() for name in names]:
+        config = {"kind": SPECIALIST, "sheet": name, **alone}
+        result.append(Part(place(name), options.seed, config, alone["decisions"] / 2e5))
     played = {"kind": PLAY, "sheets": sheets, "deals": 10 if small else options.deals}
     exact = {"kind": MINI, "sheets": 2 if small else 200}
-    own = {spec: re.sub(r"[^A-Za-z0-9_.=+-]+", "_", spec) for spec in options.agents}
-    for name, spec in (AGENTS | {own[spec]: spec for spec in options.agents}).items():
+    own = {re.sub(r"[^A-Za-z0-9_.=+-]+", "_", spec): spec for spec in options.agents}
+    for name, spec in (AGENTS | own).items():
         result.append(Part(f"play-{name}", options.seed, {**played, "agent": name, "spec": spec}, 60.0))
         result.append(Part(f"mini-{name}", options.seed, {**exact, "agent": name, "spec": spec}, 10.0))
     for seed in options.all_seeds:
@@ -174,26 +175,20 @@ def train(args: TrainingArgs, folder: Path, on_progress: OnProgress) -> int:
         kept = json_of_file(about, MilleBornesError)
         if kept["config"] == args.config():
             return int(kept["decisions"])
-    trainer = Trainer(args)
-    while trainer.decisions < args.total_timesteps:
-        trainer.collect()
-        trainer.learn(trainer.decisions / args.total_timesteps)
-        on_progress(trainer.decisions / args.total_timesteps)
-    trainer.save_policy(folder)
-    content = {"config": args.config(), "decisions": trainer.decisions, "versions": versions()}
-    write_json_atomically(about, content)
-    return int(trainer.decisions)
+    decisions = learn(args, folder, on_progress)
+    write_json_atomically(about, {"config": args.config(), "decisions": decisions, "versions": versions()})
+    return decisions
 
 
 def long_run(part: Part, edition: str, sees_rules: bool) -> TrainingArgs:
     """Return the options of a generalist."""
     is_small = part.config["decisions"] < 1_000_000
-    return TrainingArgs(
+    return trainer_of(
+        part,
         edition=(edition,),
         observe_rules=sees_rules,
         features=sees_rules,
         episode="round",
-        hidden=(part.config["hidden"],),
         total_timesteps=part.config["decisions"],
         num_envs=64 if is_small else 2048,
         batch_size=1024 if is_small else 2048,
@@ -201,30 +196,22 @@ def long_run(part: Part, edition: str, sees_rules: bool) -> TrainingArgs:
         final_learning_rate=1e-5,
         ent_coef=0.01,
         final_ent_coef=0.0003,
-        learner="sparse",
-        seed=part.seed,
-        threads=1,
-        eval_seconds=0.0,
     )
 
 
 def short_run(part: Part, sheet: str, start: str = "") -> TrainingArgs:
     """Return the options of a specialist, or of a generalist that learns on at one sheet."""
     decisions = part.config["decisions"]
-    return TrainingArgs(
+    return trainer_of(
+        part,
         edition=(sheet,),
         episode="round",
-        hidden=(part.config["hidden"],),
         total_timesteps=decisions,
         num_envs=64 if decisions < 100_000 else 256 if start else 1024,
         start=start,
         learning_rate=3e-4 if start else 1e-3,
         final_learning_rate=1e-5,
         ent_coef=0.001 if start else 0.02,
-        learner="sparse",
-        seed=part.seed,
-        threads=1,
-        eval_seconds=0.0,
     )
 
 
@@ -265,12 +252,10 @@ def match(part: Part, sheet: str, contestant: str | Path) -> dict[str, float | N
     against = AnyEdition(table, part.seed, str(specialist))
     agent = AnyEdition(table, part.seed, str(contestant)) if isinstance(contestant, Path) else contestant
     outcome = play([agent, against], config, part.config["deals"])
-    points, is_counted = points_of_deals(outcome), config.has_points
-    return {
-        "points": float(points.mean()) if is_counted else None,
-        "error": standard_error(points) if is_counted else None,
-        "won": float(outcome.wins[..., 0].mean()),
-    }
+    points, won = points_of_deals(outcome), float(outcome.wins[..., 0].mean())
+    if not config.has_points:
+        return {"points": None, "error": None, "won": won}
+    return {"points": float(points.mean()), "error": standard_error(points), "won": won}
 
 
 def measure_minis(part: Part, on_progress: OnProgress) -> dict[str, Any]:
@@ -286,6 +271,12 @@ def measure_minis(part: Part, on_progress: OnProgress) -> dict[str, Any]:
 # What was found ---------------------------------------------------------------------------------------------
 
 
+def by_agent(records: Sequence[Record], kind: str) -> dict[str, list[Record]]:
+    """Return the records of a kind by contestant."""
+    of_kind = [record for record in records if record.part.config["kind"] == kind]
+    return grouped(of_kind, lambda record: str(record.part.config["agent"]))
+
+
 def scores(records: Sequence[Record], unit: str) -> dict[str, dict[str, Interval]]:
     """Return the score of each contestant on each split.
 
@@ -293,22 +284,17 @@ def scores(records: Sequence[Record], unit: str) -> dict[str, dict[str, Interval
         records: the records.
         unit: "points": points per round lost to the specialist; "elo": Elo above the specialist.
     """
-    by_agent: dict[str, list[Record]] = {}
-    for record in records:
-        if record.part.config["kind"] == PLAY:
-            by_agent.setdefault(record.part.config["agent"], []).append(record)
     result: dict[str, dict[str, Interval]] = {}
-    for agent, of_seeds in by_agent.items():
-        rows = 2.0 * of_seeds[0].part.config["deals"]
+    for agent, of_seeds in by_agent(records, PLAY).items():
+        rounds = 2.0 * of_seeds[0].part.config["deals"]
         result[agent] = {}
         for name in SPLITS:
-            sheets = zip(*(record.result[name] for record in of_seeds), strict=True)
+            sheets = [*zip(*(record.result[name] for record in of_seeds), strict=True)]
             if unit == "elo":
-                values = [[elo(one["won"], rows) for one in sheet] for sheet in sheets]
+                values = [[elo(one["won"], rounds) for one in sheet] for sheet in sheets]
             else:
-                values = [
-                    [-one["points"] for one in sheet] for sheet in sheets if sheet[0]["points"] is not None
-                ]
+                counted = [sheet for sheet in sheets if sheet[0]["points"] is not None]
+                values = [[-one["points"] for one in sheet] for sheet in counted]
             if values:
                 result[agent][name] = over_sheets(values)
     return result
@@ -316,28 +302,26 @@ def scores(records: Sequence[Record], unit: str) -> dict[str, dict[str, Interval
 
 def mini_scores(records: Sequence[Record]) -> dict[str, Interval]:
     """Return the exploitability of each policy on the test sheets in percent of the payoff range."""
-    found: dict[str, list[list[float]]] = {}
-    for record in records:
-        if record.part.config["kind"] == MINI:
-            found.setdefault(record.part.config["agent"], []).append(record.result["percent"])
-    return {name: over_sheets(np.array(of_seeds).T) for name, of_seeds in found.items()}
+    return {
+        name: over_sheets(np.transpose([record.result["percent"] for record in of_seeds]))
+        for name, of_seeds in by_agent(records, MINI).items()
+    }
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
     """Build the tables of points, Elo and mini sheets."""
     result = []
-    for unit, title, form in (
-        ("points", "points per round lost to the specialist, interquartile mean over sheets, ± 95 %", "+.0f"),
-        ("elo", "Elo, the specialist's is 0", "+.0f"),
+    for unit, title in (
+        ("points", "points per round lost to the specialist, interquartile mean over sheets, ± 95 %"),
+        ("elo", "Elo, the specialist's is 0"),
     ):
-        found = scores(records, unit)
-        rows = tuple(
-            (name, *(of_splits[one].text(form) if one in of_splits else "" for one in SPLITS))
-            for name, of_splits in found.items()
-        )
+        rows = [
+            (name, *(of_splits[one].text("+.0f") if one in of_splits else "" for one in SPLITS))
+            for name, of_splits in scores(records, unit).items()
+        ]
         if rows:
             result.append(Table(("policy", *(f"`test/{one}`" for one in SPLITS)), rows, title))
-    minis = tuple((name, one.text(".2f")) for name, one in mini_scores(records).items())
+    minis = [(name, one.text(".2f")) for name, one in mini_scores(records).items()]
     if minis:
         title = "exploitability on mini-variants-v1:test, % of the payoff range"
         result.append(Table(("policy", "interquartile mean over sheets, ± 95 %"), minis, title))
@@ -371,14 +355,9 @@ def draw(axes: Any, at: Sequence[float], intervals: Sequence[Interval], name: st
 QUESTION: Final = Question(
     "variants",
     "How well does a policy play rules that it never met?",
-    Args,
-    parts,
-    measure,
-    tables,
-    plot,
-    size=(10.0, 4.5),
+    Args, parts, measure, tables, plot, size=(10.0, 4.5),
     page=Path("docs/research/variants.md"),
-)
+)  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main(QUESTION))

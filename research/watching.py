@@ -30,27 +30,13 @@ class Watcher:
     """Callbacks of `play_watched`; by default they do nothing."""
 
     def on_start(self, states: StateArray) -> None:
-        """Handle the start of the games.
-
-        Args:
-            states: STATE[G]; game r * B + b is rotation r of deal b.
-        """
+        """Handle the start of the games STATE[G]; game r * B + b is rotation r of deal b."""
 
     def before_step(self, states: StateArray, live: BoolArray, actions: Int64Array) -> None:
-        """Handle the chosen actions.
-
-        Args:
-            states: STATE[G], before the actions.
-            live: bool[G], True for unfinished games.
-            actions: int64[G], valid in unfinished games.
-        """
+        """Handle the chosen actions int64[G], valid in the unfinished games, `live` bool[G]."""
 
     def after_step(self, states: StateArray) -> None:
-        """Handle the result of the actions.
-
-        Args:
-            states: STATE[G], after the actions.
-        """
+        """Handle the result of the actions, STATE[G]."""
 
 
 class CommonPile(Watcher):

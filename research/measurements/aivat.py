@@ -9,28 +9,26 @@ correction and with it, in turns; processor time is compared.
 
 from __future__ import annotations
 
-import json
+import functools
 import math
-import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-import numpy as np
 import tyro
-from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
-from benchmarks.results import PIPED_WIDTH, environment_info
+from benchmarks.results import environment_info
 from millebornes_env._util.files import write_json_atomically
 from millebornes_env.arena.estimates import luck_reduction, variance_reduction
-from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.luck.value_files import network_digest
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import Outcome, own_less_others
+from research.intervals import mean_and_error
+from research.pages import kept_lines
+from research.tables import Table
 
 DOCS: Final = Path("docs/benchmarks/aivat.json")
 PAIRS: Final = (
@@ -65,46 +63,17 @@ class Args:
     """Write docs/benchmarks/aivat.json; lines of other pairs stay in it."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """Measurements of one pair.
+def measured(pair: tuple[str, str], args: Args) -> dict[str, Any]:
+    """Play one pair without the correction and with it.
 
-    Attributes:
-        pair: the agents.
-        deals: number of deals, each played from all seats.
-        rounds: number of rounds.
-        plain: mean points per round of the first agent over the others, and its standard error.
-        corrected: the same after luck correction.
-        luck: the mean of the correction, and its standard error.
-        streams: variance of plain deals over that of duplicate deals, for equally many rounds.
-        saved: variance without the correction over variance with it.
-        seconds: CPU time of play without the correction.
-        seconds_with: CPU time of play with it.
-        network: digest of the network that estimates luck.
-        seed: seed of the deals.
+    Returns:
+        The line of the pair: `plain`, mean points per round of the first agent over the others, and its
+        standard error; `corrected`, the same after luck correction; `luck`, the mean of the correction;
+        `streams`, variance of plain deals over that of duplicate deals, for equally many rounds; `saved`,
+        variance without the correction over variance with it; `seconds` and `seconds_with`, CPU time of play
+        without it and with it; `saved_time`, their ratio for equal precision; `network`, digest of the
+        network that estimates luck.
     """
-
-    pair: str
-    deals: int
-    rounds: int
-    plain: tuple[float, float]
-    corrected: tuple[float, float]
-    luck: tuple[float, float]
-    streams: float
-    saved: float
-    seconds: float
-    seconds_with: float
-    network: str
-    seed: int
-
-    @property
-    def saved_time(self) -> float:
-        """Ratio of CPU times, without the correction over with it, for equal precision."""
-        return self.saved * self.seconds / self.seconds_with
-
-
-def measured(pair: tuple[str, str], args: Args) -> Line:
-    """Play one pair without the correction and with it."""
     plain = MatchConfig(args.edition, args.players, episode="round", seed=args.seed, threads=args.threads)
     config = replace(plain, aivat=True, luck_value=args.luck_value)
     network = config.network()
@@ -112,76 +81,58 @@ def measured(pair: tuple[str, str], args: Args) -> Line:
     ways = (plain, config)
     for one in ways:
         play(pair, one, _WARM_UP)
-    outcomes: list[Outcome] = []
+    outcomes: list[Outcome] = []  # with the correction
     seconds = [0.0, 0.0]
     deals = args.rounds // config.rules.teams
     for first in track(range(0, deals, _DEALS_AT_ONCE), " - ".join(pair), transient=True):
-        count, result = min(_DEALS_AT_ONCE, deals - first), list[Outcome]()
         for index, one in enumerate(ways):
             start = time.process_time()
-            result.append(play(pair, one, count, first_deal=first))
+            result = play(pair, one, min(_DEALS_AT_ONCE, deals - first), first_deal=first)
             seconds[index] += time.process_time() - start
-        pairs = zip(outcomes, result, strict=True) if outcomes else ()
-        outcomes = [before.followed_by(after) for before, after in pairs] or result
-    outcome = outcomes[1]
-    leads, luck = outcome.lead.mean(axis=1), _luck(outcome)
-    return Line(
-        pair=" - ".join(pair),
-        deals=outcome.num_deals,
-        rounds=int(outcome.rounds.sum()),
-        plain=_mean(leads),
-        corrected=_mean(leads - luck),
-        luck=_mean(luck),
-        streams=variance_reduction(outcome).ratio or math.nan,
-        saved=luck_reduction(outcome).ratio or math.nan,
-        seconds=seconds[0],
-        seconds_with=seconds[1],
-        network=network_digest(network),
-        seed=args.seed,
-    )
-
-
-def _luck(outcome: Outcome) -> Float64Array:
-    """Return the luck of the first agent in each deal, over both seats."""
+        outcomes.append(result)
+    outcome = functools.reduce(Outcome.followed_by, outcomes)
     assert outcome.luck is not None, "luck was counted"
-    luck: Float64Array = own_less_others(outcome.luck).mean(axis=1)
-    return luck
+    leads, luck = outcome.lead.mean(axis=1), own_less_others(outcome.luck).mean(axis=1)
+    saved = luck_reduction(outcome).ratio or math.nan
+    return {
+        "pair": " - ".join(pair),
+        "deals": outcome.num_deals,
+        "rounds": int(outcome.rounds.sum()),
+        "plain": mean_and_error(leads),
+        "corrected": mean_and_error(leads - luck),
+        "luck": mean_and_error(luck),
+        "streams": variance_reduction(outcome).ratio or math.nan,
+        "saved": saved,
+        "seconds": seconds[0],
+        "seconds_with": seconds[1],
+        "network": network_digest(network),
+        "seed": args.seed,
+        "saved_time": saved * seconds[0] / seconds[1],
+    }
 
 
-def _mean(blocks: Float64Array) -> tuple[float, float]:
-    return float(blocks.mean()), float(blocks.std(ddof=1) / np.sqrt(len(blocks)))
-
-
-def table_of(lines: Sequence[Line]) -> Table:
+def table_of(lines: Sequence[dict[str, Any]]) -> Table:
     """Build the table of the lines."""
-    table = Table(
-        title="AIVAT on top of duplicate deals; points per round, ± standard errors",
-        title_justify="left",
-    )
     headings = ("rounds", "plain", "less luck", "luck", "deals saved by duplicates", "by AIVAT", "time saved")
-    table.add_column("pair")
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    rows = []
     for line in lines:
-        means = (f"{mean:+.2f} ± {error:.2f}" for mean, error in (line.plain, line.corrected, line.luck))
-        times = (f"{line.streams:.2f}x", f"{line.saved:.2f}x", f"{line.saved_time:.2f}x")
-        table.add_row(line.pair, f"{line.rounds:,}", *means, *times)
-    return table
+        means = ("{:+.2f} ± {:.2f}".format(*line[name]) for name in ("plain", "corrected", "luck"))
+        times = (f"{line[name]:.2f}x" for name in ("streams", "saved", "saved_time"))
+        rows.append((line["pair"], f"{line['rounds']:,}", *means, *times))
+    title = "AIVAT on top of duplicate deals; points per round, ± standard errors"
+    return Table(("pair", *headings), rows, title)
 
 
 def main() -> None:
     """Run the command line."""
     args = tyro.cli(Args, prog="python -m research.measurements.aivat", description=__doc__)
     lines = [measured(pair, args) for pair in args.pair or PAIRS]
-    Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table_of(lines))
+    table_of(lines).print()
     if args.docs:
-        kept = json.loads(DOCS.read_text())["lines"] if DOCS.exists() else []
-        named = {line.pair for line in lines}
-        new = [{**asdict(line), "saved_time": line.saved_time} for line in lines]
         content = {
             "environment": environment_info(),
             "options": {"edition": args.edition, "players": args.players},
-            "lines": [line for line in kept if line["pair"] not in named] + new,
+            "lines": kept_lines(DOCS, lines, "pair") + lines,
         }
         write_json_atomically(DOCS, content)
         print(f"wrote {DOCS}")

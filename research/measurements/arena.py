@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import tyro
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env._util.command_line import warn
 from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
 from millebornes_env.arena.estimates import variance_reduction
 from millebornes_env.arena.match import MatchConfig, play
+from research.tables import Table
 
 PAIRS: Final = (
     ("greedy", "racer"),
@@ -65,33 +64,24 @@ class Args:
 
 
 def speed(pair: tuple[str, str], threads: int, deals: int, first: int) -> float:
-    """Return rounds per second of elapsed time.
-
-    Args:
-        pair: the two agents.
-        threads: number of threads.
-        deals: number of deals, two matches each.
-        first: index of the first deal.
-    """
-    config = MatchConfig(threads=threads)
+    """Return rounds per second of elapsed time, in deals of two matches each from the first one."""
     start = time.perf_counter()
-    outcome = play(pair, config, deals, first_deal=first)
+    outcome = play(pair, MatchConfig(threads=threads), deals, first_deal=first)
     return float(outcome.rounds.sum() / (time.perf_counter() - start))
 
 
 def speeds(args: Args) -> dict[str, dict[str, float]]:
     """Return medians by pair and number of threads; every repeat measures all of them in turns."""
-    measured: dict[tuple[tuple[str, str], int], list[float]] = {}
+    measured: dict[tuple[str, str], dict[str, list[float]]] = {pair: {"1": [], "2": []} for pair in PAIRS}
     for pair in PAIRS:
         speed(pair, 2, 64, 0)  # compiles
     for repeat in range(args.repeats):
-        for pair in PAIRS:
-            for threads in (1, 2):
-                rate = speed(pair, threads, args.deals, repeat * args.deals)
-                measured.setdefault((pair, threads), []).append(rate)
+        for pair, rates in measured.items():
+            for threads, of_threads in rates.items():
+                of_threads.append(speed(pair, int(threads), args.deals, repeat * args.deals))
     return {
-        " - ".join(pair): {str(threads): statistics.median(measured[pair, threads]) for threads in (1, 2)}
-        for pair in PAIRS
+        " - ".join(pair): {threads: statistics.median(of_threads) for threads, of_threads in rates.items()}
+        for pair, rates in measured.items()
     }
 
 
@@ -107,19 +97,13 @@ def reductions(args: Args) -> dict[str, dict[str, Any]]:
 def main(args: Args) -> None:
     """Measure, print, and write the docs on request."""
     rates, saved = speeds(args), reductions(args)
-    console = Console()
-    table = Table(title="Rounds per second, matches", title_justify="left")
-    for heading in ("pair", "1 thread", "2 threads", "ratio"):
-        table.add_column(heading, justify="left" if heading == "pair" else "right")
-    for pair, rate in rates.items():
-        table.add_row(pair, f"{rate['1']:,.0f}", f"{rate['2']:,.0f}", f"{rate['2'] / rate['1']:.2f}")
-    console.print(table)
-    table = Table(title="Rounds saved by duplicate deals", title_justify="left")
-    for heading in ("kind", "pair", "saved"):
-        table.add_column(heading, justify="right" if heading == "saved" else "left")
-    for name, row in saved.items():
-        table.add_row(name, row["pair"], f"{row['ratio']:.1f}x")
-    console.print(table)
+    rows = [
+        (pair, f"{rate['1']:,.0f}", f"{rate['2']:,.0f}", f"{rate['2'] / rate['1']:.2f}")
+        for pair, rate in rates.items()
+    ]
+    Table(("pair", "1 thread", "2 threads", "ratio"), rows, "Rounds per second, matches").print()
+    savings = [(name, row["pair"], f"{row['ratio']:.1f}x") for name, row in saved.items()]
+    Table(("kind", "pair", "saved"), savings, "Rounds saved by duplicate deals", text_columns=2).print()
     if args.docs:
         write_docs(rates, saved, args)
 

@@ -1,8 +1,7 @@
 """Compare the statistics of `arnold` with those of the program that it follows.
 
     python -m research.measurements.arnold
-    python -m research.measurements.arnold --docs     # writes research/notes/arnold.md
-    too
+    python -m research.measurements.arnold --docs     # writes research/notes/arnold.md too
 
 The known figures were measured on the BSD programs themselves (60,040 rounds of each against itself,
 duplicate matches of one against the other). Here the same is played by the compiled agent, by the American
@@ -14,13 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import tyro
-from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env._util.files import write_json_atomically, write_text_atomically
@@ -28,12 +26,11 @@ from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.millebornes import counters
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.statistics import Counts
-from millebornes_env.cli.console import table_console
+from research.tables import Table
 
 BSD: Final = "parker+roll_after_safety=0+points_extension_failed=0+discard_safeties=0+end_when_stuck=1"
 """The American rules as BSD mille plays them."""
 
-PIPED_WIDTH: Final = 110  # columns of the table when it goes into a file or a pipe
 KNOWN_ROUNDS: Final = 60_040
 VERSIONS: Final = {"debian": "arnold:debian", "classic": "arnold"}
 
@@ -76,22 +73,12 @@ def _share(above: str, below: str = "started") -> Callable[[Counts, Outcome], fl
 
 KNOWN: Final = (
     KnownCards("points per round", 1111, 1051, 3.9, lambda c, _: c["points"] / c["rounds"]),
-    KnownCards(
-        "starter less other, points",
-        89,
-        76,
-        10,
-        lambda c, _: (2 * c["points_starting"] - c["points"]) / c["started"],
-    ),
+    KnownCards("starter less other, points", 89, 76, 10,
+               lambda c, _: (2 * c["points_starting"] - c["points"]) / c["started"]),
     KnownCards("starter scores more", 0.530, 0.520, None, _share("round_wins_starting")),
     KnownCards("trip completed by starter", 0.504, 0.502, None, _share("trips_completed_starting")),
-    KnownCards(
-        "trip completed by other",
-        0.432,
-        0.457,
-        None,
-        lambda c, _: (c["trips_completed"] - c["trips_completed_starting"]) / c["started"],
-    ),
+    KnownCards("trip completed by other", 0.432, 0.457, None,
+               lambda c, _: (c["trips_completed"] - c["trips_completed_starting"]) / c["started"]),
     KnownCards("safe trip", 0.233, 0.228, None, _share("safe_trips")),
     KnownCards("delayed action", 0.134, 0.016, None, _share("delayed_actions")),
     KnownCards("shut-out", 0.147, 0.235, None, _share("shutouts")),
@@ -99,14 +86,9 @@ KNOWN: Final = (
     KnownCards("coups fourrés per round", 0.65, 0.64, 0.011, _share("coups_fourres")),
     KnownCards("safeties per round", 2.94, 2.55, 0.013, _share("safeties")),
     KnownCards("rounds per match", 4.25, 4.34, 0.017, lambda _, outcome: float(outcome.rounds.mean())),
-    KnownCards(
-        "match won by first starter",
-        0.507,
-        0.505,
-        0.0087,
-        _share("episodes_won_starting", "episodes_started"),
-    ),
-)
+    KnownCards("match won by first starter", 0.507, 0.505, 0.0087,
+               _share("episodes_won_starting", "episodes_started")),
+)  # fmt: skip
 
 
 _BEYOND: Final = """\
@@ -171,10 +153,8 @@ def self_play(version: str, args: Args) -> list[Line]:
     rounds = int(outcome.rounds.sum())
     lines = []
     for known in KNOWN:
-        figure = known.debian if version == "debian" else known.classic
-        lines.append(
-            Line(version, known.name, figure, known.value(counts, outcome), known.tolerance(figure, rounds))
-        )
+        figure, measured = getattr(known, version), known.value(counts, outcome)
+        lines.append(Line(version, known.name, figure, measured, known.tolerance(figure, rounds)))
     return lines
 
 
@@ -189,17 +169,13 @@ def against_each_other(args: Args) -> Line:
 def main(args: Args) -> None:
     """Compare, print, and write the docs on request."""
     lines = [against_each_other(args), *self_play("debian", args), *self_play("classic", args)]
-    table = Table(title=f"arnold and BSD mille, {args.deals:,} deals", title_justify="left")
-    for heading in HEADINGS:
-        table.add_column(heading, justify="left" if heading in HEADINGS[:2] else "right")
-    for cells in map(cells_of, lines):
-        table.add_row(*cells)
-    table_console(PIPED_WIDTH).print(table)
+    headings = ("version", "figure", "known", "here", "95 % of the difference", "agrees")
+    table = Table(
+        headings, [*map(cells_of, lines)], f"arnold and BSD mille, {args.deals:,} deals", text_columns=2
+    )
+    table.print()
     if args.docs:
-        write_docs(lines, args)
-
-
-HEADINGS: Final = ("version", "figure", "known", "here", "95 % of the difference", "agrees")
+        write_docs(lines, replace(table, title=""), args)
 
 
 def cells_of(line: Line) -> tuple[str, ...]:
@@ -215,7 +191,7 @@ def cells_of(line: Line) -> tuple[str, ...]:
     )
 
 
-def write_docs(lines: Sequence[Line], args: Args) -> None:
+def write_docs(lines: Sequence[Line], table: Table, args: Args) -> None:
     """Write the figures with the environment, and the page."""
     content: dict[str, Any] = {
         "environment": environment_info(),
@@ -230,9 +206,7 @@ def write_docs(lines: Sequence[Line], args: Args) -> None:
         f"{KNOWN_ROUNDS:,} rounds of each against itself. With so many figures one or two\n"
         f"fall outside of their 95 % interval by chance.\n\n{_BEYOND}\n"
     )
-    rows = ["| " + " | ".join(cells) + " |" for cells in (HEADINGS, ("---", "---", *["--:"] * 4))]
-    rows += ["| " + " | ".join(cells_of(line)) + " |" for line in lines]
-    write_text_atomically(Path("research/notes/arnold.md"), head + "\n".join(rows) + "\n" + _RULES)
+    write_text_atomically(Path("research/notes/arnold.md"), head + table.markdown() + _RULES)
     print("wrote docs/benchmarks/arnold.json and research/notes/arnold.md")
 
 

@@ -25,26 +25,24 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import tyro
-from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env import agents
 from millebornes_env._util.command_line import run_command
-from millebornes_env._util.files import write_json_atomically
 from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.arena.estimates import corrected
+from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.match import MatchConfig, play
+from research.intervals import mean_and_error
 from research.measurements.search import spec_of
+from research.pages import write_lines
+from research.tables import Table
 
 DOCS: Final = Path("docs/benchmarks/belief_gain.json")
 TURN: Final = 25
 """Deals between two steps of the progress bar, and two turns of the searchers."""
-
-Float64Array = npt.NDArray[np.float64]
 
 
 @dataclass
@@ -88,42 +86,13 @@ class Args:
 
 
 @dataclass(frozen=True)
-class Line:
-    """Measurements against one opponent, in points per round, or in % of the rounds won more than half.
-
-    Attributes:
-        edition: rule sheet.
-        opponent: spec of the opponent.
-        belief: mean lead of the searcher with a belief.
-        belief_error: its standard error.
-        uniform: mean lead of the searcher with uniform redeals.
-        uniform_error: its standard error.
-        difference: mean of the paired differences over the deals.
-        difference_error: its standard error.
-        cost: CPU time of the first searcher's games over that of the second's.
-        deals: number of deals that both played.
-    """
-
-    edition: str
-    opponent: str
-    belief: float
-    belief_error: float
-    uniform: float
-    uniform_error: float
-    difference: float
-    difference_error: float
-    cost: float
-    deals: int
-
-
-@dataclass(frozen=True)
 class Turn:
     """The same 25 deals of both searchers, first that with the belief.
 
     Attributes:
         measurement: what else the results depend on.
         first_deal: number of the first deal.
-        leads: mean leads of each deal, as in `Line`.
+        leads: mean leads of each deal, in points per round, or in % of the rounds won more than half.
         seconds: CPU time.
     """
 
@@ -134,7 +103,7 @@ class Turn:
 
 
 def leads_of(spec: str, opponent: str, args: Args, first_deal: int) -> tuple[list[float], float]:
-    """Play 25 deals; return the mean lead of each (see `Line`), and the CPU time in seconds."""
+    """Play 25 deals; return the mean lead of each (see `Turn`), and the CPU time in seconds."""
     start = time.process_time()
     outcome = play([spec, opponent], args.config, TURN, first_deal=first_deal)
     leads: Float64Array
@@ -148,14 +117,7 @@ def leads_of(spec: str, opponent: str, args: Args, first_deal: int) -> tuple[lis
 
 
 def turns_in(path: Path | None, measurement: dict[str, Any]) -> dict[int, Turn]:
-    """Read the turns of a measurement from a file; none if it does not exist.
-
-    Args:
-        path: the file, or None.
-        measurement: the measurement; turns of others are left out.
-
-    Returns:
-        Turns by the number of their first deal.
+    """Read the turns of a measurement by the number of their first deal; none without a file.
 
     Raises:
         ValueError: the file is damaged; the message names the line.
@@ -175,13 +137,14 @@ def turns_in(path: Path | None, measurement: dict[str, Any]) -> dict[int, Turn]:
     return result
 
 
-def mean_and_error(values: Float64Array) -> tuple[float, float]:
-    """Return the mean and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+def compared(opponent: str, args: Args) -> dict[str, Any]:
+    """Measure both searchers against one opponent, in turns.
 
-
-def compared(opponent: str, args: Args) -> Line:
-    """Measure both searchers against one opponent, in turns."""
+    Returns:
+        The line of the opponent: mean leads (see `Turn`) of the searcher with a `belief` and of the `uniform`
+        one, and of their `difference` on the same deals, each with its standard error; `cost`, CPU time of
+        the first searcher's games over that of the second's; and `deals`, number of deals that both played.
+    """
     specs = spec_of(args.rollout, args.belief), spec_of(args.rollout, args.uniform)
     config = args.config
     agents_of = [fingerprint(agents.make(spec, config.table(), 1), spec) for spec in (*specs, opponent)]
@@ -200,17 +163,18 @@ def compared(opponent: str, args: Args) -> Line:
     for spec in specs if todo else ():  # may compile
         play([spec, opponent], config, 1)
     for first in track(todo, f"against {opponent}", transient=True):
-        (leads, seconds), (others, others_seconds) = (leads_of(spec, opponent, args, first) for spec in specs)
-        turns[first] = Turn(measurement, first, (leads, others), (seconds, others_seconds))
+        (own, seconds), (others, others_seconds) = (leads_of(spec, opponent, args, first) for spec in specs)
+        turns[first] = Turn(measurement, first, (own, others), (seconds, others_seconds))
         if args.out is not None:
             args.out.parent.mkdir(parents=True, exist_ok=True)
             with args.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(turns[first])) + "\n")
     one, other = (np.concatenate([turn.leads[side] for turn in turns.values()]) for side in (0, 1))
     spent, spent_by_other = (sum(turn.seconds[side] for turn in turns.values()) for side in (0, 1))
-    results = mean_and_error(one), mean_and_error(other), mean_and_error(one - other)
-    cost = spent / spent_by_other
-    return Line(args.edition, opponent, *results[0], *results[1], *results[2], cost, len(one))
+    line: dict[str, Any] = {"edition": args.edition, "opponent": opponent}
+    for name, leads in (("belief", one), ("uniform", other), ("difference", one - other)):
+        line[name], line[f"{name}_error"] = mean_and_error(leads)
+    return {**line, "cost": spent / spent_by_other, "deals": len(one)}
 
 
 def check(args: Args) -> None:
@@ -237,36 +201,19 @@ def main(args: Args) -> None:
     luck = ", less luck" if args.aivat else ""
     unit = f"points a round{luck}" if args.counts_points else "rounds won more than half, %"
     title = f"{args.rollout}+search at {args.edition}, {unit} (1 SE)"
-    table = Table(title=title, title_justify="left")
-    for heading in ("against", args.belief, args.uniform, "difference", "cost", "deals"):
-        table.add_column(heading, justify="left" if heading == "against" else "right")
     lines = [compared(opponent, args) for opponent in args.opponents]
-    form = ".0f" if args.counts_points else ".1f"
+    form, rows = ".0f" if args.counts_points else ".1f", []
     for line in lines:
-        table.add_row(
-            line.opponent,
-            f"{line.belief:+{form}} ({line.belief_error:{form}})",
-            f"{line.uniform:+{form}} ({line.uniform_error:{form}})",
-            f"{line.difference:+{form}} ({line.difference_error:{form}})",
-            f"{line.cost:.2f}",
-            f"{line.deals:,}",
-        )
-    Console().print(table)
+        names = ("belief", "uniform", "difference")
+        means = (f"{line[name]:+{form}} ({line[f'{name}_error']:{form}})" for name in names)
+        rows.append((line["opponent"], *means, f"{line['cost']:.2f}", f"{line['deals']:,}"))
+    Table(("against", args.belief, args.uniform, "difference", "cost", "deals"), rows, title).print()
     if args.docs:
         arguments = {name: value for name, value in asdict(args).items() if name != "out"}
         about = {"arguments": arguments, "environment": environment_info()}
-        new = {(line.edition, line.opponent): {**asdict(line), **about} for line in lines}
-        old = json.loads(DOCS.read_text(encoding="utf-8"))["lines"] if DOCS.exists() else []
-        stay = [line for line in old if (line["edition"], line["opponent"]) not in new]
-        write_json_atomically(DOCS, {"lines": [*new.values(), *stay]})
-        print(f"wrote {DOCS}")
+        write_lines(DOCS, lines, about, "edition", "opponent")
 
 
 if __name__ == "__main__":
-    sys.exit(
-        run_command(
-            lambda: main(
-                tyro.cli(Args, prog="python -m research.measurements.belief_gain", description=__doc__)
-            )
-        )
-    )
+    prog = "python -m research.measurements.belief_gain"
+    sys.exit(run_command(lambda: main(tyro.cli(Args, prog=prog, description=__doc__))))

@@ -17,7 +17,6 @@ the share in which the safety was held.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from dataclasses import asdict, dataclass, field
@@ -27,9 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 import tyro
-from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env import agents, vector_env
@@ -38,9 +35,10 @@ from millebornes_env._util.files import new_figure, save_picture, write_json_ato
 from millebornes_env.agents.protocol import Table as GameTable
 from millebornes_env.agents.protocol import ask
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import NETWORK, NetworkBelief, uniform_chances
+from millebornes_env.agents.search.beliefs import NETWORK, KnownCards, NetworkBelief, uniform_chances
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
-from millebornes_env.games.millebornes.state import PLAY, StateArray
+from millebornes_env.games.millebornes.state import PLAY
+from research.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,6 +100,8 @@ def watched(args: Args, opponent: str) -> Scores:
     table = GameTable.of(env)
     watcher = agents.make(f"{args.observer}+search:belief={args.belief}", table, args.seed)
     assert isinstance(watcher, SearchAgent)
+    belief = watcher.belief
+    assert isinstance(belief, NetworkBelief)
     players = [agents.make(name, table, args.seed) for name in (args.observer, opponent)]
     games, own = np.arange(GAMES), np.arange(GAMES) % 2
     for first in track(range(0, args.rounds, GAMES), f"against {opponent}", transient=True):
@@ -117,44 +117,34 @@ def watched(args: Args, opponent: str) -> Scores:
                     actions[rows] = ask(player, *shown, 2 * rows + seats[rows])
                     if role == 0:
                         deciding = states[rows], seats[rows], games[rows]
-                        score(args, watcher, *deciding, first, scores)
+                        for known, state in zip(watcher.known(*deciding), states[rows], strict=True):
+                            if state["phase"] == PLAY:
+                                score(belief, known, state, first + known.slot, args.hands, scores)
                         watcher.note(*deciding, actions[rows])
             observations = env.step(actions).observations
     return scores
 
 
 def score(
-    args: Args,
-    watcher: SearchAgent,
-    states: StateArray,
-    seats: npt.NDArray[np.int32],
-    slots: npt.NDArray[np.int64],
-    first: int,
-    scores: Scores,
+    belief: NetworkBelief, known: KnownCards, state: Any, round_number: int, count: int, scores: Scores
 ) -> None:
-    """Score the belief about some games at once."""
-    belief = watcher.belief
-    assert isinstance(belief, NetworkBelief)
-    for number, known in enumerate(watcher.known(states, seats, slots)):
-        if int(states["phase"][number]) != PLAY:
-            continue
-        truth = states["hand"][number, 1 - int(seats[number])]
-        key = first + known.slot, 1 + int(states["draw_pile"][number]) + 200 * len(scores.bits)
-        start = time.thread_time()
-        hands = belief.sample(known, args.hands, key)
-        scores.milliseconds.append(1000 * (time.thread_time() - start))
-        true_hand = np.stack([np.zeros_like(truth), truth])[None]
-        scores.bits.append(float(np.log2(max(belief.weigh(known, true_hand)[0], 1e-9))))
-        scores.rounds.append(first + known.slot)
-        scores.cards_left.append(int(states["draw_pile"][number]))
-        unseen = np.array(known.root.hidden, np.int64) - known.root.hand[0]
-        uniform = uniform_chances(unseen, int(truth.sum()))
-        for safety in range(DRIVING_ACE, NUM_CARD_TYPES):
-            if unseen[safety] > 0:
-                scores.said.append(float((hands[:, 1, safety] > 0).mean()))
-                scores.uniform.append(float(uniform[safety]))
-                scores.holds.append(bool(truth[safety] > 0))
-                scores.cards_left_then.append(scores.cards_left[-1])
+    """Score the belief at a decision in a `STATE`, by the chance of the true hand and by drawn hands."""
+    truth, cards_left = state["hand"][1 - int(state["seat"])], int(state["draw_pile"])
+    start = time.thread_time()
+    hands = belief.sample(known, count, (round_number, 1 + cards_left + 200 * len(scores.bits)))
+    scores.milliseconds.append(1000 * (time.thread_time() - start))
+    true_hand = np.stack([np.zeros_like(truth), truth])[None]
+    scores.bits.append(float(np.log2(max(belief.weigh(known, true_hand)[0], 1e-9))))
+    scores.rounds.append(round_number)
+    scores.cards_left.append(cards_left)
+    unseen = np.array(known.root.hidden, np.int64) - known.root.hand[0]
+    uniform = uniform_chances(unseen, int(truth.sum()))
+    for safety in range(DRIVING_ACE, NUM_CARD_TYPES):
+        if unseen[safety] > 0:
+            scores.said.append(float((hands[:, 1, safety] > 0).mean()))
+            scores.uniform.append(float(uniform[safety]))
+            scores.holds.append(bool(truth[safety] > 0))
+            scores.cards_left_then.append(cards_left)
 
 
 # Results ----------------------------------------------------------------------------------------------------
@@ -207,23 +197,17 @@ def summary(scores: Scores) -> dict[str, Any]:
 def reliability(said: Float64Array, holds: Float64Array) -> list[dict[str, float]]:
     """Return count, mean prediction and observed frequency of each bin of predictions."""
     indices = np.minimum((said * BINS).astype(np.int64), BINS - 1)
+    bins = [indices == index for index in np.unique(indices)]
     return [
-        {
-            "times": int((indices == index).sum()),
-            "said": float(said[indices == index].mean()),
-            "was_so": float(holds[indices == index].mean()),
-        }
-        for index in range(BINS)
-        if (indices == index).any()
+        {"times": int(rows.sum()), "said": float(said[rows].mean()), "was_so": float(holds[rows].mean())}
+        for rows in bins
     ]
 
 
 def calibration_error(said: Float64Array, holds: Float64Array) -> float:
     """Return the expected calibration error over the bins; 0 without predictions."""
-    return float(
-        sum(one["times"] * abs(one["said"] - one["was_so"]) for one in reliability(said, holds))
-        / max(len(said), 1)
-    )
+    errors = [one["times"] * abs(one["said"] - one["was_so"]) for one in reliability(said, holds)]
+    return float(sum(errors) / max(len(said), 1))
 
 
 def plot(found: dict[str, dict[str, Any]]) -> Figure:
@@ -234,19 +218,16 @@ def plot(found: dict[str, dict[str, Any]]) -> Figure:
     for opponent, one in found.items():
         groups = [name for name in names if name in one["by_cards_left"]]
         values = [one["by_cards_left"][name] for name in groups]
+        style = {"marker": "o", "markersize": 4, "linewidth": 1.2, "label": opponent}
         left.errorbar(
             [names.index(name) for name in groups],
             [value["bits"] for value in values],
             [1.96 * value["standard_error"] for value in values],
-            marker="o",
-            markersize=4,
-            linewidth=1.2,
             capsize=2,
-            label=opponent,
+            **style,
         )
-        said = [bin_["said"] for bin_ in one["reliability"] if bin_["times"] >= BINS]
-        was_so = [bin_["was_so"] for bin_ in one["reliability"] if bin_["times"] >= BINS]
-        right.plot(said, was_so, marker="o", markersize=4, linewidth=1.2, label=opponent)
+        bins = [one_bin for one_bin in one["reliability"] if one_bin["times"] >= BINS]
+        right.plot([each["said"] for each in bins], [each["was_so"] for each in bins], **style)
     left.axhline(0, color="#555555", linewidth=0.8)
     left.set_xticks(range(len(names)), names)
     left.set(xlabel="cards left to draw", ylabel="bits over uniform redeals", title="What it knows of a hand")
@@ -265,38 +246,24 @@ def main(args: Args) -> None:
     if args.docs and args.belief != NETWORK:
         raise ValueError(f"--docs describes the shipped network, not {args.belief!r}: omit one of them")
     result = {opponent: summary(watched(args, opponent)) for opponent in args.opponents}
-    table = Table(title=f"belief={args.belief} of {args.observer}", title_justify="left")
-    headings = ("opponent", "bits", "± 1 SE", *NAMES_OF_GROUPS, "calibration error", "uniform")
-    for heading in (*headings, "Brier", "uniform", "ms"):
-        table.add_column(heading, justify="left" if heading == "opponent" else "right")
+    rows = []
     for opponent, one in result.items():
         groups = [one["by_cards_left"].get(name, {"bits": float("nan")})["bits"] for name in NAMES_OF_GROUPS]
-        numbers = [one["bits"], one["standard_error"], *groups]
-        errors = [
-            one["calibration_error"],
-            one["calibration_error_uniform"],
-            one["brier"],
-            one["brier_uniform"],
-        ]
-        table.add_row(
-            opponent,
-            *(f"{number:.2f}" for number in numbers),
-            *(f"{number:.3f}" for number in errors),
-            f"{one['ms']:.1f}",
-        )
-    Console(width=170).print(table)
+        bits = [f"{number:.2f}" for number in (one["bits"], one["standard_error"], *groups)]
+        names = ("calibration_error", "calibration_error_uniform", "brier", "brier_uniform")
+        rows.append((opponent, *bits, *(f"{one[name]:.3f}" for name in names), f"{one['ms']:.1f}"))
+    headings = ("opponent", "bits", "± 1 SE", *NAMES_OF_GROUPS, "calibration error", "uniform")
+    title = f"belief={args.belief} of {args.observer}"
+    Table((*headings, "Brier", "uniform", "ms"), rows, title).print()
     if args.docs:
         report = {"arguments": asdict(args), "environment": environment_info(), "opponents": result}
         figures = Path("docs/benchmarks", f"{DOCS}.json")
         picture = Path("docs/images", f"{DOCS}.png")
-        write_json_atomically(figures, json.loads(json.dumps(report)))
+        write_json_atomically(figures, report)
         print(f"wrote {figures} and {picture}")
         warn(save_picture(picture, lambda: plot(result)))
 
 
 if __name__ == "__main__":
-    sys.exit(
-        run_command(
-            lambda: main(tyro.cli(Args, prog="python -m research.measurements.beliefs", description=__doc__))
-        )
-    )
+    prog = "python -m research.measurements.beliefs"
+    sys.exit(run_command(lambda: main(tyro.cli(Args, prog=prog, description=__doc__))))

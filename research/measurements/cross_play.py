@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import tyro
 
 from millebornes_env._util.command_line import run_command
@@ -33,14 +32,15 @@ from millebornes_env.agents.protocol import (
     ask,
 )
 from millebornes_env.agents.protocol import forget as forget_of
+from millebornes_env.arena.intervals import Float64Array
 from millebornes_env.arena.match import MatchConfig, agent_seed, play
+from millebornes_env.errors import MilleBornesError
+from research.intervals import mean_and_error
 
 PLAYERS: Final = 4
 TEAMS: Final = 2
 AT_ONCE: Final = 2000
 """Deals of a batch."""
-
-Float64Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,11 @@ class Team(BaseAgent):
     def __init__(self, table: Table, agents: tuple[Agent, Agent]) -> None:
         """Create a team.
 
-        Args:
-            table: a table of two teams of two.
-            agents: agents of the first and of the second seat; may be the same.
-
         Raises:
-            ValueError: the table has other teams.
+            MilleBornesError: the table has other teams than two of two.
         """
         if (table.rules.players, table.rules.teams) != (PLAYERS, TEAMS):
-            raise ValueError(
+            raise MilleBornesError(
                 f"partners are two teams of two; this table has {table.rules.players} players in "
                 f"{table.rules.teams} teams: give an edition that is played so"
             )
@@ -139,12 +135,11 @@ def cross_play(
     The first agent sits in every seat of the table once, its partner opposite, the other team between.
     """
     table = config.table()
-    both = [
+    one, other = (
         lead_of_team(Team(table, pair), first, config, deals, first_deal)
         for pair in ((first, second), (second, first))
-    ]
-    mean: Float64Array = (both[0] + both[1]) / 2
-    return mean
+    )
+    return (one + other) / 2
 
 
 def all_pairs(args: Args) -> dict[tuple[int, int], Float64Array]:
@@ -167,12 +162,8 @@ def all_pairs(args: Args) -> dict[tuple[int, int], Float64Array]:
     return {pair: np.concatenate(leads) for pair, leads in result.items()}
 
 
-def main() -> int:
-    """Run the command line; return the exit status."""
-    return run_command(_command)
-
-
-def _command() -> None:
+def main() -> None:
+    """Run the command line."""
     args = tyro.cli(Args, prog="python -m research.measurements.cross_play", description=__doc__)
     if len(args.policies) < 2 or args.rounds < 2:
         raise ValueError("cross-play needs two policies or more, and two --rounds or more")
@@ -184,8 +175,8 @@ def _command() -> None:
 
 
 def _shown(leads: Float64Array) -> str:
-    return f"{leads.mean():+.1f} (standard error {leads.std(ddof=1) / np.sqrt(len(leads)):.1f})"
+    return "{:+.1f} (standard error {:.1f})".format(*mean_and_error(leads))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -12,27 +12,27 @@ import base64
 import functools
 import gzip
 import http.server
-import json
 import os
 import statistics
 import sys
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import tyro
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.pages import with_block
 from benchmarks.results import environment_info
-from millebornes_env._util.files import replacing, write_text_atomically
+from millebornes_env._util.command_line import run_command
+from millebornes_env._util.files import write_json_atomically
+from millebornes_env.errors import MilleBornesError
+from research.pages import write_blocks
+from research.tables import Table
 
-ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[2]
 PAGE: Final = "millebornes_env/play/web/"
 BUILT: Final = ROOT / PAGE / "engine"
 BROWSER: Final = "/usr/bin/chromium"
@@ -65,8 +65,6 @@ ASKED: Final[dict[str, Any]] = {
 }
 """Workload in the tab: batch size and total steps of random play, and two-player rounds per agent."""
 
-BEGIN: Final = "<!-- first card: written by python -m research.measurements.first_card --docs -->\n"
-
 
 @dataclass(frozen=True)
 class Args:
@@ -78,37 +76,6 @@ class Args:
     """file of the figures"""
     docs: bool = False
     """write docs/benchmarks/first_card.json and the table of research/notes/speed.md, too"""
-
-
-@dataclass(frozen=True)
-class Figures:
-    """The measurements.
-
-    Attributes:
-        browser: name and version of the browser.
-        openings: milliseconds from opening the page to the first card drawn, for each repeat.
-        files: bytes of each file that is loaded before the champion's first evaluation, raw and gzipped.
-        load: load average of the minute before the tab played, and the number of cores.
-        random_a_second: decisions per second of random play on one thread.
-        agents: milliseconds per decision of each agent, and the number of decisions.
-    """
-
-    browser: str
-    openings: list[float]
-    files: dict[str, tuple[int, int]]
-    load: tuple[float, int]
-    random_a_second: float
-    agents: dict[str, dict[str, float]]
-
-    @property
-    def first_card(self) -> float:
-        """Seconds to the first card, the median."""
-        return statistics.median(self.openings) / 1000
-
-    @property
-    def compressed(self) -> int:
-        """Bytes of all files, compressed."""
-        return sum(size for _, size in self.files.values())
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -146,19 +113,26 @@ def opened(browser: Any, address: str) -> tuple[float, dict[str, tuple[int, int]
         page.wait_for_function("window.firstCard")
         page.keyboard.press("h")  # asks the champion, whose network is loaded then
         page.wait_for_selector("#thoughts .bars li")
-        return float(page.evaluate("window.firstCard")), sizes_of(sorted(files))
+        return float(page.evaluate("window.firstCard")), sizes_of(files)
     finally:
         context.close()
 
 
-def sizes_of(files: list[str]) -> dict[str, tuple[int, int]]:
-    """Return the bytes of files, raw and compressed."""
-    contents = {name.removeprefix(PAGE): (ROOT / name).read_bytes() for name in files}
+def sizes_of(files: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Return the bytes of files, raw and compressed by gzip."""
+    contents = {name.removeprefix(PAGE): (ROOT / name).read_bytes() for name in sorted(files)}
     return {name: (len(content), len(gzip.compress(content, 9))) for name, content in contents.items()}
 
 
-def measure(repeats: int) -> Figures:
+def measure(repeats: int) -> dict[str, Any]:
     """Open the page repeatedly, then play in a tab.
+
+    Returns:
+        `browser`, its name and version; `openings`, milliseconds from opening the page to the first card
+        drawn, for each repeat; `files`, bytes of each file that is loaded before the champion's first
+        evaluation, raw and gzipped; `load`, load average of the minute before, and the number of cores;
+        `random_a_second`, decisions per second of random play on one thread; and `agents`, milliseconds per
+        decision of each agent and the number of decisions.
 
     Raises:
         ModuleNotFoundError: Playwright is not installed.
@@ -175,68 +149,64 @@ def measure(repeats: int) -> Figures:
         played = tab.evaluate(MEASURED, ASKED)
         version = f"Chromium {browser.version}"
         browser.close()
-    load = round(os.getloadavg()[0], 1), os.cpu_count() or 1
-    openings = [round(ms, 1) for ms, _ in result]
-    speed = float(played["random"]["decisions_a_second"])
-    return Figures(version, openings, result[-1][1], load, speed, played["agents"])
+    return {
+        "browser": version,
+        "openings": [round(ms, 1) for ms, _ in result],
+        "files": result[-1][1],
+        "load": (round(os.getloadavg()[0], 1), os.cpu_count() or 1),
+        "random_a_second": float(played["random"]["decisions_a_second"]),
+        "agents": played["agents"],
+    }
 
 
-def lines_of(figures: Figures) -> list[tuple[str, str, str]]:
+def lines_of(figures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return name, figure and target of each measurement."""
-    ms = {name: f"{one['ms']:.3g} ms" for name, one in figures.agents.items()}
+    ms = {name: f"{one['ms']:.3g} ms" for name, one in figures["agents"].items()}
+    size = f"{sum(compressed for _, compressed in figures['files'].values()) / 1000:.0f} kB"
+    seconds = f"{statistics.median(figures['openings']) / 1000:.2f} s"
+    speed = f"{figures['random_a_second'] / 1e6:.1f} M decisions/s"
     return [
-        (
-            "what the page loads for a table of two, compressed by gzip",
-            f"{figures.compressed / 1000:.0f} kB",
-            "1 MB",
-        ),
-        (
-            f"from opening to the first card drawn, median of {len(figures.openings)}",
-            f"{figures.first_card:.2f} s",
-            "1 s",
-        ),
-        ("random play in the tab, one thread", f"{figures.random_a_second / 1e6:.1f} M decisions/s", "1 M/s"),
+        ("what the page loads for a table of two, compressed by gzip", size, "1 MB"),
+        (f"from opening to the first card drawn, median of {len(figures['openings'])}", seconds, "1 s"),
+        ("random play in the tab, one thread", speed, "1 M/s"),
         ("a decision of `champion` in the tab, mean", ms["champion"], "1 ms"),
         ("a decision of `champion+search` in the tab, mean", ms["champion+search"], "100 ms"),
     ]
 
 
-def save(figures: Figures, path: Path) -> None:
-    """Write the figures as JSON."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as draft:
-        draft.write_text(json.dumps({**environment_info(), **asdict(figures)}, indent=1) + "\n")
-
-
-def write_docs(figures: Figures, page: Path) -> None:
+def write_docs(figures: Mapping[str, Any], page: Path) -> None:
     """Write the table between its marks."""
     rows = "".join(f"| {what} | {figure} | {reach} |\n" for what, figure, reach in lines_of(figures))
-    busy = "load {} on {} cores".format(*figures.load)
-    block = f"\n| {figures.browser}, {busy} | | to reach |\n|---|--:|--:|\n{rows}\n"
-    write_text_atomically(page, with_block(page.read_text(encoding="utf-8"), BEGIN, block))
+    busy = "load {} on {} cores".format(*figures["load"])
+    block = f"\n| {figures['browser']}, {busy} | | to reach |\n|---|--:|--:|\n{rows}\n"
+    write_blocks(page, "measurements.first_card", {"first card": block})
 
 
-def main() -> int:
+def check_built() -> None:
+    """Check that `make web` has built the engine.
+
+    Raises:
+        MilleBornesError: it has not.
+    """
+    if not (BUILT / "engine.json").is_file():
+        raise MilleBornesError("the engine of the page is not built: run make web")
+
+
+def main() -> None:
     """Run the command line."""
     args = tyro.cli(Args, description=__doc__)
-    if not (BUILT / "engine.json").is_file():
-        print("the engine of the page is not built: run make web", file=sys.stderr)
-        return 2
+    check_built()
     try:
         figures = measure(max(1, args.repeats))
     except ModuleNotFoundError as error:
-        print(f"{error.name} is missing: pip install --group dev", file=sys.stderr)
-        return 2
-    table = Table("what", "figure", "to reach", title=figures.browser)
-    for line in lines_of(figures):
-        table.add_row(*line)
-    Console().print(table)
-    save(figures, args.out)
+        raise MilleBornesError(f"{error.name} is missing: pip install --group dev") from None
+    Table(("what", "figure", "to reach"), lines_of(figures), figures["browser"]).print()
+    content = {**environment_info(), **figures}
+    write_json_atomically(args.out, content)
     if args.docs:
-        save(figures, ROOT / "docs" / "benchmarks" / "first_card.json")
+        write_json_atomically(ROOT / "docs" / "benchmarks" / "first_card.json", content)
         write_docs(figures, ROOT / "research" / "notes" / "speed.md")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

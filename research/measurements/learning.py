@@ -1,8 +1,7 @@
 """Measure the time until a new policy beats `holder`, in runs of `train.selfplay` with several seeds.
 
     python -m research.measurements.learning
-    python -m research.measurements.learning --docs     # docs/benchmarks/learning.json,
-    docs/images/learning.png
+    python -m research.measurements.learning --docs     # docs/benchmarks/learning.json, its picture
 
 The clock runs from the first game on and does not stop for evaluations; compiling, once for each machine, is
 not counted. A run reaches the goal at the first evaluation whose share of matches won is at least --goal.
@@ -10,8 +9,8 @@ not counted. A run reaches the goal at the first evaluation whose share of match
 
 from __future__ import annotations
 
+import math
 import statistics
-import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,19 +21,17 @@ from train.selfplay import Args as TrainingArgs  # first: it says how PyTorch's 
 from train.selfplay import train  # isort: skip
 
 import tyro
-from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env._util.command_line import warn
 from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
 from millebornes_env.arena.intervals import NORMAL_QUANTILE
 from millebornes_env.arena.learning_curve import Point
-from millebornes_env.cli.console import table_console
+from research.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PIPED_WIDTH: Final = 110
 DOCS: Final = Path("docs")
 
 
@@ -74,32 +71,26 @@ def curve(args: Args, seed: int, folder: Path) -> tuple[list[Point], TrainingArg
     return train(options).curve, options
 
 
-def first_at(points: list[Point], opponent: str, goal: float) -> Point | None:
-    """Return the first point at which the goal was reached."""
-    return next((point for point in points if point.scores[opponent].win_rate >= goal), None)
-
-
-def main() -> int:
-    """Run the command line; return the exit status."""
+def main() -> None:
+    """Run the command line."""
     args = tyro.cli(Args, description=__doc__)
     curves: dict[int, list[Point]] = {}
     with tempfile.TemporaryDirectory() as folder:
         curve(Args(minutes=0.02, eval_seconds=0.5, eval_deals=10), 0, Path(folder) / "warm-up")
         for seed in range(1, args.seeds + 1):
             curves[seed], options = curve(args, seed, Path(folder) / str(seed))
-    reached = {seed: first_at(points, args.opponent, args.goal) for seed, points in curves.items()}
-    table = Table(title=f"From random to {100 * args.goal:.0f} % of matches against {args.opponent}")
-    for heading in ("seed", "seconds", "decisions", "share won, %", f"after {60 * args.minutes:.0f} s, %"):
-        table.add_column(heading, justify="right")
-    for seed, point in reached.items():
-        last = f"{100 * curves[seed][-1].scores[args.opponent].win_rate:.1f}"
-        if point is None:
-            table.add_row(str(seed), "never", "", "", last)
-        else:
-            won = f"{100 * point.scores[args.opponent].win_rate:.1f}"
-            table.add_row(str(seed), f"{point.seconds:.0f}", f"{point.decisions:,}", won, last)
-    table_console(PIPED_WIDTH).print(table)
-    seconds = [float("inf") if point is None else point.seconds for point in reached.values()]
+    rows, seconds = [], []
+    for seed, points in curves.items():
+        rates = [point.scores[args.opponent].win_rate for point in points]
+        at = next((index for index, rate in enumerate(rates) if rate >= args.goal), None)
+        seconds.append(math.inf if at is None else points[at].seconds)
+        cells = ("never", "", "")
+        if at is not None:
+            cells = (f"{points[at].seconds:.0f}", f"{points[at].decisions:,}", f"{100 * rates[at]:.1f}")
+        rows.append((str(seed), *cells, f"{100 * rates[-1]:.1f}"))
+    headings = ("seed", "seconds", "decisions", "share won, %", f"after {60 * args.minutes:.0f} s, %")
+    title = f"From random to {100 * args.goal:.0f} % of matches against {args.opponent}"
+    Table(headings, rows, title, text_columns=0).print()
     print(f"median of {args.seeds} seeds: {statistics.median(seconds):.0f} s")
     if args.docs:
         config = {**options.config(), "run_dir": "", "seed": list(curves)}
@@ -107,12 +98,11 @@ def main() -> int:
             "environment": environment_info(),
             "benchmark": asdict(args),
             "training": config,
-            "median_seconds": statistics.median(seconds) if max(seconds) < float("inf") else None,
+            "median_seconds": statistics.median(seconds) if max(seconds) < math.inf else None,
             "curves": {str(seed): [asdict(point) for point in points] for seed, points in curves.items()},
         }
         write_json_atomically(DOCS / "benchmarks" / "learning.json", content)
         warn(save_picture(DOCS / "images" / "learning.png", lambda: plot(curves, args)))
-    return 0
 
 
 def plot(curves: dict[int, list[Point]], args: Args) -> Figure:
@@ -137,4 +127,4 @@ def plot(curves: dict[int, list[Point]], args: Args) -> Figure:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

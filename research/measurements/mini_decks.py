@@ -1,8 +1,7 @@
 """Build the tables of the mini decks in docs/research/hidden_information.md: their sizes and values.
 
     python -m research.measurements.mini_decks          # a minute of two cores, mostly for the largest deck
-    python -m research.measurements.mini_decks --docs   # also writes the tables of the page and the model
-    card
+    python -m research.measurements.mini_decks --docs   # also writes the tables of page and model card
 
 The value of a deck is read from the shipped policy, or from the output of
 `python -m millebornes_env solve DECK --json docs/benchmarks/DECK.json`.
@@ -20,21 +19,20 @@ from typing import Any, Final
 
 import tyro
 
-from benchmarks.pages import with_block
 from millebornes_env import edition, mini_decks
-from millebornes_env._util.files import write_text_atomically
 from millebornes_env.games.millebornes.cards import CARD_NAMES
 from millebornes_env.solving.deck import Solvable, solvable
 from millebornes_env.solving.equilibrium.agent import FOLDER
-from millebornes_env.solving.policies import TablePolicy, read_policy
+from millebornes_env.solving.policies import read_policy
 from millebornes_env.solving.tree import Grower
 from millebornes_env.solving.values import Judgement, Uniform, judge, judge_tree
+from research.pages import write_blocks
+from research.tables import Table
 
 PAGE: Final = Path("docs/research/hidden_information.md")
 CARD: Final = FOLDER / "README.md"
 SOLVED: Final = Path("docs/benchmarks")
 MOST_DIGITS: Final = 6
-BEGIN: Final = "<!-- {}: written by python -m research.measurements.mini_decks --docs -->\n"
 
 
 @dataclass
@@ -52,14 +50,12 @@ class Row:
     Attributes:
         game: the deck.
         uniform: evaluation of random play.
-        policy: the shipped policy, or None.
-        judged: evaluation of that policy.
+        judged: evaluation of the shipped policy, or None.
         about: results of the solver: `value`, its bounds `between`, `made_by`.
     """
 
     game: Solvable
     uniform: Judgement
-    policy: TablePolicy | None
     judged: Judgement | None
     about: dict[str, Any]
 
@@ -70,12 +66,12 @@ def row_of(name: str) -> Row:
     path = FOLDER / f"{name}.npz"
     start = time.process_time()
     if not path.is_file():
-        row = Row(game, judge(game, Uniform()), None, None, solved(name))
+        row = Row(game, judge(game, Uniform()), None, solved(name))
     else:
         tree = Grower(game).whole()
         policy = read_policy(path, tree)
         uniform = judge_tree(tree, Uniform().weights(tree), "uniform")
-        row = Row(game, uniform, policy, judge_tree(tree, policy.weights(tree), name), policy.about)
+        row = Row(game, uniform, judge_tree(tree, policy.weights(tree), name), policy.about)
     print(f"{name}: {time.process_time() - start:.1f} s of processor time")
     return row
 
@@ -90,25 +86,22 @@ def solved(name: str) -> dict[str, Any]:
 
 def table_of_sizes(rows: list[Row]) -> str:
     """Build the table of deck sizes."""
-    lines = [
-        "| deck | cards; hand; trip | chance nodes | decisions | ends | infosets | actions | payoffs |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
-    ]
+    lines = []
     for row in rows:
         rules, counts = row.game.rules, row.uniform.counts
         trip = f"{rules.target} km" + (f", or {rules.extended_target}" if rules.extended_target else "")
         first, second = counts.infosets
-        cells = (
+        nodes = (f"{number:,}" for number in (counts.chance_nodes, counts.play_nodes, counts.end_nodes))
+        lines.append((
+            f"`{row.game.name}`",
             f"{cards_of(row.game)}; {rules.hand_limit}; {trip}",
-            f"{counts.chance_nodes:,}",
-            f"{counts.play_nodes:,}",
-            f"{counts.end_nodes:,}",
+            *nodes,
             f"{first:,} + {second:,}",
             str(counts.most_actions),
             f"{counts.lowest:+,} to {counts.highest:+,}",
-        )
-        lines.append(f"| `{row.game.name}` | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        ))  # fmt: skip
+    headings = ("chance nodes", "decisions", "ends", "infosets", "actions", "payoffs")
+    return Table(("deck", "cards; hand; trip", *headings), lines, text_columns=2).markdown()
 
 
 def cards_of(game: Solvable) -> str:
@@ -122,19 +115,15 @@ def cards_of(game: Solvable) -> str:
 
 def table_of_values(rows: list[Row]) -> str:
     """Build the table of game values for the first seat, and of the best gain against random play."""
-    lines = [
-        "| deck | value to seat 0 | between | uniform: exploitability, points | % of the payoff range |",
-        "|---|--:|--:|--:|--:|",
-    ]
+    lines = []
     for row in rows:
         low, high = row.about["between"]
         digits = digits_of(high - low)
-        lines.append(
-            f"| `{row.game.name}` | {row.about['value']:+.{digits}f} | "
-            f"{words_of_bounds(low, high, digits + 1)} | "
-            f"{row.uniform.exploitability:.2f} | {100 * row.uniform.of_range:.2f} |"
-        )
-    return "\n".join(lines) + "\n"
+        value, between = f"{row.about['value']:+.{digits}f}", words_of_bounds(low, high, digits + 1)
+        uniform = (f"{row.uniform.exploitability:.2f}", f"{100 * row.uniform.of_range:.2f}")
+        lines.append((f"`{row.game.name}`", value, between, *uniform))
+    headings = ("deck", "value to seat 0", "between", "uniform: exploitability, points")
+    return Table((*headings, "% of the payoff range"), lines).markdown()
 
 
 def digits_of(width: float) -> int:
@@ -157,20 +146,11 @@ def table_of_policies(rows: list[Row]) -> str:
     ]
     lines += [
         f"| `{row.game.name}` | {row.judged.nash_conv:.1e} | {100 * row.judged.of_range:.1e} | "
-        f"{row.policy.about['made_by']} |"
+        f"{row.about['made_by']} |"
         for row in rows
-        if row.policy is not None and row.judged is not None
+        if row.judged is not None
     ]
     return "\n".join(lines) + "\n"
-
-
-def replaced(path: Path, tables: dict[str, str]) -> None:
-    """Replace the tables between their marks."""
-    text = path.read_text(encoding="utf-8")
-    for name, table in tables.items():
-        text = with_block(text, BEGIN.format(name), table)
-    write_text_atomically(path, text)
-    print(f"wrote {path}")
 
 
 def main(args: Args) -> None:
@@ -181,8 +161,9 @@ def main(args: Args) -> None:
     sizes, values, policies = table_of_sizes(rows), table_of_values(rows), table_of_policies(rows)
     print(f"\n{sizes}\n{values}\n{policies}")
     if args.docs:
-        replaced(PAGE, {"sizes": sizes, "values": values})
-        replaced(CARD, {"policies": policies})
+        write_blocks(PAGE, "measurements.mini_decks", {"sizes": sizes, "values": values})
+        write_blocks(CARD, "measurements.mini_decks", {"policies": policies})
+        print(f"wrote {PAGE} and {CARD}")
 
 
 if __name__ == "__main__":

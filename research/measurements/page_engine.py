@@ -6,21 +6,18 @@ and the time of agents per decision, in processor time of Node (V8, as in Chromi
 
 from __future__ import annotations
 
-import gzip
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any, Final
 
-from rich.console import Console
-from rich.table import Table
+import numpy as np
 
 from export.build import WEIGHTS
-from millebornes_env import __file__ as package
+from millebornes_env._util.command_line import run_command
+from research.measurements.first_card import BUILT, PAGE, ROOT, check_built, sizes_of
+from research.tables import Table
 
-WEB: Final = Path(package).with_name("web")
-BUILT: Final = WEB / "engine"
 SCRIPTS: Final = (
     "labels.js",
     "wasm_engine.js",
@@ -47,46 +44,35 @@ MEASURED: Final[dict[str, Any]] = {
 def sizes() -> dict[str, tuple[int, int]]:
     """Return the bytes of each file of the engine, raw and compressed by gzip."""
     data = json.loads((BUILT / "engine.json").read_text(encoding="utf-8"))
-    built = [BUILT / name for name in ("engine.json", *sorted(data["files"]))]
-    files = [*built, *(WEB / name for name in SCRIPTS)]
-    contents = {file.name: file.read_bytes() for file in files}
-    return {name: (len(content), len(gzip.compress(content, 9))) for name, content in contents.items()}
+    return sizes_of(
+        f"{PAGE}{name}"
+        for name in (*SCRIPTS, *(f"engine/{name}" for name in ("engine.json", *data["files"])))
+    )
 
 
 def speeds() -> dict[str, Any]:
     """Return decisions per second of random play, and milliseconds per decision of each agent."""
-    script = Path(__file__).with_suffix(".mjs")
-    done = subprocess.run(
-        ["node", script, WEB, BUILT], input=json.dumps(MEASURED), capture_output=True, text=True, check=True
-    )
+    command = ["node", *map(str, (ROOT / "benchmarks" / "page_engine.mjs", ROOT / PAGE, BUILT))]
+    done = subprocess.run(command, input=json.dumps(MEASURED), capture_output=True, text=True, check=True)
     result: dict[str, Any] = json.loads(done.stdout)
     return result
 
 
-def main() -> int:
+def main() -> None:
     """Measure and print."""
-    if not (BUILT / "engine.json").exists():
-        print("the engine of the page is not built: run make web", file=sys.stderr)
-        return 2
-    console = Console()
-    table = Table("file", "bytes", "compressed")
+    check_built()
     result = sizes()
-    for name, (plain, compressed) in result.items():
-        table.add_row(name, f"{plain:,}", f"{compressed:,}")
-    table.add_row("together", *(f"{sum(size[index] for size in result.values()):,}" for index in (0, 1)))
-    networks = [size for name, size in result.items() if name.endswith(WEIGHTS)]
-    rest = [size for name, size in result.items() if not name.endswith(WEIGHTS)]
-    most = (sum(size[index] for size in rest) + max(size[index] for size in networks) for index in (0, 1))
-    table.add_row("a table loads, at most", *(f"{size:,}" for size in most))
-    console.print(table)
+    whole = np.sum(list(result.values()), axis=0)
+    networks = np.array([size for name, size in result.items() if name.endswith(WEIGHTS)])
+    most = whole - networks.sum(axis=0) + networks.max(axis=0)
+    every = {**result, "together": whole, "a table loads, at most": most}
+    rows = [(name, f"{plain:,}", f"{compressed:,}") for name, (plain, compressed) in every.items()]
+    Table(("file", "bytes", "compressed"), rows).print()
     measured = speeds()
-    console.print(
-        f"random play: {measured['random']['decisions_a_second'] / 1e6:.2f} M decisions/s, one thread"
-    )
+    print(f"random play: {measured['random']['decisions_a_second'] / 1e6:.2f} M decisions/s, one thread")
     for name, one in measured["agents"].items():
-        console.print(f"{name}: {one['ms']:.3f} ms a decision, mean of {one['decisions']:,}")
-    return 0
+        print(f"{name}: {one['ms']:.3f} ms a decision, mean of {one['decisions']:,}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -12,28 +12,26 @@ Cost: processor time of a decision on one core, mean and 95th percentile, in rou
 
 from __future__ import annotations
 
-import json
+import functools
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import tyro
-from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from benchmarks.results import environment_info
 from millebornes_env import agents, vector_env
-from millebornes_env._util.files import write_json_atomically
 from millebornes_env.agents.protocol import Table as GameTable
 from millebornes_env.agents.protocol import ask
 from millebornes_env.agents.search.agent import SearchAgent
 from millebornes_env.arena.intervals import NORMAL_QUANTILE
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.arena.outcome import Outcome
+from research.pages import write_lines
+from research.tables import Table
 
 DOCS: Final = Path("docs/benchmarks/search.json")
 
@@ -65,29 +63,6 @@ class Args:
     """Write docs/benchmarks/search.json; lines of other rollout agents stay in it."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """Measurements of one searcher.
-
-    Attributes:
-        rollout: its rollout agent.
-        gain: mean points per round over the rollout agent.
-        standard_error: standard error of the gain.
-        deals: number of deals, two rounds each.
-        ms: mean CPU time per decision on one core, in milliseconds.
-        ms_95: its 95th percentile.
-        playouts: mean number of rounds played out per decision.
-    """
-
-    rollout: str
-    gain: float
-    standard_error: float
-    deals: int
-    ms: float
-    ms_95: float
-    playouts: float
-
-
 def spec_of(rollout: str, *options: str) -> str:
     """Return the spec of the searcher."""
     text = ",".join(filter(None, options))
@@ -97,23 +72,15 @@ def spec_of(rollout: str, *options: str) -> str:
 def gain(rollout: str, args: Args) -> tuple[float, float]:
     """Return points per round over the rollout agent, and the standard error."""
     config = MatchConfig(args.edition, args.players, args.teams, episode="round", seed=args.seed)
-    outcome: Outcome | None = None
     specs = [spec_of(rollout, args.options)] + [rollout] * (config.rules.teams - 1)
-    for first in track(range(0, args.deals, TURN), f"search over {rollout}", transient=True):
-        new = play(specs, config, min(TURN, args.deals - first), first_deal=first)
-        outcome = new if outcome is None else outcome.followed_by(new)
-    assert outcome is not None
-    mean, low, _ = outcome.points_per_round()
+    turns = track(range(0, args.deals, TURN), f"search over {rollout}", transient=True)
+    outcomes = [play(specs, config, min(TURN, args.deals - first), first_deal=first) for first in turns]
+    mean, low, _ = functools.reduce(Outcome.followed_by, outcomes).points_per_round()
     return mean, (mean - (low if low is not None else mean)) / NORMAL_QUANTILE
 
 
-def cost(rollout: str, args: Args) -> tuple[float, float, float]:
-    """Return mean and 95th percentile of milliseconds per decision on one core, and playouts per decision."""
-    return cost_of(spec_of(rollout, args.options, "threads=1"), rollout, args)
-
-
 def cost_of(spec: str, rollout: str, args: Args) -> tuple[float, float, float]:
-    """Measure the cost of a searcher, as `cost` does.
+    """Return mean and 95th percentile of milliseconds per decision on one core, and playouts per decision.
 
     Args:
         spec: spec of the searcher, on one thread.
@@ -142,37 +109,20 @@ def cost_of(spec: str, rollout: str, args: Args) -> tuple[float, float, float]:
 
 def main(args: Args) -> None:
     """Measure, print, and write the docs on request."""
-    lines = [
-        Line(rollout, *gain(rollout, args), args.deals, *cost(rollout, args)) for rollout in args.rollouts
-    ]
+    lines, rows = [], []
+    names = ("rollout", "gain", "standard_error", "deals", "ms", "ms_95", "playouts")
+    forms = ("", "+.0f", ".0f", ",", ".1f", ".1f", ",.0f")
+    for rollout in args.rollouts:
+        cost = cost_of(spec_of(rollout, args.options, "threads=1"), rollout, args)
+        line = (rollout, *gain(rollout, args), args.deals, *cost)
+        rows.append(tuple(map(format, line, forms)))
+        lines.append(dict(zip(names, line, strict=True)))
     headings = ("over", "points per round", "standard error", "deals", "ms, mean", "ms, 95 %", "playouts")
-    table = Table(title=f"search over its rollout agent {args.options}".strip(), title_justify="left")
-    for heading in headings:
-        table.add_column(heading, justify="left" if heading == "over" else "right")
-    for line in lines:
-        table.add_row(
-            line.rollout,
-            f"{line.gain:+.0f}",
-            f"{line.standard_error:.0f}",
-            f"{line.deals:,}",
-            f"{line.ms:.1f}",
-            f"{line.ms_95:.1f}",
-            f"{line.playouts:,.0f}",
-        )
-    Console().print(table)
+    Table(headings, rows, f"search over its rollout agent {args.options}".strip()).print()
     if args.docs:
-        keep(lines, args, DOCS)
-        print(f"wrote {DOCS}")
-
-
-def keep(lines: Sequence[Line], args: Args, path: Path) -> None:
-    """Write lines to the file with their arguments and machine; they replace lines of the same agents."""
-    arguments = {name: value for name, value in asdict(args).items() if name != "rollouts"}
-    about = {"arguments": arguments, "environment": environment_info()}
-    new = {line.rollout: {**asdict(line), **about} for line in lines}
-    old = json.loads(path.read_text(encoding="utf-8"))["lines"] if path.exists() else []
-    stay = [line for line in old if line["rollout"] not in new]
-    write_json_atomically(path, {"lines": [*new.values(), *stay]})
+        arguments = {name: value for name, value in asdict(args).items() if name != "rollouts"}
+        about = {"arguments": arguments, "environment": environment_info()}
+        write_lines(DOCS, lines, about, "rollout")
 
 
 if __name__ == "__main__":

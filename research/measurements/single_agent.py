@@ -18,11 +18,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 import tyro
-from rich.console import Console
-from rich.table import Table
 
 from millebornes_env import agents, vector_env
 from millebornes_env.engine.sampling import sample_range
+from research.tables import Table
 
 ENV_ID = "millebornes_env:millebornes/MilleBornes-v0"
 
@@ -41,40 +40,20 @@ class Args:
     """repeats of each measurement; the median is reported"""
 
 
-def rate_of(work: Callable[[], int]) -> float:
-    """Return the result of the work per second of CPU time."""
-    start = time.process_time()
-    done = work()
-    return done / (time.process_time() - start)
-
-
-def of_vector_env(args: Args) -> Callable[[], int]:
-    """Measure random decisions of `vector_env`."""
+def of_vector_env(args: Args, *, asks: bool) -> Callable[[], int]:
+    """Measure random decisions of `vector_env`; if it asks, with `act` for every second seat."""
     env = vector_env(args.num_envs, seed=1)
+    agent: Any = agents.load(args.opponent, env)
     env.reset()
+    seat, shown = np.arange(args.num_envs) % 2, env.games.buffers
     actions = np.zeros(args.num_envs, np.int64)
 
     def work() -> int:
         for _ in range(args.steps):
-            env.step(env.sample_actions(actions))
-        return args.steps * args.num_envs
-
-    return work
-
-
-def of_vector_env_asked(args: Args) -> Callable[[], int]:
-    """Measure decisions of `vector_env`, with `act` for every second seat in a loop of the caller."""
-    env = vector_env(args.num_envs, seed=1)
-    agent = agents.load(args.opponent, env)
-    env.reset()
-    seat, shown = np.arange(args.num_envs) % 2, env.games.buffers
-
-    def work() -> int:
-        for _ in range(args.steps):
-            actions = env.sample_actions()
-            rows = np.flatnonzero(env.agent_selection != seat)
-            asked: Any = agent
-            actions[rows] = asked.act(shown.observation[rows], shown.action_mask[rows], slot_ids=rows)
+            env.sample_actions(actions)
+            if asks:
+                rows = np.flatnonzero(env.agent_selection != seat)
+                actions[rows] = agent.act(shown.observation[rows], shown.action_mask[rows], slot_ids=rows)
             env.step(actions)
         return args.steps * args.num_envs
 
@@ -121,10 +100,10 @@ def of_make(args: Args) -> Callable[[], int]:
 
 
 def measure(args: Args) -> dict[str, float]:
-    """Return the median of each measurement."""
+    """Return the median of each measurement, per second of CPU time."""
     works = {
-        "vector_env, all at random: decisions": of_vector_env(args),
-        f"vector_env, {args.opponent} asked by act(): decisions": of_vector_env_asked(args),
+        "vector_env, all at random: decisions": of_vector_env(args, asks=False),
+        f"vector_env, {args.opponent} asked by act(): decisions": of_vector_env(args, asks=True),
         f"make_vec against {args.opponent}: decisions": of_make_vec(args),
         f"make against {args.opponent}: the learner's steps": of_make(args),
     }
@@ -133,19 +112,22 @@ def measure(args: Args) -> dict[str, float]:
     rates: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(args.repeats):
         for name, work in works.items():
-            rates[name].append(rate_of(work))
+            start = time.process_time()
+            done = work()
+            rates[name].append(done / (time.process_time() - start))
     return {name: statistics.median(result) for name, result in rates.items()}
 
 
 def main() -> None:
     """Measure and print."""
     args = tyro.cli(Args, prog="python -m research.measurements.single_agent", description=__doc__)
-    table = Table("measured", "per second", "of vector_env")
     rates = measure(args)
     first = next(iter(rates.values()))
-    for name, rate in rates.items():
-        table.add_row(name, f"{rate:,.0f}", f"{rate / first:.2f}" if "decisions" in name else "")
-    Console().print(table)
+    rows = [
+        (name, f"{rate:,.0f}", f"{rate / first:.2f}" if "decisions" in name else "")
+        for name, rate in rates.items()
+    ]
+    Table(("measured", "per second", "of vector_env"), rows).print()
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from millebornes_env.engine.laws import NO_VIOLATION
 from millebornes_env.engine.numba.compiling import call_at, for_kernels, kernel
 from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.errors import ConformanceError, OptionError
-from millebornes_env.games.millebornes import rulebook
+from millebornes_env.games.millebornes import rulebook, variants
 from millebornes_env.games.millebornes.audit import SCRATCH_SIZE, violation_of
 from millebornes_env.games.millebornes.cards import ACCIDENT, NUM_HAZARDS
 from millebornes_env.games.millebornes.editions import Edition
@@ -177,8 +177,6 @@ def frozen(
 
 def freeze(*, check: bool) -> None:
     """Write the numbers of the frozen splits and the solutions of the mini sheets, or compare them."""
-    from millebornes_env.games.millebornes import variants  # noqa: PLC0415 - its splits are replaced below
-
     known = dict(variants.SPLITS)
     numbers: dict[str, list[int]] = {}
     solutions: dict[str, list[SolvedSheet]] = {}

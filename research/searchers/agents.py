@@ -9,8 +9,7 @@ EPIMC    extended perfect information Monte Carlo (Arjonilla, Saffidine and Caze
          decisions are shared by all redeals and valued by their best means, then each redeal is played out.
          All actions are tried on the same redeals; with one ply it is PIMC. The rollout agent plays for the
          others and the rest of the round; EPIMC allows any evaluation with perfect information there.
-MDS      mirror descent search (Sokota et al. 2024), one step ahead: the probabilities of the rollout agent
-are
+MDS      mirror descent search (Sokota et al. 2024), one step ahead: the rollout agent's probabilities are
          multiplied by exp(gain / temperature), and the most probable action is played.
 """
 
@@ -44,11 +43,7 @@ _ALL_REDEALS: Final = 1 << 40
 
 
 class OtherSearchAgent(SearchAgent):
-    """Base class of agents with another search algorithm.
-
-    Attributes:
-        name: name in tables of results.
-    """
+    """Base class of agents with another search algorithm; `name` is shown in tables of results."""
 
     name = "other search"
 
@@ -71,7 +66,6 @@ class TreeSearchAgent(OtherSearchAgent):
     """Base class of agents with a tree over information sets of the searching seat.
 
     Attributes:
-        name: name in tables of results.
         growth: settings of tree growth; redeals are per decision.
         last_tree: tree of the last searched decision, or None.
     """
@@ -93,11 +87,7 @@ class TreeSearchAgent(OtherSearchAgent):
 
 
 class Ismcts(TreeSearchAgent):
-    """ISMCTS.
-
-    Attributes:
-        name: name in tables of results.
-    """
+    """ISMCTS."""
 
     name = "ismcts"
 
@@ -111,16 +101,10 @@ class Ismcts(TreeSearchAgent):
         depth: Annotated[int, Between(0, 4_096)] = 0,
         threads: Annotated[int, Between(1, 1_024)] = 2,
     ) -> None:
-        """Create a searcher.
+        """Create a searcher; arguments as for `SearchAgent`.
 
-        Args:
-            table: the table to play at.
-            seed: seed of the redeals.
-            rollout: compiled agent that continues from the leaf of a redeal; None: `strategist`.
-            rollouts: redeals for each action that could be taken at the root.
-            exploration: exploration constant of UCB1, for values scaled to 0..1.
-            depth: as for `SearchAgent`.
-            threads: as for `SearchAgent`.
+        `rollout` continues from the leaf of a redeal, and `exploration` is the constant of UCB1, for values
+        scaled to 0..1.
         """
         super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads)
         self.growth = Growth(0, 1, NOT_LIMITED, exploration)
@@ -133,11 +117,7 @@ class Ismcts(TreeSearchAgent):
 
 
 class Epimc(TreeSearchAgent):
-    """EPIMC.
-
-    Attributes:
-        name: name in tables of results.
-    """
+    """EPIMC."""
 
     name = "epimc"
 
@@ -151,16 +131,10 @@ class Epimc(TreeSearchAgent):
         depth: Annotated[int, Between(0, 4_096)] = 0,
         threads: Annotated[int, Between(1, 1_024)] = 2,
     ) -> None:
-        """Create a searcher.
+        """Create a searcher; arguments as for `SearchAgent`.
 
-        Args:
-            table: the table to play at.
-            seed: seed of the redeals.
-            rollout: compiled agent that plays for the others, and after the plies; None: `strategist`.
-            rollouts: redeals for each action that could be taken at the root.
-            plies: number of own decisions shared by all redeals, including the searched one.
-            depth: as for `SearchAgent`.
-            threads: as for `SearchAgent`.
+        `rollout` plays for the others, and after the plies: own decisions that all redeals share, with the
+        searched one.
         """
         super().__init__(table, seed, rollout, rollouts, depth=depth, threads=threads)
         self.growth = Growth(0, 1, plies, 0.0)
@@ -180,11 +154,7 @@ def at_root(tree: Tree) -> tuple[Int64Array, Float64Array]:
 
 
 class Mds(OtherSearchAgent):
-    """MDS.
-
-    Attributes:
-        name: name in tables of results.
-    """
+    """MDS."""
 
     name = "mds"
 
@@ -199,14 +169,13 @@ class Mds(OtherSearchAgent):
         depth: Annotated[int, Between(0, 4_096)] = 0,
         threads: Annotated[int, Between(1, 1_024)] = 2,
     ) -> None:
-        """Create a searcher.
+        """Create a searcher; other arguments as for `SearchAgent`.
 
         Args:
             table: the table to play at.
             seed: seed of the redeals.
             rollout: compiled agent to search over; None: `strategist`.
-            rollouts: redeals for each legal action; clearly worse actions are dropped and leave theirs to the
-                others.
+            rollouts: redeals for each legal action; dropped actions leave theirs to the others.
             temperature: points of gain that make an action e times as probable.
             floor: weight of the uniform distribution in the prior; the rest are the probabilities of a
                 network, or the choice of a rule-based agent.
@@ -223,25 +192,20 @@ class Mds(OtherSearchAgent):
         actions = np.append(decisions.base[number], decisions.tried[number, :count])
         prior = dict(zip(actions.tolist(), self.prior(decisions.roots, number, actions), strict=True))
         search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, no_hands())
-        best, base = int(actions[0]), int(actions[0])
-        highest = log(prior[base])
+        best = int(actions[0])
+        highest = log(prior[best])
         for other in range(int(decisions.num_tried[number])):
             action = int(decisions.tried[number, other])
             mean = decisions.gains[number, other] / decisions.redeals[number]
-            if log(prior[action]) + mean / self._temperature > highest:
-                best, highest = action, log(prior[action]) + mean / self._temperature
+            worth = log(prior[action]) + mean / self._temperature
+            if worth > highest:
+                best, highest = action, worth
         return best
 
     def prior(self, roots: StateArray, number: int, actions: Int64Array) -> Float64Array:
-        """Return the probabilities of actions under the agent that is searched over.
+        """Return the probabilities, float64[n], of actions under the agent that is searched over.
 
-        Args:
-            roots: STATE[N], games as their seats know them.
-            number: index of the game.
-            actions: int64[n], the agent's own choice first.
-
-        Returns:
-            float64[n].
+        The first action, int64[n], is the agent's own choice; `roots` are games as their seats know them.
         """
         result = np.zeros(len(actions))
         result[0] = 1.0
@@ -260,16 +224,7 @@ def network_prior(
     actions: Int64Array,
     found: Float64Array,
 ) -> None:
-    """Compute the probabilities that a network gives to actions of its seat.
-
-    Args:
-        roots: STATE[N], games as their seats know them.
-        number: index of the game.
-        rules: rules of the table.
-        options: options of the network.
-        actions: int64[n], legal actions.
-        found: float64[n], overwritten with the probabilities.
-    """
+    """Write the probabilities float64[n] that a network gives to legal actions int64[n] of its seat."""
     root, units = roots[number], stack_array(np.float32, SCRATCH_SIZE)
     mask = stack_array(np.int8, MAX_ACTIONS)[: num_actions(rules.teams)]
     write_mask(root, rules, mask)

@@ -66,12 +66,7 @@ class Tree(NamedTuple):
 
 
 def new_tree(growth: Growth, actions: int) -> Tree:
-    """Allocate a tree.
-
-    Args:
-        growth: settings of tree growth.
-        actions: A.
-    """
+    """Allocate a tree with a number of actions."""
     nodes = growth.redeals * max(1, growth.plies) + 2
     slots = 1 << (2 * nodes).bit_length()
     return Tree(
@@ -100,16 +95,9 @@ def grow(
     hands: Int8Array,
     tree: Tree,
 ) -> None:
-    """Grow a tree; each redeal descends in the tree, adds a node, and is played out from there.
+    """Grow a new tree of a started decision; each redeal descends in it, adds a node, and is played out.
 
-    Args:
-        searcher: the rollout agent and the depth of rollouts.
-        rules: the table's.
-        decisions: the started decisions.
-        number: of the decision.
-        growth: how.
-        hands: `no_hands()`, so that redeals are uniform.
-        tree: new.
+    Redeals are uniform with `no_hands()` as `hands`.
     """
     of_decision_0, of_decision_1 = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
     dealt, game = decisions.dealt[number], decisions.games[number]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from millebornes_env import edition, vector_env
@@ -15,7 +14,6 @@ from millebornes_env._util.files import new_figure
 from millebornes_env.arena.intervals import mean_interval
 from millebornes_env.games.millebornes.actions import EXTEND, FINISH
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, RIGHT_OF_WAY
-from millebornes_env.games.millebornes.state import StateArray
 from research import coup_fourre, extensions, information, match_equity, safeties
 from research.frame import Options, Question, answer
 from research.parts import Part, Record
@@ -98,14 +96,11 @@ def test_the_trainer_counts_the_same_chances() -> None:
     assert ours[::2, ::2] == pytest.approx(theirs, abs=1e-5)
 
 
-def always(states: StateArray) -> npt.NDArray[np.bool_]:
-    return np.ones(len(states), np.bool_)
-
-
 def test_policies_differ_by_the_extension_alone(greedy: Player) -> None:
-    never = extensions.policy("never")
-    assert extensions.compare(greedy, never, 40, 1) == (0.0, 0.0), "both sides of a deal are the same"
-    mean, half_width = extensions.compare(greedy, always, 40, 1)
+    assert extensions.compare(greedy, extensions.never, 40, 1) == (0.0, 0.0), (
+        "both sides of a deal are the same"
+    )
+    mean, half_width = extensions.compare(greedy, extensions.always, 40, 1)
     assert mean != 0.0
     assert half_width > 0.0
 

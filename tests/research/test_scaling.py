@@ -13,7 +13,7 @@ from research.scaling import NAIVE, QUESTION, SURE, gains, measure, plot, tables
 
 
 def record(family: str, options: str, points: Sequence[float], ms: float | None, seed: int = 1) -> Record:
-    config = {"over": "greedy", "family": family, "options": options, "rollouts": 10, "deals": len(points)}
+    config = {"over": "greedy", "family": family, "options": options}
     result = {"points": list(points)} | ({} if ms is None else {"ms": ms})
     return Record(Part("x", seed, config), result, 1.0, 1.0)
 
@@ -21,17 +21,10 @@ def record(family: str, options: str, points: Sequence[float], ms: float | None,
 def test_naive_search_loses_points_and_sure_search_does_not() -> None:
     result = {}
     for family, text in ((NAIVE, "rollouts=4,z=0"), (SURE, "rollouts=4,z=4")):
-        config = {
-            "over": "greedy",
-            "family": family,
-            "searcher": "",
-            "options": text,
-            "rollouts": 4,
-            "deals": 20,
-        }
-        result[family] = Record(
-            Part("x", 1, config), measure(Part("x", 1, config), lambda share: None), 1.0, 1.0
+        part = Part(
+            "x", 1, {"over": "greedy", "family": family, "searcher": "", "options": text, "deals": 20}
         )
+        result[family] = Record(part, measure(part, lambda share: None), 1.0, 1.0)
     naive, sure = gains(list(result.values()))
     assert naive.points.high is not None
     assert sure.points.low is not None

@@ -10,7 +10,7 @@ import pytest
 
 from millebornes_env.arena.match import MatchConfig
 from research.parts import Part, Record
-from research.transfer import ALL, ALL_LONGER, AnyEdition, elo, matrix, measure, train
+from research.transfer import ALL, ALL_LONGER, AnyEdition, elo, matrix, measure, train, training_args
 
 SMALL: dict[str, Any] = {"decisions": 400, "hidden": 4, "num_envs": 4, "deals": 4}
 TWO = ["parker", "dutch"]
@@ -30,7 +30,7 @@ def test_every_network_plays_every_edition_but_the_specialist_at_home(measured: 
 
 
 def test_a_specialist_plays_by_rules_that_it_does_not_know(tmp_path: Path) -> None:
-    train(("parker",), 400, Part("x", 1, {"editions": TWO, **SMALL}), tmp_path)
+    train(training_args(Part("x", 1, SMALL), ("parker",), 400), tmp_path)
     agent = AnyEdition(MatchConfig("dujardin", 2).table(), 1, str(tmp_path))
     assert agent.description["editions"] == ["parker"]
     assert not agent.input_spec.observation.rules

@@ -29,9 +29,10 @@ import tyro
 
 from benchmarks.results import environment_info
 from millebornes_env._util.command_line import run_command, say
-from millebornes_env._util.files import replacing, write_json_atomically
+from millebornes_env._util.files import write_json_atomically, write_text_atomically
 from millebornes_env.errors import OptionError
 from research.measurements.works_with.rounds import Act, Floats, Ints, Masks, share_won
+from research.tables import Table
 
 PAGE: Final = Path("docs/environment/libraries.md")
 FIGURES: Final = Path("docs/benchmarks/works_with.json")
@@ -156,14 +157,12 @@ def measure(name: str, args: Args) -> Row:
 
 def table(rows: list[Row], args: Args) -> str:
     """Return the rows as Markdown."""
-    heads = f"| library | version | lines | seconds to {100 * args.goal:.0f} % | rounds won then |"
-    lines = [heads, "|---|---|--:|--:|--:|"]
+    lines = []
     for row in rows:
         seconds = f"{row.seconds:.1f}" if row.share_won >= args.goal else f"not in {row.seconds:.0f}"
-        lines.append(
-            f"| {row.title} | {row.version} | {row.lines} | {seconds} | {100 * row.share_won:.1f} % |"
-        )
-    return "\n".join(lines) + "\n"
+        lines.append((row.title, row.version, str(row.lines), seconds, f"{100 * row.share_won:.1f} %"))
+    headings = ("library", "version", "lines", f"seconds to {100 * args.goal:.0f} %", "rounds won then")
+    return Table(headings, lines, text_columns=2).markdown()
 
 
 def write_docs(rows: list[Row], args: Args, load: tuple[float, float]) -> None:
@@ -175,8 +174,7 @@ def write_docs(rows: list[Row], args: Args, load: tuple[float, float]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
-    with replacing(PAGE) as draft:
-        draft.write_text(f"{before}{BEGIN}\n{table(rows, args)}\n{END}{after}", encoding="utf-8")
+    write_text_atomically(PAGE, f"{before}{BEGIN}\n{table(rows, args)}\n{END}{after}")
     content = {
         "environment": environment_info(),
         "load_average": load,
@@ -207,13 +205,18 @@ def check(args: Args) -> None:
         raise OptionError("--seconds, --rounds and --threads must be above 0")
 
 
-def run(args: Args) -> int:
-    """Measure, print, and write the docs on request; return the exit status."""
+def load_average() -> float:
+    """Return the load of the last minute; 0 where the system does not say."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def run(args: Args) -> None:
+    """Measure, print, and write the docs on request."""
     import torch  # noqa: PLC0415 - after `train`
 
     check(args)
     torch.set_num_threads(args.threads)
-    load, rows = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0, []
+    load, rows = load_average(), []
     for name in args.only or LIBRARIES:
         try:
             rows.append(measure(name, args))
@@ -225,16 +228,9 @@ def run(args: Args) -> int:
             say(f"{name}: left out, it is not installed ({error})")
     print(table(rows, args), end="")
     if args.docs:
-        write_docs(rows, args, (load, os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0))
-    return 0
-
-
-def main() -> int:
-    """Run the command line; return the exit status."""
-    return run_command(
-        lambda: run(tyro.cli(Args, prog="python -m research.measurements.works_with", description=__doc__))
-    )
+        write_docs(rows, args, (load, load_average()))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    prog = "python -m research.measurements.works_with"
+    sys.exit(run_command(lambda: run(tyro.cli(Args, prog=prog, description=__doc__))))

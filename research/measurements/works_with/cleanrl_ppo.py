@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 
 from millebornes_env import VectorEnv, vector_env
-from research.measurements.works_with.rounds import Act, Floats, Ints, Masks
+from research.measurements.works_with.rounds import Act, most_probable
 from train.cleanrl_ppo import Agent, Args, Rollout, update
 
 
@@ -19,14 +19,7 @@ def make_env(seed: int) -> VectorEnv:
 
 
 def learn(seed: int) -> Iterator[Act]:
-    """Learn without end, at the initial learning rate of the file.
-
-    Args:
-        seed: seed of the games and of PyTorch.
-
-    Yields:
-        After each update the policy, which plays its most probable action.
-    """
+    """Learn without end, at the initial learning rate of the file; yield the policy after each update."""
     torch.manual_seed(seed)
     args = Args(seed=seed)
     env = make_env(seed)
@@ -34,13 +27,7 @@ def learn(seed: int) -> Iterator[Act]:
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     rollout = Rollout(env, args.num_steps)
 
-    def act(observations: Floats, masks: Masks) -> Ints:
-        with torch.no_grad():  # the file scales observations itself, and here they are scaled
-            logits = agent.actor(torch.from_numpy(observations))
-            legal = logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
-            chosen: Ints = legal.argmax(dim=1).numpy()
-            return chosen
-
+    act = most_probable(agent.actor)  # the file scales observations itself, and here they are scaled
     while True:
         rollout.collect(env, agent)
         update(agent, optimizer, rollout, args)

@@ -20,14 +20,7 @@ def make_env(seed: int) -> VecEnv:
 
 
 def learn(seed: int) -> Iterator[Act]:
-    """Learn without end.
-
-    Args:
-        seed: seed of the games and of PyTorch.
-
-    Yields:
-        After each update the policy, which plays its most probable action.
-    """
+    """Learn without end; yield the policy after each update."""
     sizes: dict[str, Any] = {"n_steps": STEPS, "n_epochs": EPOCHS, "batch_size": BATCH}
     network = {"net_arch": [128, 128]}
     model = MaskablePPO(

@@ -11,7 +11,7 @@ import torch
 from open_spiel.python.pytorch.ppo import PPO, PPOAgent
 from open_spiel.python.rl_environment import StepType, TimeStep
 
-from research.measurements.works_with.rounds import GAME, Act, Floats, Ints, Masks
+from research.measurements.works_with.rounds import GAME, Act, Floats, Masks, most_probable
 
 GAMES, STEPS, EPOCHS, MINIBATCHES = 64, 64, 2, 8
 
@@ -30,14 +30,7 @@ def time_steps(observations: Floats, masks: Masks) -> list[TimeStep]:
 
 
 def learn(seed: int) -> Iterator[Act]:
-    """Learn without end.
-
-    Args:
-        seed: seed of the games and of PyTorch.
-
-    Yields:
-        After each update the policy, which plays its most probable action.
-    """
+    """Learn without end; yield the policy after each update."""
     torch.manual_seed(seed)
     games: Any = make_env()
     observations, infos = games.reset(seed=seed)
@@ -54,17 +47,10 @@ def learn(seed: int) -> Iterator[Act]:
         agent_fn=PPOAgent,
     )
 
-    def act(observations: Floats, masks: Masks) -> Ints:
-        with torch.no_grad():
-            logits = agent.network.actor(torch.from_numpy(observations))
-            legal = logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
-            chosen: Ints = legal.argmax(dim=1).numpy()
-            return chosen
-
     while True:
         for _ in range(STEPS):
             actions = [output.action for output in agent.step(time_steps(observations, infos["action_mask"]))]
             observations, rewards, terminations, _, infos = games.step(np.array(actions))
             agent.post_step(rewards.tolist(), terminations.tolist())
         agent.learn(time_steps(observations, infos["action_mask"]))
-        yield act
+        yield most_probable(agent.network.actor)

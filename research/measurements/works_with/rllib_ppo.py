@@ -28,14 +28,7 @@ def make_env() -> PPOConfig:
 
 
 def learn(seed: int) -> Iterator[Act]:
-    """Learn without end.
-
-    Args:
-        seed: seed of RLlib.
-
-    Yields:
-        After each update the policy, which plays its most probable action.
-    """
+    """Learn without end; yield the policy after each update."""
     ray.init(ignore_reinit_error=True, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     config = make_env().debugging(seed=seed, log_level="ERROR").learners(num_learners=0)
     config.env_runners(num_env_runners=0, num_envs_per_env_runner=GAMES, rollout_fragment_length=STEPS)

@@ -20,6 +20,23 @@ Act = Callable[[Floats, Masks], Ints]
 """Scaled observations float32[N, D] and masks int8[N, A] in, actions int64[N] out."""
 
 
+def most_probable(logits: Callable[[Any], Any]) -> Act:
+    """Return the policy that plays the legal action with the highest logit.
+
+    Args:
+        logits: PyTorch's function of scaled observations, [N, D] to [N, A].
+    """
+    import torch  # noqa: PLC0415 - the evaluation alone does not need it
+
+    def act(observations: Floats, masks: Masks) -> Ints:
+        with torch.no_grad():
+            rows = logits(torch.from_numpy(observations))
+        chosen: Ints = rows.masked_fill(torch.from_numpy(masks) == 0, -torch.inf).argmax(dim=1).numpy()
+        return chosen
+
+    return act
+
+
 def share_won(act: Act, *, rounds: int, seed: int, opponent: str = "random") -> float:
     """Play parallel rounds, half of them from each seat.
 

@@ -16,7 +16,7 @@ from tianshou.env import DummyVectorEnv
 from tianshou.utils.torch_utils import policy_within_training_step
 from torch import Tensor, nn
 
-from research.measurements.works_with.rounds import GAME, Act, Floats, Ints, Masks
+from research.measurements.works_with.rounds import GAME, Act, most_probable
 
 GAMES, STEPS, EPOCHS, BATCH = 64, 64, 2, 512
 
@@ -57,14 +57,7 @@ def _policy_of(logits: Tensor) -> torch.distributions.Categorical:
 
 
 def learn(seed: int) -> Iterator[Act]:
-    """Learn without end.
-
-    Args:
-        seed: seed of the games and of PyTorch.
-
-    Yields:
-        After each update the policy, which plays its most probable action.
-    """
+    """Learn without end; yield the policy after each update."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # which Tianshou draws from
     envs = DummyVectorEnv([make_env] * GAMES)
@@ -91,16 +84,9 @@ def learn(seed: int) -> Iterator[Act]:
     collector = Collector(algorithm, envs, VectorReplayBuffer(GAMES * STEPS, GAMES))
     collector.reset()
 
-    def act(observations: Floats, masks: Masks) -> Ints:
-        with torch.no_grad():
-            logits = actor.layers(torch.from_numpy(observations))
-            legal = logits.masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
-            chosen: Ints = legal.argmax(dim=1).numpy()
-            return chosen
-
     while True:
         with policy_within_training_step(policy):  # it samples its actions
             collector.collect(n_step=GAMES * STEPS)
             algorithm.update(collector.buffer, BATCH, EPOCHS)
         collector.reset_buffer(keep_statistics=True)
-        yield act
+        yield most_probable(actor.layers)

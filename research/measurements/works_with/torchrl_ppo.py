@@ -14,7 +14,7 @@ from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOpe
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-from research.measurements.works_with.rounds import GAME, Act, Floats, Ints, Masks
+from research.measurements.works_with.rounds import GAME, Act, most_probable
 
 GAMES, STEPS, EPOCHS, BATCH = 256, 32, 2, 1024
 
@@ -35,14 +35,7 @@ def _perceptron(env: TransformedEnv, outputs: int) -> MLP:
 
 
 def learn(seed: int) -> Iterator[Act]:
-    """Learn without end.
-
-    Args:
-        seed: seed of the games and of PyTorch.
-
-    Yields:
-        After each update the policy, which plays its most probable action.
-    """
+    """Learn without end; yield the policy after each update."""
     torch.manual_seed(seed)
     env = make_env()
     env.set_seed(seed)
@@ -61,14 +54,7 @@ def learn(seed: int) -> Iterator[Act]:
         env, actor, frames_per_batch=GAMES * STEPS, total_frames=-1, auto_register_policy_transforms=True
     )
     network = actor.get_submodule("module.0")
-
-    def act(observations: Floats, masks: Masks) -> Ints:
-        with torch.no_grad():
-            seen = TensorDict({"observation": torch.from_numpy(observations)}, [len(observations)])
-            logits = network(seen)["logits"].masked_fill(torch.from_numpy(masks) == 0, -torch.inf)
-            chosen: Ints = logits.argmax(dim=1).numpy()
-            return chosen
-
+    act = most_probable(lambda rows: network(TensorDict({"observation": rows}, [len(rows)]))["logits"])
     for rollout in collector:
         for _ in range(EPOCHS):
             with torch.no_grad():
