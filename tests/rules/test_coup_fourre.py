@@ -191,7 +191,7 @@ def test_after_a_refusal_play_goes_on_to_the_left_of_the_attacker(holder: int) -
 
 
 def test_the_target_answers_before_he_draws_for_his_turn() -> None:
-    """Also when it is his turn next; after the draw the moment is gone (E12; US)."""
+    """Also when it is his turn next; after the draw the moment is gone (E12; US; scenario 35)."""
     position = attacked("flat_tire")
     assert position.hand_of(1) == ["puncture_proof"]
     position.do("pass")
