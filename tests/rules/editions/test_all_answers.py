@@ -1,4 +1,4 @@
-"""Rules that several editions share: safeties and the coup fourré (specification 1.3)."""
+"""Rules that editions share, parker's too: safeties and the coup fourré (rules 1.3)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_safety_gives_a_card_and_another_play(name: str) -> None:
 def test_each_further_safety_gives_the_same_again(name: str) -> None:
     """Cards drawn in the turn: one, and one for each safety (000:189; E19, E35); last card drawn: E18.
 
-    Source: FRC p. 16; scenario 28.
+    Source: FRC p. 16; scenario 28; 004:22.
     """
     position = at(name).draw_pile(50).hand(0, *SAFETIES, "stop", "stop", "stop")
     for number, safety in enumerate(SAFETIES, 1):
@@ -78,7 +78,7 @@ def test_a_safety_takes_its_hazard_away_and_one_drives_on(
 
 @every_edition
 def test_another_hazard_stays_under_a_safety(name: str) -> None:
-    """A safety lifts its own hazard and no other (000:93; 001:158-166; 002:109; E4)."""
+    """A safety lifts its own hazard and no other (000:93; 001:158-166; 002:109; E4; 004:22)."""
     for hazard in HAZARDS[:-1]:
         for safety in SAFETIES:
             if SAFETY_AGAINST[hazard] != safety:
@@ -95,7 +95,7 @@ def test_a_coup_fourre_at_every_table(name: str, players: int, teams: int) -> No
     """Any member of the attacked side answers at once, draws two, plays; those between lose their turn.
 
     Source: 000:205-207; 000:211-214; 001:192-211; 002:174; rules 1.3; E11;
-    001:34-36; FRC p. 11; scenarios 32 34.
+    001:34-36; FRC p. 11; scenarios 32 34; US.
     """
     for attacker in (0, players - 1):
         for responder in range(players):
@@ -132,7 +132,7 @@ def test_a_coup_fourre_at_every_table(name: str, players: int, teams: int) -> No
 def test_a_coup_fourre_undoes_the_hazard(name: str, hazard: str) -> None:
     """It counts as not laid and goes to the discard pile; one drives on without a Roll; from then on immune.
 
-    Source: 000:205-211; 001:202-203; 001:213-214; 002:174; E10.
+    Source: 000:205-211; 001:202-203; 001:213-214; 002:174; E10; US; rules 1.3.
     """
     safety = SAFETY_AGAINST[hazard]
     position = at(name, f"hand 0: {hazard}").battle(1, *ROLLING[name]).hand(1, safety, *DISTANCES)
@@ -160,7 +160,7 @@ def test_a_coup_fourre_lies_crosswise(name: str) -> None:
 
 @every_edition
 def test_a_hazard_is_answered_only_with_its_own_safety(name: str) -> None:
-    """One must hold the safety that belongs to it (000:207; 001:192-194; 002:174)."""
+    """One must hold the safety that belongs to it (000:207; 001:192-194; 002:174; US; rules 1.3)."""
     for hazard in HAZARDS:
         others = [safety for safety in SAFETIES if safety != SAFETY_AGAINST[hazard]]
         position = at(name, f"hand 0: {hazard}")
@@ -193,7 +193,10 @@ def test_an_answer_may_be_declined(name: str) -> None:
 
 @every_edition
 def test_a_coup_fourre_with_right_of_way_lifts_what_else_it_can(name: str) -> None:
-    """Against a Limit while a Stop lies there both are gone, for one bonus (E7); an Accident stays (E9)."""
+    """Against a Limit while a Stop lies there both are gone, for one bonus (E7); an Accident stays (E9).
+
+    Source: 004:26.
+    """
     position = at(name, "hand 0: speed_limit", "hand 1: right_of_way").battle(1, *ROLLING[name], "stop")
     position.do("play speed_limit", "claim")
     assert position.discards == {"speed_limit": 1, "stop": 1}
@@ -249,7 +252,7 @@ def test_a_coup_fourre_with_one_card_left_draws_that(name: str) -> None:
 
 @in_editions("parker", "winning_moves")
 def test_with_the_pile_empty_safeties_still_give_a_play(name: str) -> None:
-    """In the play-out a safety and a coup fourré give another play, without a card (E15, E17)."""
+    """In the play-out a safety and a coup fourré give another play, without a card (E15, E17; rules 1.4)."""
     position = at(
         name,
         "hand 0: extra_tank flat_tire stop",

@@ -1,4 +1,4 @@
-"""Rules that several editions share: the end of a round, scoring, the match (specification 1.4 and 1.5)."""
+"""Rules that editions share, parker's too: the end of a round, scoring, the match (rules 1.4, 1.5)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ PAID_TO_THE_WINNER = ("parker", "winning_moves")
 
 @every_table
 def test_the_target_ends_the_round(name: str, players: int, teams: int) -> None:
-    """The team that reaches it wins the trip, whoever lays the last card (000:219; 001:32; 002:156)."""
+    """The team that reaches it wins the trip, whoever lays the last card (000:219; 001:32; 002:156).
+
+    Source: 004:7; 004:34.
+    """
     for seat in range(players):
         position = at(name, players=players, teams=teams).finish_trip(seat)
         assert (position.phase, position.winner) == ("round over", seat % teams)
@@ -69,7 +72,7 @@ def test_the_last_card_drawn_in_an_extra_turn_ends_the_round_too(name: str) -> N
 def test_hands_are_played_out(name: str, players: int, teams: int) -> None:
     """With the pile empty one card a turn, laid or discarded, until no hand is left.
 
-    Who has none is skipped. Source: 002:156; FRC p. 16; E33, E50; scenario 68.
+    Who has none is skipped. Source: 002:156; FRC p. 16; E33, E50; scenario 68; 004:35; 004:37.
     """
     position = at(name, "battle 0: roll", "hand 0: 25 stop stop", players=players, teams=teams).draw_pile(0)
     position.hand(players - 1, "stop")
@@ -109,7 +112,7 @@ def test_distance_and_safeties_count_without_a_win(name: str) -> None:
 def test_all_four_safeties_bring_700(name: str) -> None:
     """300 on top of the four hundreds, if one side has laid them all (000:257; 002:124-127; rules 1.5).
 
-    Source: scenario 52.
+    Source: scenario 52; US scoring.
     """
     assert at(name).safety(0, *SAFETIES).run_out().points() == [700, 0]
     assert at(name, f"safeties 1: {SAFETIES[3]}").safety(0, *SAFETIES[:3]).run_out().points() == [300, 100]
@@ -120,7 +123,7 @@ def test_all_four_safeties_bring_700(name: str) -> None:
 def test_the_winner_of_the_trip(name: str, players: int) -> None:
     """400, and 300 if no 200 was laid; nothing of it to the others.
 
-    Source: 000:239; 000:259; 000:261; 002:119-120; 002:136-138; rules 1.5; scenario 73.
+    Source: 000:239; 000:259; 000:261; 002:119-120; 002:136-138; rules 1.5; scenario 73; US scoring.
     """
     position = at(name, players=players)
     position = kms(position, [50] * position.rules.teams).finish_trip(0)
@@ -135,7 +138,7 @@ def test_the_winner_of_the_trip(name: str, players: int) -> None:
 
 @in_editions(*WITH_POINTS)
 def test_no_safe_trip_for_a_trip_not_completed(name: str) -> None:
-    """Without the finish neither the 400 nor the 300 (E40; 002:119-120; 002:136-138)."""
+    """Without the finish neither the 400 nor the 300 (E40; 002:119-120; 002:136-138; US scoring)."""
     assert kms(at(name), (675, 25)).run_out().points() == [675, 25]
 
 
@@ -144,7 +147,7 @@ def test_no_safe_trip_for_a_trip_not_completed(name: str) -> None:
 def test_a_delayed_finish(name: str, left: int) -> None:
     """300 if the pile was empty when the finishing card was laid, whoever drew its last card.
 
-    Source: 000:221; 000:260; 002:17; 002:132-134; E37; scenario 65.
+    Source: 000:221; 000:260; 002:17; 002:132-134; E37; scenario 65; US scoring.
     """
     position = at(name, "battle 1: roll", "hand 0: stop", "stream 1: 25 ...", players=4)
     position.km(0, 25).km(1, 975).draw_pile(1 + left).do("discard stop", "play 25")
@@ -155,14 +158,22 @@ def test_a_delayed_finish(name: str, left: int) -> None:
 @in_editions(*PAID_TO_THE_WINNER)
 @each(
     ("players", "others", "points"),
-    [(2, (0,), 500), (2, (25,), 0), (3, (0, 0), 500), (3, (25, 0), 0), (4, (0,), 500), (6, (0, 0), 500)],
+    [
+        (2, (0,), 500),
+        (2, (25,), 0),
+        (3, (0, 0), 500),
+        (3, (25, 0), 0),
+        (3, (0, 25), 0),
+        (4, (0,), 500),
+        (6, (0, 0), 500),
+    ],
 )
 def test_a_shut_out_is_paid_to_the_winner_once(
     name: str, players: int, others: tuple[int, ...], points: int
 ) -> None:
     """If no opponent has laid a distance, and only if the trip was completed (002:140-143; E42).
 
-    Source: scenarios 60 62.
+    Source: scenarios 60 62; US scoring.
     """
     position = at(name, players=players)
     won = kms(position, (0, *others)).finish_trip(0)
@@ -212,7 +223,10 @@ def test_the_winner_is_paid_for_blank_sides_too(name: str) -> None:
 
 @each(("name", "players"), EXTENDABLE)
 def test_who_reaches_700_may_extend_to_1000(name: str, players: int) -> None:
-    """At once, on reaching exactly 700; the turn goes to the left (000:233-237; 002:29; 002:33; E44)."""
+    """At once, on reaching exactly 700; the turn goes to the left (000:233-237; 002:29; 002:33; E44).
+
+    Source: US C.
+    """
     position = at(name, "battle 0: roll", "hand 0: 50", players=players).km(0, 650).do("play 50")
     assert (position.phase, position.seat, position.legal()) == ("extension", 0, {"extend", "finish"})
     position.do("extend")
@@ -226,7 +240,7 @@ def test_who_reaches_700_may_extend_to_1000(name: str, players: int) -> None:
 def test_an_extension_won(name: str, players: int) -> None:
     """200 besides the 400 and the 300 for a trip that is without a 200 to its end.
 
-    Source: 000:243; 000:262; 002:29; E39; scenario 54.
+    Source: 000:243; 000:262; 002:29; E39; scenario 54; US C; rules 1.5.
     """
     position = at(name, players=players)
     kms(position, [25] * position.rules.teams).extended_by(0).finish_trip(0)
@@ -241,7 +255,7 @@ def test_an_extension_won(name: str, players: int) -> None:
 def test_an_extension_lost_pays_each_opponent(name: str, players: int) -> None:
     """The caller has lost the 400; 200 to his opponents, whether one of them arrives or not.
 
-    Source: 000:239-245; E47; rules 1.5. Safeties and coups stay his (E48); FRC p. 18; scenario 57.
+    Source: 000:239-245; E47; rules 1.5. Safeties and coups stay his (E48); FRC p. 18; scenario 57; US C.
     """
     position = at(name, "safeties 0: extra_tank!", players=players).extended_by(0)
     kms(position, (900, *[300] * (players - 1))).run_out()

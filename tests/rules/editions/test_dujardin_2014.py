@@ -6,8 +6,6 @@ from tests.each import each
 from tests.rules.editions.tables import at
 from tests.support import BREAKDOWNS, CARDS, DISTANCES, SAFETIES, Position
 
-BREAKDOWN_HAZARDS = {"accident", "out_of_gas", "flat_tire"}
-
 
 def fr14(*lines: str, **options: int) -> Position:
     return at("dujardin_2014", *lines, **options)
