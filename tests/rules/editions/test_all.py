@@ -313,10 +313,9 @@ def test_a_stop_takes_a_roll_and_no_more(name: str) -> None:
 @all_but("dujardin", "dujardin_2014")
 @each(("hazard", "remedy", "safety"), BREAKDOWNS)
 def test_after_a_remedy_a_roll_is_needed(name: str, hazard: str, remedy: str, safety: str) -> None:
-    """The remedy does not start the car, on whatever later turn the Roll comes (E32).
+    """The remedy does not start the car, on whatever turn the Roll comes; till then no hazard lies on it.
 
-    Source: 000:59; 000:172-174; 000:201; 002:98; rules 1.2. Till then no hazard can be laid on it (000:195);
-    scenarios 12 18 26; 004:18; 004:20.
+    Source: 000:59; 000:172-174; 000:195; 000:201; 002:98; 004:18; 004:20; rules 1.2; E32; scenarios 12 18 26.
     """
     position = at(name, f"battle 0: {hazard} on roll", f"hand 0: {remedy} roll 25").do(f"play {remedy}")
     for _ in range(3):
