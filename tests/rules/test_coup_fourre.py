@@ -1,4 +1,7 @@
-"""Coup fourré: US, "Coup fourré"; 004:26; rules 1.3; rulings E7 to E15, E19, E61, E62."""
+"""Coup fourré: US, "Coup fourré"; 004:26; rules 1.3; rulings E7 to E15, E19, E61, E62.
+
+The rest is in `editions/test_all*.py`.
+"""
 
 from __future__ import annotations
 

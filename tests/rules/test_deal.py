@@ -1,4 +1,7 @@
-"""The deck, the table and the deal: 004:5; the specification's sections 0.2 and 1.1."""
+"""The deck, the table and the deal: 004:5; the specification's sections 0.2 and 1.1.
+
+The rest is in `editions/test_all*.py`.
+"""
 
 from __future__ import annotations
 

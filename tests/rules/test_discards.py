@@ -1,4 +1,4 @@
-"""Discards: 004:5, 004:28; rulings E21, E59, E63."""
+"""Discards: 004:5, 004:28; rulings E21, E59, E63 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distance cards: 004:9, 004:13, 004:24, 004:30; rules 1.2."""
+"""Distance cards: 004:9, 004:13, 004:24, 004:30; rules 1.2 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The end of a round: 004:32 to 004:37; rules 1.4; rulings E17, E45, E50, E51."""
+"""The end of a round: 004:32 to 004:37; rules 1.4; rulings E17, E45, E50, E51.
+
+The rest is in `editions/test_all*.py`.
+"""
 
 from __future__ import annotations
 

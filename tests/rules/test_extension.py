@@ -1,4 +1,7 @@
-"""The extension: US, rules for 2 or 3 players, C; rules 1.1, 1.5; rulings E38, E39, E41, E44 to E47, E49."""
+"""The extension: US, rules for 2 or 3 players, C; rules 1.1, 1.5; rulings E38, E39, E41, E44 to E47, E49.
+
+The rest is in `editions/test_all*.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Hazards: 004:16, 004:18, 004:20; rules 1.2; rulings E1, E2, E28, E59."""
+"""Hazards: 004:16, 004:18, 004:20; rules 1.2; rulings E1, E2, E28, E59.
+
+The rest is in `editions/test_all*.py`.
+"""
 
 from __future__ import annotations
 

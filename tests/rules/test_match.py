@@ -1,4 +1,4 @@
-"""The match: US, winning the game; rules 1.1, 1.5; ruling E52."""
+"""The match: US, winning the game; rules 1.1, 1.5; ruling E52 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Remedies and Roll: 004:14, 004:15, 004:18, 004:20; rules 1.2; rulings E25, E26, E27."""
+"""Remedies and Roll: 004:14, 004:15, 004:18, 004:20; rules 1.2; rulings E25, E26, E27.
+
+The rest is in `editions/test_all*.py`.
+"""
 
 from __future__ import annotations
 

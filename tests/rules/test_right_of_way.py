@@ -1,4 +1,4 @@
-"""Right of Way: 004:26; rules 1.3; rulings E2 to E8, E25."""
+"""Right of Way: 004:26; rules 1.3; rulings E2 to E8, E25 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 

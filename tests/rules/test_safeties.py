@@ -1,4 +1,4 @@
-"""Safeties: 004:17, 004:22; rules 1.3; rulings E17 to E24, E27."""
+"""Safeties: 004:17, 004:22; rules 1.3; rulings E17 to E24, E27 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scoring a round: US, scoring; rules 1.5; rulings E37, E40, E42."""
+"""Scoring a round: US, scoring; rules 1.5; rulings E37, E40, E42 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The turn and the tableau: 004:5, 004:7, 004:9, 004:11; rules 1.1."""
+"""The turn and the tableau: 004:5, 004:7, 004:9, 004:11; rules 1.1 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 
