@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from millebornes_env import Edition
 from millebornes_env.engine.batch import NO_GAME, Batch, Settings
@@ -77,8 +78,7 @@ def trace(games: Batch, edition: Edition, choose: Choose) -> Iterator[str]:
         action = choose(games)
         yield f"> seat {seat}: {write_action(action, games.rules, seat)}"
         yield f"{INDENT}legal {' '.join(map(str, np.flatnonzero(mask)))}"
-        changed = np.flatnonzero(row != seen[seat])
-        yield f"{INDENT}sees {' '.join(f'{place}:{row[place]}' for place in changed)}".rstrip()
+        yield f"{INDENT}sees {changed_places(seen[seat], row)}".rstrip()
         seen[seat] = row
         assert games.step(np.array([action], np.int64)) == NO_GAME
         yield f"{INDENT}record {digest(games)}"
@@ -90,8 +90,12 @@ def trace(games: Batch, edition: Edition, choose: Choose) -> Iterator[str]:
     yield f"{INDENT}winner {int(games.buffers.final_winner[0])}"
     for seat in range(games.rules.players):
         row = games.buffers.final_observation[0, seat]
-        changed = np.flatnonzero(row != seen[seat])
-        yield f"{INDENT}last seen by seat {seat} {' '.join(f'{place}:{row[place]}' for place in changed)}"
+        yield f"{INDENT}last seen by seat {seat} {changed_places(seen[seat], row)}"
+
+
+def changed_places(before: npt.NDArray[np.int8], row: npt.NDArray[np.int8]) -> str:
+    """Return the places of a row whose number is another one now."""
+    return " ".join(f"{place}:{row[place]}" for place in np.flatnonzero(row != before))
 
 
 def digest(games: Batch) -> str:
@@ -126,9 +130,9 @@ def player(seed: int) -> Choose:
     return choose
 
 
-def rounds_in(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The seed and the lines of each round of a file."""
-    for part in text.split("\nround with seed ")[1:]:
+def rounds_in(text: str, episode: str = "round") -> Iterator[tuple[int, list[str]]]:
+    """The seed and the lines of each round (or race) of a file."""
+    for part in text.split(f"\n{episode} with seed ")[1:]:
         seed, _, lines = part.partition("\n")
         yield int(seed), [line for line in lines.splitlines() if line.strip()]
 
@@ -147,3 +151,13 @@ def retraced(lines: list[str]) -> list[str]:
         return read_action(play, games.rules, int(seat.removeprefix("seat ")))
 
     return list(trace(games, position.edition, choose))
+
+
+def changes_of(lines: list[str], now: list[str]) -> Iterator[str]:
+    """Name the first line that differs from the recorded one, and another number of lines."""
+    for number, (recorded, is_now) in enumerate(zip(lines, now, strict=False)):
+        if recorded != is_now:
+            yield f"line {number}: {recorded!r} is now {is_now!r}"
+            break
+    if len(lines) != len(now):
+        yield f"{len(lines)} lines are now {len(now)}"

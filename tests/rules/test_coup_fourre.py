@@ -1,4 +1,7 @@
-"""Coup fourré: US, "Coup fourré"; 004:26; rules 1.3; rulings E7 to E15, E19, E61, E62."""
+"""Coup fourré: US, "Coup fourré"; 004:26; rules 1.3; rulings E7 to E15, E19, E61, E62.
+
+The rest is in `editions/test_all*.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,13 @@ from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.games.millebornes.coup_fourre import can_claim, drop_pending_hazard
 from millebornes_env.games.millebornes.rules import compiled_rules
 from tests.each import each
-from tests.support import BATTLE_HAZARDS, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
+from tests.support import HAZARDS, SAFETIES, SAFETY_AGAINST, Position
 
 
-def attacked(hazard: str, *hand: str, players: int = 2) -> Position:
+def attacked(hazard: str, *hand: str) -> Position:
     """Seat 0 has laid the hazard against seat 1, which rolls and holds the safety."""
-    position = Position("battle 1: roll", f"hand 0: {hazard} stop", players=players)
-    position.hand(1, SAFETY_AGAINST[hazard], *hand)
-    return position.do(f"play {hazard}" + (" against team 1" if position.rules.teams > 2 else ""))
+    position = Position("battle 1: roll", f"hand 0: {hazard} stop").hand(1, SAFETY_AGAINST[hazard], *hand)
+    return position.do(f"play {hazard}")
 
 
 @each("hazard", HAZARDS)
@@ -24,23 +26,6 @@ def test_who_holds_the_safety_may_answer_a_hazard_at_once(hazard: str) -> None:
     position.do(f"play {hazard}")
     assert (position.phase, position.seat, position.pile_size) == ("claim", 1, pile)
     assert position.legal() == {"claim", "pass"}
-
-
-@each("hazard", HAZARDS)
-def test_the_parried_hazard_goes_to_the_discard_pile(hazard: str) -> None:
-    """It never takes effect: the pile is as it was, and the safety lies on the table (US; E10)."""
-    position = attacked(hazard).do("claim")
-    assert position.discards == {hazard: 1}
-    assert position.laid(1) == {"roll": 1, SAFETY_AGAINST[hazard]: 1}
-    assert (position.battle_top(1), position.speed_top(1)) == ("roll", None)
-    assert position.coups(1) == [SAFETY_AGAINST[hazard]]
-
-
-@each("hazard", HAZARDS)
-def test_after_a_coup_fourre_no_roll_is_needed(hazard: str) -> None:
-    """A team that rolled before the hazard rolls on: a distance card in that play (US; E10; rules 1.3)."""
-    position = attacked(hazard, "200").do("claim")
-    assert position.can("play 200")
 
 
 def test_the_position_before_the_hazard_is_restored_and_no_better_one() -> None:
@@ -63,16 +48,6 @@ def test_what_lay_under_the_hazard_shows_again(pile: tuple[str, ...]) -> None:
     assert position.is_moving(1)
 
 
-def test_two_cards_are_drawn_and_one_is_played() -> None:
-    """One to refill the hand and one as in any turn, then a play: six cards at the end (US; rules 1.3)."""
-    position = attacked("flat_tire", *["stop"] * 2, *["roll"] * 3)
-    pile = position.pile_size
-    position.do("claim")
-    assert (position.hand_sizes()[1], position.pile_size) == (7, pile - 2)
-    assert (position.seat, position.phase) == (1, "play")
-    assert position.do("discard roll").hand_sizes()[1] == 6
-
-
 def test_both_cards_come_from_the_top_of_the_pile() -> None:
     """They are the next two that the seat was to draw (US)."""
     position = Position(
@@ -82,96 +57,12 @@ def test_both_cards_come_from_the_top_of_the_pile() -> None:
     assert position.hand_of(1) == ["100", "roll"]
 
 
-@each(("responder", "following"), [(1, 2), (2, 0)])
-def test_play_goes_on_to_the_left_of_the_one_who_answered(responder: int, following: int) -> None:
-    """Those who sit between him and the attacker lose their turn, draw included (US; rules 1.3)."""
-    position = Position(
-        f"battle {responder}: roll", "hand 0: flat_tire", f"hand {responder}: puncture_proof stop", players=3
-    )
-    position.do(f"play flat_tire against team {responder}", "claim")
-    position.do("discard stop")
-    assert position.seat == following
-    skipped = [seat for seat in (1, 2) if seat < responder]
-    assert [position.hand_sizes()[seat] for seat in skipped] == [0] * len(skipped)
-
-
-def test_the_attacker_may_be_next_at_once() -> None:
-    """If the seat that answered sits to his right, the turn comes straight back to him (US)."""
-    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 3: puncture_proof stop", players=4)
-    assert position.do("play flat_tire", "claim", "discard stop").seat == 0
-
-
-@each(("hazard", "safety"), [(h, s) for h in HAZARDS for s in SAFETIES if SAFETY_AGAINST[h] != s])
-def test_only_the_corresponding_safety_parries(hazard: str, safety: str) -> None:
-    """With another one in hand there is nothing to claim (US; rules 1.3)."""
-    position = Position("battle 1: roll", f"hand 0: {hazard}", f"hand 1: {safety}").do(f"play {hazard}")
-    assert position.phase == "play"
-    assert hazard in (position.battle_top(1), position.speed_top(1))
-
-
-def test_a_coup_fourre_earns_300_besides_the_100() -> None:
-    """The safety counts as any, and the coup on top of it (US, scoring; rules 1.5)."""
-    position = attacked("flat_tire", "stop").do("claim", "discard stop").turn(0).run_out()
-    assert position.sheet(1) == {"safeties": 100, "coups_fourres": 300}
-    assert position.sheet(0) == {}
-
-
-def test_against_a_limit_right_of_way_takes_a_stop_along() -> None:
-    """Both go to the discard pile; it is one coup fourré and one bonus (E7; 004:26)."""
-    position = Position("battle 1: stop on roll", "hand 0: speed_limit", "hand 1: right_of_way roll")
-    position.do("play speed_limit", "claim")
-    assert position.discards == {"speed_limit": 1, "stop": 1}
-    assert position.battle_top(1) == "roll"
-    assert position.do("discard roll").turn(0).run_out().points() == [0, 400]
-
-
 def test_against_a_stop_right_of_way_takes_a_limit_along() -> None:
     """The other way round as well (E7; 004:26)."""
     position = Position("battle 1: roll", "speed 1: speed_limit", "hand 0: stop", "hand 1: right_of_way 200")
     position.do("play stop", "claim")
     assert position.discards == {"speed_limit": 1, "stop": 1}
     assert position.can("play 200")
-
-
-def test_right_of_way_parries_a_limit_before_the_start() -> None:
-    """It is legal then, and starts the car, too (E8)."""
-    position = Position("hand 0: speed_limit", "hand 1: right_of_way 200")
-    position.do("play speed_limit", "claim")
-    assert position.battle_top(1) is None
-    assert position.can("play 200")
-
-
-@each("hazard", BATTLE_HAZARDS[:3])
-def test_right_of_way_parries_a_limit_while_another_hazard_lies(hazard: str) -> None:
-    """That hazard stays; the extra turn comes all the same (E9)."""
-    position = Position(f"battle 1: {hazard} on roll", "hand 0: speed_limit", "hand 1: right_of_way 25")
-    position.do("play speed_limit", "claim")
-    assert (position.battle_top(1), position.seat, position.phase) == (hazard, 1, "play")
-    assert position.discards == {"speed_limit": 1}
-    assert not position.can("play 25")
-
-
-@each(("players", "attacker", "holder"), [(4, 0, 1), (4, 0, 3), (4, 3, 0), (4, 3, 2), (6, 0, 1), (6, 0, 4)])
-def test_any_member_of_the_attacked_team_may_answer(players: int, attacker: int, holder: int) -> None:
-    """Whichever partner holds the safety; the turn is then his, and after him his left neighbour's (E11)."""
-    position = Position(players=players).turn(attacker)
-    team = holder % position.rules.teams
-    position.battle(team, "roll").hand(attacker, "flat_tire").hand(holder, "puncture_proof", "stop")
-    position.do("play flat_tire" + (f" against team {team}" if players == 6 else ""))
-    assert (position.phase, position.seat) == ("claim", holder)
-    position.do("claim")
-    assert position.coups(team) == ["puncture_proof"]
-    assert position.hand_sizes()[holder] == 3
-    assert position.do("discard stop").seat == (holder + 1) % players
-
-
-def test_the_answer_may_be_declined() -> None:
-    """Then the hazard lies on the pile as if nobody held the safety (E12)."""
-    position = attacked("flat_tire", "25").do("pass")
-    assert position.battle_top(1) == "flat_tire"
-    assert position.laid(1) == {"roll": 1, "flat_tire": 1}
-    assert not position.discards
-    assert not position.can("play 25")
 
 
 def test_a_declined_limit_lies_on_the_speed_pile() -> None:
@@ -191,7 +82,7 @@ def test_after_a_refusal_play_goes_on_to_the_left_of_the_attacker(holder: int) -
 
 
 def test_the_target_answers_before_he_draws_for_his_turn() -> None:
-    """Also when it is his turn next; after the draw the moment is gone (E12; US)."""
+    """Also when it is his turn next; after the draw the moment is gone (E12; US; scenario 35)."""
     position = attacked("flat_tire")
     assert position.hand_of(1) == ["puncture_proof"]
     position.do("pass")
@@ -248,20 +139,6 @@ def test_a_coup_fourre_with_the_last_card_in_hand() -> None:
     assert (position.seat, position.phase) == (0, "play")
 
 
-def test_in_the_extra_play_one_may_attack_and_be_answered() -> None:
-    """The same procedure again; the turn follows the last one who answered (E61)."""
-    position = Position("hand 0: flat_tire stop", "hand 1: driving_ace stop", players=3)
-    for team in range(3):
-        position.battle(team, "roll")
-    position.hand(2, "puncture_proof", "accident").do(
-        "play flat_tire against team 2", "claim", "play accident against team 1"
-    )
-    assert (position.phase, position.seat) == ("claim", 1)
-    position.do("claim", "discard stop")
-    assert position.seat == 2
-    assert [position.coups(team) for team in range(3)] == [[], ["driving_ace"], ["puncture_proof"]]
-
-
 def test_the_first_attacker_may_answer_with_a_coup_of_his_own() -> None:
     """The counter-attack in the extra play hits him, and he parries it (E61)."""
     position = Position(
@@ -272,15 +149,6 @@ def test_the_first_attacker_may_answer_with_a_coup_of_his_own() -> None:
     )
     position.do("play flat_tire", "claim", "play accident", "claim")
     assert (position.seat, position.phase, position.coups(0)) == (0, "play", ["driving_ace"])
-
-
-@each("holder", [0, 2])
-def test_only_the_attacked_side_may_answer(holder: int) -> None:
-    """A third side, or the attacker himself, has no say though it holds the safety (E62)."""
-    position = Position("battle 1: roll", "hand 0: flat_tire", players=3)
-    hand = position.hand_of(holder)
-    position.hand(holder, "puncture_proof", *hand).do("play flat_tire against team 1")
-    assert (position.phase, position.seat, position.battle_top(1)) == ("play", 1, "flat_tire")
 
 
 def test_the_attackers_partner_has_no_say() -> None:

@@ -1,18 +1,11 @@
-"""Discards: 004:5, 004:28; rulings E21, E59, E63."""
+"""Discards: 004:5, 004:28; rulings E21, E59, E63 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from tests.each import each
-from tests.support import CARDS, HAZARDS, PLAYERS, SAFETIES, Position
-
-
-def test_a_player_may_discard_although_he_could_play() -> None:
-    """Throwing a card away is always allowed, any card of the hand, whatever else is possible (004:28)."""
-    position = Position("battle 0: roll", "battle 1: roll").hand(0, *CARDS)
-    assert position.plays()
-    assert {f"discard {card}" for card in CARDS} <= position.legal()
+from tests.support import HAZARDS, PLAYERS, SAFETIES, Position
 
 
 def test_who_cannot_play_must_discard() -> None:

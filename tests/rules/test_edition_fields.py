@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from millebornes_env.games.millebornes.cards import COUNTS
 from tests.each import each
-from tests.support import BREAKDOWNS, CARDS, DISTANCES, HAZARDS, SAFETIES, SAFETY_AGAINST, Position
+from tests.support import BREAKDOWNS, CARDS, DISTANCES, HAZARDS, SAFETIES, Position
 
 # The table ------------------------------------------------------------------------------------------------
 
@@ -153,19 +153,6 @@ def test_roll_after_safety(hazard: str, remedy: str, safety: str) -> None:
     assert position.plays() == {"25"}
 
 
-@each("safety", SAFETIES[:3])
-def test_without_roll_after_safety_only_its_own_hazard_goes(safety: str) -> None:
-    """roll_after_safety: with 0, another hazard stays where it is, and so does all that is no hazard."""
-    for hazard in ("accident", "out_of_gas", "flat_tire", "stop"):
-        if SAFETY_AGAINST[hazard] != safety:
-            position = Position(f"battle 0: {hazard} on roll", f"hand 0: {safety}", roll_after_safety=0)
-            assert position.do(f"play {safety}").battle_top(0) == hazard
-    for pile in ((), ("roll",), ("roll", "accident", "repairs")):
-        position = Position(f"hand 0: {safety}", roll_after_safety=0).battle(0, *pile).do(f"play {safety}")
-        assert position.battle_top(0) == (pile[-1] if pile else None)
-        assert not position.discards
-
-
 @each(("hazard", "remedy", "safety"), BREAKDOWNS)
 def test_hazard_opens_pile(hazard: str, remedy: str, safety: str) -> None:
     """hazard_opens_pile: with 1 a hazard may be the first card; remedy and Roll follow as usual."""
@@ -176,20 +163,6 @@ def test_hazard_opens_pile(hazard: str, remedy: str, safety: str) -> None:
     position.do(f"play {remedy}").turn(1)
     assert position.plays() == {"roll"}
     assert position.do("play roll").is_moving(1)
-
-
-def test_a_hazard_opens_only_an_empty_pile() -> None:
-    """hazard_opens_pile: with 1, a hazard or a remedy that shows is as closed as ever."""
-    for pile in (("roll", "stop"), ("accident",), ("accident", "repairs")):
-        assert not Position("hand 0: flat_tire", hazard_opens_pile=1).battle(1, *pile).plays()
-
-
-def test_an_opening_hazard_that_is_parried_leaves_an_empty_pile() -> None:
-    """hazard_opens_pile: with 1, a coup fourré restores the position before, which was no start (E10)."""
-    position = Position("hand 0: accident", "hand 1: driving_ace 25", hazard_opens_pile=1)
-    position.do("play accident", "claim")
-    assert position.battle_top(1) is None
-    assert not position.can("play 25")
 
 
 @each(("hazard", "remedy", "safety"), BREAKDOWNS)
@@ -217,14 +190,6 @@ def test_opening_stop_takes_a_roll() -> None:
     position = Position("hand 0: stop", "hand 1: roll", hazard_opens_pile=1, opening_remedy_starts=1)
     assert position.do("play stop").plays() == {"roll"}
     assert position.do("play roll").is_moving(1)
-
-
-def test_right_of_way_takes_an_opening_stop_away() -> None:
-    """hazard_opens_pile: with 1, what is left is a pile that nothing has begun (E3)."""
-    position = Position("hand 0: stop", "hand 1: right_of_way", hazard_opens_pile=1)
-    position.do("play stop", "pass", "play right_of_way")
-    assert position.battle_top(1) is None
-    assert position.discards == {"stop": 1}
 
 
 def test_attack_needs_roll() -> None:
@@ -345,12 +310,6 @@ def test_replay_after_safety_when_empty() -> None:
     assert position.hand_of(0) == ["roll"]
 
 
-def test_the_last_card_drawn_for_a_safety_is_still_played() -> None:
-    """replay_after_safety_when_empty: with 0, drawing the last card is a draw like any other (E18)."""
-    position = Position("hand 0: extra_tank roll", replay_after_safety_when_empty=0).draw_pile(1)
-    assert position.hand(1, "stop").do("play extra_tank").seat == 0
-
-
 def test_replay_after_claim_when_empty() -> None:
     """replay_after_claim_when_empty: with 0 the turn goes to the left of the attacker (E15, E16)."""
     position = Position(
@@ -377,17 +336,3 @@ def test_turn_follows_claim_when_empty(players: int, follows: int, next_seat: in
     position.hand(0, "flat_tire", "stop").hand(responder, "puncture_proof", "roll")
     attack = "play flat_tire" if position.rules.teams == 2 else f"play flat_tire against team {team}"
     assert position.do(attack, "claim").seat == next_seat
-
-
-def test_with_a_card_to_draw_the_claim_is_followed_by_a_play() -> None:
-    """replay_after_claim_when_empty: with 0, one card left is enough for the usual turn (E14)."""
-    position = Position(
-        "battle 2: roll",
-        "hand 0: flat_tire stop",
-        "hand 1: stop",
-        "hand 2: puncture_proof",
-        players=3,
-        replay_after_claim_when_empty=0,
-    )
-    position.draw_pile(1).do("play flat_tire against team 2", "claim")
-    assert (position.seat, position.phase) == (2, "play")

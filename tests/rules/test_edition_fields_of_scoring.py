@@ -22,12 +22,6 @@ def test_count_points(km: tuple[int, ...], winner: int | None) -> None:
     assert position.round_winner() == winner
 
 
-def test_without_points_the_arrival_wins() -> None:
-    """count_points: with 0 who completes the trip has won the round."""
-    position = Position(count_points=0).km(0, 675).finish_trip(1)
-    assert (position.round_winner(), position.points()) == (1, [0, 0])
-
-
 @each(("decide", "winner"), [(0, None), (1, 1)])
 def test_safeties_break_tie(decide: int, winner: int | None) -> None:
     """safeties_break_tie: with 1 more safeties decide between two as near, never before a kilometre (E53)."""

@@ -1,4 +1,7 @@
-"""The end of a round: 004:32 to 004:37; rules 1.4; rulings E17, E45, E50, E51."""
+"""The end of a round: 004:32 to 004:37; rules 1.4; rulings E17, E45, E50, E51.
+
+The rest is in `editions/test_all*.py`.
+"""
 
 from __future__ import annotations
 
@@ -38,21 +41,6 @@ def test_the_round_ends_when_a_team_reaches_exactly_1000() -> None:
     assert (position.phase, position.winner, position.km_of(0)) == ("round over", 0, 1000)
     assert position.legal() == set()
     assert position.pile_size > 0
-
-
-@each("players", [2, 3, 6])
-def test_the_round_ends_when_a_player_reaches_exactly_700(players: int) -> None:
-    """The race is over 700 km and he does not extend it (004:34; rules 1.1)."""
-    position = Position("to act: seat 1", "battle 1: roll", "hand 1: 75", players=players).km(1, 625)
-    position.do("play 75", "finish")
-    assert (position.phase, position.winner) == ("round over", 1)
-
-
-def test_the_distances_of_partners_count_together() -> None:
-    """It is the team that arrives, whoever lays the last card (004:34, 004:7)."""
-    position = Position("battle 1: roll", "to act: seat 3", "hand 3: 200", players=4)
-    position.km(1, 800).do("play 200")
-    assert (position.phase, position.winner) == ("round over", 1)
 
 
 @each("players", PLAYERS)
@@ -98,29 +86,10 @@ def test_once_both_have_run_out_of_cards_play_ends() -> None:
     assert position.do("discard roll").phase == "round over"
 
 
-def test_seats_without_cards_are_skipped() -> None:
-    """Hands of unequal length: the turn goes to the next one who has a card, himself in the end (E50)."""
-    position = Position("hand 0: stop stop roll", "hand 2: stop", players=3).draw_pile(0)
-    seats = []
-    for move in ("discard stop", "discard stop", "discard stop", "discard roll"):
-        seats.append(position.seat)
-        position.do(move)
-    assert seats == [0, 2, 0, 0]
-    assert position.phase == "round over"
-
-
 def test_while_there_are_cards_to_draw_nobody_is_skipped() -> None:
     """Whoever's hand is empty draws and plays (E50, 004:5)."""
     position = Position("hand 0: stop", players=3).draw_pile(2).do("discard stop")
     assert (position.seat, position.hand_sizes()) == (1, [0, 1, 0])
-
-
-def test_a_trip_completed_with_the_last_card_of_all_is_completed() -> None:
-    """The arrival goes before the end of the cards, and it is a delayed action (E51)."""
-    position = Position("battle 0: roll", "hand 0: 25", players=4).draw_pile(0).km(0, 975)
-    position.do("play 25")
-    assert (position.phase, position.winner) == ("round over", 0)
-    assert position.sheet(0)["delayed_action"] == 300
 
 
 def test_what_can_be_played_in_the_play_out_is_what_could_always_be_played() -> None:

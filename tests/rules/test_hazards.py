@@ -1,4 +1,7 @@
-"""Hazards: 004:16, 004:18, 004:20; rules 1.2; rulings E1, E2, E28, E59."""
+"""Hazards: 004:16, 004:18, 004:20; rules 1.2; rulings E1, E2, E28, E59.
+
+The rest is in `editions/test_all*.py`.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +55,6 @@ def test_a_speed_limit_needs_no_moving_opponent(pile: tuple[str, ...]) -> None:
     assert position.battle_top(1) == (pile[-1] if pile else None)
 
 
-@each("safety", SAFETIES)
-def test_a_safety_already_played_keeps_the_corresponding_hazard_away(safety: str) -> None:
-    """The hazards it answers cannot be laid, all others can (004:16)."""
-    position = Position("battle 1: roll", f"safeties 1: {safety}").hand(0, *HAZARDS)
-    assert position.plays() == {hazard for hazard in HAZARDS if SAFETY_AGAINST[hazard] != safety}
-
-
 def test_the_attackers_own_safeties_protect_nobody_else() -> None:
     """Only the safeties of the attacked side count (004:16)."""
     position = Position("battle 1: roll").safety(0, *SAFETIES).hand(0, *HAZARDS)
@@ -69,14 +65,6 @@ def test_a_safety_in_the_hand_does_not_keep_a_hazard_away() -> None:
     """It has to lie on the table (004:16)."""
     position = Position("battle 1: roll").hand(1, *SAFETIES).hand(0, *HAZARDS)
     assert position.plays() == set(HAZARDS)
-
-
-@each("first", BATTLE_HAZARDS)
-def test_no_hazard_on_a_hazard(first: str) -> None:
-    """One at a time: while one shows, a second one finds no Roll (004:16; rules 1.2)."""
-    position = Position("battle 2: roll", f"hand 0: {first}", players=3)
-    position.hand(1, *HAZARDS).do(f"play {first} against team 2")
-    assert position.plays() == {"speed_limit against team 0", "speed_limit against team 2"}
 
 
 def test_no_speed_limit_on_a_speed_limit() -> None:
@@ -116,18 +104,6 @@ def test_who_can_be_stopped_is_who_could_drive(
     assert position.turn(1).hand(1, *BATTLE_HAZARDS).plays() == set(hazards if moves else ())
 
 
-def test_a_hazard_is_laid_against_any_opponent_but_never_against_the_own_side() -> None:
-    """With several sides the attacker chooses among those that can be hit (E59; 004:16)."""
-    position = Position(players=3)
-    for team in range(3):
-        position.battle(team, "roll")
-    for seat, targets in ((0, {1, 2}), (1, {0, 2}), (2, {0, 1})):
-        assert position.turn(seat).hand(seat, "stop").plays() == {
-            f"stop against team {team}" for team in targets
-        }
-        position.hand(seat)
-
-
 @each("target", [1, 2])
 def test_only_the_chosen_opponent_is_hit(target: int) -> None:
     """The hazard lies on one tableau; the others stay as they are (E59)."""
@@ -144,14 +120,3 @@ def test_the_legality_of_a_hazard_is_judged_for_each_opponent() -> None:
     """One is protected, one stopped: the card may still hit the one that can be hit (E59, 004:16)."""
     position = Position("battle 1: stop on roll", "battle 2: roll", "safeties 2: driving_ace", players=3)
     assert position.hand(0, "accident", "flat_tire").plays() == {"flat_tire against team 2"}
-
-
-def test_in_two_pairs_the_hazard_hits_the_other_pair() -> None:
-    """Whichever partner lays it, the opponents' common tableau is hit (004:7, 004:16)."""
-    for seat in range(4):
-        position = Position(
-            "battle 0: roll", "battle 1: roll", f"to act: seat {seat}", f"hand {seat}: stop", players=4
-        )
-        position.do("play stop")
-        assert position.battle_top(1 - seat % 2) == "stop"
-        assert position.battle_top(seat % 2) == "roll"

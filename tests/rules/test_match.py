@@ -1,4 +1,4 @@
-"""The match: US, winning the game; rules 1.1, 1.5; ruling E52."""
+"""The match: US, winning the game; rules 1.1, 1.5; ruling E52 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 
@@ -48,13 +48,6 @@ def test_below_5000_another_round_is_played() -> None:
     assert after_round(0, 0).match_winner() is None
 
 
-def test_the_round_that_reaches_5000_counts() -> None:
-    """The points of the last round are part of the total (US, winning the game)."""
-    position = Position()
-    position.state.score[1] = 4600
-    assert position.km(1, 400).run_out().match_winner() == 1
-
-
 @each(("totals", "winner"), [((5100, 5250), 1), ((5300, 5000), 0), ((5000, 5100, 5200), 2)])
 def test_if_several_pass_5000_in_one_round_the_higher_total_wins(
     totals: tuple[int, ...], winner: int
@@ -73,17 +66,6 @@ def test_an_equal_total_further_down_does_not_matter() -> None:
     """Only the highest one must be single (E52)."""
     assert after_round(5200, 5100, 5100).match_winner() == 0
     assert after_round(4000, 4000, 5000).match_winner() == 2
-
-
-@each("players", PLAYERS)
-def test_the_deal_moves_to_the_left(players: int) -> None:
-    """Round by round the next seat deals, and the one to its left begins (rules 1.1)."""
-    position = Position(players=players)
-    dealer = int(position.state.dealer)
-    for number in range(1, players + 2):
-        position.run_out().next_round()
-        assert int(position.state.dealer) == (dealer + number) % players
-        assert position.seat == (dealer + number + 1) % players
 
 
 @each("players", PLAYERS)

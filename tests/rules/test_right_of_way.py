@@ -1,36 +1,9 @@
-"""Right of Way: 004:26; rules 1.3; rulings E2 to E8, E25."""
+"""Right of Way: 004:26; rules 1.3; rulings E2 to E8, E25 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 
 from tests.each import each
-from tests.support import BREAKDOWNS, DISTANCES, HAZARDS, Position
-
-
-def test_right_of_way_remedies_a_stop() -> None:
-    """A stopped player who lays it may go on in the same turn (004:26)."""
-    position = Position("battle 0: stop on roll", "hand 0: right_of_way 100")
-    assert not position.can("play 100")
-    assert position.do("play right_of_way").can("play 100")
-
-
-def test_right_of_way_remedies_a_speed_limit() -> None:
-    """A limited player who lays it may play the long cards at once (004:26)."""
-    position = Position("battle 0: roll", "speed 0: speed_limit", "hand 0: right_of_way 200")
-    assert not position.can("play 200")
-    assert position.do("play right_of_way").can("play 200")
-
-
-def test_right_of_way_protects_from_stop_and_speed_limit() -> None:
-    """Neither can be laid against it any more (004:26)."""
-    position = Position("battle 1: roll", "safeties 1: right_of_way", "hand 0: stop speed_limit")
-    assert not position.plays()
-
-
-def test_with_right_of_way_no_roll_is_needed_to_start() -> None:
-    """With an empty battle area distances may be laid (004:26; rules 1.3)."""
-    position = Position().hand(0, "right_of_way", *DISTANCES)
-    assert not position.plays() & set(DISTANCES)
-    assert position.do("play right_of_way").plays() >= set(DISTANCES)
+from tests.support import BREAKDOWNS, HAZARDS, Position
 
 
 def test_with_right_of_way_no_partner_needs_a_roll() -> None:
@@ -38,12 +11,6 @@ def test_with_right_of_way_no_partner_needs_a_roll() -> None:
     position = Position("safeties 0: right_of_way", "to act: seat 2", "hand 2: 25", players=4)
     assert position.can("play 25")
     assert not position.turn(1).hand(1, "25").can("play 25")
-
-
-@each("safety", ["driving_ace", "extra_tank", "puncture_proof"])
-def test_no_other_safety_replaces_a_roll(safety: str) -> None:
-    """Only this one does (004:26)."""
-    assert not Position(f"safeties 0: {safety}", "hand 0: 25").plays()
 
 
 def test_a_stop_that_shows_goes_to_the_discard_pile() -> None:
@@ -102,39 +69,6 @@ def test_with_right_of_way_one_is_still_vulnerable_to_other_hazards() -> None:
     assert not position.plays()
 
 
-def test_right_of_way_is_open_to_attack_on_an_empty_battle_pile() -> None:
-    """He moves without a Roll, so he can be stopped without one (E2)."""
-    position = Position("safeties 1: right_of_way").hand(0, *HAZARDS)
-    assert position.plays() == {hazard for hazard, _, _ in BREAKDOWNS}
-
-
-@each(("hazard", "remedy", "safety"), BREAKDOWNS)
-def test_right_of_way_is_open_to_attack_on_a_remedy(hazard: str, remedy: str, safety: str) -> None:
-    """The last remedy is enough to move on, and enough to be hit (004:26, E1; rules 1.2)."""
-    position = Position("safeties 1: right_of_way").battle(1, "roll", hazard, remedy).hand(0, *HAZARDS)
-    assert position.plays() == {hazard for hazard, _, _ in BREAKDOWNS}
-
-
-@each(("hazard", "remedy", "safety"), BREAKDOWNS)
-def test_a_breakdown_stays_when_right_of_way_is_laid(hazard: str, remedy: str, safety: str) -> None:
-    """It needs its own remedy; after that the car moves at once, without a Roll (E4; rules 1.3)."""
-    position = Position(f"battle 0: {hazard} on roll", f"hand 0: right_of_way {remedy} 25 roll")
-    position.do("play right_of_way")
-    assert position.battle_top(0) == hazard
-    assert not position.discards
-    assert position.plays() == {remedy}
-    position.do(f"play {remedy}").turn(0)
-    assert position.can("play 25")
-
-
-@each(("hazard", "remedy", "safety"), BREAKDOWNS)
-def test_laid_on_a_remedy_that_waits_for_its_roll(hazard: str, remedy: str, safety: str) -> None:
-    """The car moves at once (E5)."""
-    position = Position("hand 0: right_of_way 25").battle(0, "roll", hazard, remedy)
-    assert not position.can("play 25")
-    assert position.do("play right_of_way").can("play 25")
-
-
 @each(("hazard", "remedy", "safety"), BREAKDOWNS)
 def test_laid_on_a_hazard_that_a_safety_has_cured(hazard: str, remedy: str, safety: str) -> None:
     """No hazard holds the car any more, so it moves at once as after a remedy (E5, E24)."""
@@ -157,9 +91,3 @@ def test_with_right_of_way_a_roll_goes_where_it_always_goes(pile: tuple[str, ...
     """On an empty pile or a remedy it may still be laid though nobody needs it; not on a Roll (E25)."""
     position = Position("safeties 0: right_of_way", "hand 0: roll").battle(0, *pile)
     assert position.can("play roll") == may
-
-
-def test_stop_and_limit_are_both_taken_away() -> None:
-    """If both show, one card clears both (E6, 004:26)."""
-    position = Position("battle 0: stop on roll", "speed 0: speed_limit", "hand 0: right_of_way")
-    assert position.do("play right_of_way").discards == {"stop": 1, "speed_limit": 1}

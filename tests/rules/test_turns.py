@@ -1,4 +1,4 @@
-"""The turn and the tableau: 004:5, 004:7, 004:9, 004:11; rules 1.1."""
+"""The turn and the tableau: 004:5, 004:7, 004:9, 004:11; rules 1.1 (the rest: `editions/test_all*.py`)."""
 
 from __future__ import annotations
 
@@ -43,28 +43,6 @@ def test_everybody_always_holds_six_cards_at_the_end_of_a_turn(players: int) -> 
     assert turns > 20
 
 
-@each("players", PLAYERS)
-def test_the_turn_goes_to_the_left(players: int) -> None:
-    """Seat after seat around the table, and the last is followed by the first (US; rules 1.1)."""
-    position = Position(players=players)
-    for seat in [*range(players), 0]:
-        assert position.seat == seat
-        position.hand(seat, "roll").do("discard roll")
-
-
-@each(("players", "partners"), [(4, (0, 2)), (6, (2, 5))])
-def test_each_team_builds_one_tableau(players: int, partners: tuple[int, int]) -> None:
-    """Partners lay on the same piles: one starts the car, the other drives on (004:7)."""
-    first, second = partners
-    team = first % (players // 2)
-    position = Position(f"to act: seat {first}", f"hand {first}: roll", players=players).do("play roll")
-    position.turn(second).hand(second, "100").do("play 100")
-    assert position.laid(team) == {"roll": 1, "100": 1}
-    assert [position.km_of(other) for other in range(position.rules.teams)].count(
-        0
-    ) == position.rules.teams - 1
-
-
 def test_each_player_alone_builds_his_own_tableau() -> None:
     """Without partners nobody else profits from a card: the neighbour still needs his own Roll (004:7)."""
     position = Position("hand 0: roll", players=3).do("play roll")
@@ -100,15 +78,6 @@ def test_stop_and_roll_are_laid_in_the_battle_area() -> None:
     assert position.speed_top(1) is None
 
 
-def test_limit_and_end_of_limit_are_laid_in_an_area_of_their_own() -> None:
-    """They lie beside the battle pile and leave it as it is (004:9)."""
-    position = Position("battle 1: roll", "hand 0: speed_limit", "hand 1: end_of_limit")
-    position.do("play speed_limit")
-    assert (position.battle_top(1), position.speed_top(1)) == ("roll", "speed_limit")
-    position.do("play end_of_limit")
-    assert (position.battle_top(1), position.speed_top(1)) == ("roll", "end_of_limit")
-
-
 @each("safety", SAFETIES)
 def test_safeties_are_laid_along_the_top(safety: str) -> None:
     """A safety lies apart: neither the battle nor the speed pile gets a new top (004:9)."""
@@ -116,14 +85,6 @@ def test_safeties_are_laid_along_the_top(safety: str) -> None:
     position.do(f"play {safety}")
     assert (position.battle_top(0), position.speed_top(0)) == ("roll", "end_of_limit")
     assert position.laid(0)[safety] == 1
-
-
-def test_how_a_safety_lies_tells_a_coup_fourre() -> None:
-    """A safety laid crosswise was a coup fourré; one played in turn lies upright (004:9)."""
-    position = Position("battle 1: roll", "hand 0: flat_tire", "hand 1: puncture_proof extra_tank")
-    position.do("play flat_tire", "claim", "play extra_tank")
-    assert position.coups(1) == ["puncture_proof"]
-    assert position.coups(0) == []
 
 
 def test_what_a_player_who_has_not_started_may_lay() -> None:

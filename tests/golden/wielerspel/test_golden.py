@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.wielerspel.trace import FOLDER, TABLES, Table, races_in, retraced
+from tests.golden.trace import changes_of, rounds_in
+from tests.golden.wielerspel.trace import FOLDER, TABLES, Table, retraced
 
 tables = pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
 
 
 def differences(table: Table, text: str) -> list[str]:
     """List the differences between the races of a file and their replays."""
-    result = []
-    for seed, lines in races_in(text):
-        now = retraced(table, seed, lines)
-        for number, (recorded, is_now) in enumerate(zip(lines, now, strict=False)):
-            if recorded != is_now:
-                result.append(f"{table.name}, seed {seed}, line {number}: {recorded!r} is now {is_now!r}")
-                break
-        if len(lines) != len(now):
-            result.append(f"{table.name}, seed {seed}: {len(lines)} lines are now {len(now)}")
-    return result
+    return [
+        f"seed {seed}, {difference}"
+        for seed, lines in rounds_in(text, "race")
+        for difference in changes_of(lines, retraced(table, seed, lines))
+    ]
 
 
 def text_of(table: Table) -> str:
@@ -31,7 +27,7 @@ def text_of(table: Table) -> str:
 @tables
 def test_the_recorded_races_come_out_the_same(table: Table) -> None:
     text = text_of(table)
-    races = list(races_in(text))
+    races = list(rounds_in(text, "race"))
     assert races
     for _, lines in races:
         assert sum(line.startswith("> ") for line in lines) >= 30

@@ -14,15 +14,13 @@ The key and the deck are left out of the fields; the digest covers them.
 
 from __future__ import annotations
 
-import hashlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from millebornes_env.engine.batch import NO_GAME, Batch, Settings
 from millebornes_env.engine.kernels import DISABLED
@@ -31,6 +29,7 @@ from millebornes_env.games.wielerspel.actions import NUM_ACTIONS, PASS, action_n
 from millebornes_env.games.wielerspel.editions import edition
 from millebornes_env.games.wielerspel.sections import ObservationSpec
 from millebornes_env.games.wielerspel.state import PHASE_NAMES, RACE_OVER, STATE
+from tests.golden.trace import INDENT, Choose, changed_places, digest
 
 FOLDER = Path(__file__).parent / "games"
 ACTIONS = {action_name(action): action for action in range(NUM_ACTIONS)}
@@ -38,9 +37,6 @@ SETTINGS = Settings(
     episode=0, reward=0, autoreset=DISABLED, observation_spec=ObservationSpec(), punish_illegal=0
 )
 FIELDS = [name for name in STATE.names or () if name not in ("key", "deck")]
-INDENT = "  "
-
-Choose = Callable[[Batch], int]
 
 
 class Table(NamedTuple):
@@ -98,7 +94,7 @@ def trace(games: Batch, choose: Choose) -> Iterator[str]:
         action = choose(games)
         yield f"> seat {seat}, {phase}: {action_name(action)}"
         yield f"{INDENT}legal {ranges(np.flatnonzero(mask).tolist())}"
-        yield f"{INDENT}sees {changed(seen[seat], row)}".rstrip()
+        yield f"{INDENT}sees {changed_places(seen[seat], row)}".rstrip()
         seen[seat] = row
         play(games, action)
         yield f"{INDENT}record {digest(games)}"
@@ -109,7 +105,7 @@ def trace(games: Batch, choose: Choose) -> Iterator[str]:
     yield f"{INDENT}winner {int(games.buffers.final_winner[0])}"
     for seat in range(games.rules.players):
         row = games.buffers.final_observation[0, seat]
-        yield f"{INDENT}last seen by seat {seat} {changed(seen[seat], row)}"
+        yield f"{INDENT}last seen by seat {seat} {changed_places(seen[seat], row)}"
 
 
 def position_lines(games: Batch) -> list[str]:
@@ -133,16 +129,6 @@ def ranges(numbers: list[int]) -> str:
     return " ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in zip(starts, ends, strict=True))
 
 
-def changed(before: npt.NDArray[np.int8], row: npt.NDArray[np.int8]) -> str:
-    """Return the places of a row whose number is another one now."""
-    return " ".join(f"{place}:{row[place]}" for place in np.flatnonzero(row != before))
-
-
-def digest(games: Batch) -> str:
-    """Of all bytes of the record."""
-    return hashlib.sha256(games.states.view(np.ndarray).tobytes()).hexdigest()[:16]
-
-
 def player(seed: int) -> Choose:
     """Somebody who bids little and retires servants seldom, but does not always play alike."""
     chance = random.Random(seed)
@@ -156,13 +142,6 @@ def player(seed: int) -> Choose:
         return int(chance.choice(kept if kept and chance.random() < 0.98 else legal))
 
     return choose
-
-
-def races_in(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the seed and the lines of each race of a file."""
-    for part in text.split("\nrace with seed ")[1:]:
-        seed, _, lines = part.partition("\n")
-        yield int(seed), [line for line in lines.splitlines() if line.strip()]
 
 
 def retraced(table: Table, seed: int, lines: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rules that several editions share: safeties and the coup fourré (specification 1.3)."""
+"""Rules that editions share, parker's too: safeties and the coup fourré (rules 1.3)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_safety_may_be_laid_in_any_own_turn(name: str, safety: str) -> None:
 def test_a_safety_gives_a_card_and_another_play(name: str) -> None:
     """One draws a card in its place and plays at once again: six in hand at the end of the turn.
 
-    Source: 000:191; 001:29; 001:168; 002:148; 002:168.
+    Source: 000:191; 001:29; 001:168; 002:148; 002:168; 001:28; FR14 possibility 5; scenario 27.
     """
     position = at(name, "hand 0: stop", "hand 1: extra_tank 25 4x gasoline")
     position.battle(1, *ROLLING[name]).draw_pile(50).do("discard stop", "play extra_tank")
@@ -47,7 +47,10 @@ def test_a_safety_gives_a_card_and_another_play(name: str) -> None:
 
 @every_edition
 def test_each_further_safety_gives_the_same_again(name: str) -> None:
-    """Cards drawn in the turn: one, and one for each safety (000:189; E19, E35); last card drawn: E18."""
+    """Cards drawn in the turn: one, and one for each safety (000:189; E19, E35); last card drawn: E18.
+
+    Source: FRC p. 16; scenario 28; 004:22.
+    """
     position = at(name).draw_pile(50).hand(0, *SAFETIES, "stop", "stop", "stop")
     for number, safety in enumerate(SAFETIES, 1):
         position.do(f"play {safety}")
@@ -63,7 +66,8 @@ def test_a_safety_takes_its_hazard_away_and_one_drives_on(
 ) -> None:
     """The hazard goes to the discard pile; no Roll is needed, what lay beneath shows again.
 
-    Source: 000:79; 000:85; 000:91; 000:97; 000:104-107; 000:174; 001:164-166; 002:109; E22, E23.
+    Source: 000:79; 000:85; 000:91; 000:97; 000:104-107; 000:174; 001:164-166; 002:109; E22, E23;
+    FR14 possibility 5; scenarios 29 31.
     """
     position = at(name).battle(0, *ROLLING[name], hazard).hand(0, safety, remedy, "roll", *DISTANCES)
     position.do(f"play {safety}")
@@ -74,7 +78,7 @@ def test_a_safety_takes_its_hazard_away_and_one_drives_on(
 
 @every_edition
 def test_another_hazard_stays_under_a_safety(name: str) -> None:
-    """A safety lifts its own hazard and no other (000:93; 001:158-166; 002:109; E4)."""
+    """A safety lifts its own hazard and no other (000:93; 001:158-166; 002:109; E4; 004:22)."""
     for hazard in HAZARDS[:-1]:
         for safety in SAFETIES:
             if SAFETY_AGAINST[hazard] != safety:
@@ -90,7 +94,8 @@ def test_another_hazard_stays_under_a_safety(name: str) -> None:
 def test_a_coup_fourre_at_every_table(name: str, players: int, teams: int) -> None:
     """Any member of the attacked side answers at once, draws two, plays; those between lose their turn.
 
-    Source: 000:205-207; 000:211-214; 001:192-211; 002:174; rules 1.3; E11.
+    Source: 000:205-207; 000:211-214; 001:192-211; 002:174; rules 1.3; E11;
+    001:34-36; FRC p. 11; scenarios 32 34; US.
     """
     for attacker in (0, players - 1):
         for responder in range(players):
@@ -127,7 +132,7 @@ def test_a_coup_fourre_at_every_table(name: str, players: int, teams: int) -> No
 def test_a_coup_fourre_undoes_the_hazard(name: str, hazard: str) -> None:
     """It counts as not laid and goes to the discard pile; one drives on without a Roll; from then on immune.
 
-    Source: 000:205-211; 001:202-203; 001:213-214; 002:174; E10.
+    Source: 000:205-211; 001:202-203; 001:213-214; 002:174; E10; US; rules 1.3.
     """
     safety = SAFETY_AGAINST[hazard]
     position = at(name, f"hand 0: {hazard}").battle(1, *ROLLING[name]).hand(1, safety, *DISTANCES)
@@ -141,8 +146,21 @@ def test_a_coup_fourre_undoes_the_hazard(name: str, hazard: str) -> None:
 
 
 @every_edition
+def test_a_coup_fourre_lies_crosswise(name: str) -> None:
+    """It stays marked, other safeties lie upright; 300 besides the 100, where points count.
+
+    Source: 000:144-146; 000:215; 001:213-217; 002:129-130; 002:174-176; 004:9.
+    """
+    position = at(name, "hand 0: flat_tire", "hand 1: puncture_proof extra_tank stop")
+    position.battle(1, *ROLLING[name]).do("play flat_tire", "claim", "play extra_tank", "discard stop")
+    assert (position.coups(1), position.coups(0)) == (["puncture_proof"], [])
+    lines = {} if name in WITHOUT_POINTS else {"safeties": 200, "coups_fourres": 300}
+    assert position.run_out().sheet(1) == lines
+
+
+@every_edition
 def test_a_hazard_is_answered_only_with_its_own_safety(name: str) -> None:
-    """One must hold the safety that belongs to it (000:207; 001:192-194; 002:174)."""
+    """One must hold the safety that belongs to it (000:207; 001:192-194; 002:174; US; rules 1.3)."""
     for hazard in HAZARDS:
         others = [safety for safety in SAFETIES if safety != SAFETY_AGAINST[hazard]]
         position = at(name, f"hand 0: {hazard}")
@@ -175,7 +193,10 @@ def test_an_answer_may_be_declined(name: str) -> None:
 
 @every_edition
 def test_a_coup_fourre_with_right_of_way_lifts_what_else_it_can(name: str) -> None:
-    """Against a Limit while a Stop lies there both are gone, for one bonus (E7); an Accident stays (E9)."""
+    """Against a Limit while a Stop lies there both are gone, for one bonus (E7); an Accident stays (E9).
+
+    Source: 004:26.
+    """
     position = at(name, "hand 0: speed_limit", "hand 1: right_of_way").battle(1, *ROLLING[name], "stop")
     position.do("play speed_limit", "claim")
     assert position.discards == {"speed_limit": 1, "stop": 1}
@@ -187,7 +208,7 @@ def test_a_coup_fourre_with_right_of_way_lifts_what_else_it_can(name: str) -> No
 
 @every_edition
 def test_before_the_start_right_of_way_answers_a_limit_and_starts(name: str) -> None:
-    """Legal with an empty pile, and a distance may follow (000:113; E8)."""
+    """Legal with an empty pile, and a distance may follow (000:113; E8; FRC pp. 10-11; scenario 36)."""
     position = at(name, "hand 0: speed_limit", "hand 1: right_of_way 200")
     position.do("play speed_limit", "claim")
     assert position.can("play 200")
@@ -231,7 +252,7 @@ def test_a_coup_fourre_with_one_card_left_draws_that(name: str) -> None:
 
 @in_editions("parker", "winning_moves")
 def test_with_the_pile_empty_safeties_still_give_a_play(name: str) -> None:
-    """In the play-out a safety and a coup fourré give another play, without a card (E15, E17)."""
+    """In the play-out a safety and a coup fourré give another play, without a card (E15, E17; rules 1.4)."""
     position = at(
         name,
         "hand 0: extra_tank flat_tire stop",

@@ -1,4 +1,4 @@
-"""Rules that several editions share: the end of a round, scoring, the match (specification 1.4 and 1.5)."""
+"""Rules that editions share, parker's too: the end of a round, scoring, the match (rules 1.4, 1.5)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ PAID_TO_THE_WINNER = ("parker", "winning_moves")
 
 @every_table
 def test_the_target_ends_the_round(name: str, players: int, teams: int) -> None:
-    """The team that reaches it wins the trip, whoever lays the last card (000:219; 001:32; 002:156)."""
+    """The team that reaches it wins the trip, whoever lays the last card (000:219; 001:32; 002:156).
+
+    Source: 004:7; 004:34.
+    """
     for seat in range(players):
         position = at(name, players=players, teams=teams).finish_trip(seat)
         assert (position.phase, position.winner) == ("round over", seat % teams)
@@ -69,7 +72,7 @@ def test_the_last_card_drawn_in_an_extra_turn_ends_the_round_too(name: str) -> N
 def test_hands_are_played_out(name: str, players: int, teams: int) -> None:
     """With the pile empty one card a turn, laid or discarded, until no hand is left.
 
-    Who has none is skipped. Source: 002:156; FRC p. 16; E33, E50.
+    Who has none is skipped. Source: 002:156; FRC p. 16; E33, E50; scenario 68; 004:35; 004:37.
     """
     position = at(name, "battle 0: roll", "hand 0: 25 stop stop", players=players, teams=teams).draw_pile(0)
     position.hand(players - 1, "stop")
@@ -95,7 +98,8 @@ def test_a_trip_completed_in_the_play_out(name: str) -> None:
 def test_distance_and_safeties_count_without_a_win(name: str) -> None:
     """1 for each km, 100 for each safety, 300 more for a coup fourré.
 
-    Source: 000:215; 000:253-258; 002:115-117; 002:122; 002:129-130; 002:174; rules 1.5.
+    Source: 000:215; 000:253-258; 002:115-117; 002:122; 002:129-130; 002:174; rules 1.5;
+    FRC scoring; scenario 49.
     """
     position = at(name, "safeties 0: extra_tank driving_ace", players=3)
     position.safety(0, "puncture_proof", coup=True)
@@ -106,7 +110,10 @@ def test_distance_and_safeties_count_without_a_win(name: str) -> None:
 
 @in_editions(*WITH_POINTS)
 def test_all_four_safeties_bring_700(name: str) -> None:
-    """300 on top of the four hundreds, if one side has laid them all (000:257; 002:124-127; rules 1.5)."""
+    """300 on top of the four hundreds, if one side has laid them all (000:257; 002:124-127; rules 1.5).
+
+    Source: scenario 52; US scoring.
+    """
     assert at(name).safety(0, *SAFETIES).run_out().points() == [700, 0]
     assert at(name, f"safeties 1: {SAFETIES[3]}").safety(0, *SAFETIES[:3]).run_out().points() == [300, 100]
 
@@ -116,7 +123,7 @@ def test_all_four_safeties_bring_700(name: str) -> None:
 def test_the_winner_of_the_trip(name: str, players: int) -> None:
     """400, and 300 if no 200 was laid; nothing of it to the others.
 
-    Source: 000:239; 000:259; 000:261; 002:119-120; 002:136-138; rules 1.5.
+    Source: 000:239; 000:259; 000:261; 002:119-120; 002:136-138; rules 1.5; scenario 73; US scoring.
     """
     position = at(name, players=players)
     position = kms(position, [50] * position.rules.teams).finish_trip(0)
@@ -131,7 +138,7 @@ def test_the_winner_of_the_trip(name: str, players: int) -> None:
 
 @in_editions(*WITH_POINTS)
 def test_no_safe_trip_for_a_trip_not_completed(name: str) -> None:
-    """Without the finish neither the 400 nor the 300 (E40; 002:119-120; 002:136-138)."""
+    """Without the finish neither the 400 nor the 300 (E40; 002:119-120; 002:136-138; US scoring)."""
     assert kms(at(name), (675, 25)).run_out().points() == [675, 25]
 
 
@@ -140,7 +147,7 @@ def test_no_safe_trip_for_a_trip_not_completed(name: str) -> None:
 def test_a_delayed_finish(name: str, left: int) -> None:
     """300 if the pile was empty when the finishing card was laid, whoever drew its last card.
 
-    Source: 000:221; 000:260; 002:17; 002:132-134; E37.
+    Source: 000:221; 000:260; 002:17; 002:132-134; E37; scenario 65; US scoring.
     """
     position = at(name, "battle 1: roll", "hand 0: stop", "stream 1: 25 ...", players=4)
     position.km(0, 25).km(1, 975).draw_pile(1 + left).do("discard stop", "play 25")
@@ -151,12 +158,23 @@ def test_a_delayed_finish(name: str, left: int) -> None:
 @in_editions(*PAID_TO_THE_WINNER)
 @each(
     ("players", "others", "points"),
-    [(2, (0,), 500), (2, (25,), 0), (3, (0, 0), 500), (3, (25, 0), 0), (4, (0,), 500), (6, (0, 0), 500)],
+    [
+        (2, (0,), 500),
+        (2, (25,), 0),
+        (3, (0, 0), 500),
+        (3, (25, 0), 0),
+        (3, (0, 25), 0),
+        (4, (0,), 500),
+        (6, (0, 0), 500),
+    ],
 )
 def test_a_shut_out_is_paid_to_the_winner_once(
     name: str, players: int, others: tuple[int, ...], points: int
 ) -> None:
-    """If no opponent has laid a distance, and only if the trip was completed (002:140-143; E42)."""
+    """If no opponent has laid a distance, and only if the trip was completed (002:140-143; E42).
+
+    Source: scenarios 60 62; US scoring.
+    """
     position = at(name, players=players)
     won = kms(position, (0, *others)).finish_trip(0)
     assert won.sheet(0).get("shutout", 0) == points
@@ -205,7 +223,10 @@ def test_the_winner_is_paid_for_blank_sides_too(name: str) -> None:
 
 @each(("name", "players"), EXTENDABLE)
 def test_who_reaches_700_may_extend_to_1000(name: str, players: int) -> None:
-    """At once, on reaching exactly 700; the turn goes to the left (000:233-237; 002:29; 002:33; E44)."""
+    """At once, on reaching exactly 700; the turn goes to the left (000:233-237; 002:29; 002:33; E44).
+
+    Source: US C.
+    """
     position = at(name, "battle 0: roll", "hand 0: 50", players=players).km(0, 650).do("play 50")
     assert (position.phase, position.seat, position.legal()) == ("extension", 0, {"extend", "finish"})
     position.do("extend")
@@ -219,7 +240,7 @@ def test_who_reaches_700_may_extend_to_1000(name: str, players: int) -> None:
 def test_an_extension_won(name: str, players: int) -> None:
     """200 besides the 400 and the 300 for a trip that is without a 200 to its end.
 
-    Source: 000:243; 000:262; 002:29; E39.
+    Source: 000:243; 000:262; 002:29; E39; scenario 54; US C; rules 1.5.
     """
     position = at(name, players=players)
     kms(position, [25] * position.rules.teams).extended_by(0).finish_trip(0)
@@ -234,13 +255,24 @@ def test_an_extension_won(name: str, players: int) -> None:
 def test_an_extension_lost_pays_each_opponent(name: str, players: int) -> None:
     """The caller has lost the 400; 200 to his opponents, whether one of them arrives or not.
 
-    Source: 000:239-245; E47; rules 1.5. Safeties and coups stay his (E48).
+    Source: 000:239-245; E47; rules 1.5. Safeties and coups stay his (E48); FRC p. 18; scenario 57; US C.
     """
     position = at(name, "safeties 0: extra_tank!", players=players).extended_by(0)
     kms(position, (900, *[300] * (players - 1))).run_out()
     assert position.points() == [900 + 400, *[300 + 200] * (players - 1)]
     position = kms(at(name, players=players).extended_by(0), (900, *[300] * (players - 1))).finish_trip(1)
     assert position.points() == [900, 1000 + 400 + 300 + 200, *[300 + 200] * (players - 2)]
+
+
+@in_editions(*PAID_BY_BLANKS)
+def test_a_failed_extension_among_three(name: str) -> None:
+    """200 to each opponent, a blank one too, who takes no 500; the placed ones get 500 each for it.
+
+    Source: 000:245; 000:227; FRC p. 18; E43, E47; scenario 58.
+    """
+    position = kms(at(name, "safeties 2: extra_tank!", players=3).extended_by(0), (900, 300, 0)).run_out()
+    assert position.points() == [900 + 500, 300 + 500 + 200, 200 + 100 + 300]
+    assert kms(at(name, players=3).extended_by(0), (700, 0, 0)).run_out().points() == [1700, 200, 200]
 
 
 @each(("name", "players"), EXTENDABLE)
@@ -258,8 +290,23 @@ def test_an_extension_is_called_in_an_extra_turn_too(name: str, players: int) ->
 
 
 @in_editions(*WITH_POINTS)
+def test_a_whole_score_sheet(name: str) -> None:
+    """Every line of the list at once (000:253-263; 002:115-143; 002:29; US scoring)."""
+    position = at(name).extended_by(0).safety(0, *SAFETIES[:2], coup=True).safety(0, *SAFETIES[2:])
+    position.draw_pile(0).finish_trip(0)
+    assert position.sheet(0) == {
+        **{"distance": 1000, "safeties": 400, "all_safeties": 300, "coups_fourres": 600, **FINISHED},
+        **{"delayed_action": 300, "extension": 200, "shutout": 500},
+    }
+    assert position.totals() == [4000, 0]
+
+
+@in_editions(*WITH_POINTS)
 def test_an_extension_with_the_pile_empty(name: str) -> None:
-    """It may still be called (E45); shut-out and delayed action are judged at its end (E38, E41)."""
+    """It may still be called (E45); shut-out and delayed action are judged at its end (E38, E41).
+
+    Source: 002:140-143.
+    """
     position = at(name, "battle 0: roll", "hand 0: 25").draw_pile(0).km(0, 675)
     assert position.do("play 25").can("extend")
     position = kms(at(name).extended_by(0).draw_pile(0), (0, 0)).finish_trip(0)
@@ -287,7 +334,7 @@ def test_no_extension_where_the_trip_is_long(name: str, players: int, teams: int
 def test_5000_points_decide_the_match(name: str) -> None:
     """Reached or passed, over several rounds; with two beyond it the higher total, with equal ones another.
 
-    Source: 000:249; 002:21; 002:81; E52; rules 1.5.
+    Source: 000:249; 002:21; 002:81; E52; rules 1.5; scenario 69.
     """
     for before, after in (((4599, 0), None), ((4600, 0), 0), ((4600, 4675), 1), ((4600, 4650), None)):
         position = at(name)
@@ -298,7 +345,10 @@ def test_5000_points_decide_the_match(name: str) -> None:
 
 @every_table
 def test_the_deal_moves_to_the_left(name: str, players: int, teams: int) -> None:
-    """The left neighbour of the dealer deals next, and his own left neighbour begins (002:150; rules 1.1)."""
+    """The left neighbour of the dealer deals next, and his own left neighbour begins (002:150; rules 1.1).
+
+    Source: FRC pp. 6-7; scenario 70.
+    """
     position = at(name, players=players, teams=teams)
     for dealer in range(players):
         position.state.dealer = dealer
