@@ -7,7 +7,6 @@ with this one in the same run; figures of another day or machine are not compara
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import statistics
@@ -27,7 +26,7 @@ from tqdm import tqdm
 
 from benchmarks.results import environment_info
 from millebornes_env._util.command_line import warn
-from millebornes_env._util.files import new_figure, replacing, save_picture
+from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,17 +51,7 @@ TASKS = {
     "first step": ["-c", FIRST_STEP],
     "champion asked": ["-c", CHAMPION],
     "first update of train.selfplay": ["-m", "train.selfplay", "--run-dir", "{out}", "--minutes", "0.001"],
-    "arena of two": [
-        "-m",
-        "millebornes_env",
-        "arena",
-        "greedy",
-        "holder",
-        "--deals",
-        "20",
-        "--out",
-        "{out}",
-    ],
+    "arena of two": ["-m", "millebornes_env", "arena", "greedy", "holder", "--deals=20", "--out={out}"],
 }
 
 
@@ -140,11 +129,7 @@ def plot(rows: list[dict[str, Any]]) -> Figure:
 
 def save(rows: list[dict[str, Any]], repeats: int, json_path: Path, picture: Path) -> None:
     """Write the figures and their plot."""
-    json_path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(json_path) as draft:
-        draft.write_text(
-            json.dumps({**environment_info(), "repeats": repeats, "rows": rows}, indent=1) + "\n"
-        )
+    write_json_atomically(json_path, {**environment_info(), "repeats": repeats, "rows": rows})
     warn(save_picture(picture, lambda: plot(rows)))
 
 

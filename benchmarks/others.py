@@ -3,8 +3,7 @@
 One decision of one agent in one game is one step. Steps without a decision (dealing and other chance,
 PettingZoo's final steps of finished agents) are not counted, but their time is included, and so are resets.
 Before each decision the environment produces the observation and the legal moves of the agent to act, in the
-cheapest form that the library offers, and the move is sampled uniformly by the cheapest means found. A
-library is built and warmed up (compiled) before its clock starts.
+cheapest form that the library offers, and the move is sampled uniformly by the cheapest means found.
 
 All packages are optional; missing ones are skipped. Pgx's `bridge_bidding` is left out because it needs a
 downloaded table of deals.
@@ -14,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.metadata
 import os
 import random
 import time
@@ -25,10 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.results import Measurement, Row, Skipped, format_rate
-
 SEED = 7
-WARM_UP_SHARE = 0.25  # of the measured time, played before the clock starts
 PGX_STEPS_PER_CALL = 32  # batched steps in one call of the compiled loop
 PGX_BATCHES = (1024, 4096)
 
@@ -57,72 +52,9 @@ class Case:
     note: str = ""
 
 
-def measure_others(seconds: float, progress: Callable[[str], None]) -> list[Measurement | Skipped]:
-    """Measures every case of this file, one after the other, on one core.
-
-    Args:
-        seconds: How long each case plays with the clock running, at least. Building, compiling and warming up
-            come on top.
-        progress: Callback that takes a line of text before and after each case.
-
-    Returns:
-        One row for each case, in the order of `all_cases`.
-    """
-    rows: list[Row] = []
-    cases = all_cases()
-    with one_core():
-        for number, case in enumerate(cases, start=1):
-            batch = f", batch {case.batch}" if case.batch > 1 else ""
-            title = f"[{number}/{len(cases)}] {case.library} {case.name}{batch}"
-            progress(f"{title} ...")
-            row = measure(case, seconds)
-            if isinstance(row, Measurement):
-                progress(f"{title}: {format_rate(row.agent_steps_per_second)}")
-            else:
-                progress(f"{title}: skipped, {row.reason}")
-            rows.append(row)
-    return rows
-
-
-def measure(case: Case, seconds: float) -> Measurement | Skipped:
-    """Measures one case: builds it, warms it up, then counts decisions against the wall clock.
-
-    Args:
-        case: What to measure.
-        seconds: How long to play with the clock running, at least.
-
-    Returns:
-        The figure, with the processor time per second of elapsed time in the note (well below 1 if other
-        programs interfered); or the reason for a missing figure: a package is missing or unsuitable.
-    """
-    try:
-        versions = [f"{package} {importlib.metadata.version(package)}" for package in case.packages]
-    except importlib.metadata.PackageNotFoundError as missing:
-        return Skipped(f"{missing.name} is not installed", case.name, case.library)
-    try:
-        play = case.build()
-        play(seconds * WARM_UP_SHARE)
-        cpu, start = time.process_time(), time.perf_counter()
-        decisions = play(seconds)
-        wall = time.perf_counter() - start
-        cpu = time.process_time() - cpu
-    except Exception as error:  # of any kind: it is another library's, and the rest must still be measured
-        return Skipped(f"{type(error).__name__}: {error}", case.name, case.library)
-    notes = [case.note, *versions[1:], f"{cpu / wall:.2f} cores busy"]
-    return Measurement(
-        name=case.name,
-        library=case.library,
-        version=importlib.metadata.version(case.packages[0]),
-        batch=case.batch,
-        agent_steps_per_second=decisions / wall,
-        seconds=wall,
-        note="; ".join(filter(None, notes)),
-    )
-
-
 @contextlib.contextmanager
 def one_core() -> Iterator[None]:
-    """Keeps this thread, and every thread it starts meanwhile, on one core, where the system can do that.
+    """Keep this thread, and every thread it starts meanwhile, on one core, where the system can do that.
 
     XLA, under Pgx, sizes its thread pool by the cores that it may use when JAX first runs something, and
     stays there.
@@ -139,11 +71,7 @@ def one_core() -> Iterator[None]:
 
 
 def all_cases() -> list[Case]:
-    """Lists what `measure_others` measures, whether it is installed or not.
-
-    Returns:
-        The cases, library by library.
-    """
+    """Return the cases library by library, whether they are installed or not."""
     return [*_pettingzoo_cases(), *_rlcard_cases(), *_openspiel_cases(), *_pgx_cases()]
 
 
@@ -164,24 +92,16 @@ def _pettingzoo_cases() -> list[Case]:
 
 
 def _build_pettingzoo(game: str, wrapped: bool) -> Play:
-    """Makes a classic environment of PettingZoo."""
     env = importlib.import_module("pettingzoo").make("aec", f"classic/{game}")
-    return partial(_play_pettingzoo, env if wrapped else env.unwrapped)
+    return partial(play_aec, env if wrapped else env.unwrapped)
 
 
-def _play_pettingzoo(env: Any, seconds: float) -> int:
-    """Plays the loop of PettingZoo's documentation: agent_iter, last, step, and reset when the game is over.
+def play_aec(env: Any, seconds: float) -> int:
+    """Play the loop of PettingZoo's documentation: agent_iter, last, step, and reset when the game is over.
 
     `last` gives the observation with its action mask. The documented loop draws the move with
     `action_space.sample(mask)`; drawing it from the mask directly makes the loop about an eighth faster. The
     `step(None)` of agents that are done is played but not counted.
-
-    Args:
-        env: An AEC environment.
-        seconds: How long to play.
-
-    Returns:
-        The number of decisions.
     """
     draw = random.Random(SEED).random
     clock, deadline = time.perf_counter, time.perf_counter() + seconds
@@ -216,22 +136,14 @@ def _rlcard_cases() -> list[Case]:
 
 
 def _build_rlcard(game: str) -> Play:
-    """Makes an environment of RLCard."""
     return partial(_play_rlcard, importlib.import_module("rlcard").make(game, config={"seed": SEED}))
 
 
 def _play_rlcard(env: Any, seconds: float) -> int:
-    """Plays RLCard's own step loop.
+    """Play RLCard's own step loop, and read the payoffs at the end of each game.
 
     `reset` and `step` return the state of the agent to act: the observation and the ids of the legal moves,
-    which stand in for a mask. The payoffs are read at the end of each game.
-
-    Args:
-        env: An environment of RLCard.
-        seconds: How long to play.
-
-    Returns:
-        The number of decisions.
+    which stand in for a mask.
     """
     draw = random.Random(SEED).random
     clock, deadline = time.perf_counter, time.perf_counter() + seconds
@@ -267,7 +179,7 @@ def _openspiel_cases() -> list[Case]:
 
 
 def _build_openspiel(game_name: str) -> Play:
-    """Loads a game of OpenSpiel and the observer that fills one NumPy buffer again and again."""
+    """Load a game of OpenSpiel and the observer that fills one NumPy buffer again and again."""
     pyspiel = importlib.import_module("pyspiel")
     game = pyspiel.load_game(game_name)
     kind = None  # the observation tensor
@@ -278,20 +190,12 @@ def _build_openspiel(game_name: str) -> Play:
 
 
 def _play_openspiel(game: Any, observer: Any, seconds: float) -> int:
-    """Plays games of OpenSpiel from Python with `apply_action`.
+    """Play games of OpenSpiel, whose agents move one at a time, from Python with `apply_action`.
 
     Before each decision the tensor of the agent to act is computed and its legal moves are listed, which
     stand in for a mask. The observer writes the numbers of `state.observation_tensor()` without making a
     Python list of them, which is up to 16 times faster. Chance is sampled with its probabilities, and not
     counted: dealing a hand card by card is the reset.
-
-    Args:
-        game: A game of OpenSpiel whose agents move one at a time.
-        observer: Its observer.
-        seconds: How long to play.
-
-    Returns:
-        The number of decisions.
     """
     draw = random.Random(SEED).random
     clock, deadline = time.perf_counter, time.perf_counter() + seconds
@@ -312,7 +216,7 @@ def _play_openspiel(game: Any, observer: Any, seconds: float) -> int:
 
 
 def _sample_chance(outcomes: Sequence[tuple[int, float]], point: float) -> int:
-    """Returns the outcome at a point of [0, 1) by inverse transform sampling."""
+    """Return the outcome at a point of [0, 1) by inverse transform sampling."""
     for action, probability in outcomes:
         point -= probability
         if point < 0:
@@ -322,11 +226,7 @@ def _sample_chance(outcomes: Sequence[tuple[int, float]], point: float) -> int:
 
 def _pgx_cases() -> list[Case]:
     """Pgx's card and tile games that need no download."""
-    notes = {
-        "leduc_holdem": "6 cards",
-        "kuhn_poker": "3 cards",
-        "sparrow_mahjong": "44 tiles",
-    }
+    notes = {"leduc_holdem": "6 cards", "kuhn_poker": "3 cards", "sparrow_mahjong": "44 tiles"}
     return [
         Case(
             name=game,
@@ -342,7 +242,7 @@ def _pgx_cases() -> list[Case]:
 
 
 def _build_pgx(game: str, batch: int) -> Play:
-    """Compiles a loop of batched random play with automatic resets, for the CPU.
+    """Compile a loop of batched random play with automatic resets, for the CPU.
 
     The compiled loop carries the whole state, observation and mask of the agents to act included, so each
     step makes all of it. One uniform number for each game picks the move, which is cheaper than a categorical
@@ -369,20 +269,10 @@ def _build_pgx(game: str, batch: int) -> Play:
 
 
 def _play_pgx(advance_many: Any, carry: Any, batch: int, wait: Callable[[Any], Any], seconds: float) -> int:
-    """Calls the compiled loop again and again, and waits for each result.
+    """Call the compiled loop again and again, and `wait` for each result.
 
     With `auto_reset` every batched step is one decision in every game: the step that ends a game returns the
-    next one's beginning.
-
-    Args:
-        advance_many: The compiled loop.
-        carry: The state of all games, and a random key.
-        batch: The number of games.
-        wait: `jax.block_until_ready`.
-        seconds: How long to play.
-
-    Returns:
-        The number of decisions.
+    next one's beginning. `carry` is the state of all games, and a random key.
     """
     deadline = time.perf_counter() + seconds
     calls = 0

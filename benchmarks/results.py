@@ -1,23 +1,22 @@
-"""Results of a throughput benchmark: the rows, and functions that store, print and plot them.
-
-`rich` formats the table and `matplotlib` plots the chart; both are optional.
-"""
+"""Results of a throughput benchmark: the rows, and functions that store, print and plot them."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import importlib.metadata
-import json
 import os
 import platform
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from millebornes_env._util.files import new_figure, replacing, save_picture
+from rich.console import JustifyMethod
+from rich.table import Table
+from rich.text import Text
+
+from millebornes_env._util.files import new_figure, save_picture, write_json_atomically
+from millebornes_env.cli.console import table_console
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,12 +73,7 @@ Row = Measurement | Skipped
 
 
 def environment_info() -> dict[str, str | int | None]:
-    """Describes the machine and the software that a measurement depends on.
-
-    Returns:
-        The versions of Python, NumPy, Numba, Gymnasium and PettingZoo (None where one is not installed), the
-        model of the processor, its number of cores, how many of them this process may use, and the platform.
-    """
+    """Describe what a measurement depends on: processor, usable cores, platform and versions of libraries."""
     info: dict[str, str | int | None] = {
         "python": platform.python_version(),
         "platform": platform.platform(),
@@ -87,56 +81,22 @@ def environment_info() -> dict[str, str | int | None]:
         "cores": os.cpu_count(),
         "usable_cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
     }
-    for package in ("numpy", "numba", "gymnasium", "pettingzoo"):
-        try:
-            info[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            info[package] = None
-    return info
+    packages = ("numpy", "numba", "gymnasium", "pettingzoo")
+    return info | {package: importlib.metadata.version(package) for package in packages}
 
 
-def save_results(path: Path | str, rows: Sequence[Row], info: Mapping[str, object]) -> None:
-    """Stores the rows as JSON, atomically.
-
-    Args:
-        path: The file to write; its folder is made if it is missing.
-        rows: The measurements and skipped environments.
-        info: The result of `environment_info`, and further JSON values.
-    """
+def save_results(path: Path, rows: Sequence[Row], info: Mapping[str, object]) -> None:
+    """Store the rows, and `info`: the result of `environment_info` and further JSON values."""
     content = {
         "environment": dict(info),
         "measurements": [asdict(row) for row in rows if isinstance(row, Measurement)],
         "skipped": [asdict(row) for row in rows if isinstance(row, Skipped)],
     }
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    with replacing(Path(path)) as draft:
-        draft.write_text(text, encoding="utf-8")
-
-
-def load_results(path: Path | str) -> tuple[list[Row], dict[str, Any]]:
-    """Reads the output of `save_results`.
-
-    Args:
-        path: The file to read.
-
-    Returns:
-        The rows, all measurements before all skipped ones, and the information on the environment.
-    """
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
-    rows: list[Row] = [Measurement(**row) for row in content["measurements"]]
-    rows += [Skipped(**row) for row in content["skipped"]]
-    return rows, content["environment"]
+    write_json_atomically(path, content)
 
 
 def format_rate(rate: float) -> str:
-    """Formats a rate.
-
-    Args:
-        rate: Steps per second.
-
-    Returns:
-        For example `8.2 M/s`, `113 k/s` or `640 /s`.
-    """
+    """Return a number of steps per second as text, for example `8.2 M/s`, `113 k/s` or `640 /s`."""
     for scale, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if rate >= 0.9995 * scale:
             value = rate / scale
@@ -145,21 +105,20 @@ def format_rate(rate: float) -> str:
 
 
 def print_table(rows: Sequence[Row]) -> None:
-    """Prints the rows, the fastest first and the skipped ones last, with `rich` where it is installed.
-
-    Args:
-        rows: What was measured and what was skipped.
-    """
-    lines = [_cells(row) for row in _fastest_first(rows)]
-    lines += [_cells(row) for row in rows if isinstance(row, Skipped)]
-    try:
-        _print_rich(lines)
-    except ImportError:
-        _print_plain(lines)
+    """Print the rows, the fastest first and the skipped ones last."""
+    table = Table(header_style="bold")
+    for heading in HEADER:
+        justify: JustifyMethod = "right" if heading in {"batch", "steps/s"} else "left"
+        table.add_column(heading, justify=justify, no_wrap=heading != "note")
+    lines: list[Row] = [*_fastest_first(rows), *(row for row in rows if isinstance(row, Skipped))]
+    for row in lines:
+        style = "bold" if row.library == OUR_LIBRARY else "dim" if isinstance(row, Skipped) else ""
+        table.add_row(*(Text(cell) for cell in _cells(row)), style=style)  # a note may hold [brackets]
+    table_console(PIPED_WIDTH).print(table)
 
 
 def save_bar_chart(
-    path: Path | str, rows: Sequence[Row], *, title: str = "Random legal play: agent steps per second"
+    path: Path, rows: Sequence[Row], *, title: str = "Random legal play: agent steps per second"
 ) -> str:
     """Draw the measurements as horizontal bars, the fastest on top and ours highlighted.
 
@@ -179,17 +138,10 @@ def save_bar_chart(
     measurements = _fastest_first(rows)
     if not measurements:
         raise ValueError("there is no measurement to draw")
-    return save_picture(Path(path), lambda: _bar_chart(measurements, title))
-
-
-def _bar_chart(measurements: Sequence[Measurement], title: str) -> Figure:
-    figure = new_figure(10.5, 1.4 + BAR_HEIGHT * len(measurements), layout="constrained")
-    _draw_bars(figure.add_subplot(), measurements, title)
-    return figure
+    return save_picture(path, lambda: _bar_chart(measurements, title))
 
 
 def _cpu_model() -> str:
-    """Names the processor."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith("model name"):
@@ -198,59 +150,33 @@ def _cpu_model() -> str:
 
 
 def _fastest_first(rows: Sequence[Row]) -> list[Measurement]:
-    """Returns the measurements among the rows, fastest first."""
+    """Return the measurements among the rows, the fastest first."""
     measurements = [row for row in rows if isinstance(row, Measurement)]
     return sorted(measurements, key=lambda row: row.agent_steps_per_second, reverse=True)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    """One line of the table, in the order of `HEADER`."""
+    """Return one line of the table, in the order of `HEADER`."""
     if isinstance(row, Skipped):
         return (row.name, row.library, "", "", "skipped", row.reason)
     rate = format_rate(row.agent_steps_per_second)
     return (row.name, row.library, row.version, str(row.batch), rate, row.note)
 
 
-def _print_rich(lines: Sequence[tuple[str, ...]]) -> None:
-    """Prints the table with `rich`; raises ImportError where that is missing."""
-    console_module = importlib.import_module("rich.console")
-    table = importlib.import_module("rich.table").Table(header_style="bold")
-    text = importlib.import_module("rich.text").Text
-    for heading in HEADER:
-        short = heading != "note"
-        justify = "right" if heading in {"batch", "steps/s"} else "left"
-        table.add_column(heading, justify=justify, no_wrap=short)
-    for line in lines:
-        style = "bold" if line[1] == OUR_LIBRARY else "dim" if line[4] == "skipped" else ""
-        table.add_row(*(text(cell) for cell in line), style=style)  # Text: a note may hold [brackets]
-    console_module.Console(width=None if sys.stdout.isatty() else PIPED_WIDTH).print(table)
-
-
-def _print_plain(lines: Sequence[tuple[str, ...]]) -> None:
-    """Prints the table as plain text."""
-    widths = [max(map(len, column)) for column in zip(HEADER, *lines, strict=True)]
-    for line in (HEADER, tuple("-" * width for width in widths), *lines):
-        cells = (
-            cell.rjust(width) if heading in {"batch", "steps/s"} else cell.ljust(width)
-            for heading, cell, width in zip(HEADER, line, widths, strict=True)
-        )
-        print("  ".join(cells).rstrip())
-
-
-def _draw_bars(axes: Any, measurements: Sequence[Measurement], title: str) -> None:
-    """Fills a matplotlib axes with one labelled bar for each measurement, the first on top."""
+def _bar_chart(measurements: Sequence[Measurement], title: str) -> Figure:
+    """Draw one labelled bar for each measurement, the first on top."""
+    figure = new_figure(10.5, 1.4 + BAR_HEIGHT * len(measurements), layout="constrained")
+    axes = figure.add_subplot()
     rates = [row.agent_steps_per_second for row in measurements]
     ours = [row.library == OUR_LIBRARY for row in measurements]
     colours = [OUR_COLOUR if own else OTHER_COLOUR for own in ours]
     bars = axes.barh(range(len(rates)), rates, color=colours, height=0.72)
-    for label, own in zip(
-        axes.bar_label(bars, labels=[format_rate(rate) for rate in rates], padding=5), ours, strict=True
-    ):
-        label.set_fontweight("bold" if own else "normal")
     alone = len({row.library for row in measurements}) == 1
     axes.set_yticks(range(len(rates)), [row.name if alone else _bar_name(row) for row in measurements])
-    for label, own in zip(axes.get_yticklabels(), ours, strict=True):
-        label.set_fontweight("bold" if own else "normal")
+    figures = axes.bar_label(bars, labels=[format_rate(rate) for rate in rates], padding=5)
+    for labels in (figures, axes.get_yticklabels()):
+        for label, own in zip(labels, ours, strict=True):
+            label.set_fontweight("bold" if own else "normal")
     axes.set_ylim(len(rates) - 0.4, -0.6)
     if alone:
         axes.set_xlim(0, max(rates) * 1.15)
@@ -264,6 +190,7 @@ def _draw_bars(axes: Any, measurements: Sequence[Measurement], title: str) -> No
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
+    return figure
 
 
 def _bar_name(row: Measurement) -> str:

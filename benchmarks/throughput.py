@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ import numpy as np
 import tyro
 from tqdm import tqdm
 
-from benchmarks.others import Case, Play, all_cases, one_core
+from benchmarks.others import Case, Play, all_cases, one_core, play_aec
 from benchmarks.results import (
     OUR_LIBRARY,
     Measurement,
@@ -99,6 +100,20 @@ class Setting:
     seconds: list[float] = field(default_factory=list)
 
 
+def repeated(once: Callable[[], object], calls: int = 500, batch: int = 1) -> Play:
+    """Return a function that plays `batch` decisions at a time, with `calls` between looks at the clock."""
+
+    def play(seconds: float) -> int:
+        decisions, end = 0, time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            for _ in range(calls):
+                once()
+            decisions += calls * batch
+        return decisions
+
+    return play
+
+
 def vector_case(batch: int, threads: int, players: int, name: str = "", **options: Any) -> Case:
     """Build the vector environment with a batch size and thread count; `options` go to `vector_env`."""
 
@@ -106,47 +121,20 @@ def vector_case(batch: int, threads: int, players: int, name: str = "", **option
         env = vector_env(batch, players=players, seed=1, num_threads=threads, **options)
         env.reset()
         actions = np.zeros(batch, np.int64)
-        calls = max(1, 20_000 // batch)  # between two looks at the clock
 
-        def play(seconds: float) -> int:
-            decisions, end = 0, time.perf_counter() + seconds
-            while time.perf_counter() < end:
-                for _ in range(calls):
-                    env.sample_actions(actions)
-                    env.step(actions)
-                decisions += calls * batch
-            return decisions
+        def once() -> None:
+            env.sample_actions(actions)
+            env.step(actions)
 
-        return play
+        return repeated(once, max(1, 20_000 // batch), batch)
 
     name = name or VECTOR_NAME.format(threads=threads, s="" if threads == 1 else "s")
     return Case(name, OUR_LIBRARY, (), build, batch)
 
 
 def aec_case(name: str, make: Callable[[], Any]) -> Case:
-    """Build the AEC environment with PettingZoo's documented loop, sampling from the mask."""
-
-    def build() -> Play:
-        env = make()
-        random = np.random.default_rng(1)
-        env.reset(seed=1)
-
-        def play(seconds: float) -> int:
-            decisions, end = 0, time.perf_counter() + seconds
-            while time.perf_counter() < end:
-                for _ in range(500):
-                    observation, _, termination, truncation, _ = env.last()
-                    if observation is None or termination or truncation:
-                        env.reset()
-                        continue
-                    legal = observation["action_mask"].nonzero()[0]
-                    env.step(legal[int(random.random() * len(legal))])
-                    decisions += 1
-            return decisions
-
-        return play
-
-    return Case(name, OUR_LIBRARY, (), build)
+    """Build an AEC environment, played with PettingZoo's documented loop as those of PettingZoo are."""
+    return Case(name, OUR_LIBRARY, (), lambda: partial(play_aec, make()))
 
 
 def gymnasium_case(opponent: str) -> Case:
@@ -157,18 +145,13 @@ def gymnasium_case(opponent: str) -> Case:
         random = np.random.default_rng(1)
         mask = env.reset(seed=1)[1]["action_mask"]
 
-        def play(seconds: float) -> int:
+        def once() -> None:
             nonlocal mask
-            decisions, end = 0, time.perf_counter() + seconds
-            while time.perf_counter() < end:
-                for _ in range(500):
-                    legal = mask.nonzero()[0]
-                    _, _, is_over, _, info = env.step(legal[int(random.random() * len(legal))])
-                    mask = (env.reset()[1] if is_over else info)["action_mask"]
-                decisions += 500
-            return decisions
+            legal = mask.nonzero()[0]
+            _, _, is_over, _, info = env.step(legal[int(random.random() * len(legal))])
+            mask = (env.reset()[1] if is_over else info)["action_mask"]
 
-        return play
+        return repeated(once)
 
     return Case(f"Gymnasium, against {opponent}", OUR_LIBRARY, (), build)
 
@@ -181,16 +164,7 @@ def agent_case(name: str, players: int) -> Case:
         observations, _ = env.reset()
         agent = agents.load(name, env)
         row, mask = observations["observation"][0], observations["action_mask"][0]
-
-        def play(seconds: float) -> int:
-            decisions, end = 0, time.perf_counter() + seconds
-            while time.perf_counter() < end:
-                for _ in range(500):
-                    agent.act(row, mask)
-                decisions += 500
-            return decisions
-
-        return play
+        return repeated(lambda: agent.act(row, mask))
 
     return Case(f"{name}.act, one row", OUR_LIBRARY, (), build)
 
@@ -269,45 +243,30 @@ def to_row(setting: Setting) -> Measurement:
     )
 
 
-def paired_ratio(
-    settings: list[Setting], faster: Callable[[Case], bool], slower: Callable[[Case], bool]
-) -> float:
-    """`ratio_of` the first settings whose cases are like that."""
-    over = next(setting for setting in settings if faster(setting.case))
-    under = next(setting for setting in settings if slower(setting.case))
-    return ratio_of(over, under)
-
-
 def ratio_of(over: Setting, under: Setting) -> float:
     """Return the median over rounds of the ratio of two settings' rates in the same round."""
     return statistics.median(a / b for a, b in zip(over.rates, under.rates, strict=True))
 
 
 def ratios(settings: list[Setting]) -> dict[str, float]:
-    """Return the reported ratios of the measured settings."""
+    """Return the reported ratios of the measured settings, without those of libraries that are missing."""
 
-    def ours(batch: int, threads: int) -> Callable[[Case], bool]:
-        name = VECTOR_NAME.format(threads=threads, s="" if threads == 1 else "s")
-        return lambda case: case.name == name and case.batch == batch
+    def find(name: str, library: str = OUR_LIBRARY, batch: int | None = None) -> Setting | None:
+        for setting in settings:
+            case = setting.case
+            if case.library == library and case.name.startswith(name) and batch in (None, case.batch):
+                return setting
+        return None
 
-    def theirs(library: str, name: str) -> Callable[[Case], bool]:
-        return lambda case: case.library == library and case.name.startswith(name)
-
-    def named(name: str) -> Callable[[Case], bool]:
-        return lambda case: case.name == name
-
+    one, two = (find(VECTOR_NAME.format(threads=count, s=""), batch=4096) for count in (1, 2))
     wanted = {
-        "2 threads / 1 thread, batch 4096": (ours(4096, 2), ours(4096, 1)),
-        "without history / with history, batch 4096": (ours(4096, 1), named(HISTORY_NAME)),
-        "variants-v1:train / parker with rules shown, batch 4096": (named(MIXED_NAME), named(RULES_NAME)),
+        "2 threads / 1 thread, batch 4096": (two, one),
+        "without history / with history, batch 4096": (one, find(HISTORY_NAME)),
+        "variants-v1:train / parker with rules shown, batch 4096": (find(MIXED_NAME), find(RULES_NAME)),
     }
     for library, name in (("PettingZoo", "hanabi"), ("PettingZoo", "leduc"), ("RLCard", "uno")):
-        wanted[f"batch 4096 on 1 thread / {library} {name}"] = (ours(4096, 1), theirs(library, name))
-    result: dict[str, float] = {}
-    for label, (over, under) in wanted.items():
-        with contextlib.suppress(StopIteration):
-            result[label] = paired_ratio(settings, over, under)
-    return result
+        wanted[f"batch 4096 on 1 thread / {library} {name}"] = (one, find(name, library))
+    return {label: ratio_of(over, under) for label, (over, under) in wanted.items() if over and under}
 
 
 @contextlib.contextmanager
@@ -339,13 +298,9 @@ def recording_rate() -> dict[str, float]:
     """Return the rounds that `record greedy random` plays and writes in a second of one core."""
     with tempfile.TemporaryDirectory() as folder, one_core():
         recording = Recording(agents=("greedy", "random"), rounds_per_file=ROUNDS_TO_RECORD)
-        began = 0.0
-        for rounds in (
-            ROUNDS_TO_RECORD,
-            2 * ROUNDS_TO_RECORD,
-        ):  # the first file also loads all that is needed
-            began = time.perf_counter()
-            record(Path(folder) / "recording", recording, rounds)
+        record(Path(folder) / "recording", recording, ROUNDS_TO_RECORD)  # loads all that is needed
+        began = time.perf_counter()
+        record(Path(folder) / "recording", recording, 2 * ROUNDS_TO_RECORD)
         return {"recorded rounds/s": ROUNDS_TO_RECORD / (time.perf_counter() - began)}
 
 
