@@ -1,6 +1,7 @@
 """Checks of the arguments of agents, made on entry because compiled code does not check them.
 
-Valid arrays are not copied; all checks together take two or three microseconds.
+Valid arrays are not copied; all checks together take two or three microseconds. `name` is always the name of
+the agent, for messages.
 """
 
 from __future__ import annotations
@@ -24,10 +25,7 @@ _INT64: Final = np.dtype(np.int64)
 def checked_rows(name: str, observations: Any, size: int) -> Observations:
     """Return the observations as int8[N, size], C-contiguous and writeable, as compiled code needs them.
 
-    Args:
-        name: name of the agent.
-        observations: int8[N, size]; lists and arrays of other types are accepted if they hold whole numbers.
-        size: size of an observation at the agent's table.
+    Lists and arrays of other types are accepted if they hold whole numbers.
 
     Raises:
         AgentError: the observations have another shape, or are not whole numbers from -128 to 127.
@@ -68,13 +66,7 @@ def _as_int8(name: str, observations: Any) -> Observations:
 
 
 def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> None:
-    """Raise if the masks do not match the observations.
-
-    Args:
-        name: name of the agent.
-        action_masks: int8[N, A].
-        rows: N.
-        num_actions: A, number of actions at the agent's table.
+    """Raise if the masks are not int8[rows, num_actions], a row for each observation.
 
     Raises:
         AgentError: the masks have another shape, or are neither whole numbers nor booleans.
@@ -96,12 +88,7 @@ def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> No
 
 
 def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
-    """Return the slot ids as int64[N]; by default the row numbers.
-
-    Args:
-        name: name of the agent.
-        slot_ids: int64[N] or None. Rows with the same slot share its memory, in row order.
-        rows: N.
+    """Return the slot ids as int64[rows]; None stands for the row numbers.
 
     Raises:
         AgentError: the ids have another shape, are not whole numbers, or are negative or too large.
@@ -136,13 +123,7 @@ def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
 
 
 def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArray[np.int32]:
-    """Return the seats as int32[N].
-
-    Args:
-        name: name of the agent.
-        seats: int32[N].
-        games: N.
-        players: number of seats at the table.
+    """Return the seats as int32[games].
 
     Raises:
         AgentError: the seats have another shape, are not whole numbers, or do not exist at the table.
@@ -165,12 +146,7 @@ def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArra
 
 
 def check_ranges(name: str, table: Table, rows: Observations) -> None:
-    """Raise if a row has numbers out of range for this table; their consistency is not checked.
-
-    Args:
-        name: name of the agent.
-        table: the table of the observations.
-        rows: int8[N, D], of the right shape.
+    """Raise if a row of int8[N, D] has numbers out of range for this table; their consistency is not checked.
 
     Raises:
         AgentError: a row is out of range.
@@ -182,15 +158,7 @@ def check_ranges(name: str, table: Table, rows: Observations) -> None:
 
 
 def row_error(name: str, table: Table, rows: Observations, number: int, fault: int) -> AgentError:
-    """Build the error for a row that is impossible at this table.
-
-    Args:
-        name: name of the agent.
-        table: the table that the observations should come from.
-        rows: int8[N, D].
-        number: index of the row.
-        fault: number of the row's fault (`agents.decoder`).
-    """
+    """Build the error for the row of this number, impossible at the table by this fault (`decoder`)."""
     if fault == CHOSE_NOTHING:
         return AgentError(
             f"{name!r} chose a negative action for observations[{number}], which has legal actions: its "

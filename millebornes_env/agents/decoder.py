@@ -78,13 +78,7 @@ class ObservationDecoder(Protocol):
     ) -> tuple[int, int]:
         """Return the index of the first row that is impossible for an acting seat, and its fault; else -1, 0.
 
-        Compiled.
-
-        Args:
-            rows: int8[N, D].
-            starts: section starts of the table's observations.
-            bounds: int8[2, D].
-            rules: RULES[1], rules of the table.
+        Compiled; rows are int8[N, D], bounds int8[2, D], rules RULES[1].
         """
 
     def read_observation(self, row: Int8Array, starts: Any, rules: Any, state: Any, /) -> None:

@@ -31,13 +31,7 @@ def _sources_of_game(agent: Agent) -> frozenset[Path]:
 def fingerprint(agent: Agent, spec: str) -> str:
     """Return a digest of an agent's spec, its sources with those of the rulebook, and its networks.
 
-    Args:
-        agent: the loaded agent.
-        spec: the spec that it was loaded by.
-
-    Returns:
-        Sixteen hexadecimal digits. For an agent of your own, the sources are the file of its class and the
-        files next to it that it imports.
+    For an agent of your own, the sources are the file of its class and the files next to it that it imports.
     """
     module = type(agent).__module__
     files = sources_on_top(module) | sources_of_class(module) | _sources_of_game(agent)

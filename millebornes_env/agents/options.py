@@ -22,12 +22,7 @@ class Between(NamedTuple):
 
 
 def check_ranges(name: str, maker: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Raise if an option is out of its range.
-
-    Args:
-        name: name of the agent in the message.
-        maker: maker of the agent: a class or a function.
-        options: values of the options, by name.
+    """Raise if an option is out of its range; `maker`, a class or a function, declares the ranges.
 
     Raises:
         AgentError: an option is out of its range.

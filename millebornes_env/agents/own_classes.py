@@ -27,13 +27,7 @@ _MUST_TAKE: Final = "an agent's class is called with a table and a seed: def __i
 
 
 def find_class(named: ClassName) -> Callable[..., Agent] | None:
-    """Import a file or module, and return its class of the given name; see `module_of_file`.
-
-    Args:
-        named: from `split_class`.
-
-    Returns:
-        The class; None if the module does not exist.
+    """Import a file or module, and return its class of the given name; None if the module does not exist.
 
     Raises:
         AgentError: the file or class is missing, the import fails, or the class is not an agent.
@@ -62,14 +56,7 @@ def find_class(named: ClassName) -> Callable[..., Agent] | None:
 def make_own(
     spec: str, maker: Callable[..., Agent], table: Table, seed: int, options: dict[str, Any]
 ) -> Agent:
-    """Make an agent of a user's class.
-
-    Args:
-        spec: the spec of the agent, for messages.
-        maker: the class.
-        table: the table to play at.
-        seed: seed of the agent's own random numbers.
-        options: values of its options, by name.
+    """Make an agent of a user's class, named by `spec` in messages.
 
     Raises:
         AgentError: the class does not take a table, a seed and these options, or raises.

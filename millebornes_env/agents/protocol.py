@@ -83,11 +83,7 @@ class BaseAgent:
     is_compiled: bool = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Raise if an option is outside the range in its annotation (`agents.options.Between`).
-
-        Raises:
-            AgentError: an option is out of its range.
-        """
+        """Raise an AgentError if an option is outside the range in its annotation (`options.Between`)."""
         check_arguments(cls, args, kwargs)
         agent = super().__new__(cls)
         object.__setattr__(agent, "_guard", Guard(kind="agent"))  # a frozen dataclass may derive from this
@@ -130,11 +126,7 @@ def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., A
 
 
 def _is_one_row(agent: Any, observations: Any) -> bool:
-    """Return True if observations that are not an array are a flat sequence of numbers.
-
-    Raises:
-        AgentError: they are a dictionary.
-    """
+    """Return True for a flat sequence of numbers that is no array; raise an AgentError for a dictionary."""
     if isinstance(observations, Mapping):
         raise AgentError(
             f"{agent.name!r}: act takes arrays, not a dictionary: pass observations['observation'] and "
@@ -231,11 +223,7 @@ def forget(agent: Agent) -> None:
 
 
 def check_declarations(agent: Agent, name: str) -> None:
-    """Raise if members of an agent contradict each other, or have names from an earlier version.
-
-    Args:
-        agent: an agent with a method `act`.
-        name: name of the agent in the message.
+    """Raise if members of an agent with a method `act` contradict each other, or are of an earlier version.
 
     Raises:
         AgentError: a member is wrong; the message says how to declare it.
@@ -353,18 +341,12 @@ def _as_actions(method: str, agent: Agent | StateAgent, returned: Any, count: in
 
 
 def ask_in(env: GamesInPlay, agent: Agent, observations: dict[str, npt.NDArray[Any]]) -> Actions:
-    """Return the actions of an agent for the acting seats of an environment; see `ask`.
+    """Return the actions of an agent, int64[N], for the acting seats of an environment; see `ask`.
 
     Args:
         env: the environment.
         agent: any agent.
         observations: observations from the environment's last step or reset.
-
-    Returns:
-        int64[N].
-
-    Raises:
-        AgentError: as in `ask`.
     """
     slot_ids = np.arange(env.num_envs) * env.players + env.agent_selection
     rows, masks = observations["observation"], observations["action_mask"]
@@ -372,14 +354,9 @@ def ask_in(env: GamesInPlay, agent: Agent, observations: dict[str, npt.NDArray[A
 
 
 def fill_no_ops(action_masks: Any, actions: Actions, ended: npt.NDArray[np.bool_]) -> None:
-    """Fill in a no-op for finished rounds: any legal action, else SKIP.
+    """Fill in a no-op for finished rounds (`ended`, bool[N]): any legal action, else SKIP.
 
     An environment with autoreset accepts any action there; in others SKIP does not change the game.
-
-    Args:
-        action_masks: int8[N, A] or None.
-        actions: int64[N], overwritten for finished rounds.
-        ended: bool[N].
     """
     actions[ended] = SKIP
     if action_masks is not None:
@@ -480,14 +457,11 @@ class Table:
 
 
 def best_legal(preference: npt.NDArray[np.int64], action_masks: Masks) -> Actions:
-    """Return the legal action with the highest preference; of equal ones the lowest.
+    """Return the legal action with the highest preference, int64[N]; of equal ones the lowest.
 
     Args:
         preference: int64[A] or int64[N, A].
-        action_masks: int8[N, A].
-
-    Returns:
-        int64[N]; SKIP for finished rounds without a legal action.
+        action_masks: int8[N, A]; SKIP is returned for rows without a legal action.
     """
     is_legal = action_masks != 0
     chosen = np.where(is_legal, preference, np.iinfo(np.int64).min).argmax(axis=1)

@@ -75,11 +75,7 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
 
 
 def names(game: str | None = None) -> tuple[str, ...]:
-    """Return the names of the registered agents.
-
-    Args:
-        game: name of a game, to list only agents that can play it; None: all.
-    """
+    """Return the names of the registered agents, or of those that can play a game."""
     return tuple(name for name, maker in AGENTS.items() if game is None or plays(maker, game))
 
 
@@ -207,11 +203,7 @@ def name_of(spec: Spec) -> str:
 
 
 def _checked(agent: Agent, table: Table) -> Agent:
-    """Check an existing agent, and return it.
-
-    Raises:
-        AgentError: the object is not an agent, or was made for another table.
-    """
+    """Return an existing agent if it is one, and was made for this table."""
     try:
         has_name, can_act = isinstance(agent.name, str), callable(agent.act)
     except Exception:  # a missing member, or a property that raises
@@ -252,12 +244,7 @@ def _with_rollout_agent(
 
 
 def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
-    """Make the agent named by the option `rollout` of `search`; see `load`.
-
-    Args:
-        text: spec as for `load`, but with `+` or `;` between its options.
-        table: the table to play at.
-        seed: seed of the agent's own random numbers.
+    """Make the agent named by the option `rollout` of `search`, with `+` or `;` between its options.
 
     Raises:
         AgentError: the agent is not compiled; the agent or option does not exist; or the policy is not

@@ -61,12 +61,9 @@ def is_path(text: str) -> bool:
 
 
 def split_class(spec: str) -> ClassName | None:
-    """Split a spec into the file or module, the class and its options.
+    """Split a spec into the file or module, the class and its options; None: it names no class, or a folder.
 
     A path may have any name, so the first existing file is used.
-
-    Returns:
-        The parts; None: the spec names no class, or an existing folder.
     """
     if is_folder(spec):
         return None
@@ -119,15 +116,10 @@ def _is_mode(part: str) -> bool:
 
 
 def options_of(spec: str, maker: Callable[..., Any], text: str) -> dict[str, Any]:
-    """Parse the options of an agent, with the types of their defaults and within their ranges.
-
-    Args:
-        spec: the whole spec, for messages.
-        maker: maker of the agent.
-        text: the text after the colon.
+    """Parse the options in `text`, with the types of their defaults and within their ranges.
 
     Raises:
-        AgentError: an option is unknown, is given twice, or has an invalid value.
+        AgentError: an option of the `spec` is unknown, is given twice, or has an invalid value.
     """
     known = defaults_of(maker)
     options: dict[str, Any] = {}
@@ -199,9 +191,7 @@ def _value(text: str, default: Any, equals: str) -> Any:
 def rollout_spec(rollout: str) -> str:
     """Convert the spec of a rollout agent to one for `agents.load`, with commas between its options.
 
-    Args:
-        rollout: spec with options separated by any of ROLLOUT_SEPARATORS. In the path of a folder these are
-            ordinary characters, except before `mode=` and `folder=`.
+    In the path of a folder ROLLOUT_SEPARATORS are ordinary characters, except before `mode=` and `folder=`.
     """
     name, colon, rest = rollout.partition(":")
     if is_folder(rest) or is_folder(rollout):

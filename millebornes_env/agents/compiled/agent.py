@@ -105,11 +105,9 @@ _ADDRESSES: dict[tuple[Choose, ModuleType], int] = {}
 
 @rule
 def forget_other_sheet(memory: Int16Array, code: int) -> None:
-    """Clear a memory if it is of a game with another rule sheet: its clock may have shown less.
+    """Clear a memory, int16[MEMORY], of a game with another rule sheet: its clock may have shown less.
 
-    Args:
-        memory: int16[MEMORY].
-        code: a number for the sheet, 0 to 32,767; always 0 where all games have the same.
+    The code of the sheet is from 0 to 32,767, and always 0 where all games have the same.
     """
     if code != int(memory[_SHEET]):
         memory[:] = 0
@@ -141,13 +139,12 @@ def decide(
 
     Args:
         decoder: the observation decoder of the game (`decoder_of`).
-        choose: address of the agent's function.
+        choose: address of the agent's function; the remaining arguments are those of `Choose`.
         state: the game.
         rules: rules of the table.
         seat: the acting seat.
-        memory: int16[MEMORY], memory of that seat; its values for a round are cleared at the first decision
-            of a round.
-        options: int64[MAX_OPTIONS], options of the agent.
+        memory: int16[MEMORY]; its values for a round are cleared at the first decision of a round.
+        options: int64[MAX_OPTIONS].
         draw: a random number for this decision.
     """
     taken = decisions_taken(decoder, state, memory)
@@ -207,17 +204,9 @@ def _choose_each(rulebook: Rulebook, decoder: Any) -> Callable[..., None]:
         draws: Int64Array,
         actions: Int64Array,
     ) -> None:
-        """Choose the action of one seat in each game.
+        """Choose the action of one seat, of int32[N], in each game, with a random number of int64[N].
 
-        Args:
-            choose: address of the agent's function.
-            states: STATE[N], the games.
-            rules: rules of the table.
-            seats: int32[N], the acting seats.
-            memories: int16[N, MEMORY], memory of that seat.
-            options: int64[MAX_OPTIONS], options of the agent.
-            draws: int64[N], a random number for each game.
-            actions: int64[N], overwritten.
+        `choose` is the address of the agent's function, `memories` int16[N, MEMORY]; actions are overwritten.
         """
         for game in range(len(states)):
             seat, draw = int(seats[game]), int(draws[game])
@@ -302,12 +291,7 @@ def address_to(choose: Choose, rulebook: Any, rules: Any) -> int:
 
     Numba determines the type of a function argument at every call of a kernel, which takes fifty times as
     long as a step of one game; an address is an int. Kernels that take addresses are also compiled only once
-    for all agents.
-
-    Args:
-        choose: the function of an agent.
-        rulebook: rulebook of its game.
-        rules: rules of any table; only their type matters.
+    for all agents. Of the rules, any of the game, only the type matters.
     """
     address = address_of(kernel(choose), *_examples(rulebook, rules))
     _ADDRESSES[choose, rulebook] = address
@@ -324,11 +308,7 @@ def with_rows(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
 
 
 def legal_by_masks(agent: CompiledAgent, action_masks: Masks | None) -> npt.NDArray[np.bool_]:
-    """Return the legal actions by the masks, bool[N, A], for a game without a decoder.
-
-    Raises:
-        AgentError: the masks are missing.
-    """
+    """Return the legal actions by the masks, bool[N, A]; raise an AgentError if there are none."""
     if action_masks is None:
         raise AgentError(
             f"{agent.name!r} needs action_masks in the game {agent.table.game!r}, which has no decoder"
@@ -461,9 +441,8 @@ class CompiledAgent(BaseAgent):
             observations: int8[N, D].
             action_masks: int8[N, A] or None; used only for finished rounds, because compiled agents know the
                 rules.
-            slot_ids: int64[N], one number from 0 on for each game and seat, such as `game * players + seat`,
-                which identifies its memory; None: the row numbers. Rows with the same slot share its memory,
-                in row order.
+            slot_ids: int64[N], see `BaseAgent.has_memory`; None: the row numbers. Rows with the same slot
+                share its memory, in row order.
 
         Raises:
             AgentError: an argument has the wrong shape or type; or a row is not a valid observation of an
@@ -519,12 +498,7 @@ class CompiledAgent(BaseAgent):
     def _act_without_decoder(
         self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]
     ) -> Actions:
-        """Choose actions in a game without a decoder; subclasses that can do so override this.
-
-        Args:
-            rows: int8[N, D].
-            action_masks: int8[N, A] or None.
-            key: key of the random numbers of this call.
+        """Choose actions in a game without a decoder, with random numbers of this key; some subclasses can.
 
         Raises:
             OptionError: the game has no hook `agents.decoder`.

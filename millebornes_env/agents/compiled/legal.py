@@ -12,14 +12,9 @@ Int16Array = npt.NDArray[np.int16]
 
 @rule
 def list_legal(mask: npt.NDArray[np.int8], actions: Int16Array) -> int:
-    """List the actions that a mask allows, the lowest first.
+    """List the actions that a mask, int8[A], allows, the lowest first, and return their number.
 
-    Args:
-        mask: int8[A], as the rulebook's `write_mask` writes it.
-        actions: int16[A + 1 or more], overwritten.
-
-    Returns:
-        Number of actions.
+    `actions` is int16[A + 1 or more], overwritten.
     """
     count = 0
     for action in range(len(mask)):  # branch-free: a branch would be unpredictable

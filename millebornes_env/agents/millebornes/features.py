@@ -38,14 +38,7 @@ def num_features(rules: RulesRecord, spec: ObservationSpec) -> int:
 
 @rule
 def write_features(rules: RulesRecord, spec: ObservationSpec, row: Int8Array, size: int) -> None:
-    """Write them.
-
-    Args:
-        rules: the table's.
-        spec: what the observation shows.
-        row: int8[size + num_features], the observation in front; the rest is overwritten.
-        size: numbers of the observation.
-    """
+    """Write the features behind an observation of this size, int8[size + num_features]."""
     shape = row_shape_of(rules, spec)
     target, km = start_of(OFFSETS.target, shape), start_of(OFFSETS.km, shape)
     hand, draw_pile = start_of(OFFSETS.hand, shape), start_of(OFFSETS.draw_pile, shape)

@@ -68,10 +68,6 @@ Starts = BySection[int]
 def starts_of(table: Table, *, counts_unseen: bool = True) -> Starts:
     """Return the start of each section, or NOT_SHOWN.
 
-    Args:
-        table: whose observations are read.
-        counts_unseen: whether the agent asks which cards are unseen; most do.
-
     Raises:
         AgentError: the observations do not show what is unseen, and the agent counts on it.
     """
@@ -144,15 +140,9 @@ NO_CHOICE: Final = 9
 
 @rule
 def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: RulesRecord) -> int:
-    """Why the table cannot show such a row to a seat that is to decide, or NO_FAULT.
+    """Why the table cannot show such a row, int8[D], to a seat that is to decide, or NO_FAULT.
 
     A row of a round that is over is none to decide about, and no fault.
-
-    Args:
-        row: int8[D], any bytes.
-        starts: of the sections of the table's observations.
-        bounds: int8[2, D], by `bounds_of`.
-        rules: the table's.
     """
     if not is_in_range(row, bounds):
         return OUT_OF_RANGE
@@ -284,12 +274,6 @@ def read_observation(row: Int8Array, starts: Starts, rules: RulesRecord, state: 
 
     What nobody can see stays empty: other hands, the deck. What an observation does not tell is left out:
     covered cards of the tableaux (but 200s and safeties), the dealer, who attacked. Scores are in 50s.
-
-    Args:
-        row: int8[D], the observation.
-        starts: of its sections.
-        rules: the table's.
-        state: overwritten.
     """
     read_rules(row, starts, rules)
     for card in range(NUM_CARD_TYPES):

@@ -117,13 +117,10 @@ class PolicyAgent(CompiledAgent):
 
     @alone
     def inputs(self, observations: Observations) -> Float32Array:
-        """Return the network's inputs, which may differ from the environment's observations.
+        """Return the network's inputs, float32[N, num_inputs], which may be other than the observations.
 
         Args:
             observations: int8[N, D], from an environment with the agent's table.
-
-        Returns:
-            float32[N, num_inputs], for `logits` and `values`.
 
         Raises:
             AgentError: the observations have another shape, or numbers out of range for the table.
@@ -188,11 +185,7 @@ class PolicyAgent(CompiledAgent):
         return probs
 
     def _checked_masks(self, action_masks: Any, rows: int) -> Masks:
-        """Return masks of any width, each row of which allows an action of the network.
-
-        Raises:
-            AgentError: the masks are invalid, or a row allows no such action.
-        """
+        """Return masks of any width; raise an AgentError if a row allows no action of the network."""
         try:
             masks: Masks = np.array(action_masks, subok=False)
         except Exception:  # ragged rows, or an error in a user's `__array__`
@@ -204,30 +197,18 @@ class PolicyAgent(CompiledAgent):
         return masks
 
     def logits(self, inputs: npt.NDArray[Any]) -> Float32Array:
-        """Return the network's output for each action before masking, computed with NumPy.
-
-        Args:
-            inputs: [N, num_inputs], from the method `inputs`.
-
-        Returns:
-            float32[N, A].
+        """Return the network's output for each action before masking, float32[N, A], computed with NumPy.
 
         Raises:
-            AgentError: the inputs have another shape, or are not finite numbers.
+            AgentError: the inputs, [N, num_inputs], have another shape, or are not finite numbers.
         """
         return self._outputs(inputs)[:, : self.description["num_actions"]]
 
     def values(self, inputs: npt.NDArray[Any]) -> Float32Array:
-        """Return the values of positions for the acting seats, in the unit `value`, computed with NumPy.
-
-        Args:
-            inputs: [N, num_inputs], as for `logits`.
-
-        Returns:
-            float32[N].
+        """Return the values of positions for the acting seats, float32[N], in the unit `value`.
 
         Raises:
-            AgentError: the network has no value output, or the inputs are invalid.
+            AgentError: the network has no value output, or the inputs are invalid (as for `logits`).
         """
         if self.value is None:
             raise AgentError(

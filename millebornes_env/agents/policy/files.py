@@ -138,12 +138,7 @@ def _checked_game(description: dict[str, Any], table: Table, folder: Path) -> st
 
 
 def _check_size_of_table(table: Table, input_spec: InputSpec, folder: Path) -> None:
-    """Raise if a table exceeds the limits of compiled networks.
-
-    Raises:
-        AgentError: the table has too many inputs or actions; or the policy uses features, and the game has
-            none.
-    """
+    """Raise an AgentError if a table exceeds the limits of compiled networks, or lacks the features."""
     if input_spec.features:
         try:
             find_game(table.game).hook("agents.features", f"the policy in {str(folder)!r}")
@@ -169,12 +164,7 @@ def _listed(labels: list[str]) -> str:
 
 
 def input_spec_of(description: dict[str, Any], folder: Path, game: str | None = None) -> InputSpec:
-    """Return the input specification of a policy.
-
-    Args:
-        description: the contents of its `policy.json`.
-        folder: its folder, for messages.
-        game: name of its game; None: as in the description.
+    """Return the input specification in the contents of a `policy.json`, for its game or the one named.
 
     Raises:
         AgentError: the description lacks a part of it.
@@ -247,14 +237,9 @@ def network_of(description: dict[str, Any], folder: Path) -> tuple[str, int, str
 def check_layers(layers: Layers, description: dict[str, Any], path: Path) -> None:
     """Raise if weights cannot be played as they were learned.
 
-    Args:
-        layers: weight and bias of each layer.
-        description: the contents of the policy's `policy.json`.
-        path: path of the weights, for messages.
-
     Raises:
-        AgentError: the shapes do not match each other or the description; weights are not finite, or so large
-            that outputs might not be finite; or there are too many layers.
+        AgentError: the shapes do not match each other or the `policy.json`; weights are not finite, or so
+            large that outputs might not be finite; or there are too many layers.
     """
     if len(layers) > MAX_LAYERS:
         raise AgentError(f"{str(path)!r} has {len(layers)} layers; policies have at most {MAX_LAYERS}")

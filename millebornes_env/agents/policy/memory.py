@@ -164,13 +164,7 @@ class MemoryAgent(BaseAgent):
     game: ClassVar[str | None] = None
 
     def __init__(self, table: Table, seed: int = 0, folder: str = "", mode: str = "best") -> None:
-        """Read a run folder.
-
-        Args:
-            table: the table to play at.
-            seed: seed of the sampled actions.
-            folder: the run folder.
-            mode: "best", or "sample" to sample from the softmax of the legal actions' logits.
+        """Read a run folder; arguments as for `PolicyAgent`.
 
         Raises:
             AgentError: the folder is missing or damaged, its network is not for this table, or the mode is
@@ -208,11 +202,7 @@ class MemoryAgent(BaseAgent):
     ) -> tuple[npt.NDArray[np.float64], Float32Array]:
         """Return the probabilities of actions, and the new memories; the agent's own slots are not used.
 
-        Args:
-            memories: float32[N, M]; 0 at the beginning of a round.
-            observations: int8[K, D].
-            action_masks: int8[K, A].
-            which: int64[N], the observation of each memory; None: they are in order.
+        Arguments as for `MemoryNetwork.advance`, and the masks, int8[K, A].
 
         Returns:
             float64[N, A], 0 where an action is illegal; and float32[N, M].
@@ -228,12 +218,7 @@ class MemoryAgent(BaseAgent):
 
     @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
-        """Choose; see `Agent.act`.
-
-        Args:
-            observations: int8[N, D].
-            action_masks: int8[N, A].
-            slot_ids: int64[N], as `BaseAgent.has_memory` says; None: the number of the row.
+        """Choose; see `Agent.act`. Masks are needed; `slot_ids` are int64[N] or None, the number of the row.
 
         Raises:
             AgentError: one of the arguments has another shape or type, or is out of range.
@@ -281,11 +266,7 @@ class MemoryAgent(BaseAgent):
 
 
 def read_network(folder: Path, description: dict[str, Any]) -> MemoryNetwork:
-    """Read the network of a run folder.
-
-    Args:
-        folder: the run folder.
-        description: its `policy.json`, checked against the table.
+    """Read the network of a run folder, whose `policy.json` was checked against the table.
 
     Raises:
         AgentError: an entry or an array is missing or has another shape.

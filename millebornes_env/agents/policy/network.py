@@ -140,7 +140,7 @@ def padded(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def network_options(
     block: Float32Array, layers: Layers, activation: str, mode: str, input_spec: InputSpec, has_value: bool
 ) -> Int64Array:
-    """Return the options of `choose_by_network` for a network.
+    """Return the options of `choose_by_network` for a network, int64[MAX_OPTIONS].
 
     Args:
         block: its weights, by `weights_block`; must be kept alive while the options are in use.
@@ -149,9 +149,6 @@ def network_options(
         mode: one of MODES.
         input_spec: its inputs.
         has_value: True if the last row of the last layer is the value of the position.
-
-    Returns:
-        int64[MAX_OPTIONS].
     """
     options = np.zeros(MAX_OPTIONS, np.int64)
     options[ADDRESS] = block.ctypes.data
@@ -235,12 +232,8 @@ def greedy_action(
 ) -> int:
     """Return the legal action with the highest logit; of equal ones the lowest.
 
-    Args:
-        actions: the legal actions, in ascending order.
-        count: number of legal actions, at least 1.
-        options: options of the network.
-        last_layer: address of the last layer.
-        units: inputs of the last layer.
+    The first `count` actions are the legal ones, in ascending order, at least one; `units` are the inputs of
+    the last layer, which lies at an address.
     """
     best = int(actions[0])
     highest = output(options, last_layer, units, best)
@@ -277,21 +270,9 @@ def sample_action(
 def network_value(
     rulebook: Rulebook, features: Features, kind: Any, state: Any, rules: Any, seat: int, options: Int64Array
 ) -> float:
-    """Return the network's value of the position for a seat, in the unit of its `policy.json`.
+    """Return the network's value of the position for a seat, in the unit of its `policy.json`, or NaN.
 
     The network was trained on acting seats; for others the value is an extrapolation.
-
-    Args:
-        rulebook: rulebook of the game.
-        features: features of the game.
-        kind: class `ObservationSpec` of the game.
-        state: the game.
-        rules: rules of the table.
-        seat: the seat whose observation is evaluated.
-        options: options of the network.
-
-    Returns:
-        The value; NaN for a network without a value output.
     """
     if int(options[HAS_VALUE]) == 0:
         return math.nan
@@ -315,20 +296,9 @@ def forward_hidden(
     options: Int64Array,
     units: Float32Array,
 ) -> int:
-    """Encode the observation of a seat, and compute all layers but the last.
+    """Encode the observation of a seat, and compute all layers but the last; return the address of that.
 
-    Args:
-        rulebook: rulebook of the game.
-        features: features of the game.
-        kind: class `ObservationSpec` of the game.
-        state: the game.
-        rules: rules of the table.
-        seat: the observing seat.
-        options: options of the network.
-        units: float32[SCRATCH_SIZE], overwritten with the inputs of the last layer, padded with zeros.
-
-    Returns:
-        The address of the last layer.
+    Its inputs, padded with zeros, are written to `units`, float32[SCRATCH_SIZE].
     """
     row = stack_array(np.int8, MAX_OBS_SIZE)
     write_inputs(rulebook, features, kind, state, rules, seat, options, row)
@@ -365,17 +335,9 @@ def write_inputs(
     options: Int64Array,
     row: Int8Array,
 ) -> None:
-    """Write the network's inputs for a seat, padded with zeros.
+    """Write the network's inputs for a seat, padded with zeros up to their `padded_width`.
 
-    Args:
-        rulebook: rulebook of the game.
-        features: features of the game.
-        kind: class `ObservationSpec` of the game.
-        state: the game.
-        rules: rules of the table.
-        seat: the observing seat.
-        options: options of the network.
-        row: int8[MAX_OBS_SIZE], overwritten up to the `padded_width` of the inputs.
+    `row` is int8[MAX_OBS_SIZE].
     """
     inputs, bits, more = int(options[WIDTHS]), int(options[INPUTS]), 0
     spec = flags_of(kind, bits)
@@ -405,16 +367,7 @@ def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, decoder: Any) -> 
         options: Int64Array,
         inputs: Float32Array,
     ) -> None:
-        """Convert observations to inputs of a network.
-
-        Args:
-            starts: section starts of the observations.
-            rules: rules of the table.
-            observations: int8[N, D].
-            scratch: STATE[1], overwritten.
-            options: options of the network.
-            inputs: float32[N, num_inputs], overwritten.
-        """
+        """Convert observations, int8[N, D], to inputs of a network, float32[N, num_inputs]."""
         row = stack_array(np.int8, MAX_OBS_SIZE)
         for number in range(len(observations)):
             decoder.read_observation(observations[number], starts, rules, scratch[0])
@@ -427,14 +380,7 @@ def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, decoder: Any) -> 
 
 @float_rule
 def output(options: Int64Array, last_layer: int, units: Float32Array, number: int) -> float:
-    """Return one output of the network.
-
-    Args:
-        options: options of the network.
-        last_layer: address of the last layer.
-        units: its inputs, padded with zeros.
-        number: index of the output: an action, or the number of actions for the value.
-    """
+    """Return one output of the network: of an action, or behind all actions the value."""
     layer = int(options[NUM_LAYERS])
     inputs, outputs = int(options[WIDTHS + layer - 1]), int(options[WIDTHS + layer])
     return output_of_layer(last_layer, inputs, outputs, units, number)

@@ -36,12 +36,10 @@ class RoundedLayer(NamedTuple):
 def rounded(layers: Layers, levels: int = MOST_LEVELS) -> list[RoundedLayer]:
     """Round the weights of a network, but not its biases, which are few.
 
-    Args:
-        layers: weight [outputs, inputs] and bias [outputs] of each layer.
-        levels: the largest integer, 1 to MOST_LEVELS; smaller ones compress better but change the play more.
+    Smaller `levels`, the largest integer, compress better but change the play more.
 
     Raises:
-        ValueError: `levels` is out of range.
+        ValueError: `levels` is not from 1 to MOST_LEVELS.
     """
     if not 1 <= levels <= MOST_LEVELS:
         raise ValueError(f"levels is {levels}; it may be 1 to {MOST_LEVELS}, the largest integer of a weight")

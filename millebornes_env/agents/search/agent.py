@@ -185,12 +185,7 @@ class SearchAgent(BaseAgent):
 
     @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
-        """Choose actions; see `Agent.act`.
-
-        Args:
-            observations: int8[N, D].
-            action_masks: int8[N, A]; optional.
-            slot_ids: int64[N], as for `Agent`; None for the row numbers.
+        """Choose actions; see `CompiledAgent.act`.
 
         Raises:
             AgentError: the agent is a cheat; an argument has the wrong shape or type; or a row is not a valid
@@ -219,11 +214,6 @@ class SearchAgent(BaseAgent):
     def act_on(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> Actions:
         """Choose actions; see `StateAgent.act_on`. Unless it is a cheat it ignores all hidden cards.
 
-        Args:
-            states: STATE[N], not modified.
-            seats: int32[N], the acting seats.
-            slot_ids: int64[N].
-
         Raises:
             StateError: the records are invalid, or of another table.
             AgentError: seats or slot_ids have the wrong shape or type, or it is another seat's turn.
@@ -236,14 +226,7 @@ class SearchAgent(BaseAgent):
     def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[KnownCards]:
         """Return the knowledge of the acting seats for `Belief.sample`, without searching.
 
-        Args:
-            states: STATE[N], not modified.
-            seats: int32[N], the acting seats.
-            slot_ids: int64[N].
-
-        Raises:
-            StateError: as `act_on`.
-            AgentError: as `act_on`.
+        Arguments and errors are those of `act_on`.
         """
         _, decisions = self._looked_at(states, seats)
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
@@ -263,17 +246,9 @@ class SearchAgent(BaseAgent):
     def note(
         self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds, actions: Actions
     ) -> None:
-        """Remember decisions of the seats that another agent took.
+        """Remember decisions of the seats that another agent took, int64[N].
 
-        Args:
-            states: STATE[N], the games before the decisions.
-            seats: int32[N], the seats that decided.
-            slot_ids: int64[N].
-            actions: int64[N], their actions.
-
-        Raises:
-            StateError: as `act_on`.
-            AgentError: as `act_on`.
+        The other arguments and the errors are those of `act_on`; states are those before the decisions.
         """
         _, decisions = self._looked_at(states, seats)
         memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
@@ -303,11 +278,7 @@ class SearchAgent(BaseAgent):
         return searcher, decisions
 
     def _checked_games(self, states: Any) -> StateArray:
-        """Check states and convert them for kernels.
-
-        Raises:
-            StateError: they are not valid states of this table.
-        """
+        """Convert states for kernels; raise a StateError if they are not valid ones of this table."""
         if not isinstance(states, np.ndarray) or states.dtype != STATE or states.ndim != 1:
             kind = states.dtype if isinstance(states, np.ndarray) else None
             what = f"of shape {states.shape}" if kind == STATE else "of another kind or version"
@@ -332,14 +303,11 @@ class SearchAgent(BaseAgent):
 
     @alone
     def last_gains(self, number: int = 0) -> list[tuple[int, float, float]]:
-        """Return the result of the last search for a decision; fewer than 40 rollouts drop no action.
-
-        Args:
-            number: index of the decision.
+        """Return the result of the last search for the decision of this number.
 
         Returns:
             The id, the mean gain over the rollout agent's action and the standard error of each action that
-            was tried to the end. The rollout agent's action comes first, with a gain of 0.
+            was tried to the end (fewer than 40 rollouts drop none). The rollout agent's comes first, with 0.
         """
         decisions = self._last
         if decisions is None or not 0 <= number < len(decisions.base) or decisions.base[number] < 0:

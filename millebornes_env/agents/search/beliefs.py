@@ -100,11 +100,7 @@ class NetworkBelief:
     window = WHOLE_ROUND
 
     def __init__(self, table: Table, folder: str = "") -> None:
-        """Load the network.
-
-        Args:
-            table: the table.
-            folder: folder of the network; "" for the one that ships with the package.
+        """Load the network in a folder, or the one that ships with the package.
 
         Raises:
             AgentError: no network fits the table.
@@ -124,14 +120,9 @@ class NetworkBelief:
         return new_posterior(outputs, unseen, int(size))
 
     def weigh(self, known: KnownCards, hands: Int8Array) -> Float64Array:
-        """Return the probability of hands relative to uniform redeals.
+        """Return the probability of hands relative to uniform redeals, float64[C]; the mean over all is 1.
 
-        Args:
-            known: the knowledge of the seat.
-            hands: int8[C, S, NUM_CARD_TYPES], seats counted from the own one.
-
-        Returns:
-            float64[C]; the exact mean over all redeals is 1.
+        The hands are int8[C, S, NUM_CARD_TYPES], seats counted from the own one.
         """
         weights = np.ones(len(hands), np.float64)
         weigh(self.posterior(known), hands, _OTHER, weights)
@@ -189,14 +180,9 @@ def _read_window(network: HandNetwork, window: PlayWindow, rules: RulesRecord, m
 
 
 def uniform_chances(unseen: Int64Array, size: int) -> Float64Array:
-    """Return the probability that a hand holds each card at least once, under uniform redeals.
+    """Return the probability that a hand of this size holds each card at least once, under uniform redeals.
 
-    Args:
-        unseen: int64[NUM_CARD_TYPES], unseen copies of each card.
-        size: number of cards in the hand.
-
-    Returns:
-        float64[NUM_CARD_TYPES].
+    The result is float64[NUM_CARD_TYPES], as `unseen`, int64[NUM_CARD_TYPES], counts the copies of each card.
     """
     drawn = np.arange(size)
     without = (unseen.sum() - unseen[:, None] - drawn).clip(0) / (unseen.sum() - drawn)
@@ -210,11 +196,7 @@ def is_belief(name: str) -> bool:
 
 
 def belief_named(name: str, table: Table) -> Belief | None:
-    """Make the belief of search's option `belief`; None for uniform redeals.
-
-    Args:
-        name: one of BELIEFS, or the folder of a network from `train.tools.belief`.
-        table: the table.
+    """Make the belief of search's option `belief`, one of BELIEFS or a folder; None for uniform redeals.
 
     Raises:
         AgentError: no network fits the table, or it is damaged.

@@ -33,11 +33,7 @@ _TWO: Final = 2  # players, each for themselves
 
 
 def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
-    """Return the hand network for a table.
-
-    Args:
-        table: the table.
-        folder: folder of the network; "": a shipped one.
+    """Return the hand network for a table, from a folder or, by default, a shipped one.
 
     Raises:
         AgentError: there is no network for the table, or the folder's does not fit.

@@ -72,11 +72,7 @@ def write_side(game: State, rules: RulesRecord, team: int, row: Int8Array, start
 def write_table(game: State, rules: RulesRecord, row: Int8Array, start: int) -> int:
     """Show the table to a seat that may hold any card, and what could be laid; where the next number goes.
 
-    Args:
-        game: who is to decide in it is given one card of each kind.
-        rules: the table's.
-        row: int8[...], 0 from `start` on.
-        start: where the first number goes.
+    Who is to decide in the game is given one card of each kind. The row is 0 from `start` on.
     """
     seat = int(game.seat)
     for card in range(NUM_CARD_TYPES):
@@ -98,14 +94,7 @@ def write_table(game: State, rules: RulesRecord, row: Int8Array, start: int) -> 
 
 @rule
 def write_event(game: State, rules: RulesRecord, action: int, row: Int8Array) -> None:
-    """Show a play.
-
-    Args:
-        game: the game before it; the hand of who plays is overwritten.
-        rules: the table's.
-        action: what was done.
-        row: int8[EVENT_SIZE], overwritten.
-    """
+    """Show a play in int8[EVENT_SIZE]; in the game before it the hand of who plays is overwritten."""
     row[:] = 0
     row[action] = 1
     write_table(game, rules, row, NUM_ACTIONS)
@@ -115,12 +104,8 @@ def write_event(game: State, rules: RulesRecord, action: int, row: Int8Array) ->
 def write_now(game: State, rules: RulesRecord, viewer: int, row: Int8Array, unseen: Int64Array) -> int:
     """Show the table of now, as if the other one were to play; how many cards that one holds.
 
-    Args:
-        game: the game, overwritten.
-        rules: the table's.
-        viewer: the seat that asks.
-        row: int8[NOW_SIZE], overwritten.
-        unseen: int64[NUM_CARD_TYPES], overwritten: cards that the viewer does not see.
+    Overwritten are the game, `row`, int8[NOW_SIZE], and `unseen`, int64[NUM_CARD_TYPES], what the viewer
+    does not see.
     """
     row[:] = 0
     is_asked = 0 if int(game.phase) == PLAY else 1
@@ -141,15 +126,7 @@ def write_now(game: State, rules: RulesRecord, viewer: int, row: Int8Array, unse
 def show_events(
     states: StateArray, actions: Int64Array, rules: RulesRecord, games: StateArray, rows: Int8Array
 ) -> None:
-    """Show plays.
-
-    Args:
-        states: STATE[E], the game before each.
-        actions: int64[E].
-        rules: the table's.
-        games: STATE[1], scratch.
-        rows: int8[E, EVENT_SIZE], overwritten.
-    """
+    """Show plays, int64[E], with the game before each, in int8[E, EVENT_SIZE]; `games` is scratch."""
     for event in range(len(actions)):
         games[0] = states[event]
         write_event(games[0], rules, int(actions[event]), rows[event])

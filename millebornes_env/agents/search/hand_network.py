@@ -75,12 +75,9 @@ class Posterior(NamedTuple):
 
 @float_kernel
 def read_events(network: HandNetwork, events: Int8Array, memory: Float32Array) -> None:
-    """Read plays of the other one.
+    """Read plays of the other one, int8[N, EVENT_SIZE], the oldest first.
 
-    Args:
-        network: the weights.
-        events: int8[N, EVENT_SIZE], the oldest first.
-        memory: float32[H], what is remembered of those before; 0 at first. Overwritten.
+    `memory`, float32[H], is what is remembered of those before, 0 at first; it is overwritten.
     """
     embedded = stack_array(np.float32, MAX_UNITS)
     updated = stack_array(np.float32, MAX_UNITS)
@@ -92,13 +89,9 @@ def read_events(network: HandNetwork, events: Int8Array, memory: Float32Array) -
 def compute_outputs(
     network: HandNetwork, memory: Float32Array, now: Int8Array, outputs: Float32Array
 ) -> None:
-    """Compute the outputs of the network.
+    """Compute the outputs of the network, float32[K * OUTPUTS].
 
-    Args:
-        network: the weights.
-        memory: float32[H], hidden state after the other's plays.
-        now: int8[NOW_SIZE], the current table.
-        outputs: float32[K * OUTPUTS], overwritten.
+    `memory` is the hidden state after the other's plays, float32[H], `now` the current table, int8[NOW_SIZE].
     """
     units, width = network.hidden.shape
     hidden = stack_array(np.float32, MAX_UNITS)
@@ -173,13 +166,7 @@ def sigmoid(value: np.float32) -> np.float32:
 
 
 def new_posterior(outputs: Float32Array, unseen: Int64Array, size: int) -> Posterior:
-    """The hands that the outputs of a network tell of.
-
-    Args:
-        outputs: float32[K * OUTPUTS].
-        unseen: int64[NUM_CARD_TYPES].
-        size: cards of the hand.
-    """
+    """The hands of a size that the outputs of a network, float32[K * OUTPUTS], tell of."""
     components = len(outputs) // OUTPUTS
     shares = np.zeros(components)
     logs = np.zeros((components, NUM_CARD_TYPES, LEVELS + 1))
@@ -194,12 +181,7 @@ def normalize(
 ) -> float:
     """Read the outputs, and sum up all hands of each component; how many ways there are to deal a hand.
 
-    Args:
-        outputs: float32[K * OUTPUTS].
-        unseen: int64[NUM_CARD_TYPES].
-        shares: float64[K], overwritten.
-        logs: float64[K, NUM_CARD_TYPES, LEVELS + 1], overwritten.
-        sums: float64[K, NUM_CARD_TYPES + 1, size + 1], overwritten.
+    `shares`, `logs` and `sums` are those of a `Posterior`, overwritten.
     """
     components, size = len(shares), sums.shape[2] - 1
     highest, whole = float(outputs[0]), 0.0
@@ -251,13 +233,9 @@ def ways_to_take(cards: int, size: int) -> float:
 
 @kernel
 def weigh(posterior: Posterior, hands: Int8Array, seat: int, weights: Float64Array) -> None:
-    """Weigh hands by their probability relative to uniform redeals.
+    """Weigh hands of a seat, int8[C, S, NUM_CARD_TYPES], by their probability relative to uniform redeals.
 
-    Args:
-        posterior: distribution over hands.
-        hands: int8[C, S, NUM_CARD_TYPES].
-        seat: the seat that holds the hands.
-        weights: float64[C], overwritten; their mean over uniform redeals is 1.
+    The weights, float64[C], are overwritten; their mean over uniform redeals is 1.
     """
     for number in range(len(hands)):
         weights[number] = 0.0
@@ -273,15 +251,7 @@ def weigh(posterior: Posterior, hands: Int8Array, seat: int, weights: Float64Arr
 
 @kernel
 def sample_hands(posterior: Posterior, key_0: int, key_1: int, seat: int, hands: Int8Array) -> None:
-    """Draw hands, each as often as it is probable.
-
-    Args:
-        posterior: of the hands.
-        key_0: of the draws.
-        key_1: of the draws.
-        seat: whose hands are drawn.
-        hands: int8[C, S, NUM_CARD_TYPES], 0; those of the seat are overwritten.
-    """
+    """Draw hands of a seat, each as often as it is probable, into int8[C, S, NUM_CARD_TYPES], which is 0."""
     for number in range(len(hands)):
         word = random_word(key_0 ^ _CARD_TAG, key_1, number)
         component, place = 0, random_share(key_1, word, 0)
@@ -304,14 +274,9 @@ def random_share(key_0: int, key_1: int, counter: int) -> float:
 
 @rule
 def sample_count(posterior: Posterior, component: int, card: int, left: int, share: float) -> int:
-    """Sample the number of cards of one type in a hand, given the number of cards still to choose.
+    """Sample the number of cards of one type in a hand, with a random share in [0, 1).
 
-    Args:
-        posterior: distribution over hands.
-        component: the component that was sampled.
-        card: the type of card.
-        left: number of cards of this type and of later ones.
-        share: random number in [0, 1).
+    `left` cards of this type and of later ones are still to choose.
     """
     later = posterior.sums[component, card + 1]
     unseen = int(posterior.unseen[card])

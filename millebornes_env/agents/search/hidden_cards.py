@@ -125,12 +125,9 @@ def hand_for(count: int, turn: int) -> int:
 
 @rule
 def deal_hands(game: State, rules: RulesRecord, hands: Int8Array) -> None:
-    """Deal these hands to the others; the other hidden cards go into the streams, by card id.
+    """Deal hands, int8[S, NUM_CARD_TYPES], to the others; the other hidden cards go into the streams, by id.
 
-    Args:
-        game: changed in place.
-        rules: rules of the table.
-        hands: int8[S, NUM_CARD_TYPES], of the size of each seat's hand.
+    Each hand has the size of the seat's.
     """
     left = stack_array(np.int64, NUM_CARD_TYPES)
     for card in range(NUM_CARD_TYPES):

@@ -77,13 +77,7 @@ PlayWindow = tuple[Interpretation, ...]
 
 
 class Remembered(NamedTuple):
-    """A seat's memory of its last decision.
-
-    Attributes:
-        root: STATE[1], the game as the seat knew it.
-        action: the action that it chose.
-        windows: earlier plays of the others, the newest window first, as far back as they are readable.
-    """
+    """A seat's memory of its last decision, and earlier plays of the others as far as they are readable."""
 
     root: StateArray
     action: int
@@ -101,10 +95,7 @@ class ObservationHistory:
     def look(self, slot: int, root: StateArray, window: int) -> tuple[PlayWindow, ...]:
         """Return the others' plays up to now, the newest window first.
 
-        Args:
-            slot: slot id of the seat.
-            root: STATE[1], the game as the seat knows it now.
-            window: number of own decisions to look back.
+        The game as the seat knows it now is STATE[1]; plays since so many own decisions are looked for.
         """
         last = self._last.get(slot)
         if last is None or int(root["phase"][0]) == ROUND_OVER:
@@ -115,14 +106,7 @@ class ObservationHistory:
         return (newest, *last.windows)[:window] if newest else ()
 
     def note(self, slot: int, root: StateArray, action: int, windows: tuple[PlayWindow, ...]) -> None:
-        """Remember a decision.
-
-        Args:
-            slot: of the seat.
-            root: STATE[1], the game as it knew it.
-            action: what it did.
-            windows: what it had found by `look`.
-        """
+        """Remember a decision in the game as the seat knew it, STATE[1], and the windows found by `look`."""
         if int(root["phase"][0]) != ROUND_OVER:
             self._last[slot] = Remembered(root.copy(), action, windows)
 
@@ -144,13 +128,7 @@ class HistoryReader:
         self._tries = 0
 
     def interpretations(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
-        """All readings; none if there are too many.
-
-        Args:
-            start: STATE[1], the game at an own decision.
-            action: what the seat did there.
-            end: STATE[1], the game at its next decision.
-        """
+        """All readings, none if there are too many, from an own decision and its action to the next one."""
         own = self._shown_by(start[0], action)
         shown = start["hidden"][0].astype(np.int64) - end["hidden"][0]
         if own != NO_CARD:
@@ -274,12 +252,7 @@ def card_shown_by(state: State, action: int) -> int:
 def looks_like(path: StateArray, place: int, end: StateArray, rules: RulesRecord, rows: Int8Array) -> bool:
     """Return True if the public parts of two states are equal; the own hand and the unseen cards are ignored.
 
-    Args:
-        path: STATE[M].
-        place: index of the game in it.
-        end: STATE[1].
-        rules: rules of the table.
-        rows: int8[2, D], scratch.
+    The first is `path[place]`, the second `end[0]`; `rows` is scratch, int8[2, D].
     """
     for number in range(2):
         game = path[place] if number == 0 else end[0]

@@ -105,14 +105,7 @@ class Decisions(NamedTuple):
 
 
 def new_decisions(count: int, seats: int, actions: int, states: StateArray) -> Decisions:
-    """Room for decisions.
-
-    Args:
-        count: N.
-        seats: S.
-        actions: A.
-        states: STATE[3 * N], all zero.
-    """
+    """Room for N decisions of S seats and A actions, with the states given, STATE[3 * N], all zero."""
     return Decisions(
         roots=states[:count],
         dealt=states[count : 2 * count],
@@ -138,14 +131,7 @@ def new_decisions(count: int, seats: int, actions: int, states: StateArray) -> D
 
 @kernel
 def read_rows(searcher: Searcher, rules: RulesRecord, rows: Observations, roots: StateArray) -> None:
-    """Read games back from observations.
-
-    Args:
-        searcher: its starts are those of the observations.
-        rules: the table's.
-        rows: int8[N, D].
-        roots: STATE[N], overwritten.
-    """
+    """Read games back from observations, int8[N, D], whose starts are the searcher's."""
     for number in range(len(rows)):
         read_observation(rows[number], searcher.starts, rules, roots[number])
         lay_out_hidden_cards(roots[number], rules, NOTHING)
@@ -162,15 +148,8 @@ def read_states(
 ) -> None:
     """Take games over as a seat sees them: by way of an observation, so that nothing hidden comes along.
 
-    Added is what everybody knows but an observation does not tell, and what the searcher may peek at.
-
-    Args:
-        searcher: its starts are those of the default observations.
-        rules: the table's.
-        states: STATE[N].
-        seats: int32[N], who decides.
-        row: int8[D], scratch.
-        roots: STATE[N], overwritten.
+    Added is what everybody knows but an observation does not tell, and what the searcher may peek at. The
+    searcher's starts are those of the default observations, `row`, int8[D], is scratch.
     """
     for number in range(len(states)):
         state, root, seat = states[number], roots[number], int(seats[number])
@@ -201,13 +180,7 @@ def begin_decisions(
 ) -> None:
     """Ask the rollout agent what it would do, and list what else is worth trying, if the round goes on.
 
-    Args:
-        searcher: who searches.
-        rules: the table's.
-        slot_ids: int64[N], whose memory each has.
-        memories: int16[P, MEMORY], of the rollout agent in the seats that search.
-        taken: int64[P], decisions taken so far.
-        decisions: whose roots are there.
+    By slot, `memories` are those of the rollout agent, int16[P, MEMORY], and `taken` counts the decisions.
     """
     for number in range(len(slot_ids)):
         root = decisions.roots[number]

@@ -19,12 +19,8 @@ WITH_A_NETWORK: Final[dict[str, Any]] = OVER_A_JUDGE | {"belief": NETWORK, "roll
 def search_over(rollout: CompiledFunction, table: Table, seed: int = 0, **options: Any) -> SearchAgent:
     """Make a searcher with the options that suit the rollout agent and the table: `X+search`.
 
-    Args:
-        rollout: the rollout agent.
-        table: the table to play at.
-        seed: seed of the redeals.
-        **options: options of `SearchAgent`, which replace the usual ones. With another belief, or with hands
-            that are seen, the usual ones are those of a table without a network.
+    The options given replace the usual ones. With another belief, or with hands that are seen, the usual ones
+    are those of a table without a network.
 
     Raises:
         AgentError: an option is invalid.

@@ -36,17 +36,10 @@ PastPlay = tuple[StateArray, int]
 
 
 def windows_seen(plays: Sequence[PastPlay], rules: RulesRecord, viewer: int) -> tuple[PlayWindow, ...]:
-    """Return the others' plays since each of a seat's last decisions of the round, the newest first.
+    """Return the others' plays since each of a viewer's last decisions of the round, the newest first.
 
-    Seats are numbered as in the record, not relative to the viewer as in `history`.
-
-    Args:
-        plays: all decisions of the round, the oldest first.
-        rules: rules of the table.
-        viewer: the seat whose belief is computed.
-
-    Returns:
-        Windows, each with its one reading.
+    Seats are numbered as in the record, not relative to the viewer as in `history`. `plays` are all decisions
+    of the round, the oldest first; each window has one reading.
     """
     events, actions = for_kernels(new_states(EVENTS_OF_A_PLAY)), np.zeros(EVENTS_OF_A_PLAY, np.int64)
     windows: list[list[tuple[StateArray, Int64Array]]] = [[]]
@@ -81,12 +74,12 @@ def write_events(
     actions: Int64Array,
     first: int,
 ) -> int:
-    """Write the events of a decision, as seen by a viewer.
+    """Write the events of a decision, as seen by a viewer, whose own decisions are no events.
 
     Args:
         states: STATE[1], the game before the decision.
         rules: rules of the table.
-        viewer: the seat that looks on; its own decisions are no events.
+        viewer: the seat that looks on.
         action: the action.
         is_parried: 1 if it is parried by a coup fourré, else 0.
         events: STATE[M], overwritten from `first` on: the game before each event. The seat of an event is the

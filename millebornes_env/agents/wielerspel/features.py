@@ -56,14 +56,7 @@ def num_features(rules: Rules, spec: ObservationSpec) -> int:
 
 @rule
 def write_features(rules: Rules, spec: ObservationSpec, row: Int8Array, size: int) -> None:
-    """Write them.
-
-    Args:
-        rules: the table's.
-        spec: what the observation shows.
-        row: int8[size + num_features], the observation in front; the rest is overwritten.
-        size: numbers of the observation.
-    """
+    """Write the features behind an observation of this size, int8[size + num_features]."""
     seats = shown_seats(rules, spec)
     for place in range(size, size + num_features(rules, spec)):
         row[place] = 0

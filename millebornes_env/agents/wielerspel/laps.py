@@ -88,17 +88,10 @@ def value_laps(
     landings: Values,
     with_this_lap: bool,
 ) -> None:
-    """Work out both kinds of a next lap, and what is left of this one.
+    """Work out both kinds of a next lap, and if needed what is left of this one.
 
-    Args:
-        state: the race.
-        rules: the table's.
-        seat: whose gains are meant.
-        stakes: what they are worth, by `stakes.write_stakes`.
-        values: float64[SIZE], overwritten: what is to be expected from a square on.
-        landings: float64[SIZE], overwritten: the same when the rainbow rider has just landed there and the
-            positions are not worked out yet.
-        with_this_lap: whether this lap is needed.
+    `values`, float64[SIZE], is what a seat may expect from a square on, `landings` the same when the rainbow
+    rider has just landed there and the positions are not worked out yet; `stakes` are by `write_stakes`.
     """
     for lap in range(_LAPS if with_this_lap else THIS_LAP):
         first = int(state.square) if lap == THIS_LAP else 0

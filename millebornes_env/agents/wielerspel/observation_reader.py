@@ -44,12 +44,7 @@ _MOST_RETIRED: Final = MAX_PLAYERS * MAX_SERVANTS
 
 
 def starts_of(table: Table, *, counts_unseen: bool = True) -> Starts:
-    """Return the start index of each section; observations of a race always have all of them.
-
-    Args:
-        table: the table of the observations.
-        counts_unseen: ignored, because the cards that are left are always shown.
-    """
+    """Return the start index of each section; observations of a race always have all of them."""
     starts = {section.name: section.start for section in table.sections}
     return BySection(*(starts[name] for name in BySection._fields))
 
@@ -107,15 +102,9 @@ NO_CHOICE: Final = 12
 
 @rule
 def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: Rules) -> int:
-    """Return the fault of a row that is impossible for a deciding seat, or NO_FAULT.
+    """Return the fault of a row, int8[D], that is impossible for a deciding seat, or NO_FAULT.
 
     A row of a race that is over has no decision, and is not a fault.
-
-    Args:
-        row: int8[D], any bytes.
-        starts: of the sections of the table's observations.
-        bounds: int8[2, D], by `bounds_of`.
-        rules: the table's.
     """
     if not is_in_range(row, bounds):
         return OUT_OF_RANGE
@@ -263,12 +252,6 @@ def read_observation(row: Int8Array, starts: Starts, rules: Rules, state: State)
 
     The chance cards that are left lie in the order of their types. Fields that observations lack are as at
     the beginning of a turn: the dice, the card, the seat that rolled; turns are counted in 16s, as shown.
-
-    Args:
-        row: int8[D], the observation.
-        starts: of its sections.
-        rules: the table's.
-        state: overwritten.
     """
     state.key[0], state.key[1] = 0, 0
     state.episode, state.shuffles = 0, 0

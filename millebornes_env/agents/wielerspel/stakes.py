@@ -104,16 +104,10 @@ def chance_with(own: float, total: float, wins: bool) -> float:
 def write_stakes(
     state: State, rules: Rules, seat: int, stakes: Stakes, race: float, power: float, energy: float
 ) -> None:
-    """Write what everything is worth to the seat.
+    """Write what everything is worth to the seat, float64[SIZE_OF_STAKES].
 
-    Args:
-        state: the race.
-        rules: the table's.
-        seat: the seat that decides.
-        stakes: float64[SIZE_OF_STAKES], overwritten.
-        race: the energy that a race is worth that is won, and would be lost otherwise.
-        power: how steeply odds rise towards the win.
-        energy: what one energy is worth.
+    `race` is the energy that a race is worth that is won, and would be lost otherwise; `power` says how
+    steeply odds rise towards the win, `energy` what one energy is worth.
     """
     total = 0.0
     for place in range(int(rules.players)):  # from the own seat on: sums are rounded as all seats see them

@@ -193,14 +193,7 @@ def slot_of_safety_to_play(
 ) -> int:
     """3.3, step 4: the slot of the first safety that is not to be kept any longer, or NO_SLOT.
 
-    Args:
-        state: the game.
-        rules: the table's.
-        seat: of the player.
-        memory: of the player.
-        draw: a random number; each safety gets one of its own from it.
-        plays: P.
-        in_a_hurry: 4a.
+    `plays` is P, `in_a_hurry` 4a; each safety gets a random number of its own from `draw`.
     """
     runs_idle = plays == 0 and (
         is_any_opponent_moving(state, rules, seat, 0) or not is_moving(state, rules, team_of(rules, seat))

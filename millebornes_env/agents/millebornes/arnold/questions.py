@@ -401,13 +401,7 @@ def would_extend(
 ) -> bool:
     """Return True if the player would extend a completed trip (3.2, extend?).
 
-    Args:
-        state: the game.
-        rules: the table's.
-        seat: of the player.
-        memory: of the player.
-        options: of the player.
-        just_played: the card that has completed it, NO_CARD if it is still in hand: it counts as in hand.
+    The card just played counts as in hand; it is NO_CARD if it is still there.
     """
     if not is_short_trip(state, rules) or own_safeties_known(state, rules, seat) < 2:
         return False

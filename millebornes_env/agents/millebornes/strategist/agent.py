@@ -195,14 +195,7 @@ def worth_of_distance(state: State, rules: RulesRecord, seat: int, card: int, op
 
 @rule
 def ease_of_finishing(state: State, seat: int, left: int, laid: int) -> int:
-    """Return how easily a trip can be completed from this distance.
-
-    Args:
-        state: the game.
-        seat: who has to complete it.
-        left: km to go.
-        laid: a distance card that is about to be laid, and does not count as held.
-    """
+    """Return how easily a seat can complete a trip with these km left; a card about to be laid is gone."""
     if left > LARGEST_KM:
         return USUAL_NUMBER_THAT_FIT * HIDDEN_CARD_THAT_FITS
     for card in range(NUM_DISTANCES):
@@ -282,13 +275,7 @@ def tenths_of_turns_stopped(
 ) -> int:
     """Return the expected time for which the victim is stopped, in tenths of turns.
 
-    Args:
-        state: the game.
-        seat: who attacks.
-        hazard: with what.
-        needs_roll: whether the victim must lay a Roll on its remedy.
-        held: cards in the victim's hands.
-        unseen: cards that the seat cannot see.
+    The victim holds so many of the unseen cards, and perhaps must lay a Roll on its remedy.
     """
     turns = 0
     if hazard != STOP:
