@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,9 +65,9 @@ def test_the_prompt_shows_the_hand_the_history_and_the_moves() -> None:
     assert "Stop against opponent" not in text.partition("THE TABLE NOW")[2]
 
 
-def situation_of(record: object, state: object) -> object:
+def situation_of(record: Any, state: Any) -> Any:
     """Return the final position of a record."""
-    position = record.position  # type: ignore[attr-defined]
+    position = record.position
     return type(position)(position.edition, position.rules, state)
 
 

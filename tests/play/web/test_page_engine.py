@@ -154,7 +154,7 @@ OVERRIDDEN = [
 
 def test_every_agent_plays_at_every_table_and_by_overridden_rules() -> None:
     """Python's rulebook carries every play out."""
-    asked = []
+    asked: list[tuple[str, Any]] = []
     for name, players, teams in (*TABLES, *OVERRIDDEN):
         is_changed = "+" in name
         agents = ["greedy", "strategist"] if is_changed else [*agents_of(table_of(name, players, teams))]
