@@ -15,6 +15,8 @@ from pettingzoo.test import api_test, render_test, seed_test
 from millebornes_env import millebornes_v0, vector_env
 from millebornes_env.envs.aec import raw_env
 from millebornes_env.errors import ActionError, CallError, IllegalActionError
+from millebornes_env.games.millebornes.determinize import redeal_hidden_cards
+from millebornes_env.games.millebornes.rules import rules_record
 from tests.each import each
 from tests.envs.playing import LIMIT, TEAMS, begun, choice, choose, look, short_match
 from tests.pettingzoo_lists import enter
@@ -271,3 +273,21 @@ def test_who_does_not_act_sees_its_own_cards_and_may_do_nothing(players: int) ->
         assert np.array_equal(seen["observation"][:19], hands[seat_of(agent)])
         assert seen["action_mask"].any() == (agent == env.agent_selection)
         assert seen["action_mask"].dtype == np.int8
+
+
+@tables
+def test_nobody_sees_the_cards_of_the_others(players: int) -> None:
+    """Dealing those cards anew changes the full state, and not what the agent sees."""
+    env = play(begun(players=players), 15)
+    states = env.vector.get_states()
+    before = env.state()
+    for agent in env.possible_agents:
+        seen = env.observe(agent)["observation"]
+        redealt = states.copy()
+        table = rules_record(env.vector.rules)
+        redeal_hidden_cards(redealt[0], table, seat_of(agent), 1, 2, np.zeros(106, np.int8))
+        assert not np.array_equal(redealt["hand"], states["hand"])
+        env.vector.set_states(redealt)
+        assert np.array_equal(env.observe(agent)["observation"], seen)
+        assert not np.array_equal(env.state(), before)
+        env.vector.set_states(states)
