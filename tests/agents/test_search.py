@@ -49,7 +49,7 @@ class InTurnsAgent(CompiledAgent):
 
 @pytest.fixture(autouse=True)
 def known_agents(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("first", "lot", "slow"):
+    for name in ("first", "lot"):
         monkeypatch.setitem(agents.AGENTS, name, AGENTS[name])
     monkeypatch.setitem(agents.AGENTS, "in_turns", InTurnsAgent)
 

@@ -218,9 +218,7 @@ class SearchAgent(BaseAgent):
             StateError: the records are invalid, or of another table.
             AgentError: seats or slot_ids have the wrong shape or type, or it is another seat's turn.
         """
-        searcher, decisions = self._looked_at(states, seats)
-        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
-        return self._decided(searcher, decisions, memory_of)
+        return self._decided(*self._looked_at(states, seats, slot_ids))
 
     @alone
     def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[KnownCards]:
@@ -228,9 +226,7 @@ class SearchAgent(BaseAgent):
 
         Arguments and errors are those of `act_on`.
         """
-        _, decisions = self._looked_at(states, seats)
-        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
-        return self._known(decisions, memory_of)
+        return self._known(*self._looked_at(states, seats, slot_ids)[1:])
 
     def _known(self, decisions: Decisions, memory_of: Int64Array) -> list[KnownCards]:
         """Return the knowledge of the acting seats."""
@@ -250,8 +246,7 @@ class SearchAgent(BaseAgent):
 
         The other arguments and the errors are those of `act_on`; states are those before the decisions.
         """
-        _, decisions = self._looked_at(states, seats)
-        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
+        _, decisions, memory_of = self._looked_at(states, seats, slot_ids)
         self._note(decisions, self._known(decisions, memory_of), actions)
 
     def _note(self, decisions: Decisions, known: list[KnownCards], actions: Actions) -> None:
@@ -260,8 +255,10 @@ class SearchAgent(BaseAgent):
             root = decisions.roots[number : number + 1]
             self._past.note(one.slot, root, int(actions[number]), one.windows)
 
-    def _looked_at(self, states: StateArray, seats: npt.NDArray[np.int32]) -> tuple[Searcher, Decisions]:
-        """Convert states to what their acting seats know."""
+    def _looked_at(
+        self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds
+    ) -> tuple[Searcher, Decisions, SlotIds]:
+        """Convert states to what their acting seats know, and check the arguments of `act_on`."""
         games = self._checked_games(states)
         seats = checked_seats(self.name, seats, len(games), self.table.rules.players)
         wrong = np.flatnonzero((games["seat"] != seats) & (games["phase"] != ROUND_OVER))
@@ -275,7 +272,7 @@ class SearchAgent(BaseAgent):
         searcher = self._searcher(self._default_starts)
         row = np.zeros(self._default_size, np.int8)
         read_states(searcher, self._rules, games, seats, row, decisions.roots)
-        return searcher, decisions
+        return searcher, decisions, checked_slot_ids(self.name, slot_ids, len(games))
 
     def _checked_games(self, states: Any) -> StateArray:
         """Convert states for kernels; raise a StateError if they are not valid ones of this table."""

@@ -14,13 +14,13 @@ put them; who plays a card is given it first (`let_hold`), so that the rulebook 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Int64Array
-from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, plain, rule
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -70,6 +70,12 @@ class Interpretation(NamedTuple):
 
     states: StateArray  # [E] the game as everybody could see it
     actions: Int64Array  # [E] what was done
+
+
+def interpretation_of(events: Sequence[tuple[StateArray, int]]) -> Interpretation:
+    """Put events together, each with the game before it, STATE[1]."""
+    games = np.concatenate([game for game, _ in events]) if events else new_states(0).view(np.ndarray)
+    return Interpretation(for_kernels(games), np.array([action for _, action in events], np.int64))
 
 
 PlayWindow = tuple[Interpretation, ...]
@@ -129,7 +135,7 @@ class HistoryReader:
 
     def interpretations(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
         """All readings, none if there are too many, from an own decision and its action to the next one."""
-        own = self._shown_by(start[0], action)
+        own = plain(card_shown_by)(start[0], action)
         shown = start["hidden"][0].astype(np.int64) - end["hidden"][0]
         if own != NO_CARD:
             shown[own] -= 1
@@ -138,17 +144,13 @@ class HistoryReader:
         left = Counter({card: int(shown[card]) for card in np.flatnonzero(shown).tolist()})
         self._found, self._tries = [], 0
         self._path[0] = start[0]
-        for events in self._own_plays(action):
+        for events in self._plays(0, action, is_own=True):
             self._go_on(1, left, events, end)
         return (
             tuple(self._found)
             if len(self._found) <= MAX_INTERPRETATIONS and self._tries < _MOST_TRIES
             else ()
         )
-
-    def _own_plays(self, action: int) -> Iterator[list[tuple[StateArray, int]]]:
-        """The own play in each way that it can have gone: nobody is asked about a hazard, or somebody is."""
-        yield from self._plays(0, action, is_own=True)
 
     def _go_on(
         self, depth: int, left: Counter[int], events: list[tuple[StateArray, int]], end: StateArray
@@ -157,15 +159,12 @@ class HistoryReader:
         here = self._path[depth]
         if int(here["phase"]) == ROUND_OVER or int(here["seat"]) == OWN:
             if not +left and looks_like(self._path, depth, end, self._rules, self._rows):
-                states = [state for state, _ in events]
-                games = np.concatenate(states) if states else new_states(0).view(np.ndarray)
-                actions = np.array([action for _, action in events], np.int64)
-                self._found.append(Interpretation(for_kernels(games), actions))
+                self._found.append(interpretation_of(events))
             return
         if depth >= _MAX_DEPTH or self._tries >= _MOST_TRIES or len(self._found) > MAX_INTERPRETATIONS:
             return
         for action in self._worth_trying(here, left):
-            card = self._shown_by(here, action)
+            card = plain(card_shown_by)(here, action)
             if card != NO_CARD:
                 left[card] -= 1
             for more in self._plays(depth, action):
@@ -228,13 +227,6 @@ class HistoryReader:
     def _try(self, source: int, target: int, action: int, holder: int, safety: int, is_own: bool) -> bool:
         self._tries += 1
         return bool(try_play(self._path, source, target, self._rules, action, holder, safety, is_own))
-
-    @staticmethod
-    def _shown_by(state: np.void, action: int) -> int:
-        """The card that an action takes from the hand of who decides, or NO_CARD."""
-        if action == CLAIM_COUP_FOURRE:
-            return int(safety_against(int(state["pending_hazard"])))
-        return int(card_of(action))
 
 
 # Compiled ---------------------------------------------------------------------------------------------------
