@@ -60,12 +60,10 @@ from millebornes_env.agents.protocol import (
     one_or_many,
 )
 from millebornes_env.agents.search.beliefs import (
-    BELIEFS,
     UNIFORM,
     Belief,
     KnownCards,
     belief_named,
-    is_belief,
 )
 from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, no_hands
 from millebornes_env.agents.search.history import ObservationHistory, PlayWindow
@@ -152,7 +150,10 @@ class SearchAgent(BaseAgent):
             AgentError: a number is out of range; or `sees`, `belief` or `rollout` is invalid, `depth`
                 needs another rollout agent, or a cheat is given a belief.
         """
-        _check_belief(belief, sees)
+        if belief != UNIFORM and sees:
+            raise AgentError(
+                f"the option sees is {shown(sees)}, so the hands are known: omit belief={belief}"
+            )
         if sees not in SEES:
             raise AgentError(
                 f"the option sees is {shown(sees)}; omit it (no cheat), or set it to "
@@ -365,16 +366,6 @@ class SearchAgent(BaseAgent):
         while self._seconds > 0 and time.perf_counter() < end:
             if search_on(searcher, self._rules, decisions, number, CHUNK, hands):
                 break
-
-
-def _check_belief(belief: str, sees: str) -> None:
-    if not is_belief(belief):
-        raise AgentError(
-            f"the option belief is {shown(belief)}; it must be {', '.join(map(repr, BELIEFS))}, or the "
-            "folder of a network written by `python -m train.tools.belief`"
-        )
-    if belief != UNIFORM and sees:
-        raise AgentError(f"the option sees is {shown(sees)}, so the hands are known: omit belief={belief}")
 
 
 def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:

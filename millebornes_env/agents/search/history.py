@@ -91,12 +91,20 @@ class Remembered(NamedTuple):
 
 
 class ObservationHistory:
-    """Memory of the seats that an agent plays, by slot; it is cleared with each new round."""
+    """Memory of the seats that an agent plays, by slot; it is cleared with each new round.
+
+    The plays of others between two own decisions are looked for.
+    """
 
     def __init__(self, rules: Rules) -> None:
         """Remember nothing yet, at a table of these rules."""
         self._last: dict[int, Remembered] = {}
-        self._reader = HistoryReader(rules)
+        self._rules = compiled_rules(rules)
+        self._teams, self._players = rules.teams, rules.players
+        self._path = for_kernels(new_states(_MAX_DEPTH + 2))  # the last is for what might have been
+        self._rows = np.zeros((2, sections(rules)[-1].stop), np.int8)
+        self._found: list[Interpretation] = []
+        self._tries = 0
 
     def look(self, slot: int, root: StateArray, window: int) -> tuple[PlayWindow, ...]:
         """Return the others' plays up to now, the newest window first.
@@ -108,7 +116,7 @@ class ObservationHistory:
             return ()
         if int(root["draw_pile"][0]) > int(last.root["draw_pile"][0]):  # it never grows in a round
             return ()
-        newest = self._reader.interpretations(last.root, last.action, root)
+        newest = self._interpretations(last.root, last.action, root)
         return (newest, *last.windows)[:window] if newest else ()
 
     def note(self, slot: int, root: StateArray, action: int, windows: tuple[PlayWindow, ...]) -> None:
@@ -120,20 +128,7 @@ class ObservationHistory:
         """Forget all slots."""
         self._last.clear()
 
-
-class HistoryReader:
-    """Looks for the plays of others between two own decisions."""
-
-    def __init__(self, rules: Rules) -> None:
-        """Take the rules of the table."""
-        self._rules = compiled_rules(rules)
-        self._teams, self._players = rules.teams, rules.players
-        self._path = for_kernels(new_states(_MAX_DEPTH + 2))  # the last is for what might have been
-        self._rows = np.zeros((2, sections(rules)[-1].stop), np.int8)
-        self._found: list[Interpretation] = []
-        self._tries = 0
-
-    def interpretations(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
+    def _interpretations(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
         """All readings, none if there are too many, from an own decision and its action to the next one."""
         own = plain(card_shown_by)(start[0], action)
         shown = start["hidden"][0].astype(np.int64) - end["hidden"][0]

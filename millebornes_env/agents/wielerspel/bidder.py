@@ -188,10 +188,7 @@ def price_of_servant(state: State, rules: Rules, seat: int, stakes: Stakes, valu
 @rule
 def loss_by_retirement(state: State, rules: Rules, seat: int, stakes: Stakes, values: Values) -> float:
     """Return the loss if a servant retires: the excess of a square's value over the 15 energy, or nothing."""
-    if int(state.off_board[seat]) > 0:
-        return 0.0
-    price = price_of_servant(state, rules, seat, stakes, values)
-    return max(0.0, price - worth_of_retirement(rules, stakes))
+    return max(0.0, price_of_servant(state, rules, seat, stakes, values) - worth_of_retirement(rules, stakes))
 
 
 @rule
