@@ -14,7 +14,6 @@ the same function, compiled (`PREFERRED`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -73,14 +72,24 @@ def champion_for(table: Table, which: str = "", preferred: str | None = None) ->
     if not known:
         raise AgentError(f"there is no champion of the game {table.game!r} yet")
     if which not in ("", *known):
-        raise AgentError(f"there is no champion {shown(which)}; there {_are(known)}")
-    fitting = [name for name, description in known.items() if _fits(description, table)]
-    seats = _seats(table.rules.players, table.rules.teams)
+        verb = "is" if len(known) == 1 else "are"
+        raise AgentError(f"there is no champion {shown(which)}; there {verb} {' and '.join(known)}")
+    size = table.rules.players, table.rules.teams
+    fitting = [name for name, one in known.items() if (one.get("players"), one.get("teams")) == size]
+    seats = _seats(*size)
     if not fitting:
         raise AgentError(f"there is no champion for {seats}: {describe_champions(known)}")
     if which and which not in fitting:
         raise AgentError(f"the champion {which!r} does not play with {seats}: {describe_champions(known)}")
-    return which or _best_of(fitting, known, table, _preferred_at(table) if preferred is None else preferred)
+    if which:
+        return which
+    if preferred is None:  # the hook's may not fit
+        prefer = find_game(table.game).find_hook("agents.champion")
+        preferred = "" if prefer is None else str(prefer(table))
+    if preferred in fitting:
+        return preferred
+    trained = [name for name in fitting if table.edition in known[name].get("editions", ())]
+    return (trained or fitting)[0]
 
 
 def champions_of(game: str) -> dict[str, dict[str, Any]]:
@@ -88,30 +97,6 @@ def champions_of(game: str) -> dict[str, dict[str, Any]]:
     folders = sorted(folder for folder in CHAMPIONS.glob("*") if (folder / DESCRIPTION_FILE).is_file())
     result = {folder.name: read_description(folder) for folder in folders}
     return {name: one for name, one in result.items() if game_of_policy(one) == game}
-
-
-def _fits(description: dict[str, Any], table: Table) -> bool:
-    return (description.get("players"), description.get("teams")) == (table.rules.players, table.rules.teams)
-
-
-def _preferred_at(table: Table) -> str:
-    """Return the champion that the game's hook prefers at the table, which may not fit; "" without a hook."""
-    entry = find_game(table.game)
-    prefer = entry.find_hook("agents.champion")
-    return "" if prefer is None else str(prefer(table))
-
-
-def _best_of(fitting: Sequence[str], known: dict[str, dict[str, Any]], table: Table, preferred: str) -> str:
-    """Return the preferred champion; else one that was trained on the table's edition."""
-    if preferred in fitting:
-        return preferred
-    trained = [name for name in fitting if table.edition in known[name].get("editions", ())]
-    return (trained or list(fitting))[0]
-
-
-def _are(names: Sequence[str] | dict[str, Any]) -> str:
-    listed = list(names)
-    return f"{'is' if len(listed) == 1 else 'are'} {' and '.join(listed)}"
 
 
 def _seats(players: int, teams: int) -> str:

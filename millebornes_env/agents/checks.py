@@ -65,16 +65,21 @@ def _as_int8(name: str, observations: Any) -> Observations:
     return rows
 
 
+def as_array(given: Any) -> npt.NDArray[Any]:
+    """Return what was given as an array; what cannot be one has the shape (0, 0)."""
+    try:
+        return given if isinstance(given, np.ndarray) else np.asarray(given)
+    except Exception:  # ragged rows, or an error in a user's `__array__`
+        return np.zeros((0, 0))
+
+
 def check_masks(name: str, action_masks: Any, rows: int, num_actions: int) -> None:
     """Raise if the masks are not int8[rows, num_actions], a row for each observation.
 
     Raises:
         AgentError: the masks have another shape, or are neither whole numbers nor booleans.
     """
-    try:
-        masks = action_masks if isinstance(action_masks, np.ndarray) else np.asarray(action_masks)
-    except Exception:  # ragged rows, or an error in a user's `__array__`
-        masks = np.zeros(())
+    masks = as_array(action_masks)
     shape = masks.shape
     if shape != (rows, num_actions):
         raise AgentError(
@@ -95,10 +100,7 @@ def checked_slot_ids(name: str, slot_ids: Any, rows: int) -> SlotIds:
     """
     if slot_ids is None:
         return np.arange(rows)
-    try:
-        result = slot_ids if isinstance(slot_ids, np.ndarray) else np.asarray(slot_ids)
-    except Exception:  # ragged lists, or an error in a user's `__array__`
-        result = np.zeros((0, 0))
+    result = as_array(slot_ids)
     if result.shape != (rows,):
         raise AgentError(
             f"{name!r}: slot_ids have the shape {result.shape}; expected ({rows},): a number for each "
@@ -128,10 +130,7 @@ def checked_seats(name: str, seats: Any, games: int, players: int) -> npt.NDArra
     Raises:
         AgentError: the seats have another shape, are not whole numbers, or do not exist at the table.
     """
-    try:
-        result = np.asarray(seats)
-    except Exception:  # ragged lists, or an error in a user's `__array__`
-        result = np.zeros((0, 0))
+    result = as_array(seats)
     if result.shape != (games,) or (games and result.dtype.kind not in "iu"):
         raise AgentError(
             f"{name!r}: seats are {result.dtype}{list(result.shape)}; expected int32[{games}], the seat "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -15,13 +14,12 @@ from millebornes_env.agents.compiled.agent import (
     Int16Array,
     Int64Array,
     legal_by_masks,
+    list_legal,
 )
-from millebornes_env.agents.compiled.legal import list_legal
 from millebornes_env.agents.protocol import Actions, Masks, Observations, Table, fill_no_ops
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import named_for
 from millebornes_env.engine.numba.compiling import stack_array
-from millebornes_env.engine.rulebook import checked_module
 from millebornes_env.errors import AgentError
 
 MOST_ACTIONS: Final = 4096
@@ -34,7 +32,7 @@ _NUM_ACTIONS: Final = 0
 
 
 @functools.cache
-def _choose_of(rulebook: ModuleType) -> Choose:
+def _choose_of(rulebook: Any) -> Choose:
     def choose(state: Any, rules: Any, seat: int, memory: Int16Array, options: Int64Array, draw: int) -> int:
         """Sample a legal action (see `agents.compiled.agent.Choose`)."""
         mask = stack_array(np.int8, MOST_ACTIONS)[: int(options[_NUM_ACTIONS])]
@@ -43,8 +41,7 @@ def _choose_of(rulebook: ModuleType) -> Choose:
         count = list_legal(mask, actions)
         return int(actions[(draw * count) >> _BITS_OF_A_DRAW]) if count > 0 else NO_ACTION
 
-    named_rulebook: Any = rulebook
-    return named_for(named_rulebook, choose)
+    return named_for(rulebook, choose)
 
 
 class RandomAgent(CompiledAgent):
@@ -68,7 +65,7 @@ class RandomAgent(CompiledAgent):
 
     def function(self) -> Choose:
         """Return the function for the rulebook of the table."""
-        return _choose_of(checked_module(self._kernels.rulebook))
+        return _choose_of(self._kernels.rulebook)
 
     def _act_without_decoder(
         self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]

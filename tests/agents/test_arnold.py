@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import Edition, VectorEnv, edition, editions, vector_env
-from millebornes_env.agents.compiled.agent import MEMORY, agent_kernels_of
+from millebornes_env.agents.compiled.agent import MEMORY
 from millebornes_env.agents.millebornes.arnold.agent import ArnoldAgent, from_1_to_10
 from millebornes_env.agents.millebornes.observation_reader import read_observation, starts_of
 from millebornes_env.agents.protocol import Table
@@ -34,6 +34,7 @@ from millebornes_env.games.millebornes.motion import is_limited, is_moving
 from millebornes_env.games.millebornes.rules import compiled_rules
 from millebornes_env.games.millebornes.state import CLAIM, EXTENSION, new_states
 from tests.agents.arnold_words import Arnold, Side
+from tests.agents.choosing import chosen_by_state
 from tests.each import each
 
 TABLES = [(name, *table) for name in editions() for table in edition(name).tables]
@@ -72,17 +73,12 @@ class Chooser:
     def ask(self, states: Any, games: np.ndarray, seats: np.ndarray, draws: np.ndarray) -> np.ndarray:
         """The actions of these seats of these games, which remember them."""
         memories = self.memories[games, seats]
-        actions = self.choose(states, seats, memories, draws)
+        actions = self.choose(states, memories, draws)
         self.memories[games, seats] = memories
         return actions
 
-    def choose(self, states: Any, seats: np.ndarray, memories: np.ndarray, draws: np.ndarray) -> np.ndarray:
-        actions = np.empty(len(states), np.int64)
-        agent_kernels_of(self.agent.table.rulebook).choose_each(
-            *(self.agent.address, for_kernels(states), self.rules, seats.astype(np.int32)),
-            *(memories, self.agent.options, draws, actions),
-        )
-        return actions
+    def choose(self, states: Any, memories: np.ndarray, draws: np.ndarray) -> np.ndarray:
+        return chosen_by_state(self.agent, self.agent.table.rules, states, draws, memories)
 
 
 # As the words say ---------------------------------------------------------------------------------------
@@ -183,28 +179,20 @@ def compared_decisions(
         masks = env.step(actions).observations["action_mask"]
 
 
-def assert_agreement(rules: Edition, variant: str, opponent: str, games: int, seed: int) -> int:
-    """Assert that all decisions are equal, and return their number."""
+@pytest.mark.parametrize(
+    ("games", "seed", "least"), [(4, 1, 200), pytest.param(150, 2, 10_000, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("opponent", ["arnold", "random"])
+@pytest.mark.parametrize("rules", [BSD, edition("parker")], ids=["bsd", "parker"])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_decision_is_as_the_words_say(
+    variant: str, rules: Edition, opponent: str, games: int, seed: int, least: int
+) -> None:
     compared = 0
     for action, expected, state, slots in compared_decisions(rules, variant, opponent, games, seed):
         assert action == expected, (compared, slots, state)
         compared += 1
-    return compared
-
-
-@pytest.mark.parametrize("opponent", ["arnold", "random"])
-@pytest.mark.parametrize("rules", [BSD, edition("parker")], ids=["bsd", "parker"])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_every_decision_is_as_the_words_say(variant: str, rules: Edition, opponent: str) -> None:
-    assert assert_agreement(rules, variant, opponent, games=4, seed=1) > 200
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("opponent", ["arnold", "random"])
-@pytest.mark.parametrize("rules", [BSD, edition("parker")], ids=["bsd", "parker"])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_very_many_decisions_are_as_the_words_say(variant: str, rules: Edition, opponent: str) -> None:
-    assert assert_agreement(rules, variant, opponent, games=150, seed=2) > 10_000
+    assert compared > least
 
 
 @pytest.mark.parametrize(("debian", "points"), [(False, 1051), (True, 1111)])
@@ -274,8 +262,8 @@ def test_it_chooses_the_same_from_state_observation_and_redealt_cards(
         for game, seat in enumerate(seats.tolist()):
             read_observation(rows[game], starts, chooser.rules, for_kernels(read)[game])
             redeal_hidden_cards(for_kernels(states)[game], chooser.rules, seat, turn, game, scratch)
-        for seen, place in ((read, 0 * seats), (states, seats)):
+        for seen in (read, states):
             memories = before.copy()
-            assert np.array_equal(chooser.choose(seen, place, memories, draws), actions)
+            assert np.array_equal(chooser.choose(seen, memories, draws), actions)
             assert np.array_equal(memories, after)
         rows = env.step(env.sample_actions() if turn % 4 == 3 else actions).observations["observation"]

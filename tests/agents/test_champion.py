@@ -157,9 +157,7 @@ def test_search_over_a_policy_that_judges_has_defaults_of_its_own(champions: Pat
 
 def belief_of(spec: str, env: VectorEnv) -> tuple[bool, int]:
     """Return True if the searcher has a network of beliefs, and its number of rollouts."""
-    agent = load(spec, env)
-    assert isinstance(agent, SearchAgent)
-    return isinstance(agent.belief, NetworkBelief), agent._searcher(agent._starts).rollouts
+    return isinstance(load(spec, env).belief, NetworkBelief), settings(spec, env)[0]
 
 
 def test_where_a_network_knows_hidden_hands_search_over_a_policy_asks_it(champions: Path) -> None:

@@ -8,22 +8,12 @@ import numpy as np
 import pytest
 
 from millebornes_env import agents, edition, editions, vector_env
-from millebornes_env.agents.compiled.agent import CompiledAgent
-from millebornes_env.agents.millebornes.attacker import AttackerAgent
-from millebornes_env.agents.millebornes.hoarder import HoarderAgent
-from millebornes_env.agents.millebornes.racer import RacerAgent
-from millebornes_env.agents.millebornes.strategist.agent import StrategistAgent
 from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.games.millebornes.actions import action_name
-from tests.agents.choosing import chosen_by_state
+from tests.agents.choosing import action_in, chosen_by_state
 from tests.support import Position
 
-CHARACTERS: dict[str, type[CompiledAgent]] = {
-    "racer": RacerAgent,
-    "attacker": AttackerAgent,
-    "hoarder": HoarderAgent,
-    "strategist": StrategistAgent,
-}
+CHARACTERS = ("racer", "attacker", "hoarder", "strategist")
 SPECS = (
     *CHARACTERS,
     "racer:extends=no,near=0",
@@ -38,12 +28,6 @@ GAMES = 12
 characters = pytest.mark.parametrize("spec", CHARACTERS)
 
 
-@pytest.fixture(autouse=True)
-def known_characters(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, make in CHARACTERS.items():
-        monkeypatch.setitem(agents.AGENTS, name, make)
-
-
 def with_scores(states: Any, teams: int, chance: np.random.Generator) -> Any:
     """The same games late in a match."""
     states["score"][:, :teams] = 5 * chance.integers(0, 1_000, (len(states), teams))
@@ -52,14 +36,8 @@ def with_scores(states: Any, teams: int, chance: np.random.Generator) -> Any:
 
 def move(spec: str, position: Position) -> str:
     """Return the name of the character's action in a position."""
-    rules = position.rules
-    env = vector_env(1, "parker", players=rules.players, teams=rules.teams)
-    observations, _ = env.reset(seed=1)
-    position.check()
-    env.set_states(position.games.states)
-    agent = agents.load(spec, env)
-    action = int(agent.act(observations["observation"], observations["action_mask"])[0])
-    return action_name(action, rules.teams, position.seat % rules.teams)
+    teams = position.rules.teams
+    return action_name(action_in(spec, position), teams, position.seat % teams)
 
 
 # All of them -----------------------------------------------------------------------------------------------
@@ -103,15 +81,11 @@ def test_characters_play_legally_and_by_what_they_see(changes: dict[str, int]) -
     ],
 )
 def test_characters_are_as_strong_as_they_were(spec: str, opponent: str, least: float) -> None:
-    assert share_of_wins(spec, opponent) > least
-
-
-def share_of_wins(spec: str, opponent: str) -> float:
     """Of 2,000 rounds, each deal played from both places."""
     config = MatchConfig(episode="round", seed=5)
     env = vector_env(1, config.edition, players=config.players, teams=config.teams)
     outcome = play([agents.load(spec, env), agents.load(opponent, env)], config, 1_000)
-    return float(outcome.wins[..., 0].mean())
+    assert outcome.wins[..., 0].mean() > least
 
 
 @characters

@@ -281,21 +281,8 @@ def shown(known: KnownCards) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 # Files ------------------------------------------------------------------------------------------------------
 
 
-def small_network() -> HandNetwork:
-    shapes = (
-        (EVENT_SIZE, 3),
-        (3,),
-        (6, 3),
-        (6,),
-        (6, 2),
-        (6,),
-        (4, 2),
-        (NOW_SIZE, 4),
-        (4,),
-        (OUTPUTS, 4),
-        (OUTPUTS,),
-    )
-    return HandNetwork(*(np.full(shape, 0.5, np.float32) for shape in shapes))
+def shipped_network() -> HandNetwork:
+    return hand_network_for(Table.of(vector_env(1)))
 
 
 PARKER_2 = {"game": "millebornes", "players": 2, "teams": 2, "editions": ["parker"], "inputs_version": 1}
@@ -305,7 +292,7 @@ def test_the_fingerprint_tells_networks_apart(tmp_path: Path) -> None:
     """An arena does not continue from the results of another network in the same folder."""
     spec, result = f"greedy+search:belief={tmp_path}", []
     for out in (0.5, 0.25, 0.5):
-        network = small_network()
+        network = shipped_network()
         FILES.save(tmp_path, network._asdict() | {"out": np.full_like(network.out, out)}, PARKER_2)
         result.append(fingerprint(searcher(vector_env(1), spec), spec))
     assert result[0] == result[2] != result[1]
@@ -321,7 +308,7 @@ def test_the_fingerprint_tells_networks_apart(tmp_path: Path) -> None:
     ],
 )
 def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value: object, words: str) -> None:
-    FILES.save(tmp_path, small_network()._asdict(), PARKER_2)
+    FILES.save(tmp_path, shipped_network()._asdict(), PARKER_2)
     path = tmp_path / FILES.description_file
     path.write_text(json.dumps(json.loads(path.read_text()) | {entry: value}))
     with pytest.raises(AgentError, match=words):
@@ -333,7 +320,7 @@ def test_a_network_of_another_table_is_refused(tmp_path: Path, entry: str, value
     [("kept", np.ones((6, 3))), ("out", np.ones((9, 4))), ("now", [[np.nan]]), ("out_bias", [np.nan])],
 )
 def test_damaged_weights_are_refused(tmp_path: Path, place: str, array: object) -> None:
-    network = small_network()._replace(**{place: np.array(array, np.float32)})
+    network = shipped_network()._replace(**{place: np.array(array, np.float32)})
     FILES.save(tmp_path, network._asdict(), PARKER_2)
     with pytest.raises(AgentError, match="damaged"):
         hand_network_for(Table.of(vector_env(1)), str(tmp_path))

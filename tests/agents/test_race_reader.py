@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from millebornes_env import VectorEnv, agents, vector_env
-from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent
-from millebornes_env.agents.compiled.legal import list_legal
+from millebornes_env.agents.compiled.agent import MEMORY, CompiledAgent, list_legal
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.wielerspel import observation_reader as seen
 from millebornes_env.engine.numba.compiling import for_kernels, kernel, plain, rule, stack_array

@@ -78,16 +78,14 @@ def test_a_run_folder_may_have_any_name(
 
 def test_what_is_wrong_with_a_policys_options_is_told(tmp_path: Path, env: VectorEnv) -> None:
     run = write_run(tmp_path / "run", env, network_for(env))
-    for spec, error, words in (
-        (f"policy:{run},speed=3", AgentError, "unknown option 'speed'; the options are folder, mode"),
-        (f"policy:{run},mode=best,mode=best", AgentError, "the option mode is given twice"),
-        (f"policy:{run},mode=worst", AgentError, "mode is 'worst'; it may be 'best' or 'sample'"),
-        ("champion:mode=", AgentError, "mode is ''"),
-        ("policy:runs/none,b=1", AgentError, "there is no run folder 'runs/none,b=1'"),
-        (f"policy:{'a' * 5000}", AgentError, "no "),
-        ("policy:a\0b", AgentError, "no "),
+    for spec, words in (
+        (f"policy:{run},speed=3", "unknown option 'speed'; the options are folder, mode"),
+        (f"policy:{run},mode=best,mode=best", "the option mode is given twice"),
+        (f"policy:{run},mode=worst", "mode is 'worst'; it may be 'best' or 'sample'"),
+        ("champion:mode=", "mode is ''"),
+        ("policy:runs/none,b=1", "there is no run folder 'runs/none,b=1'"),
     ):
-        with pytest.raises(error, match=words):
+        with pytest.raises(AgentError, match=words):
             load(spec, env)
 
 
@@ -173,17 +171,7 @@ def test_seeds_that_are_none_are_refused(env: VectorEnv, seed: Any) -> None:
 def test_random_specifications_raise_nothing_but_our_own(env: VectorEnv) -> None:
     pieces = [
         *agents.names("millebornes"),
-        *":,=+;/.",
-        "+search",
-        "pile",
-        "mode",
-        "folder",
-        "rollout",
-        "9",
-        "-1",
-        "é",
-        "\0",
-        " ",
+        *(*":,=+;/.9é\0 ", "+search", "pile", "mode", "folder", "rollout", "-1"),
     ]
     pieces.remove("human")
     chance = random.Random(8)

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from millebornes_env.agents.compiled.agent import Choose, CompiledAgent
-from millebornes_env.agents.compiled.legal import list_legal
+from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, list_legal
 from millebornes_env.agents.millebornes.preferences import first_in
 from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.numba.compiling import stack_array

@@ -1,1 +1,1 @@
-"""Building blocks of compiled agents: the frame, the reader of observations, lists of preferences."""
+"""The frame of compiled agents."""

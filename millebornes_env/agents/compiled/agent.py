@@ -33,7 +33,7 @@ from millebornes_env.agents.decoder import (
     CHOSE_NOTHING,
     NO_FAULT,
     ObservationDecoder,
-    bounds_of_sections,
+    bounds_of,
     decoder_of,
     reads_rows,
 )
@@ -155,6 +155,19 @@ def decide(
     return call_at(choose, (state, rules, seat, memory, options, draw))
 
 
+@rule
+def list_legal(mask: Int8Array, actions: Int16Array) -> int:
+    """List the actions that a mask, int8[A], allows, the lowest first, and return their number.
+
+    `actions` is int16[A + 1 or more], overwritten.
+    """
+    count = 0
+    for action in range(len(mask)):  # branch-free: a branch would be unpredictable
+        actions[count] = action
+        count += int(mask[action])
+    return count
+
+
 # The kernels of a game -------------------------------------------------------------------------------------
 
 
@@ -181,8 +194,7 @@ def agent_kernels_of(rulebook: Rulebook) -> AgentKernels:
 
 
 @functools.cache
-def _agent_kernels_of(module: ModuleType, decoder: ModuleType) -> AgentKernels:
-    rulebook: Any = module
+def _agent_kernels_of(rulebook: Any, decoder: Any) -> AgentKernels:
     return AgentKernels(
         rulebook, decoder, _choose_each(rulebook, decoder), _choose_from_rows(rulebook, decoder)
     )
@@ -414,10 +426,9 @@ class CompiledAgent(BaseAgent):
         self._rules_in_array = for_kernels(rulebook.rules_array(table.rules))
         self._kernels = agent_kernels_of(rulebook)
         self._reads_rows = reads_rows(table)
-        self._starts, self._bounds = None, bounds_of_sections(table)
+        self._starts, self._bounds = None, bounds_of(table)
         if self._reads_rows:
             self._starts = self._kernels.decoder.starts_of(table, counts_unseen=counts_unseen)
-            self._bounds = self._kernels.decoder.bounds_of(table)
         self._memories = np.zeros((0, MEMORY), np.int16)
         self._scratch = for_kernels(np.zeros(1, rulebook.STATE))
         self._few = _FewRows()

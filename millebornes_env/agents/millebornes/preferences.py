@@ -90,8 +90,15 @@ def action_of(ranked: int) -> int:
 
 
 @rule_of_rules
-def best_play(play_score: PlayScore, state: State, rules: RulesRecord, seat: int, options: Int64Array) -> int:
-    """The card to lay or to give away that is liked best, it being the seat's turn."""
+def claim_or_best_play(
+    play_score: PlayScore, state: State, rules: RulesRecord, seat: int, options: Int64Array
+) -> int:
+    """Claim every coup fourré, never extend a trip; else the card to lay or give away that is liked best."""
+    phase = int(state.phase)
+    if phase == CLAIM:
+        return CLAIM_COUP_FOURRE
+    if phase == EXTENSION:
+        return FINISH
     legal = legal_cards(state, rules, seat)
     best = LOWEST_RANK
     action = first_in(legal, 0)
@@ -99,19 +106,6 @@ def best_play(play_score: PlayScore, state: State, rules: RulesRecord, seat: int
         best = max(best, rank(action, play_score(state, rules, seat, action, options)))
         action = first_in(legal, action + 1)
     return action_of(best)
-
-
-@rule_of_rules
-def claim_or_best_play(
-    play_score: PlayScore, state: State, rules: RulesRecord, seat: int, options: Int64Array
-) -> int:
-    """Claim every coup fourré, never extend a trip; else the card that is liked best."""
-    phase = int(state.phase)
-    if phase == CLAIM:
-        return CLAIM_COUP_FOURRE
-    if phase == EXTENSION:
-        return FINISH
-    return best_play(play_score, state, rules, seat, options)
 
 
 # What is hidden --------------------------------------------------------------------------------------------
@@ -167,9 +161,13 @@ def km_to_go(state: State, team: int) -> int:
 @rule
 def fits(state: State, rules: RulesRecord, team: int, card: int) -> bool:
     """Return True if the distance card would complete the trip of the team as it stands."""
+    return is_within_limits(state, rules, team, card) and is_exact_finish(state, rules, team, card)
+
+
+@rule
+def is_exact_finish(state: State, rules: RulesRecord, team: int, card: int) -> bool:
+    """Return True if the distance reaches the target exactly, or passes it where the rules allow that."""
     left = km_to_go(state, team)
-    if not is_within_limits(state, rules, team, card):
-        return False
     return km_of(card) == left or (rules.exact_finish == 0 and km_of(card) > left)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env._util.guard import alone
-from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows
+from millebornes_env.agents.checks import as_array, check_masks, check_ranges, checked_rows
 from millebornes_env.agents.compiled.agent import Choose, CompiledAgent, legal_by_masks
 from millebornes_env.agents.policy.files import (
     DESCRIPTION_FILE,
@@ -186,10 +186,7 @@ class PolicyAgent(CompiledAgent):
 
     def _checked_masks(self, action_masks: Any, rows: int) -> Masks:
         """Return masks of any width; raise an AgentError if a row allows no action of the network."""
-        try:
-            masks: Masks = np.array(action_masks, subok=False)
-        except Exception:  # ragged rows, or an error in a user's `__array__`
-            masks = np.zeros((), np.int8)
+        masks: Masks = np.array(as_array(action_masks), subok=False)
         width = masks.shape[1] if masks.ndim == 2 else 0
         check_masks(self.name, masks, rows, max(width, self.table.num_actions))
         if not masks[:, : self.description["num_actions"]].any(axis=1).all():
@@ -218,10 +215,7 @@ class PolicyAgent(CompiledAgent):
 
     def _outputs(self, inputs: npt.NDArray[Any]) -> Float32Array:
         size = self.description["num_inputs"]
-        try:
-            given = np.array(inputs, subok=False)
-        except Exception:  # ragged rows, or an error in a user's `__array__`
-            given = np.zeros(())
+        given = np.array(as_array(inputs), subok=False)
         if given.ndim != 2 or given.shape[1] != size:
             raise AgentError(
                 f"{self.name!r}: inputs have the shape {given.shape}; its network takes (N, {size}), as "

@@ -96,7 +96,13 @@ def check_description(
     Raises:
         AgentError: the policy has other editions, tables or observations.
     """
-    input_spec = input_spec_of(description, folder, _checked_game(description, table, folder))
+    game = game_of_policy(description)
+    if game != table.game:
+        raise AgentError(
+            f"the policy in {str(folder)!r} plays {shown(game)}, not {table.game!r}: play it at a table "
+            "that it was trained for, or train another"
+        )
+    input_spec = input_spec_of(description, folder)
     _check_size_of_table(table, input_spec, folder)
     needed: dict[str, tuple[Any, ...]] = {
         key: (value,) for key, value in describe_table(table, input_spec).items()
@@ -104,7 +110,7 @@ def check_description(
     needed["num_actions"] = action_counts(table)
     for key, ours in needed.items():
         theirs = description.get(key)
-        if not _is_one_of(theirs, ours):
+        if type(theirs) is not int or theirs not in ours:  # neither 2.0 nor true
             wanted = " or ".join(map(repr, ours))
             raise AgentError(
                 f"the policy in {str(folder)!r} has {key} {shown(theirs)}, but this table needs {wanted}: "
@@ -126,17 +132,6 @@ def game_of_policy(description: dict[str, Any]) -> Any:
     return description.get("game", DEFAULT_GAME)
 
 
-def _checked_game(description: dict[str, Any], table: Table, folder: Path) -> str:
-    """Return the game of a policy; raise an AgentError if it differs from the table's."""
-    result = game_of_policy(description)
-    if result != table.game:
-        raise AgentError(
-            f"the policy in {str(folder)!r} plays {shown(result)}, not {table.game!r}: play it at a table "
-            "that it was trained for, or train another"
-        )
-    return table.game
-
-
 def _check_size_of_table(table: Table, input_spec: InputSpec, folder: Path) -> None:
     """Raise an AgentError if a table exceeds the limits of compiled networks, or lacks the features."""
     if input_spec.features:
@@ -152,29 +147,22 @@ def _check_size_of_table(table: Table, input_spec: InputSpec, folder: Path) -> N
         )
 
 
-def _is_one_of(value: Any, whole_numbers: tuple[int, ...]) -> bool:
-    """Return True if the value is one of the numbers and a JSON integer (neither 2.0 nor true)."""
-    return type(value) is int and value in whole_numbers
-
-
 def _listed(labels: list[str]) -> str:
     """Format the labels of editions for a message; of many, the first ones."""
     names = [label if len(label) <= _LONGEST_SHOWN else shown(label) for label in labels[:_MOST_LISTED]]
     return ", ".join(names + ["..."] * (len(labels) > _MOST_LISTED)) or "no edition"
 
 
-def input_spec_of(description: dict[str, Any], folder: Path, game: str | None = None) -> InputSpec:
-    """Return the input specification in the contents of a `policy.json`, for its game or the one named.
+def input_spec_of(description: dict[str, Any], folder: Path) -> InputSpec:
+    """Return the input specification in the contents of a `policy.json`.
 
     Raises:
         AgentError: the description lacks a part of it.
         GameError: the game is not registered.
     """
-    kind = find_game(game_of_policy(description) if game is None else game).observation_kind()
-    view = description.get("view")
-    if not (isinstance(view, dict) and set(view) == set(kind._fields)):
-        raise _damaged(folder, "view")
-    if not all(isinstance(value, bool) for value in view.values()):
+    kind = find_game(game_of_policy(description)).observation_kind()
+    view, fields = description.get("view"), dict.fromkeys(kind._fields, bool)
+    if not (isinstance(view, dict) and {name: type(one) for name, one in view.items()} == fields):
         raise _damaged(folder, "view")
     features = description.get("features")
     if not isinstance(features, bool):

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from millebornes_env._util.guard import alone
 from millebornes_env._util.network_files import Arrays, Float32Array, NetworkFiles
 from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows, checked_slot_ids
+from millebornes_env.agents.compiled.agent import with_rows
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description, read_description
 from millebornes_env.agents.policy.network import MAX_UNITS, MODES
 from millebornes_env.agents.protocol import (
@@ -53,7 +54,6 @@ MOST_WINDOW: Final = 256
 Which = npt.NDArray[np.int64]
 _ENDS: Final = ("encode.weight", "encode.bias", "head.weight", "head.bias")
 _MOST_BYTES: Final = 1 << 20
-_UNSEEN: Final = -1  # draw pile of a slot that has no memory
 
 
 def has_memory_network(folder: Path | str) -> bool:
@@ -229,7 +229,8 @@ class MemoryAgent(BaseAgent):
             raise AgentError(f"{self.name!r} needs action masks: pass int8[N, A] of what is legal")
         check_masks(self.name, action_masks, len(rows), self.table.num_actions)
         slots = checked_slot_ids(self.name, slot_ids, len(rows))
-        self._grow(int(slots.max(initial=-1)) + 1)
+        count = int(slots.max(initial=-1)) + 1
+        self._memories, self._piles = with_rows(self._memories, count), with_rows(self._piles, count)
         masks, actions = np.asarray(action_masks), np.full(len(rows), SKIP, np.int64)
         left = np.flatnonzero(masks.any(axis=1))
         while len(left):  # rows with the same slot one after the other
@@ -255,14 +256,6 @@ class MemoryAgent(BaseAgent):
         last = weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(axis=1)  # if rounding leaves a gap
         result: Actions = np.where(reached.any(axis=1), reached.argmax(axis=1), last)
         return result
-
-    def _grow(self, slots: int) -> None:
-        more = slots - len(self._piles)
-        if more > 0:
-            self._memories = np.concatenate(
-                [self._memories, np.zeros((more, self.network.memory_size), np.float32)]
-            )
-            self._piles = np.concatenate([self._piles, np.full(more, _UNSEEN, np.int16)])
 
 
 def read_network(folder: Path, description: dict[str, Any]) -> MemoryNetwork:

@@ -15,15 +15,20 @@ import functools
 import importlib
 import math
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env._util.network_files import Layers
-from millebornes_env.agents.compiled.agent import MAX_OPTIONS, NO_ACTION, Choose, Int16Array, Int64Array
-from millebornes_env.agents.compiled.legal import list_legal
+from millebornes_env.agents.compiled.agent import (
+    MAX_OPTIONS,
+    NO_ACTION,
+    Choose,
+    Int16Array,
+    Int64Array,
+    list_legal,
+)
 from millebornes_env.agents.decoder import decoder_of
 from millebornes_env.agents.policy import no_features
 from millebornes_env.agents.policy.layers import (
@@ -189,10 +194,7 @@ def network_kernels_of(rulebook: Rulebook) -> NetworkKernels:
 
 
 @functools.cache
-def _network_kernels_of(
-    module: ModuleType, features: ModuleType, decoder: ModuleType, kind: type[Any]
-) -> NetworkKernels:
-    rulebook: Any = module
+def _network_kernels_of(rulebook: Any, features: Any, decoder: Any, kind: Any) -> NetworkKernels:
     return NetworkKernels(
         rulebook,
         _choose_by_network(rulebook, features, kind),
@@ -307,7 +309,8 @@ def forward_hidden(
     address = int(options[ADDRESS])
     inputs = int(options[WIDTHS])
     if int(options[NUM_LAYERS]) == 1:
-        copy_inputs(row, inputs, units)
+        for index in range(padded_width(inputs)):
+            units[index] = row[index]
     for layer in range(1, int(options[NUM_LAYERS])):
         outputs = int(options[WIDTHS + layer])
         if layer == 1:
@@ -349,13 +352,6 @@ def write_inputs(
         features.write_features(rules, spec, row, inputs - more)
     for index in range(inputs, padded_width(inputs)):
         row[index] = 0
-
-
-@rule
-def copy_inputs(row: Int8Array, inputs: int, units: Float32Array) -> None:
-    """Copy the padded inputs, for a network of one layer."""
-    for index in range(padded_width(inputs)):
-        units[index] = row[index]
 
 
 def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, decoder: Any) -> Callable[..., None]:

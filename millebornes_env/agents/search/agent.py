@@ -60,12 +60,10 @@ from millebornes_env.agents.protocol import (
     one_or_many,
 )
 from millebornes_env.agents.search.beliefs import (
-    BELIEFS,
     UNIFORM,
     Belief,
     KnownCards,
     belief_named,
-    is_belief,
 )
 from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, no_hands
 from millebornes_env.agents.search.history import ObservationHistory, PlayWindow
@@ -152,7 +150,10 @@ class SearchAgent(BaseAgent):
             AgentError: a number is out of range; or `sees`, `belief` or `rollout` is invalid, `depth`
                 needs another rollout agent, or a cheat is given a belief.
         """
-        _check_belief(belief, sees)
+        if belief != UNIFORM and sees:
+            raise AgentError(
+                f"the option sees is {shown(sees)}, so the hands are known: omit belief={belief}"
+            )
         if sees not in SEES:
             raise AgentError(
                 f"the option sees is {shown(sees)}; omit it (no cheat), or set it to "
@@ -218,9 +219,7 @@ class SearchAgent(BaseAgent):
             StateError: the records are invalid, or of another table.
             AgentError: seats or slot_ids have the wrong shape or type, or it is another seat's turn.
         """
-        searcher, decisions = self._looked_at(states, seats)
-        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
-        return self._decided(searcher, decisions, memory_of)
+        return self._decided(*self._looked_at(states, seats, slot_ids))
 
     @alone
     def known(self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds) -> list[KnownCards]:
@@ -228,9 +227,7 @@ class SearchAgent(BaseAgent):
 
         Arguments and errors are those of `act_on`.
         """
-        _, decisions = self._looked_at(states, seats)
-        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
-        return self._known(decisions, memory_of)
+        return self._known(*self._looked_at(states, seats, slot_ids)[1:])
 
     def _known(self, decisions: Decisions, memory_of: Int64Array) -> list[KnownCards]:
         """Return the knowledge of the acting seats."""
@@ -250,8 +247,7 @@ class SearchAgent(BaseAgent):
 
         The other arguments and the errors are those of `act_on`; states are those before the decisions.
         """
-        _, decisions = self._looked_at(states, seats)
-        memory_of = checked_slot_ids(self.name, slot_ids, len(decisions.roots))
+        _, decisions, memory_of = self._looked_at(states, seats, slot_ids)
         self._note(decisions, self._known(decisions, memory_of), actions)
 
     def _note(self, decisions: Decisions, known: list[KnownCards], actions: Actions) -> None:
@@ -260,8 +256,10 @@ class SearchAgent(BaseAgent):
             root = decisions.roots[number : number + 1]
             self._past.note(one.slot, root, int(actions[number]), one.windows)
 
-    def _looked_at(self, states: StateArray, seats: npt.NDArray[np.int32]) -> tuple[Searcher, Decisions]:
-        """Convert states to what their acting seats know."""
+    def _looked_at(
+        self, states: StateArray, seats: npt.NDArray[np.int32], slot_ids: SlotIds
+    ) -> tuple[Searcher, Decisions, SlotIds]:
+        """Convert states to what their acting seats know, and check the arguments of `act_on`."""
         games = self._checked_games(states)
         seats = checked_seats(self.name, seats, len(games), self.table.rules.players)
         wrong = np.flatnonzero((games["seat"] != seats) & (games["phase"] != ROUND_OVER))
@@ -275,7 +273,7 @@ class SearchAgent(BaseAgent):
         searcher = self._searcher(self._default_starts)
         row = np.zeros(self._default_size, np.int8)
         read_states(searcher, self._rules, games, seats, row, decisions.roots)
-        return searcher, decisions
+        return searcher, decisions, checked_slot_ids(self.name, slot_ids, len(games))
 
     def _checked_games(self, states: Any) -> StateArray:
         """Convert states for kernels; raise a StateError if they are not valid ones of this table."""
@@ -368,16 +366,6 @@ class SearchAgent(BaseAgent):
         while self._seconds > 0 and time.perf_counter() < end:
             if search_on(searcher, self._rules, decisions, number, CHUNK, hands):
                 break
-
-
-def _check_belief(belief: str, sees: str) -> None:
-    if not is_belief(belief):
-        raise AgentError(
-            f"the option belief is {shown(belief)}; it must be {', '.join(map(repr, BELIEFS))}, or the "
-            "folder of a network written by `python -m train.tools.belief`"
-        )
-    if belief != UNIFORM and sees:
-        raise AgentError(f"the option sees is {shown(sees)}, so the hands are known: omit belief={belief}")
 
 
 def _checked_rollout(rollout: CompiledFunction) -> CompiledFunction:

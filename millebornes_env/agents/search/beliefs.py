@@ -28,6 +28,7 @@ from millebornes_env.agents.search.hand_network import (
 from millebornes_env.agents.search.hidden_cards import Float64Array
 from millebornes_env.agents.search.history import Interpretation, PlayWindow
 from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import Int8Array, State, new_states
@@ -190,17 +191,17 @@ def uniform_chances(unseen: Int64Array, size: int) -> Float64Array:
     return chances
 
 
-def is_belief(name: str) -> bool:
-    """Return True if search accepts this value of its option `belief`."""
-    return name in BELIEFS or is_hand_network(name)
-
-
 def belief_named(name: str, table: Table) -> Belief | None:
     """Make the belief of search's option `belief`, one of BELIEFS or a folder; None for uniform redeals.
 
     Raises:
-        AgentError: no network fits the table, or it is damaged.
+        AgentError: there is no such belief; no network fits the table, or it is damaged.
     """
+    if name not in BELIEFS and not is_hand_network(name):
+        raise AgentError(
+            f"the option belief is {shown(name)}; it must be {', '.join(map(repr, BELIEFS))}, or the "
+            "folder of a network written by `python -m train.tools.belief`"
+        )
     if name == UNIFORM:
         return None
     return NetworkBelief(table, "" if name == NETWORK else name)

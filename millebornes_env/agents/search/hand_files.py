@@ -39,19 +39,15 @@ def hand_network_for(table: Table, folder: str = "") -> HandNetwork:
         AgentError: there is no network for the table, or the folder's does not fit.
         MissingExtraError: safetensors is not installed.
     """
-    if folder:
-        description = read_description(Path(folder))
-        if not _is_for(description, table):
-            raise AgentError(
-                f"the network in {shown(folder)} knows {_tables_of([description])}, not {_name_of(table)}: "
-                f"{INSTEAD}"
-            )
-        return read_network(Path(folder))
-    for path, description in _shipped():
+    networks = ((Path(folder), read_description(Path(folder))),) if folder else _shipped()
+    for path, description in networks:
         if _is_for(description, table):
             return read_network(path)
-    tables = _tables_of([description for _, description in _shipped()])
-    raise AgentError(f"belief=network knows {tables}, not {_name_of(table)}: {INSTEAD}")
+    what = f"the network in {shown(folder)}" if folder else "belief=network"
+    raise AgentError(
+        f"{what} knows {_tables_of([one for _, one in networks])}, not {table.edition} for "
+        f"{table.rules.players}: {INSTEAD}"
+    )
 
 
 def has_hand_network(table: Table) -> bool:
@@ -76,10 +72,8 @@ def is_hand_network(folder: str) -> bool:
 
 def _is_for(description: dict[str, Any], table: Table) -> bool:
     """Return True if the network was trained on these rules; another rule sheet may have the same rules."""
-    rules = table.rules
-    if (description.get("game"), description.get("players")) != (table.game, rules.players):
-        return False
-    if description.get("teams") != rules.teams:
+    of_table = {"game": table.game, "players": table.rules.players, "teams": table.rules.teams}
+    if any(description.get(key) != value for key, value in of_table.items()):
         return False
     labels = description.get("editions")
     return isinstance(labels, list) and any(_has_rules(label, table) for label in labels)
@@ -93,10 +87,6 @@ def _has_rules(label: Any, table: Table) -> bool:
         )
     except MilleBornesError:  # a sheet that is not known here
         return False
-
-
-def _name_of(table: Table) -> str:
-    return f"{table.edition} for {table.rules.players}"
 
 
 def _tables_of(descriptions: list[dict[str, Any]]) -> str:

@@ -14,13 +14,13 @@ put them; who plays a card is given it first (`let_hold`), so that the rulebook 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Int64Array
-from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
+from millebornes_env.engine.numba.compiling import for_kernels, kernel, plain, rule
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
     EXTEND,
@@ -72,6 +72,12 @@ class Interpretation(NamedTuple):
     actions: Int64Array  # [E] what was done
 
 
+def interpretation_of(events: Sequence[tuple[StateArray, int]]) -> Interpretation:
+    """Put events together, each with the game before it, STATE[1]."""
+    games = np.concatenate([game for game, _ in events]) if events else new_states(0).view(np.ndarray)
+    return Interpretation(for_kernels(games), np.array([action for _, action in events], np.int64))
+
+
 PlayWindow = tuple[Interpretation, ...]
 """All readings of what lies between two own decisions, 1 to MAX_INTERPRETATIONS."""
 
@@ -85,12 +91,20 @@ class Remembered(NamedTuple):
 
 
 class ObservationHistory:
-    """Memory of the seats that an agent plays, by slot; it is cleared with each new round."""
+    """Memory of the seats that an agent plays, by slot; it is cleared with each new round.
+
+    The plays of others between two own decisions are looked for.
+    """
 
     def __init__(self, rules: Rules) -> None:
         """Remember nothing yet, at a table of these rules."""
         self._last: dict[int, Remembered] = {}
-        self._reader = HistoryReader(rules)
+        self._rules = compiled_rules(rules)
+        self._teams, self._players = rules.teams, rules.players
+        self._path = for_kernels(new_states(_MAX_DEPTH + 2))  # the last is for what might have been
+        self._rows = np.zeros((2, sections(rules)[-1].stop), np.int8)
+        self._found: list[Interpretation] = []
+        self._tries = 0
 
     def look(self, slot: int, root: StateArray, window: int) -> tuple[PlayWindow, ...]:
         """Return the others' plays up to now, the newest window first.
@@ -102,7 +116,7 @@ class ObservationHistory:
             return ()
         if int(root["draw_pile"][0]) > int(last.root["draw_pile"][0]):  # it never grows in a round
             return ()
-        newest = self._reader.interpretations(last.root, last.action, root)
+        newest = self._interpretations(last.root, last.action, root)
         return (newest, *last.windows)[:window] if newest else ()
 
     def note(self, slot: int, root: StateArray, action: int, windows: tuple[PlayWindow, ...]) -> None:
@@ -114,22 +128,9 @@ class ObservationHistory:
         """Forget all slots."""
         self._last.clear()
 
-
-class HistoryReader:
-    """Looks for the plays of others between two own decisions."""
-
-    def __init__(self, rules: Rules) -> None:
-        """Take the rules of the table."""
-        self._rules = compiled_rules(rules)
-        self._teams, self._players = rules.teams, rules.players
-        self._path = for_kernels(new_states(_MAX_DEPTH + 2))  # the last is for what might have been
-        self._rows = np.zeros((2, sections(rules)[-1].stop), np.int8)
-        self._found: list[Interpretation] = []
-        self._tries = 0
-
-    def interpretations(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
+    def _interpretations(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
         """All readings, none if there are too many, from an own decision and its action to the next one."""
-        own = self._shown_by(start[0], action)
+        own = plain(card_shown_by)(start[0], action)
         shown = start["hidden"][0].astype(np.int64) - end["hidden"][0]
         if own != NO_CARD:
             shown[own] -= 1
@@ -138,17 +139,13 @@ class HistoryReader:
         left = Counter({card: int(shown[card]) for card in np.flatnonzero(shown).tolist()})
         self._found, self._tries = [], 0
         self._path[0] = start[0]
-        for events in self._own_plays(action):
+        for events in self._plays(0, action, is_own=True):
             self._go_on(1, left, events, end)
         return (
             tuple(self._found)
             if len(self._found) <= MAX_INTERPRETATIONS and self._tries < _MOST_TRIES
             else ()
         )
-
-    def _own_plays(self, action: int) -> Iterator[list[tuple[StateArray, int]]]:
-        """The own play in each way that it can have gone: nobody is asked about a hazard, or somebody is."""
-        yield from self._plays(0, action, is_own=True)
 
     def _go_on(
         self, depth: int, left: Counter[int], events: list[tuple[StateArray, int]], end: StateArray
@@ -157,15 +154,12 @@ class HistoryReader:
         here = self._path[depth]
         if int(here["phase"]) == ROUND_OVER or int(here["seat"]) == OWN:
             if not +left and looks_like(self._path, depth, end, self._rules, self._rows):
-                states = [state for state, _ in events]
-                games = np.concatenate(states) if states else new_states(0).view(np.ndarray)
-                actions = np.array([action for _, action in events], np.int64)
-                self._found.append(Interpretation(for_kernels(games), actions))
+                self._found.append(interpretation_of(events))
             return
         if depth >= _MAX_DEPTH or self._tries >= _MOST_TRIES or len(self._found) > MAX_INTERPRETATIONS:
             return
         for action in self._worth_trying(here, left):
-            card = self._shown_by(here, action)
+            card = plain(card_shown_by)(here, action)
             if card != NO_CARD:
                 left[card] -= 1
             for more in self._plays(depth, action):
@@ -228,13 +222,6 @@ class HistoryReader:
     def _try(self, source: int, target: int, action: int, holder: int, safety: int, is_own: bool) -> bool:
         self._tries += 1
         return bool(try_play(self._path, source, target, self._rules, action, holder, safety, is_own))
-
-    @staticmethod
-    def _shown_by(state: np.void, action: int) -> int:
-        """The card that an action takes from the hand of who decides, or NO_CARD."""
-        if action == CLAIM_COUP_FOURRE:
-            return int(safety_against(int(state["pending_hazard"])))
-        return int(card_of(action))
 
 
 # Compiled ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from millebornes_env.agents.compiled.agent import Int64Array
-from millebornes_env.agents.search.history import Interpretation, PlayWindow
+from millebornes_env.agents.search.history import PlayWindow, interpretation_of
 from millebornes_env.engine.numba.compiling import for_kernels, kernel, rule
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -42,25 +42,19 @@ def windows_seen(plays: Sequence[PastPlay], rules: RulesRecord, viewer: int) -> 
     of the round, the oldest first; each window has one reading.
     """
     events, actions = for_kernels(new_states(EVENTS_OF_A_PLAY)), np.zeros(EVENTS_OF_A_PLAY, np.int64)
-    windows: list[list[tuple[StateArray, Int64Array]]] = [[]]
+    windows: list[list[PastPlay]] = [[]]
     for number, (states, action) in enumerate(plays):
         if int(states["seat"][0]) == viewer:
             windows.append([])
         count = write_events(states, rules, viewer, action, _is_parried(plays, number), events, actions, 0)
-        windows[-1].append((events[:count].copy(), actions[:count].copy()))
-    return tuple((_interpretation(window),) for window in reversed(windows))
+        windows[-1] += [(events[at : at + 1].copy(), int(actions[at])) for at in range(count)]
+    return tuple((interpretation_of(window),) for window in reversed(windows))
 
 
 def _is_parried(plays: Sequence[PastPlay], number: int) -> int:
     """Return 1 if the first reaction other than a pass is a coup fourré, else 0."""
     after = (action for _, action in plays[number + 1 :] if action != PASS)
     return int(next(after, PASS) == CLAIM_COUP_FOURRE)
-
-
-def _interpretation(window: Sequence[tuple[StateArray, Int64Array]]) -> Interpretation:
-    states = [events for events, _ in window] or [new_states(0).view(np.ndarray)]
-    actions = [ids for _, ids in window] or [np.zeros(0, np.int64)]
-    return Interpretation(for_kernels(np.concatenate(states)), np.concatenate(actions))
 
 
 @kernel

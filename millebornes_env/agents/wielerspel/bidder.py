@@ -45,6 +45,8 @@ from millebornes_env.agents.wielerspel.questions import (
 )
 from millebornes_env.agents.wielerspel.stakes import (
     ENERGY,
+    LAPS_LEFT,
+    SAVED_PERCENT,
     SIZE_OF_STAKES,
     Stakes,
     least_missing,
@@ -108,14 +110,15 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
     laps = laps_left(state, rules, options)
     energy = worth_of_energy(laps, options)
     write_stakes(state, rules, seat, stakes, float(options[RACE]), options[POWER] / 100.0, energy)
+    stakes[LAPS_LEFT], stakes[SAVED_PERCENT] = laps, options[SAVING]
     value_laps(state, rules, seat, stakes, values, landings, phase in (AWAY, ESCAPING))
     if phase == AWAY:
-        return away(state, rules, seat, stakes, values, laps, options)
+        return away(state, rules, seat, stakes, values)
     if phase == ESCAPING:
-        return escape(state, rules, seat, stakes, values, laps, options)
+        return escape(state, rules, seat, stakes, values)
     if phase == BID:
-        return bid(state, rules, seat, stakes, values, laps, memory, options)
-    square = least_square(state, rules, seat, stakes, values, laps, options)
+        return bid(state, rules, seat, stakes, values, memory)
+    square = least_square(state, rules, seat, stakes, values)
     return move_action(square) if phase == MOVE else retire_action(square)
 
 
@@ -138,9 +141,7 @@ def worth_of_energy(laps: float, options: Int64Array) -> float:
 
 
 @rule
-def worth_of_square(
-    state: State, rules: Rules, stakes: Stakes, values: Values, square: int, laps: float, options: Int64Array
-) -> float:
+def worth_of_square(state: State, rules: Rules, stakes: Stakes, values: Values, square: int) -> float:
     """Return the value of holding the square for the rest of the race.
 
     In each lap the chance of a landing on it is 1 in 3.5. A landing saves the square's number, and takes the
@@ -153,19 +154,17 @@ def worth_of_square(
             values, NEXT_RAINBOW_LAP, square, place
         )
         front += ordinary + (rainbow - ordinary) * LANDINGS_PER_LAP
-    saved = float(stakes[ENERGY]) * int(rules.square_number[square]) * int(options[SAVING]) / 100.0
-    return laps * LANDINGS_PER_LAP * (front / riders + saved)
+    saved = float(stakes[ENERGY]) * int(rules.square_number[square]) * float(stakes[SAVED_PERCENT]) / 100.0
+    return float(stakes[LAPS_LEFT]) * LANDINGS_PER_LAP * (front / riders + saved)
 
 
 @seldom
-def least_square(
-    state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, laps: float, options: Int64Array
-) -> int:
+def least_square(state: State, rules: Rules, seat: int, stakes: Stakes, values: Values) -> int:
     """The seat's square that is worth least; NO_SQUARE: it holds none."""
     result, least = NO_SQUARE, 0.0
     for square in range(int(rules.length)):
         if int(state.owner[square]) == seat:
-            worth = worth_of_square(state, rules, stakes, values, square, laps, options)
+            worth = worth_of_square(state, rules, stakes, values, square)
             if result == NO_SQUARE or worth < least:
                 result, least = square, worth
     return result
@@ -178,55 +177,37 @@ def worth_of_retirement(rules: Rules, stakes: Stakes) -> float:
 
 
 @rule
-def price_of_servant(
-    state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, laps: float, options: Int64Array
-) -> float:
+def price_of_servant(state: State, rules: Rules, seat: int, stakes: Stakes, values: Values) -> float:
     """Return the cost of placing a servant: his 15 energy, or the value of the square that he leaves."""
     if int(state.off_board[seat]) > 0:
         return worth_of_retirement(rules, stakes)
-    least = least_square(state, rules, seat, stakes, values, laps, options)
-    return worth_of_square(state, rules, stakes, values, least, laps, options)
+    least = least_square(state, rules, seat, stakes, values)
+    return worth_of_square(state, rules, stakes, values, least)
 
 
 @rule
-def loss_by_retirement(
-    state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, laps: float, options: Int64Array
-) -> float:
+def loss_by_retirement(state: State, rules: Rules, seat: int, stakes: Stakes, values: Values) -> float:
     """Return the loss if a servant retires: the excess of a square's value over the 15 energy, or nothing."""
-    if int(state.off_board[seat]) > 0:
-        return 0.0
-    price = price_of_servant(state, rules, seat, stakes, values, laps, options)
-    return max(0.0, price - worth_of_retirement(rules, stakes))
+    return max(0.0, price_of_servant(state, rules, seat, stakes, values) - worth_of_retirement(rules, stakes))
 
 
 @rule
-def retire_cheapest(
-    state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, laps: float, options: Int64Array
-) -> int:
+def retire_cheapest(state: State, rules: Rules, seat: int, stakes: Stakes, values: Values) -> int:
     """Retire a servant who is off the board, else the one whose square is worth least (003:194)."""
     if int(state.off_board[seat]) > 0:
         return RETIRE
-    return retire_action(least_square(state, rules, seat, stakes, values, laps, options))
+    return retire_action(least_square(state, rules, seat, stakes, values))
 
 
 # Bids ------------------------------------------------------------------------------------------------------
 
 
 @seldom
-def bid(
-    state: State,
-    rules: Rules,
-    seat: int,
-    stakes: Stakes,
-    values: Values,
-    laps: float,
-    memory: Int16Array,
-    options: Int64Array,
-) -> int:
+def bid(state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, memory: Int16Array) -> int:
     """Bid up to what the square is worth; with too little energy, let a servant retire, or pass."""
     square, highest = int(state.square), int(state.highest_bid)
-    worth = worth_of_square(state, rules, stakes, values, square, laps, options)
-    worth -= price_of_servant(state, rules, seat, stakes, values, laps, options)
+    worth = worth_of_square(state, rules, stakes, values, square)
+    worth -= price_of_servant(state, rules, seat, stakes, values)
     limit = int(worth / stakes[ENERGY] + surplus(state, rules, seat))
     spare = int(state.energy[seat]) - _KEEPS
     amount = opening_bid(state, seat, min(limit, spare), memory)
@@ -295,9 +276,7 @@ def notice_last_bid(state: State, seat: int, memory: Int16Array, step: int) -> N
 
 
 @seldom
-def escape(
-    state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, laps: float, options: Int64Array
-) -> int:
+def escape(state: State, rules: Rules, seat: int, stakes: Stakes, values: Values) -> int:
     """Escape, or ride further, if that is worth more than to stay; a servant may retire for it."""
     square, lead = int(state.square), int(state.lead) if is_away(state, seat) else 0
     stays = value_at(values, THIS_LAP, square, slot_of_lead(lead) if lead > 0 else 0)
@@ -306,26 +285,24 @@ def escape(
         return ESCAPE if goes > stays else STAY
     if servants_left(state, rules, seat) == 0:
         return STAY
-    loss = loss_by_retirement(state, rules, seat, stakes, values, laps, options)
+    loss = loss_by_retirement(state, rules, seat, stakes, values)
     if goes - loss <= stays:
         return STAY
-    return retire_cheapest(state, rules, seat, stakes, values, laps, options)
+    return retire_cheapest(state, rules, seat, stakes, values)
 
 
 @seldom
-def away(
-    state: State, rules: Rules, seat: int, stakes: Stakes, values: Values, laps: float, options: Int64Array
-) -> int:
+def away(state: State, rules: Rules, seat: int, stakes: Stakes, values: Values) -> int:
     """Pay for the lead, if that is worth more than the last place; a servant may retire for it."""
     square = int(state.square)
     gives_up = value_at(values, THIS_LAP, square, riders_left(state) - 1)
     keeps = value_at(values, THIS_LAP, square, slot_of_lead(int(state.lead)))  # the better one of both
     if int(state.energy[seat]) >= price_of_lead(state, rules):
         return PAY if keeps > gives_up else GIVE_UP
-    loss = loss_by_retirement(state, rules, seat, stakes, values, laps, options)
+    loss = loss_by_retirement(state, rules, seat, stakes, values)
     if servants_left(state, rules, seat) == 0 or keeps - loss <= gives_up:
         return GIVE_UP
-    return retire_cheapest(state, rules, seat, stakes, values, laps, options)
+    return retire_cheapest(state, rules, seat, stakes, values)
 
 
 class BidderAgent(CompiledAgent):

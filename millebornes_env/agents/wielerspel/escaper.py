@@ -20,11 +20,9 @@ from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.wielerspel.questions import (
     bid_up_to,
     cards_left_of_kind,
-    exchange,
+    exchange_move_or_retire,
     free_squares,
     is_away,
-    move_least,
-    retire_least,
     squares_to_the_line,
 )
 from millebornes_env.engine.numba.compiling import rule
@@ -34,7 +32,7 @@ from millebornes_env.games.wielerspel.dice import FACES
 from millebornes_env.games.wielerspel.escape import can_escape, price_of_lead
 from millebornes_env.games.wielerspel.rules import MAX_DECK, MAX_INNER_TRACK, Rules
 from millebornes_env.games.wielerspel.squares import FORCED_RETIREMENT, MAX_SQUARES
-from millebornes_env.games.wielerspel.state import AWAY, BID, ESCAPING, EXCHANGE, MOVE, State
+from millebornes_env.games.wielerspel.state import AWAY, BID, ESCAPING, State
 
 # Its options.
 FREE: Final = 0
@@ -53,11 +51,7 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
         return ESCAPE if can_escape(state, seat) and is_tempted(state, rules, seat, options) else STAY
     if phase == AWAY:
         return PAY if can_spare(state, seat, price_of_lead(state, rules), options) else GIVE_UP
-    if phase == EXCHANGE:
-        return exchange(state, rules, seat)
-    if phase == MOVE:
-        return move_least(state, rules, seat)
-    return retire_least(state, rules, seat)
+    return exchange_move_or_retire(state, rules, seat)
 
 
 @rule

@@ -175,10 +175,8 @@ def value_landing(
     square: int,
 ) -> None:
     """Write the expected gains when the rainbow rider lands on the square."""
-    led, followed = (
-        gain_of_landing(rules, stakes, square, True),
-        gain_of_landing(rules, stakes, square, False),
-    )
+    led = gain_of_landing(rules, stakes, square, True)
+    followed = gain_of_landing(rules, stakes, square, False)
     riders = riders_left(state)
     for place in range(riders, MAX_PLAYERS):
         landings[at(lap, square, place)] = 0.0

@@ -27,7 +27,7 @@ from millebornes_env.games.wielerspel.jerseys import (
 from millebornes_env.games.wielerspel.peloton import is_anybody_away, place_in_peloton
 from millebornes_env.games.wielerspel.rules import Rules
 from millebornes_env.games.wielerspel.squares import EFFORT, NO_SQUARE
-from millebornes_env.games.wielerspel.state import GREENS, NO_CARD, NO_SEAT, RAINBOW, State
+from millebornes_env.games.wielerspel.state import EXCHANGE, GREENS, MOVE, NO_CARD, NO_SEAT, RAINBOW, State
 
 MEAN_OF_A_DIE: Final = 3.5
 LANDINGS_PER_LAP: Final = 1 / MEAN_OF_A_DIE
@@ -123,41 +123,6 @@ def cards_left_of_kind(state: State, rules: Rules, kind: int) -> int:
     return count
 
 
-# Servants --------------------------------------------------------------------------------------------------
-
-
-@rule
-def number_on(rules: Rules, square: int) -> int:
-    """Return the number printed on the square."""
-    return int(rules.square_number[square])
-
-
-@seldom
-def square_of_least_number(state: State, rules: Rules, seat: int) -> int:
-    """The seat's square with the lowest number, the first of several (003:194); NO_SQUARE: it holds none."""
-    result = NO_SQUARE
-    for square in range(int(rules.length)):
-        if int(state.owner[square]) == seat and (
-            result == NO_SQUARE or number_on(rules, square) < number_on(rules, result)
-        ):
-            result = square
-    return result
-
-
-@rule
-def retire_least(state: State, rules: Rules, seat: int) -> int:
-    """Retire a servant who is off the board; else the one on the square of the least value (003:194)."""
-    if int(state.off_board[seat]) > 0:
-        return RETIRE
-    return retire_action(square_of_least_number(state, rules, seat))
-
-
-@rule
-def move_least(state: State, rules: Rules, seat: int) -> int:
-    """Move the servant on the square of the least value."""
-    return move_action(square_of_least_number(state, rules, seat))
-
-
 # Jerseys ---------------------------------------------------------------------------------------------------
 
 
@@ -201,3 +166,32 @@ def exchange(state: State, rules: Rules, seat: int) -> int:
     if is_green_better_exchanged(state, rules, seat):
         return EXCHANGE_GREEN
     return EXCHANGE_POLKA_DOT if is_polka_better_exchanged(state, rules, seat) else KEEP
+
+
+# Servants --------------------------------------------------------------------------------------------------
+
+
+@seldom
+def square_of_least_number(state: State, rules: Rules, seat: int) -> int:
+    """The seat's square with the lowest number, the first of several (003:194); NO_SQUARE: it holds none."""
+    result, least = NO_SQUARE, 0
+    for square in range(int(rules.length)):
+        number = int(rules.square_number[square])
+        if int(state.owner[square]) == seat and (result == NO_SQUARE or number < least):
+            result, least = square, number
+    return result
+
+
+@rule
+def exchange_move_or_retire(state: State, rules: Rules, seat: int) -> int:
+    """Exchange jerseys; or move or retire the servant on the square of the least value (003:194).
+
+    A servant who is off the board retires first.
+    """
+    if int(state.phase) == EXCHANGE:
+        return exchange(state, rules, seat)
+    if int(state.phase) == MOVE:
+        return move_action(square_of_least_number(state, rules, seat))
+    if int(state.off_board[seat]) > 0:
+        return RETIRE
+    return retire_action(square_of_least_number(state, rules, seat))

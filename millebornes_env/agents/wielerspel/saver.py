@@ -14,9 +14,7 @@ from millebornes_env.agents.options import Between
 from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.wielerspel.questions import (
     bid_up_to,
-    exchange,
-    move_least,
-    retire_least,
+    exchange_move_or_retire,
     squares_to_the_line,
 )
 from millebornes_env.engine.numba.compiling import rule
@@ -24,7 +22,7 @@ from millebornes_env.games.wielerspel.actions import ESCAPE, GIVE_UP, MOST_ENERG
 from millebornes_env.games.wielerspel.escape import can_escape, price_of_lead
 from millebornes_env.games.wielerspel.rules import Rules
 from millebornes_env.games.wielerspel.squares import MAX_SQUARES
-from millebornes_env.games.wielerspel.state import AWAY, BID, ESCAPING, EXCHANGE, MOVE, State
+from millebornes_env.games.wielerspel.state import AWAY, BID, ESCAPING, State
 
 # Its options.
 LIMIT: Final = 0
@@ -42,11 +40,7 @@ def choose(state: State, rules: Rules, seat: int, memory: Int16Array, options: I
         return ESCAPE if is_finish(state, rules, options) and can_escape(state, seat) else STAY
     if phase == AWAY:
         return PAY if can_pay(state, rules, seat, options) else GIVE_UP
-    if phase == EXCHANGE:
-        return exchange(state, rules, seat)
-    if phase == MOVE:
-        return move_least(state, rules, seat)
-    return retire_least(state, rules, seat)
+    return exchange_move_or_retire(state, rules, seat)
 
 
 @rule

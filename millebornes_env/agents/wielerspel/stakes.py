@@ -30,7 +30,11 @@ ENERGY: Final = WHOLE_RACE + 1
 """Value of one energy: 1, or less if little of the race is left to spend it on."""
 ESCAPE_CARDS: Final = WHOLE_RACE + 2
 """The share of escape cards among the chance cards that are left."""
-SIZE_OF_STAKES: Final = WHOLE_RACE + 3
+LAPS_LEFT: Final = WHOLE_RACE + 3
+"""Laps left in the race."""
+SAVED_PERCENT: Final = WHOLE_RACE + 4
+"""What energy saved on a square counts, in percent."""
+SIZE_OF_STAKES: Final = WHOLE_RACE + 5
 
 _NO_CARD: Final = -1
 _NEAREST: Final = 0.05
@@ -94,17 +98,11 @@ def odds(missing_rainbows: float, power: float) -> float:
     return float(max(missing_rainbows, _NEAREST) ** -power)
 
 
-@rule
-def chance_with(own: float, total: float, wins: bool) -> float:
-    """Return the chance of a seat, from its odds and the total odds."""
-    return 1.0 if wins else own / total
-
-
 @seldom
 def write_stakes(
     state: State, rules: Rules, seat: int, stakes: Stakes, race: float, power: float, energy: float
 ) -> None:
-    """Write what everything is worth to the seat, float64[SIZE_OF_STAKES].
+    """Write what everything is worth to the seat, float64[SIZE_OF_STAKES] up to LAPS_LEFT.
 
     `race` is the energy that a race is worth that is won, and would be lost otherwise; `power` says how
     steeply odds rise towards the win, `energy` what one energy is worth.
@@ -118,7 +116,7 @@ def write_stakes(
     for kind in range(NUM_SETS):
         still = missing_with(state, rules, seat, kind)
         more = odds(still, power)
-        gained = chance_with(more, total - own + more, still <= 0.0)
+        gained = 1.0 if still <= 0.0 else more / (total - own + more)
         stakes[kind] = race * (gained - own / total)
         stakes[OTHERS + kind] = race * (
             chance_if_another_gains(state, rules, seat, kind, power, total, own) - own / total

@@ -26,7 +26,6 @@ from millebornes_env.agents.millebornes.arnold.questions import (
     is_all_seen,
     is_any_opponent_moving,
     is_any_threat,
-    is_exact_finish,
     is_needless,
     let_go,
     need_more,
@@ -37,7 +36,7 @@ from millebornes_env.agents.millebornes.arnold.questions import (
     would_extend,
 )
 from millebornes_env.agents.millebornes.arnold.values import begin_valuing, best_attack, value_of
-from millebornes_env.agents.millebornes.preferences import is_in, km_to_go
+from millebornes_env.agents.millebornes.preferences import is_exact_finish, is_in, km_to_go
 from millebornes_env.agents.protocol import Table
 from millebornes_env.engine.chance import random_below
 from millebornes_env.engine.numba.compiling import rule, seldom

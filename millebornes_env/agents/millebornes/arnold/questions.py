@@ -15,6 +15,7 @@ from millebornes_env.agents.compiled.agent import FIRST_FREE, FIRST_OF_MATCH, In
 from millebornes_env.agents.millebornes.preferences import (
     has_in_reach,
     hazard_under,
+    is_exact_finish,
     is_too_late_to_limit,
     km_to_go,
     unseen_copies,
@@ -279,13 +280,6 @@ def playable_cards(state: State, rules: RulesRecord, seat: int) -> int:
                 if is_playable(state, rules, team_of(rules, seat), card, opponent):
                     cards |= 1 << card
     return cards
-
-
-@seldom
-def is_exact_finish(state: State, rules: RulesRecord, team: int, card: int) -> bool:
-    """Return True if the card reaches the target exactly, or passes it where the rules allow that."""
-    left = km_to_go(state, team)
-    return km_of(card) == left or (rules.exact_finish == 0 and km_of(card) > left)
 
 
 @rule

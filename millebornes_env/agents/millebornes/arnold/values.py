@@ -19,14 +19,18 @@ from millebornes_env.agents.millebornes.arnold.questions import (
     STOPPER,
     holds,
     is_all_seen,
-    is_exact_finish,
     is_playable,
     is_short_trip,
     is_threat,
     need,
     seen,
 )
-from millebornes_env.agents.millebornes.preferences import has_in_reach, is_too_late_to_limit, km_to_go
+from millebornes_env.agents.millebornes.preferences import (
+    has_in_reach,
+    is_exact_finish,
+    is_too_late_to_limit,
+    km_to_go,
+)
 from millebornes_env.engine.numba.compiling import rule, seldom
 from millebornes_env.games.millebornes.actions import target_team
 from millebornes_env.games.millebornes.cards import (
