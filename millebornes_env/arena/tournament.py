@@ -82,12 +82,11 @@ class Until:
             )
         self.limit = float(match[1]) / (100 if match[2] else 1)
         self.measure: Literal["points", "wins"] = "wins" if match[2] else "points"
-        self.less_luck = False
 
     def is_met(self, outcome: Outcome) -> bool:
         """Return True if the interval is narrow enough and `FEWEST_DEALS` were played."""
         is_trusted = len(outcome.points) >= FEWEST_DEALS
-        return is_trusted and half_width(outcome, self.measure, less_luck=self.less_luck) < self.limit
+        return is_trusted and half_width(outcome, self.measure) < self.limit
 
 
 def check_until(text: str | None, match: MatchConfig) -> Until | None:
@@ -104,7 +103,6 @@ def check_until(text: str | None, match: MatchConfig) -> Until | None:
             f"until is {text!r}, which is about points, and {match.edition} has none: give 'ci<1%', which is "
             "about the share of the episodes won"
         )
-    until.less_luck = match.aivat
     return until
 
 

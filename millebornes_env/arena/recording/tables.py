@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.recording.description import checked, sizes
+from millebornes_env.arena.recording.card import decision_columns, round_columns
+from millebornes_env.arena.recording.description import checked
 from millebornes_env.arena.recording.playing import Played
 from millebornes_env.errors import ArenaError
 
@@ -182,24 +183,9 @@ def check_columns(path: Path, table: str, described: Mapping[str, Any]) -> None:
 
 def _columns(table: str, described: Mapping[str, Any]) -> dict[str, str]:
     """Return the columns of a table with their Arrow types."""
-    numbers, actions, hidden = sizes(described)
-    teams, players = described["teams"], described["players"]
-    if table == ROUNDS:
-        return {
-            **dict.fromkeys(("round", "deal", "sheet", "decisions"), "int32"),
-            "agents": _list_of("int8", teams),
-            "points": _list_of("int16", teams),
-            "rewards": _list_of("float", players),
-            **{"winner": "int8", "notation": "string"},
-        }
+    columns = (round_columns if table == ROUNDS else decision_columns)(described)
+    kinds = [one.type.replace("float32", "float") for one in columns]
     return {
-        **{"round": "int32", "decision": "int16", "seat": "int8", "agent": "int8"},
-        "observation": _list_of("int8", numbers),
-        "action_mask": _list_of("int8", actions),
-        **{"action": "int8", "reward_to_go": "float"},
-        **({"hidden": _list_of("int8", hidden)} if hidden else {}),
+        one.name: f"fixed_size_list<item: {kind}>[{one.size}]" if one.size else kind
+        for one, kind in zip(columns, kinds, strict=True)
     }
-
-
-def _list_of(kind: str, size: int) -> str:
-    return f"fixed_size_list<item: {kind}>[{size}]"
