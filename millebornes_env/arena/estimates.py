@@ -76,21 +76,17 @@ class Payoff:
     @property
     def lead_half(self) -> Float64Array:
         """float64[k, k], from the lead to the farther end of its 95 % interval."""
+        half: Float64Array
         if self.measure == "points":
-            return self.points_half
-        half: Float64Array = np.maximum(self.wins_high - self.wins, self.wins - self.wins_low)
+            half = (self.points_high - self.points_low) / 2
+        else:
+            half = np.maximum(self.wins_high - self.wins, self.wins - self.wins_low)
         return half
 
     @property
     def beats(self) -> npt.NDArray[np.bool_]:
         """bool[k, k], True where the whole 95 % interval of the lead lies above 0."""
         return self.points_low > 0 if self.measure == "points" else self.wins_low > 0.5
-
-    @property
-    def points_half(self) -> Float64Array:
-        """float64[k, k], half-width of the interval of the points."""
-        half: Float64Array = (self.points_high - self.points_low) / 2
-        return half
 
     @property
     def met(self) -> npt.NDArray[np.bool_]:

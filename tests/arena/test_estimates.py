@@ -40,7 +40,7 @@ def test_points_per_round_are_the_sum_of_points_over_the_sum_of_rounds() -> None
     assert payoff.points[0, 1] == 62.5
     # Residuals 200 - 2 * 62.5 = 75 and -75; standard error sqrt(2 / 1 * 2 * 75 ** 2) / 8.
     assert payoff.points_high[0, 1] == pytest.approx(62.5 + 1.96 * 150 / 8)
-    assert payoff.points_half[0, 1] == pytest.approx(1.96 * 150 / 8)
+    assert payoff.lead_half[0, 1] == pytest.approx(1.96 * 150 / 8)
     assert payoff.wins[0, 1] == 0.625  # 1, 1/2, 0, 1
     assert (payoff.deals[1, 0], payoff.episodes[1, 0], payoff.rounds[1, 0]) == (2, 4, 8)
 
@@ -114,7 +114,7 @@ def test_lineups_that_share_deals_do_not_count_twice() -> None:
     again = replace(once, lineup=(0, 1, 3))
     both, one = payoff_matrix([once, again], 4), payoff_matrix([once], 4)
     assert both.points[0, 1] == pytest.approx(one.points[0, 1])
-    assert both.points_half[0, 1] == pytest.approx(one.points_half[0, 1])
+    assert both.lead_half[0, 1] == pytest.approx(one.lead_half[0, 1])
 
 
 def test_intervals_of_points_cover() -> None:

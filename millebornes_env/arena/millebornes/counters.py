@@ -251,108 +251,94 @@ def _trips_not_starting(counts: Counts) -> float | None:
     return None if share is None else 100 * share
 
 
-def _results() -> list[Statistic]:
-    """Return the statistics of results."""
-    return [
-        per("points_per_round", "own points", "points per round", "points", "rounds"),
-        Statistic("points_spread", "standard deviation of own points", "points", _points_spread),
-        percent("rounds_won", "rounds won", "round_wins"),
-        percent("rounds_tied", "rounds tied", "round_ties"),
-        percent("trips_completed", "trip completed", "trips_completed"),
-        per("km_per_round", "distance", "km per round", "km", "rounds"),
-        percent("safe_trips", "safe trip", "safe_trips"),
-        percent("delayed_actions", "delayed action", "delayed_actions"),
-        percent("shutouts", "shut-out achieved", "shutouts"),
-        percent("shut_out", "shut out by another", "shut_out"),
-        percent("all_safeties", "all safeties", "all_safeties"),
-        percent("empty_pile_rounds", "last card drawn", "empty_pile_rounds"),
-        percent("extensions_called", "extension called", "extensions_called"),
-        percent("extensions_won", "extension won", "extensions_won", "extensions_called", "those called"),
-    ]
-
-
-def _play() -> list[Statistic]:
-    """Return the statistics of choices."""
-    return [
-        _chosen_per_round("decisions", "decisions", range(ACTION_COUNTS), "decisions"),
-        chosen_percent("extensions_taken", "extension called", [EXTEND], [EXTEND, FINISH], "the offers"),
-        per("safeties_per_round", "safeties", "cards per round", "safeties", "rounds"),
-        per("coups_fourres_per_round", "coups fourrés", "per round", "coups_fourres", "rounds"),
+STATISTICS: Final[tuple[Statistic, ...]] = (
+    # Results
+    per("points_per_round", "own points", "points per round", "points", "rounds"),
+    Statistic("points_spread", "standard deviation of own points", "points", _points_spread),
+    percent("rounds_won", "rounds won", "round_wins"),
+    percent("rounds_tied", "rounds tied", "round_ties"),
+    percent("trips_completed", "trip completed", "trips_completed"),
+    per("km_per_round", "distance", "km per round", "km", "rounds"),
+    percent("safe_trips", "safe trip", "safe_trips"),
+    percent("delayed_actions", "delayed action", "delayed_actions"),
+    percent("shutouts", "shut-out achieved", "shutouts"),
+    percent("shut_out", "shut out by another", "shut_out"),
+    percent("all_safeties", "all safeties", "all_safeties"),
+    percent("empty_pile_rounds", "last card drawn", "empty_pile_rounds"),
+    percent("extensions_called", "extension called", "extensions_called"),
+    percent("extensions_won", "extension won", "extensions_won", "extensions_called", "those called"),
+    # Choices
+    _chosen_per_round("decisions", "decisions", range(ACTION_COUNTS), "decisions"),
+    chosen_percent("extensions_taken", "extension called", [EXTEND], [EXTEND, FINISH], "the offers"),
+    per("safeties_per_round", "safeties", "cards per round", "safeties", "rounds"),
+    per("coups_fourres_per_round", "coups fourrés", "per round", "coups_fourres", "rounds"),
+    chosen_percent(
+        "coups_fourres_claimed",
+        "coup fourré claimed",
+        [CLAIM_COUP_FOURRE],
+        [CLAIM_COUP_FOURRE, PASS],
+        "the chances",
+    ),
+    per("two_hundreds_per_round", "200s", "cards per round", "two_hundreds", "rounds"),
+    _chosen_per_round("distances", "distance cards laid", _DISTANCE_CARDS, "cards"),
+    _chosen_per_round("remedies", "remedies laid", _REMEDY_CARDS, "cards"),
+    _chosen_per_round("hazards", "hazards laid", hazard_actions(_HAZARD_CARDS), "cards"),
+    *(
+        _chosen_per_round(
+            f"hazards_{CARD_NAMES[card].lower().replace(' ', '_')}",
+            f"{CARD_NAMES[card]} laid",
+            hazard_actions([card]),
+            "cards",
+        )
+        for card in _HAZARD_CARDS
+    ),
+    *(
         chosen_percent(
-            "coups_fourres_claimed",
-            "coup fourré claimed",
-            [CLAIM_COUP_FOURRE],
-            [CLAIM_COUP_FOURRE, PASS],
-            "the chances",
-        ),
-        per("two_hundreds_per_round", "200s", "cards per round", "two_hundreds", "rounds"),
-        _chosen_per_round("distances", "distance cards laid", _DISTANCE_CARDS, "cards"),
-        _chosen_per_round("remedies", "remedies laid", _REMEDY_CARDS, "cards"),
-        _chosen_per_round("hazards", "hazards laid", hazard_actions(_HAZARD_CARDS), "cards"),
-        *(
-            _chosen_per_round(
-                f"hazards_{CARD_NAMES[card].lower().replace(' ', '_')}",
-                f"{CARD_NAMES[card]} laid",
-                hazard_actions([card]),
-                "cards",
-            )
-            for card in _HAZARD_CARDS
-        ),
-        *(
-            chosen_percent(
-                f"hazards_on_{target}",
-                f"hazards on the {target.replace('_', ' ')} to the left",
-                hazard_actions(_HAZARD_CARDS, [opponent]),
-                hazard_actions(_HAZARD_CARDS),
-                "hazards laid",
-            )
-            for opponent, target in enumerate(_TARGETS)
-        ),
-        _chosen_per_round("discards", "discards", range(FIRST_DISCARD, CLAIM_COUP_FOURRE), "cards"),
-        *(
-            _chosen_per_round(
-                f"discards_{kind}", f"{kind} discarded", (FIRST_DISCARD + card for card in cards), "cards"
-            )
-            for kind, cards in _KINDS
-        ),
-    ]
-
-
-def _episodes() -> list[Statistic]:
-    """Return the statistics of episodes and of starting."""
-    return [
-        per("rounds_per_episode", "rounds in an episode", "rounds", "rounds", "episodes"),
-        percent("episodes_won", "episodes won", "episode_wins", "episodes", "episodes"),
-        percent(
-            "episodes_won_starting",
-            "episodes won when beginning",
-            "episodes_won_starting",
-            "episodes_started",
-            "episodes begun",
-        ),
-        Statistic("starters_advantage", "starter's advantage", "points per round", _starters_points),
-        percent(
-            "rounds_won_starting",
-            "rounds won when starting",
-            "round_wins_starting",
-            "started",
-            "rounds started",
-        ),
-        percent(
-            "trips_completed_starting",
-            "trip completed when starting",
-            "trips_completed_starting",
-            "started",
-            "rounds started",
-        ),
-        Statistic(
-            "trips_completed_not_starting",
-            "trip completed when another starts",
-            "% of other rounds",
-            _trips_not_starting,
-        ),
-    ]
-
-
-STATISTICS: Final[tuple[Statistic, ...]] = (*_results(), *_play(), *_episodes())
+            f"hazards_on_{target}",
+            f"hazards on the {target.replace('_', ' ')} to the left",
+            hazard_actions(_HAZARD_CARDS, [opponent]),
+            hazard_actions(_HAZARD_CARDS),
+            "hazards laid",
+        )
+        for opponent, target in enumerate(_TARGETS)
+    ),
+    _chosen_per_round("discards", "discards", range(FIRST_DISCARD, CLAIM_COUP_FOURRE), "cards"),
+    *(
+        _chosen_per_round(
+            f"discards_{kind}", f"{kind} discarded", (FIRST_DISCARD + card for card in cards), "cards"
+        )
+        for kind, cards in _KINDS
+    ),
+    # Episodes, and starting
+    per("rounds_per_episode", "rounds in an episode", "rounds", "rounds", "episodes"),
+    percent("episodes_won", "episodes won", "episode_wins", "episodes", "episodes"),
+    percent(
+        "episodes_won_starting",
+        "episodes won when beginning",
+        "episodes_won_starting",
+        "episodes_started",
+        "episodes begun",
+    ),
+    Statistic("starters_advantage", "starter's advantage", "points per round", _starters_points),
+    percent(
+        "rounds_won_starting",
+        "rounds won when starting",
+        "round_wins_starting",
+        "started",
+        "rounds started",
+    ),
+    percent(
+        "trips_completed_starting",
+        "trip completed when starting",
+        "trips_completed_starting",
+        "started",
+        "rounds started",
+    ),
+    Statistic(
+        "trips_completed_not_starting",
+        "trip completed when another starts",
+        "% of other rounds",
+        _trips_not_starting,
+    ),
+)
 """All statistics, in the order of the tables."""
