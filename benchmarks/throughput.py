@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -169,14 +169,9 @@ def agent_case(name: str, players: int) -> Case:
     return Case(f"{name}.act, one row", OUR_LIBRARY, (), build)
 
 
-@contextlib.contextmanager
-def cores_for(threads: int) -> Iterator[None]:
-    """Restrict single-threaded settings to one core in a `with` block."""
-    if threads == 1:
-        with one_core():
-            yield
-    else:
-        yield
+def cores_for(threads: int) -> contextlib.AbstractContextManager[None]:
+    """Return a context in which single-threaded settings are restricted to one core."""
+    return one_core() if threads == 1 else contextlib.nullcontext()
 
 
 def build_settings(args: Args) -> tuple[list[Setting], list[Skipped]]:
@@ -269,18 +264,6 @@ def ratios(settings: list[Setting]) -> dict[str, float]:
     return {label: ratio_of(over, under) for label, (over, under) in wanted.items() if over and under}
 
 
-@contextlib.contextmanager
-def busy_processes() -> Iterator[None]:
-    """Keep cores busy with other processes in a `with` block."""
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY_PROCESSES)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
-
-
 def ratio_beside_busy_processes(args: Args) -> dict[str, float]:
     """Return the rate of two threads over that of one, while other processes use the cores."""
     settings = []
@@ -288,8 +271,13 @@ def ratio_beside_busy_processes(args: Args) -> dict[str, float]:
         case = vector_case(4096, threads, args.players)
         settings.append(Setting(case, case.build(), threads))
         settings[-1].play(0.2 * args.seconds)
-    with busy_processes():
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY_PROCESSES)]
+    try:
         measure_in_turn(settings, args.seconds, args.repeats, is_pinned=False)
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
     label = f"2 threads / 1 thread, batch 4096, beside {BUSY_PROCESSES} busy processes"
     return {label: ratio_of(*settings)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from train import selfplay  # first: it says how PyTorch's threads wait  # isort: skip
 
@@ -123,28 +123,6 @@ class Progress:
         """Return the progress since an earlier one."""
         spent = {part: seconds - before.seconds[part] for part, seconds in self.seconds.items()}
         return Progress(self.learned - before.learned, self.played - before.played, spent)
-
-
-class Trainer(Protocol):
-    """Interface of the measured trainers."""
-
-    @property
-    def parameters(self) -> int:
-        """Number of trainable parameters."""
-
-    def update(self) -> None:
-        """Play a rollout and learn from it."""
-
-    def progress(self) -> Progress:
-        """Progress so far."""
-
-
-def make(contender: Contender, work: Work) -> Trainer:
-    """Create the trainer of a contender; options without effect on speed are those of `train.selfplay`."""
-    torch.set_num_threads(work.threads)
-    if contender.trainer == OURS:
-        return OurTrainer(contender, work)
-    return TheirTrainer(contender, work)
 
 
 class OurTrainer:
@@ -347,6 +325,15 @@ class TheirTrainer:
         }
         learned = self._model.num_timesteps
         return Progress(learned, learned + self._opponent_rows, seconds)
+
+
+Trainer = OurTrainer | TheirTrainer
+
+
+def make(contender: Contender, work: Work) -> Trainer:
+    """Create the trainer of a contender; options without effect on speed are those of `train.selfplay`."""
+    torch.set_num_threads(work.threads)
+    return OurTrainer(contender, work) if contender.trainer == OURS else TheirTrainer(contender, work)
 
 
 def make_model(contender: Contender, env: SB3VecEnv) -> TimedPPO:

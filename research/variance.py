@@ -142,9 +142,7 @@ def played(pair: Sequence[str], config: MatchConfig, cards: str, deals: int) -> 
 
 def points_of_deals(outcome: Outcome) -> Float64Array:
     """Return points per round of the first agent over the other, float64[B], minus luck if it was counted."""
-    lead = outcome.lead
-    points = lead.sum(axis=1) if outcome.luck is None else corrected(outcome).points
-    deals: Float64Array = points / lead.shape[1]
+    deals: Float64Array = corrected(outcome).lead.mean(axis=1)
     return deals
 
 

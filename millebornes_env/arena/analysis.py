@@ -73,7 +73,6 @@ def analyse_tournament(tournament: Tournament, anchor: str | None = None) -> Ana
         [tournament.outcomes[lineup] for lineup in sorted(tournament.outcomes)],
         anchor=None if anchor is None else tournament.names.index(anchor),
         seed=match.seed,
-        less_luck=match.aivat,
         measure="points" if match.has_points else "wins",
     )
 
@@ -85,7 +84,6 @@ def analyse(
     anchor: int | None = None,
     replicates: int = REPLICATES,
     seed: int = 0,
-    less_luck: bool = False,
     measure: Measure = "points",
 ) -> Analysis:
     """Analyse the outcomes of all lineups.
@@ -96,25 +94,24 @@ def analyse(
         anchor: number of the agent whose rating is 0; None: the mean is 0.
         replicates: bootstrap replicates for the ratings' intervals.
         seed: seed of the bootstrap.
-        less_luck: subtract the luck measured by AIVAT from the points.
         measure: "points", or "wins" for editions without points.
 
     Raises:
-        ArenaError: there is no such anchor, or `less_luck` is set but no luck was measured.
+        ArenaError: there is no such anchor.
     """
     agents, valid = len(names), played(outcomes)
-    payoff = payoff_matrix(valid, agents, measure, less_luck=less_luck)
+    payoff = payoff_matrix(valid, agents, measure)
     return Analysis(
         names=tuple(names),
         payoff=payoff,
-        totals=totals(valid, agents, less_luck=less_luck),
+        totals=totals(valid, agents),
         ratings=ratings(valid, agents, anchor=anchor, replicates=replicates, seed=seed),
         alpha=alpha_rank(payoff),
         cycles=cycles(payoff),
         behaviour=[behaviour(counts_of(outcomes, agent)) for agent in range(agents)],
         statistics=tuple(counted_in(outcomes).STATISTICS),
         variance_reductions={outcome.lineup: variance_reduction(outcome, measure) for outcome in valid},
-        luck_reductions={outcome.lineup: luck_reduction(outcome) for outcome in valid} if less_luck else {},
+        luck_reductions={one.lineup: luck_reduction(one) for one in valid if one.luck is not None},
         faults=[(outcome.lineup, fault) for outcome in outcomes for fault in outcome.faults],
         **_words(outcomes),
     )

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,7 @@ from millebornes_env.arena.intervals import (
     share_interval,
     sum_by_deal,
 )
-from millebornes_env.arena.outcome import Outcome, own_less_others
-from millebornes_env.errors import ArenaError
+from millebornes_env.arena.outcome import Outcome
 
 Int64Array = npt.NDArray[np.int64]
 Measure = Literal["points", "wins"]
@@ -77,21 +76,17 @@ class Payoff:
     @property
     def lead_half(self) -> Float64Array:
         """float64[k, k], from the lead to the farther end of its 95 % interval."""
+        half: Float64Array
         if self.measure == "points":
-            return self.points_half
-        half: Float64Array = np.maximum(self.wins_high - self.wins, self.wins - self.wins_low)
+            half = (self.points_high - self.points_low) / 2
+        else:
+            half = np.maximum(self.wins_high - self.wins, self.wins - self.wins_low)
         return half
 
     @property
     def beats(self) -> npt.NDArray[np.bool_]:
         """bool[k, k], True where the whole 95 % interval of the lead lies above 0."""
         return self.points_low > 0 if self.measure == "points" else self.wins_low > 0.5
-
-    @property
-    def points_half(self) -> Float64Array:
-        """float64[k, k], half-width of the interval of the points."""
-        half: Float64Array = (self.points_high - self.points_low) / 2
-        return half
 
     @property
     def met(self) -> npt.NDArray[np.bool_]:
@@ -139,37 +134,17 @@ class VarianceReduction:
     note: str = ""
 
 
-class DealDifferences(NamedTuple):
-    """Points of role 0 minus the mean of the other roles, deal by deal."""
-
-    points: Float64Array
-    """float64[B], sum over the rotations of a deal."""
-
-    rounds: Float64Array
-    """float64[B], rounds in all rotations of a deal."""
-
-    def per_round(self) -> Interval:
-        """Return points per round and the 95 % interval."""
-        return ratio_interval(self.points, self.rounds)
-
-
 def payoff_matrix(
     outcomes: Sequence[Outcome],
     agents: int,
     measure: Measure = "points",
-    *,
-    less_luck: bool = False,
 ) -> Payoff:
-    """Estimate every agent against every other.
+    """Estimate every agent against every other, by points less luck if it was measured.
 
     Args:
         outcomes: outcomes of all lineups.
         agents: number of agents, k.
         measure: "points", or "wins" for editions without points.
-        less_luck: subtract luck from the points; wins are not corrected.
-
-    Raises:
-        ArenaError: `less_luck` is set but no luck was measured.
     """
     real = {name: np.full((agents, agents), np.nan) for name in _REAL_FIELDS}
     counted = np.zeros((3, agents, agents), np.int64)
@@ -177,7 +152,7 @@ def payoff_matrix(
         met = [outcome for outcome in played(outcomes) if {one, other} <= set(outcome.lineup)]
         if not met:
             continue
-        differences = [pair_differences(outcome, one, other, less_luck=less_luck) for outcome in met]
+        differences = [_pair_differences(outcome, one, other) for outcome in met]
         rounds = [outcome.rounds_of_deals() for outcome in met]
         points = ratio_interval(sum_by_deal(differences), sum_by_deal(rounds))
         wins = _pair_wins(met, one, other)
@@ -201,16 +176,16 @@ def _mirror(real: dict[str, Float64Array]) -> None:
         real[name][below] = 1 - real[source].T[below]
 
 
-def totals(outcomes: Sequence[Outcome], agents: int, *, less_luck: bool = False) -> list[Total]:
+def totals(outcomes: Sequence[Outcome], agents: int) -> list[Total]:
     """Estimate every agent against the field, by agent number; arguments as for `payoff_matrix`.
 
     Averages the means of the lineups: in a pooled mean, close lineups would weigh more as they are played
     longer.
     """
-    return [_total(played(outcomes), agent, less_luck) for agent in range(agents)]
+    return [_total(played(outcomes), agent) for agent in range(agents)]
 
 
-def _total(outcomes: Sequence[Outcome], agent: int, less_luck: bool) -> Total:
+def _total(outcomes: Sequence[Outcome], agent: int) -> Total:
     own = [outcome for outcome in outcomes if agent in outcome.lineup and len(set(outcome.lineup)) > 1]
     if not own:
         return Total(agent, None, None, None, 0, 0, 0)
@@ -218,22 +193,19 @@ def _total(outcomes: Sequence[Outcome], agent: int, less_luck: bool) -> Total:
     for outcome in own:
         roles = roles_of(outcome, agent)
         others = [role for role in range(len(outcome.lineup)) if role not in roles]
-        differences.append(
-            (_differences(outcome, roles, others, less_luck), outcome.rounds_of_deals()),
-        )
+        differences.append((_differences(outcome, roles, others), outcome.rounds_of_deals()))
         shares = outcome.wins[:, :, roles].mean(axis=(1, 2))
         wins.append((shares, np.ones(len(shares))))
     teams = len(own[0].lineup)
     return Total(agent, mean_of_ratios(differences), mean_of_shares(wins), 1 / teams, *_counts(own))
 
 
-def half_width(outcome: Outcome, measure: Measure, *, less_luck: bool = False) -> float:
+def half_width(outcome: Outcome, measure: Measure) -> float:
     """Return the widest half-width of the 95 % intervals of a lineup's pairs.
 
     Args:
         outcome: outcome of one lineup.
         measure: "points" (per round) or "wins" (share of the episodes, 0 to 1).
-        less_luck: subtract luck from the points.
 
     Returns:
         Points per round or a share; infinite if there is no interval yet.
@@ -243,7 +215,7 @@ def half_width(outcome: Outcome, measure: Measure, *, less_luck: bool = False) -
         return math.inf
     for one, other in combinations(sorted(set(outcome.lineup)), 2):
         if measure == "points":
-            differences = pair_differences(outcome, one, other, less_luck=less_luck)
+            differences = _pair_differences(outcome, one, other)
             interval = ratio_interval(differences, outcome.rounds_of_deals())
         else:
             interval = _pair_wins([outcome], one, other)
@@ -285,35 +257,23 @@ def variance_reduction(outcome: Outcome, measure: Measure = "points") -> Varianc
     )
 
 
-def corrected_points(outcome: Outcome) -> Float64Array:
-    """Return the points minus luck, float64[B, R, T].
+def corrected(outcome: Outcome) -> Outcome:
+    """Return the outcome with luck, if it was measured, subtracted from the points, which become float64.
 
     Luck has mean 0 however the agents play, so the mean stays the same; a good network reduces the spread.
-
-    Raises:
-        ArenaError: no luck was measured.
     """
     if outcome.luck is None:
-        raise ArenaError("no luck was measured: play the deals with MatchConfig(aivat=True)")
-    return outcome.points - outcome.luck
-
-
-def corrected(outcome: Outcome) -> DealDifferences:
-    """Return the point differences of role 0 minus luck, deal by deal."""
-    own = own_less_others(corrected_points(outcome))
-    return DealDifferences(own.sum(axis=1), outcome.rounds_of_deals())
+        return outcome
+    points: npt.NDArray[Any] = outcome.points - outcome.luck
+    return replace(outcome, points=points, luck=None)
 
 
 def luck_reduction(outcome: Outcome) -> VarianceReduction:
     """Measure the variance reduction by AIVAT, on top of duplicate deals; below 1 it does harm."""
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
         return VarianceReduction(None, None, None, "fewer than two deals have no spread")
-    rotations = outcome.points.shape[1]
-    before = outcome.lead.mean(axis=1)
-    after = corrected(outcome).points / rotations
-    return _ratio_of_variances(
-        float(before.var(ddof=1)), float(after.var(ddof=1)), "the luck of the draw explains every deal"
-    )
+    before, after = (float(one.lead.mean(axis=1).var(ddof=1)) for one in (outcome, corrected(outcome)))
+    return _ratio_of_variances(before, after, "the luck of the draw explains every deal")
 
 
 def _ratio_of_variances(plain: float, better: float, why_zero: str) -> VarianceReduction:
@@ -335,12 +295,9 @@ def roles_of(outcome: Outcome, agent: int) -> list[int]:
     return [role for role, number in enumerate(outcome.lineup) if number == agent]
 
 
-def pair_differences(outcome: Outcome, one: int, other: int, *, less_luck: bool = False) -> Float64Array:
-    """Return float64[B], one agent's points minus another's, summed over the rotations of each deal.
-
-    The points of an agent are the mean of its roles; `less_luck` is that of `payoff_matrix`.
-    """
-    return _differences(outcome, roles_of(outcome, one), roles_of(outcome, other), less_luck)
+def _pair_differences(outcome: Outcome, one: int, other: int) -> Float64Array:
+    """Return float64[B], one agent's points minus another's; those of an agent are the mean of its roles."""
+    return _differences(outcome, roles_of(outcome, one), roles_of(outcome, other))
 
 
 def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
@@ -369,9 +326,9 @@ def _pair_wins(outcomes: Sequence[Outcome], one: int, other: int) -> Interval:
     return share_interval(won / episodes)
 
 
-def _differences(outcome: Outcome, ours: list[int], theirs: list[int], less_luck: bool) -> Float64Array:
-    """Return float64[B], points of some roles minus others, summed over the rotations."""
-    points = corrected_points(outcome) if less_luck else outcome.points
+def _differences(outcome: Outcome, ours: list[int], theirs: list[int]) -> Float64Array:
+    """Return float64[B], points of some roles minus others, less luck, summed over the rotations."""
+    points = corrected(outcome).points
     difference = points[:, :, ours].mean(axis=2) - points[:, :, theirs].mean(axis=2)
     total: Float64Array = difference.sum(axis=1)
     return total

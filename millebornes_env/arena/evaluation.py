@@ -21,7 +21,7 @@ from millebornes_env._util.versions import versions
 from millebornes_env.agents import Spec, name_of
 from millebornes_env.agents.protocol import ask_in, is_compiled
 from millebornes_env.arena.estimates import VarianceReduction, corrected, luck_reduction
-from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval, mean_interval
+from millebornes_env.arena.intervals import FEW_DEALS, NORMAL_QUANTILE, Interval
 from millebornes_env.arena.match import MatchConfig, OnProgress, made_for, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.pictures import (
@@ -90,18 +90,12 @@ class Result:
     @property
     def points_per_round(self) -> Interval | None:
         """Lead in points per round, minus luck with `aivat`; None for editions without points."""
-        if not self.config.has_points:
-            return None
-        return corrected(self.outcome).per_round() if self.config.aivat else self.outcome.points_per_round()
+        return corrected(self.outcome).points_per_round() if self.config.has_points else None
 
     @property
     def points_per_episode(self) -> Interval | None:
         """Lead in points per episode, minus luck with `aivat`; None for editions without points."""
-        if not self.config.has_points:
-            return None
-        if self.config.aivat:
-            return mean_interval(corrected(self.outcome).points / len(self.outcome.lineup))
-        return self.outcome.points_per_episode()
+        return corrected(self.outcome).points_per_episode() if self.config.has_points else None
 
     @property
     def luck(self) -> VarianceReduction | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -97,26 +97,18 @@ class Outcome:
 
     def followed_by(self, other: Outcome) -> Outcome:
         """Return this outcome with further deals of the same lineup."""
+        by_deal: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _BY_DEAL
+        }
         luck = None
         if self.luck is not None and other.luck is not None:
             luck = np.concatenate([self.luck, other.luck])
-        return Outcome(
-            lineup=self.lineup,
-            points=np.concatenate([self.points, other.points]),
-            wins=np.concatenate([self.wins, other.wins]),
-            rounds=np.concatenate([self.rounds, other.rounds]),
-            decisions=np.concatenate([self.decisions, other.decisions]),
-            first=np.concatenate([self.first, other.first]),
-            counters=self.counters + other.counters,
-            luck=luck,
-            faults=self.faults + other.faults,
-            game=self.game,
-        )
+        counters, faults = self.counters + other.counters, self.faults + other.faults
+        return replace(self, **by_deal, counters=counters, luck=luck, faults=faults)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return all fields as arrays, to be saved."""
-        names = ("points", "wins", "rounds", "decisions", "first", "counters")
-        arrays: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in names}
+        arrays: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in (*_BY_DEAL, "counters")}
         arrays["lineup"] = np.array(self.lineup, np.int64)
         arrays["faults"] = np.array("\n".join(self.faults))
         arrays["game"] = np.array(self.game)
@@ -131,19 +123,17 @@ class Outcome:
         Raises:
             KeyError: an array is missing.
         """
-        faults = str(arrays["faults"])
         return cls(
-            lineup=tuple(int(agent) for agent in arrays["lineup"]),
-            points=arrays["points"],
-            wins=arrays["wins"],
-            rounds=arrays["rounds"],
-            decisions=arrays["decisions"],
-            first=arrays["first"],
-            counters=arrays["counters"],
+            lineup=tuple(arrays["lineup"].tolist()),
+            **{name: arrays[name] for name in (*_BY_DEAL, "counters")},
             luck=arrays.get("luck"),
-            faults=tuple(faults.split("\n")) if faults else (),
+            faults=tuple(filter(None, str(arrays["faults"]).split("\n"))),
             game=str(arrays["game"]),
         )
+
+
+_BY_DEAL: Final = ("points", "wins", "rounds", "decisions", "first")
+"""Fields with a row for each deal, `luck` apart."""
 
 
 def own_less_others(by_role: Float64Array) -> Float64Array:

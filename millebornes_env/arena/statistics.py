@@ -115,3 +115,22 @@ def per(key: str, heading: str, unit: str, above: str, below: str, scale: float 
 def percent(key: str, heading: str, above: str, below: str = "rounds", of: str = "rounds") -> Statistic:
     """Return a statistic that is one count in percent of another; `of` names the latter."""
     return per(key, heading, f"% of {of}", above, below, 100.0)
+
+
+def chosen_per(key: str, heading: str, unit: str, actions: Iterable[int], below: str) -> Statistic:
+    """Return a statistic that is how often some actions were chosen, over a count."""
+    chosen = tuple(actions)
+    return Statistic(key, heading, unit, lambda counts: quotient(counts.chosen(chosen), counts[below]))
+
+
+def chosen_percent(
+    key: str, heading: str, actions: Iterable[int], offered: Iterable[int], of: str
+) -> Statistic:
+    """Return a statistic that is some actions in percent of all actions `offered`; `of` names the latter."""
+    chosen, every = tuple(actions), tuple(offered)
+    return Statistic(
+        key,
+        heading,
+        f"% of {of}",
+        lambda counts: quotient(counts.chosen(chosen), counts.chosen(every), 100.0),
+    )

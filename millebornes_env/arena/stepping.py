@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env._util.guard import Guard, alone
-from millebornes_env.agents.protocol import Agent, Table, forget, is_compiled
+from millebornes_env.agents.protocol import Agent, forget, is_compiled
 from millebornes_env.arena.batch import Batch
 from millebornes_env.arena.dealing import compiled_rules, loops_of, settings_of
 from millebornes_env.arena.faults import ask_about
@@ -49,7 +49,13 @@ class SteppedGames:
         self._rules, self._settings = compiled_rules(config), settings_of(config)
         self._loops = loops_of(config)
         all_compiled = all(is_compiled(agent) for agent in roles)
-        self._rows = _new_rows(0 if all_compiled else len(batch.states), config.table())
+        rows, table = 0 if all_compiled else len(batch.states), config.table()
+        self._rows = Rows(
+            observation=np.zeros((rows, table.sections[-1].stop), np.int8),
+            action_mask=np.zeros((rows, table.num_actions), np.int8),
+            games=np.zeros(rows, np.int64),
+            slot_ids=np.zeros(rows, np.int64),
+        )
 
     @alone
     def begin(self) -> None:
@@ -89,12 +95,3 @@ class SteppedGames:
         An illegal action ends its game and is recorded in `batch.faults`.
         """
         return self._loops.apply_actions(self.batch, self._rules, self._settings, self.actions)
-
-
-def _new_rows(games: int, table: Table) -> Rows:
-    return Rows(
-        np.zeros((games, table.sections[-1].stop), np.int8),
-        np.zeros((games, table.num_actions), np.int8),
-        np.zeros(games, np.int64),
-        np.zeros(games, np.int64),
-    )

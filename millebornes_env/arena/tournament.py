@@ -82,12 +82,11 @@ class Until:
             )
         self.limit = float(match[1]) / (100 if match[2] else 1)
         self.measure: Literal["points", "wins"] = "wins" if match[2] else "points"
-        self.less_luck = False
 
     def is_met(self, outcome: Outcome) -> bool:
         """Return True if the interval is narrow enough and `FEWEST_DEALS` were played."""
         is_trusted = len(outcome.points) >= FEWEST_DEALS
-        return is_trusted and half_width(outcome, self.measure, less_luck=self.less_luck) < self.limit
+        return is_trusted and half_width(outcome, self.measure) < self.limit
 
 
 def check_until(text: str | None, match: MatchConfig) -> Until | None:
@@ -104,7 +103,6 @@ def check_until(text: str | None, match: MatchConfig) -> Until | None:
             f"until is {text!r}, which is about points, and {match.edition} has none: give 'ci<1%', which is "
             "about the share of the episodes won"
         )
-    until.less_luck = match.aivat
     return until
 
 
@@ -357,8 +355,15 @@ def _keep(tournament: Tournament, lineup: Lineup, folder: Path) -> None:
             f"{str(folder)!r}, or {TOURNAMENT_FILE} in it, was removed while the tournament was played: it "
             "stops, and nothing more is written there"
         )
-    _save_outcome(folder, tournament.outcomes[lineup])
-    tournament.kept[lineup] = len(tournament.outcomes[lineup].points)
+    outcome = tournament.outcomes[lineup]
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION) as file:
+        for name, array in outcome.arrays().items():
+            with file.open(f"{name}.npy", "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, np.asanyarray(array), allow_pickle=False)
+    name = "-".join(f"{agent:03}" for agent in lineup)
+    write_bytes_atomically(folder / "lineups" / f"{name}.npz", content.getvalue())
+    tournament.kept[lineup] = len(outcome.points)
 
 
 # Files ----------------------------------------------------------------------------------------------------
@@ -452,20 +457,6 @@ def _difference(old: Any, new: Any) -> tuple[str, str]:
             if one != other:
                 return _difference(one, other)
     return f"is {json.dumps(old)}", f"it is {json.dumps(new)}"
-
-
-def _file_of(folder: Path, lineup: Lineup) -> Path:
-    return folder / "lineups" / ("-".join(f"{agent:03}" for agent in lineup) + ".npz")
-
-
-def _save_outcome(folder: Path, outcome: Outcome) -> None:
-    """Save the results of a lineup atomically."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION) as file:
-        for name, array in outcome.arrays().items():
-            with file.open(f"{name}.npy", "w", force_zip64=True) as part:
-                np.lib.format.write_array(part, np.asanyarray(array), allow_pickle=False)
-    write_bytes_atomically(_file_of(folder, outcome.lineup), content.getvalue())
 
 
 def _load_outcome(file: Path, config: TournamentConfig) -> Outcome:

@@ -110,7 +110,7 @@ def leads_of(spec: str, opponent: str, args: Args, first_deal: int) -> tuple[lis
     if not args.counts_points:
         leads = 100.0 * outcome.wins[..., 0].mean(axis=1) - 50.0
     elif args.aivat:
-        leads = corrected(outcome).points / outcome.points.shape[1]
+        leads = corrected(outcome).lead.mean(axis=1)
     else:
         leads = outcome.lead.mean(axis=1)
     return leads.tolist(), time.process_time() - start

@@ -71,17 +71,11 @@ class LotAgent(CompiledAgent):
 
     rule = staticmethod(choose_by_lot)
 
-    def __init__(self, table: Table, seed: int = 0) -> None:
-        super().__init__(table, seed)
-
 
 class WrongAgent(CompiledAgent):
     """Breaks the rules in the middle of a round."""
 
     rule = staticmethod(choose_wrongly)
-
-    def __init__(self, table: Table, seed: int = 0) -> None:
-        super().__init__(table, seed)
 
 
 class SlowFirstAgent:

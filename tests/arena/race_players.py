@@ -12,6 +12,7 @@ from millebornes_env.games.wielerspel.actions import NUM_ACTIONS, PASS, bid_acti
 from millebornes_env.games.wielerspel.legality import is_legal
 from millebornes_env.games.wielerspel.rules import Rules
 from millebornes_env.games.wielerspel.state import State
+from tests.arena.players import SlowFirstAgent
 
 
 def choose_first(
@@ -35,19 +36,10 @@ class RaceFirst(CompiledAgent):
         super().__init__(table, seed, (int(last),), counts_unseen=False)
 
 
-class SlowRaceFirst:
+class SlowRaceFirst(SlowFirstAgent):
     """`RaceFirst` by masks instead of compiled code."""
 
-    name = "slow"
     game: ClassVar[str | None] = "wielerspel"
-
-    def __init__(self, table: Table, seed: int = 0, last: bool = False) -> None:
-        self._last = last
-
-    def act(self, observations: Observations, action_masks: Masks) -> Actions:
-        if self._last:
-            return action_masks.shape[1] - 1 - action_masks[:, ::-1].argmax(axis=1)
-        return action_masks.argmax(axis=1)
 
 
 def lot(observations: Observations, action_masks: Masks) -> Actions:

@@ -47,6 +47,12 @@ def drawn(
     return outcome_of(lineup, np.round(points + rng.normal(0, 50, points.shape)))
 
 
+def same(one: Outcome, other: Outcome) -> bool:
+    """Return True if all arrays of the outcomes are equal."""
+    arrays = ("points", "wins", "rounds", "decisions", "first", "counters")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
+
+
 def won_by_odds(one: int, other: int, elo: Sequence[float], deals: int, rng: np.random.Generator) -> Outcome:
     """Episodes of two that each are won with the chance of the Bradley-Terry model."""
     chance = 1 / (1 + 10 ** ((elo[other] - elo[one]) / 400))

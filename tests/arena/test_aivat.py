@@ -199,7 +199,7 @@ def test_luck_is_taken_off_without_moving_the_mean(config: MatchConfig) -> None:
     assert saved > 1.05
     single, luck_of_one = outcome.lead[:, 0], own_less_others(outcome.luck[:, 0])
     assert single.var() > 1.4 * (single - luck_of_one).var(), "in a single rotation far more is luck"
-    interval, wide = corrected(outcome).per_round(), plain.points_per_round()
+    interval, wide = corrected(outcome).points_per_round(), plain.points_per_round()
     assert interval.half_width == pytest.approx(wide.half_width / np.sqrt(saved), rel=0.02)
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from millebornes_env.arena.estimates import (
     corrected,
-    corrected_points,
     luck_reduction,
     pair_shares,
     payoff_matrix,
@@ -18,7 +17,6 @@ from millebornes_env.arena.estimates import (
     variance_reduction,
 )
 from millebornes_env.arena.outcome import Outcome
-from millebornes_env.errors import ArenaError
 from tests.arena.simulated import drawn, outcome_of
 
 TWO_DEALS = outcome_of((0, 1), [[[300, 100], [200, 200]], [[0, 100], [500, 100]]], [[1, 1], [2, 4]])
@@ -42,7 +40,7 @@ def test_points_per_round_are_the_sum_of_points_over_the_sum_of_rounds() -> None
     assert payoff.points[0, 1] == 62.5
     # Residuals 200 - 2 * 62.5 = 75 and -75; standard error sqrt(2 / 1 * 2 * 75 ** 2) / 8.
     assert payoff.points_high[0, 1] == pytest.approx(62.5 + 1.96 * 150 / 8)
-    assert payoff.points_half[0, 1] == pytest.approx(1.96 * 150 / 8)
+    assert payoff.lead_half[0, 1] == pytest.approx(1.96 * 150 / 8)
     assert payoff.wins[0, 1] == 0.625  # 1, 1/2, 0, 1
     assert (payoff.deals[1, 0], payoff.episodes[1, 0], payoff.rounds[1, 0]) == (2, 4, 8)
 
@@ -116,7 +114,7 @@ def test_lineups_that_share_deals_do_not_count_twice() -> None:
     again = replace(once, lineup=(0, 1, 3))
     both, one = payoff_matrix([once, again], 4), payoff_matrix([once], 4)
     assert both.points[0, 1] == pytest.approx(one.points[0, 1])
-    assert both.points_half[0, 1] == pytest.approx(one.points_half[0, 1])
+    assert both.lead_half[0, 1] == pytest.approx(one.lead_half[0, 1])
 
 
 def test_intervals_of_points_cover() -> None:
@@ -178,13 +176,8 @@ def test_variance_reduction_is_what_the_cards_of_the_deal_were() -> None:
 def test_taking_luck_off_moves_no_mean_and_narrows() -> None:
     base = drawn((0, 1), (20, 0), 4000, np.random.default_rng(6))
     played = with_luck(base, 60.0, seed=7)
-    left = corrected(played).per_round()
+    left = corrected(played).points_per_round()
     assert left.mean == pytest.approx(payoff_matrix([base], 2).points[0, 1], abs=0.5)  # rounded points
     assert luck_reduction(played).ratio == pytest.approx(1 + 60**2 / 50**2, rel=0.1)
     assert luck_reduction(replace(played, luck=-played.luck)).ratio < 1  # type: ignore[operator]
-    assert payoff_matrix([played], 2, less_luck=True).points[0, 1] == pytest.approx(left.mean)
-
-
-def test_luck_that_was_not_counted_cannot_be_taken_off() -> None:
-    with pytest.raises(ArenaError, match=r"play the deals with MatchConfig\(aivat=True\)"):
-        corrected_points(TWO_DEALS)
+    assert payoff_matrix([played], 2).points[0, 1] == pytest.approx(left.mean)

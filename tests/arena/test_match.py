@@ -17,7 +17,7 @@ from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import AgentFaultError, ArenaError
 from millebornes_env.games.registry import Game
 from tests.arena.players import RememberingAgent
-from tests.arena.simulated import outcome_of
+from tests.arena.simulated import outcome_of, same
 from tests.each import each
 
 TABLES = {2: 2, 3: 3, 4: 2, 6: 3}
@@ -29,11 +29,6 @@ FIRST, LAST, LOT, SLOW, SLOW_LAST, WRONG, RAISING, REMEMBERING = range(len(SPECS
 def played(lineup: tuple[int, ...], deals: int = 20, first: int = 0, **config: object) -> Outcome:
     table = MatchConfig(**config)  # type: ignore[arg-type]
     return play(SPECS, table, deals, first_deal=first, lineup=lineup)
-
-
-def same(one: Outcome, other: Outcome) -> bool:
-    arrays = ("points", "wins", "rounds", "decisions", "first", "counters")
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
 
 
 # Rotations -----------------------------------------------------------------------------------------------

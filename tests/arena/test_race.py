@@ -26,26 +26,16 @@ from millebornes_env.engine.kernels import SKIP
 from millebornes_env.errors import AgentFaultError, ArenaError
 from millebornes_env.games.wielerspel.actions import ESCAPE, PASS, bid_of
 from millebornes_env.games.wielerspel.state import BID, NO_SEAT, RACE_OVER
-from tests.arena.race_players import AGENTS, lot
+from tests.arena.race_players import lot
+from tests.arena.simulated import same
 
 SHEET = "arc_en_ciel"
 SPECS = ("race_first", "race_first:last", "race_slow", "race_slow:last", "race_lot", "random")
 FIRST, LAST, SLOW, SLOW_LAST, LOT, RANDOM = range(len(SPECS))
 
 
-@pytest.fixture(autouse=True)
-def _known_agents(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, make in AGENTS.items():
-        monkeypatch.setitem(agents.AGENTS, name, make)
-
-
 def played(lineup: tuple[int, ...], deals: int = 10, **config: Any) -> Outcome:
     return play(SPECS, MatchConfig(SHEET, len(lineup), **config), deals, lineup=lineup)
-
-
-def same(one: Outcome, other: Outcome) -> bool:
-    arrays = ("points", "wins", "rounds", "decisions", "first", "counters")
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
 
 
 # Fair -----------------------------------------------------------------------------------------------------
@@ -202,18 +192,7 @@ def test_a_tournament_is_reported_in_the_races_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    command = [
-        "race_lot",
-        "race_first",
-        "--edition",
-        SHEET,
-        "--players",
-        "3",
-        "--deals",
-        "6",
-        "--out",
-        "here",
-    ]
+    command = ["race_lot", "race_first", "--edition", SHEET, "--players=3", "--deals=6", "--out=here"]
     assert play_arena(command) == 0
     printed = capsys.readouterr().out
     assert "Maillot Arc-en-ciel, 3 players, races" in printed

@@ -6,6 +6,7 @@ there. Turns of compiled agents are split further, as for threads. Each share is
 
 from __future__ import annotations
 
+import functools
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -113,12 +114,11 @@ def timed_share(config: MatchConfig, roles: Sequence[Player], first: int, deals:
     return played, max(time.process_time() - start, _SHORTEST) / deals
 
 
-@dataclass
+@dataclass(eq=False)
 class _Turn:
-    """The deals of a turn, in shares."""
+    """The deals of a turn, in shares; compared by identity."""
 
     first: int
-    deals: int
     shares: list[tuple[int, int]]
     played: dict[int, Played] = field(default_factory=dict)
 
@@ -128,27 +128,21 @@ class _Turn:
 
     def together(self) -> Played:
         """Return the outcome of all shares, or the first fault."""
-        outcome: Outcome | None = None
+        outcomes = []
         for first, _ in self.shares:
             played = self.played[first]
             if isinstance(played, AgentFaultError):
                 return played
-            outcome = played if outcome is None else outcome.followed_by(played)
-        assert outcome is not None
-        return outcome
-
-
-def _shares(first: int, deals: int, size: int) -> list[tuple[int, int]]:
-    """Return the first deal and the number of deals of each task."""
-    return [(start, min(size, first + deals - start)) for start in range(first, first + deals, size)]
+            outcomes.append(played)
+        return functools.reduce(Outcome.followed_by, outcomes)
 
 
 # Tournaments ----------------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(eq=False)
 class _Line:
-    """The remaining play of a lineup.
+    """The remaining play of a lineup; compared by identity.
 
     Attributes:
         turns: planned turns that are not yet saved, in order.
@@ -170,9 +164,10 @@ class _Line:
         size = count
         if self.are_compiled:
             size = FIRST_DEALS if self.seconds is None else max(1, int(SECONDS_OF_A_TASK / self.seconds))
-        turn = _Turn(self.planned, count, _shares(self.planned, count, size))
+        first, end = self.planned, self.planned + count
+        turn = _Turn(first, [(start, min(size, end - start)) for start in range(first, end, size)])
         self.turns.append(turn)
-        self.planned += count
+        self.planned = end
         return turn
 
 
@@ -304,17 +299,10 @@ def play_tournament_on(
     with rest_kept(tournament, folder):
         while True:
             while not cluster.is_full and (share := director.next_share()) is not None:
-                cluster.submit(_Key(share), timed_share, director.arguments(share))
+                cluster.submit(share, timed_share, director.arguments(share))
             if not cluster.num_waiting:
                 return tournament
-            key, (played, seconds) = cluster.next()
-            director.take_in(key.share, played, seconds)
+            share, (played, seconds) = cluster.next()
+            director.take_in(share, played, seconds)
             if on_turn is not None:
-                on_turn(key.share[0].name, float(sum(director.done.values())), director.total)
-
-
-@dataclass(frozen=True, eq=False)
-class _Key:
-    """The key of a share's result; compared by identity."""
-
-    share: _Waiting
+                on_turn(share[0].name, float(sum(director.done.values())), director.total)

@@ -12,7 +12,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.statistics import Counts, Statistic, per, percent, quotient
+from millebornes_env.arena.statistics import (
+    Counts,
+    Statistic,
+    chosen_per,
+    chosen_percent,
+    per,
+    percent,
+    quotient,
+)
 from millebornes_env.engine.numba.compiling import rule, seldom
 from millebornes_env.games.millebornes.actions import (
     CLAIM_COUP_FOURRE,
@@ -53,15 +61,37 @@ Float64Array = npt.NDArray[np.float64]
 ACTION_COUNTS: Final = FIRST_FURTHER_HAZARD + NUM_HAZARDS * (MAX_TEAMS - 2)
 """Number of actions: the first counts are the actions, by id."""
 
-ROUND_COUNTS: Final = (
-    *("rounds", "started", "round_wins", "round_ties", "points", "points_squared"),
-    *("trips_completed", "trips_completed_starting", "safe_trips", "delayed_actions", "shutouts"),
-    *("shut_out", "extensions_called", "extensions_won", "safeties", "coups_fourres", "all_safeties"),
-    *("two_hundreds", "km", "episodes", "episode_wins", "episodes_started", "episodes_won_starting"),
-    *("points_starting", "round_wins_starting", "empty_pile_rounds"),
-)
-"""Names of the counts after the actions: each a number of rounds, or a sum over rounds."""
+COUNT_MEANINGS: Final = {
+    "rounds": "rounds played",
+    "started": "rounds that a seat of the team began",
+    "round_wins": "rounds in which no other team had as many points",
+    "round_ties": "rounds won together with others",
+    "points": "points of all rounds",
+    "points_squared": "squares of the points of each round, added up",
+    "trips_completed": "rounds in which the team completed the trip",
+    "trips_completed_starting": "of these, rounds that it began",
+    "safe_trips": "trips completed without a 200",
+    "delayed_actions": "trips completed after the last card was drawn",
+    "shutouts": "trips completed with no km laid by any other team",
+    "shut_out": "rounds without a km while another team completed the trip",
+    "extensions_called": "rounds that the team extended",
+    "extensions_won": "of these, trips completed",
+    "safeties": "safeties laid, coups fourrés included",
+    "coups_fourres": "coups fourrés",
+    "all_safeties": "rounds with all safeties laid by the team",
+    "two_hundreds": "200s laid",
+    "km": "km laid",
+    "episodes": "matches or rounds, whichever were the episodes",
+    "episode_wins": "episodes won alone",
+    "episodes_started": "episodes whose first round the team began",
+    "episodes_won_starting": "of these, won alone",
+    "points_starting": "points of the rounds that the team began",
+    "round_wins_starting": "rounds won that the team began",
+    "empty_pile_rounds": "rounds in which the last card was drawn",
+}
+"""Names and meanings of the counts after the actions: each a number of rounds, or a sum over rounds."""
 
+ROUND_COUNTS: Final = tuple(COUNT_MEANINGS)
 NUM_COUNTERS: Final = ACTION_COUNTS + len(ROUND_COUNTS)
 
 
@@ -167,36 +197,6 @@ def part_played(points: npt.NDArray[np.int32], rules: Rules) -> Float64Array:
 
 # Statistics -----------------------------------------------------------------------------------------------
 
-COUNT_MEANINGS: Final = {
-    "rounds": "rounds played",
-    "started": "rounds that a seat of the team began",
-    "round_wins": "rounds in which no other team had as many points",
-    "round_ties": "rounds won together with others",
-    "points": "points of all rounds",
-    "points_squared": "squares of the points of each round, added up",
-    "trips_completed": "rounds in which the team completed the trip",
-    "trips_completed_starting": "of these, rounds that it began",
-    "safe_trips": "trips completed without a 200",
-    "delayed_actions": "trips completed after the last card was drawn",
-    "shutouts": "trips completed with no km laid by any other team",
-    "shut_out": "rounds without a km while another team completed the trip",
-    "extensions_called": "rounds that the team extended",
-    "extensions_won": "of these, trips completed",
-    "safeties": "safeties laid, coups fourrés included",
-    "coups_fourres": "coups fourrés",
-    "all_safeties": "rounds with all safeties laid by the team",
-    "two_hundreds": "200s laid",
-    "km": "km laid",
-    "episodes": "matches or rounds, whichever were the episodes",
-    "episode_wins": "episodes won alone",
-    "episodes_started": "episodes whose first round the team began",
-    "episodes_won_starting": "of these, won alone",
-    "points_starting": "points of the rounds that the team began",
-    "round_wins_starting": "rounds won that the team began",
-    "empty_pile_rounds": "rounds in which the last card was drawn",
-}
-"""Meanings of `ROUND_COUNTS`."""
-
 
 def hazard_actions(hazards: Iterable[int], opponents: Iterable[int] = range(3)) -> list[int]:
     """Return the actions that lay one of the hazards on one of the opponents (0: next to the left)."""
@@ -222,25 +222,7 @@ _TARGETS: Final = ("next_team", "second_team", "third_team")
 
 
 def _chosen_per_round(key: str, heading: str, actions: Iterable[int], unit: str) -> Statistic:
-    listed = tuple(actions)
-    return Statistic(
-        key,
-        heading,
-        f"{unit} per round",
-        lambda counts: quotient(counts.chosen(listed), counts["rounds"]),
-    )
-
-
-def _chosen_percent(
-    key: str, heading: str, chosen: Iterable[int], offered: Iterable[int], of: str
-) -> Statistic:
-    taken, all_of_them = tuple(chosen), tuple(offered)
-    return Statistic(
-        key,
-        heading,
-        f"% of {of}",
-        lambda counts: quotient(counts.chosen(taken), counts.chosen(all_of_them), 100.0),
-    )
+    return chosen_per(key, heading, f"{unit} per round", actions, "rounds")
 
 
 def _points_spread(counts: Counts) -> float | None:
@@ -269,108 +251,94 @@ def _trips_not_starting(counts: Counts) -> float | None:
     return None if share is None else 100 * share
 
 
-def _results() -> list[Statistic]:
-    """Return the statistics of results."""
-    return [
-        per("points_per_round", "own points", "points per round", "points", "rounds"),
-        Statistic("points_spread", "standard deviation of own points", "points", _points_spread),
-        percent("rounds_won", "rounds won", "round_wins"),
-        percent("rounds_tied", "rounds tied", "round_ties"),
-        percent("trips_completed", "trip completed", "trips_completed"),
-        per("km_per_round", "distance", "km per round", "km", "rounds"),
-        percent("safe_trips", "safe trip", "safe_trips"),
-        percent("delayed_actions", "delayed action", "delayed_actions"),
-        percent("shutouts", "shut-out achieved", "shutouts"),
-        percent("shut_out", "shut out by another", "shut_out"),
-        percent("all_safeties", "all safeties", "all_safeties"),
-        percent("empty_pile_rounds", "last card drawn", "empty_pile_rounds"),
-        percent("extensions_called", "extension called", "extensions_called"),
-        percent("extensions_won", "extension won", "extensions_won", "extensions_called", "those called"),
-    ]
-
-
-def _play() -> list[Statistic]:
-    """Return the statistics of choices."""
-    return [
-        _chosen_per_round("decisions", "decisions", range(ACTION_COUNTS), "decisions"),
-        _chosen_percent("extensions_taken", "extension called", [EXTEND], [EXTEND, FINISH], "the offers"),
-        per("safeties_per_round", "safeties", "cards per round", "safeties", "rounds"),
-        per("coups_fourres_per_round", "coups fourrés", "per round", "coups_fourres", "rounds"),
-        _chosen_percent(
-            "coups_fourres_claimed",
-            "coup fourré claimed",
-            [CLAIM_COUP_FOURRE],
-            [CLAIM_COUP_FOURRE, PASS],
-            "the chances",
-        ),
-        per("two_hundreds_per_round", "200s", "cards per round", "two_hundreds", "rounds"),
-        _chosen_per_round("distances", "distance cards laid", _DISTANCE_CARDS, "cards"),
-        _chosen_per_round("remedies", "remedies laid", _REMEDY_CARDS, "cards"),
-        _chosen_per_round("hazards", "hazards laid", hazard_actions(_HAZARD_CARDS), "cards"),
-        *(
-            _chosen_per_round(
-                f"hazards_{CARD_NAMES[card].lower().replace(' ', '_')}",
-                f"{CARD_NAMES[card]} laid",
-                hazard_actions([card]),
-                "cards",
-            )
-            for card in _HAZARD_CARDS
-        ),
-        *(
-            _chosen_percent(
-                f"hazards_on_{target}",
-                f"hazards on the {target.replace('_', ' ')} to the left",
-                hazard_actions(_HAZARD_CARDS, [opponent]),
-                hazard_actions(_HAZARD_CARDS),
-                "hazards laid",
-            )
-            for opponent, target in enumerate(_TARGETS)
-        ),
-        _chosen_per_round("discards", "discards", range(FIRST_DISCARD, CLAIM_COUP_FOURRE), "cards"),
-        *(
-            _chosen_per_round(
-                f"discards_{kind}", f"{kind} discarded", (FIRST_DISCARD + card for card in cards), "cards"
-            )
-            for kind, cards in _KINDS
-        ),
-    ]
-
-
-def _episodes() -> list[Statistic]:
-    """Return the statistics of episodes and of starting."""
-    return [
-        per("rounds_per_episode", "rounds in an episode", "rounds", "rounds", "episodes"),
-        percent("episodes_won", "episodes won", "episode_wins", "episodes", "episodes"),
-        percent(
-            "episodes_won_starting",
-            "episodes won when beginning",
-            "episodes_won_starting",
-            "episodes_started",
-            "episodes begun",
-        ),
-        Statistic("starters_advantage", "starter's advantage", "points per round", _starters_points),
-        percent(
-            "rounds_won_starting",
-            "rounds won when starting",
-            "round_wins_starting",
-            "started",
-            "rounds started",
-        ),
-        percent(
-            "trips_completed_starting",
-            "trip completed when starting",
-            "trips_completed_starting",
-            "started",
-            "rounds started",
-        ),
-        Statistic(
-            "trips_completed_not_starting",
-            "trip completed when another starts",
-            "% of other rounds",
-            _trips_not_starting,
-        ),
-    ]
-
-
-STATISTICS: Final[tuple[Statistic, ...]] = (*_results(), *_play(), *_episodes())
+STATISTICS: Final[tuple[Statistic, ...]] = (
+    # Results
+    per("points_per_round", "own points", "points per round", "points", "rounds"),
+    Statistic("points_spread", "standard deviation of own points", "points", _points_spread),
+    percent("rounds_won", "rounds won", "round_wins"),
+    percent("rounds_tied", "rounds tied", "round_ties"),
+    percent("trips_completed", "trip completed", "trips_completed"),
+    per("km_per_round", "distance", "km per round", "km", "rounds"),
+    percent("safe_trips", "safe trip", "safe_trips"),
+    percent("delayed_actions", "delayed action", "delayed_actions"),
+    percent("shutouts", "shut-out achieved", "shutouts"),
+    percent("shut_out", "shut out by another", "shut_out"),
+    percent("all_safeties", "all safeties", "all_safeties"),
+    percent("empty_pile_rounds", "last card drawn", "empty_pile_rounds"),
+    percent("extensions_called", "extension called", "extensions_called"),
+    percent("extensions_won", "extension won", "extensions_won", "extensions_called", "those called"),
+    # Choices
+    _chosen_per_round("decisions", "decisions", range(ACTION_COUNTS), "decisions"),
+    chosen_percent("extensions_taken", "extension called", [EXTEND], [EXTEND, FINISH], "the offers"),
+    per("safeties_per_round", "safeties", "cards per round", "safeties", "rounds"),
+    per("coups_fourres_per_round", "coups fourrés", "per round", "coups_fourres", "rounds"),
+    chosen_percent(
+        "coups_fourres_claimed",
+        "coup fourré claimed",
+        [CLAIM_COUP_FOURRE],
+        [CLAIM_COUP_FOURRE, PASS],
+        "the chances",
+    ),
+    per("two_hundreds_per_round", "200s", "cards per round", "two_hundreds", "rounds"),
+    _chosen_per_round("distances", "distance cards laid", _DISTANCE_CARDS, "cards"),
+    _chosen_per_round("remedies", "remedies laid", _REMEDY_CARDS, "cards"),
+    _chosen_per_round("hazards", "hazards laid", hazard_actions(_HAZARD_CARDS), "cards"),
+    *(
+        _chosen_per_round(
+            f"hazards_{CARD_NAMES[card].lower().replace(' ', '_')}",
+            f"{CARD_NAMES[card]} laid",
+            hazard_actions([card]),
+            "cards",
+        )
+        for card in _HAZARD_CARDS
+    ),
+    *(
+        chosen_percent(
+            f"hazards_on_{target}",
+            f"hazards on the {target.replace('_', ' ')} to the left",
+            hazard_actions(_HAZARD_CARDS, [opponent]),
+            hazard_actions(_HAZARD_CARDS),
+            "hazards laid",
+        )
+        for opponent, target in enumerate(_TARGETS)
+    ),
+    _chosen_per_round("discards", "discards", range(FIRST_DISCARD, CLAIM_COUP_FOURRE), "cards"),
+    *(
+        _chosen_per_round(
+            f"discards_{kind}", f"{kind} discarded", (FIRST_DISCARD + card for card in cards), "cards"
+        )
+        for kind, cards in _KINDS
+    ),
+    # Episodes, and starting
+    per("rounds_per_episode", "rounds in an episode", "rounds", "rounds", "episodes"),
+    percent("episodes_won", "episodes won", "episode_wins", "episodes", "episodes"),
+    percent(
+        "episodes_won_starting",
+        "episodes won when beginning",
+        "episodes_won_starting",
+        "episodes_started",
+        "episodes begun",
+    ),
+    Statistic("starters_advantage", "starter's advantage", "points per round", _starters_points),
+    percent(
+        "rounds_won_starting",
+        "rounds won when starting",
+        "round_wins_starting",
+        "started",
+        "rounds started",
+    ),
+    percent(
+        "trips_completed_starting",
+        "trip completed when starting",
+        "trips_completed_starting",
+        "started",
+        "rounds started",
+    ),
+    Statistic(
+        "trips_completed_not_starting",
+        "trip completed when another starts",
+        "% of other rounds",
+        _trips_not_starting,
+    ),
+)
 """All statistics, in the order of the tables."""

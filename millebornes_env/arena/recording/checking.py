@@ -10,16 +10,8 @@ import numpy as np
 
 from millebornes_env.agents.protocol import Actions, BaseAgent, Masks, Observations, SlotIds
 from millebornes_env.arena.recording.folder import RecordedData, open_data, path_of
-from millebornes_env.arena.recording.notations import notations
 from millebornes_env.arena.recording.playing import play_rounds
-from millebornes_env.arena.recording.tables import (
-    DECISIONS,
-    ROUNDS,
-    damaged,
-    decisions_table,
-    read_rows,
-    rounds_table,
-)
+from millebornes_env.arena.recording.tables import DECISIONS, TABLES, damaged, read_rows, tables_of
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.errors import AgentFaultError, ArenaError, MilleBornesError
 from millebornes_env.games.millebornes.editions import Edition
@@ -85,7 +77,7 @@ def check(
 
 def _check_file(data: RecordedData, file: int, edition: str | Edition | None) -> None:
     described = data.described
-    recorded = {name: read_rows(path_of(data.folder, name, file)) for name in (DECISIONS, ROUNDS)}
+    recorded = {name: read_rows(path_of(data.folder, name, file)) for name in TABLES}
     path = path_of(data.folder, DECISIONS, file)
     env = _env(described, data.rounds[file], edition)
     first_round = file * described["rounds_per_file"]
@@ -98,9 +90,7 @@ def _check_file(data: RecordedData, file: int, edition: str | Edition | None) ->
         raise ArenaError(f"{path}: {error}") from None
     if player.has_more:
         raise ArenaError(f"{path}: a round has decisions after its end")
-    texts = notations(played, env)
-    tables = {DECISIONS: decisions_table(played, described), ROUNDS: rounds_table(played, texts, described)}
-    for name, table in tables.items():
+    for name, table in tables_of(played, env, described).items():
         _compare(path_of(data.folder, name, file), recorded[name], table)
 
 

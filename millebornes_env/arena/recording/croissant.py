@@ -14,18 +14,18 @@ from millebornes_env.arena.recording.card import Column, decision_columns, round
 _CROISSANT: Final = "http://mlcommons.org/croissant/"
 _TERMS: Final = (
     *("citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileSet", "format"),
+    *("includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
     *(
-        "includes",
-        "isLiveDataset",
-        "jsonPath",
-        "key",
-        "md5",
-        "parentField",
-        "path",
-        "recordSet",
         "references",
+        "regex",
+        "repeated",
+        "replace",
+        "samplingRate",
+        "separator",
+        "source",
+        "subField",
+        "transform",
     ),
-    *("regex", "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform"),
 )
 """Terms of the vocabulary whose values need no mark of their own."""
 _TYPES: Final = {"float32": "sc:Float", "string": "sc:Text"}

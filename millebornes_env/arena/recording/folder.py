@@ -34,7 +34,6 @@ from millebornes_env.arena.cluster.ray import Cluster
 from millebornes_env.arena.recording.card import card
 from millebornes_env.arena.recording.croissant import croissant
 from millebornes_env.arena.recording.description import Recording, checked, first_difference
-from millebornes_env.arena.recording.notations import notations
 from millebornes_env.arena.recording.playing import play_rounds
 from millebornes_env.arena.recording.tables import (
     DECISIONS,
@@ -42,12 +41,11 @@ from millebornes_env.arena.recording.tables import (
     TABLES,
     arrow,
     check_columns,
-    decisions_table,
     description_of,
     reading,
     rounds_of,
-    rounds_table,
     table_bytes,
+    tables_of,
 )
 from millebornes_env.errors import ArenaError, shown
 
@@ -280,11 +278,7 @@ def _contents(recording: Recording, described: Mapping[str, Any], file: int, rou
     players = recording.players_of(env, file)
     played = play_rounds(players, env, recording.seed, first_round, recording.hidden)
     said = {"recording": described, "first_round": first_round, "rounds": rounds}
-    texts = notations(played, env)
-    return {
-        DECISIONS: table_bytes(decisions_table(played, described), said),
-        ROUNDS: table_bytes(rounds_table(played, texts, described), said),
-    }
+    return {name: table_bytes(table, said) for name, table in tables_of(played, env, described).items()}
 
 
 # Reading ---------------------------------------------------------------------------------------------------

@@ -32,9 +32,9 @@ def notations(played: Played, env: VectorEnv) -> list[str]:
         number: (env.sheet(number), env.rules_of_sheet(number)) for number in set(played.sheets.tolist())
     }
     ends = [0, *np.cumsum(played.lengths).tolist()]
-    seats, actions, totals = played.seats.tolist(), played.actions.tolist(), played.totals.tolist()
+    seats, actions = played.decisions.seats.tolist(), played.decisions.actions.tolist()
     texts = []
-    rounds = zip(pairwise(ends), played.sheets.tolist(), played.begun, totals, strict=True)
+    rounds = zip(pairwise(ends), played.sheets.tolist(), played.begun, played.totals.tolist(), strict=True)
     for (first, last), sheet, state, total in rounds:
         position = write_position(state, *sheets[sheet], checked=False)
         plays = [lines[seats[index]][actions[index]] for index in range(first, last)]

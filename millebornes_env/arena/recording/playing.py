@@ -21,8 +21,19 @@ HIDDEN: Final = "other_hands"
 """The section of the full state that holds the cards in the other hands."""
 
 
+class Decisions(NamedTuple):
+    """M decisions; those of one agent at one step have int64 games and actions, and int32 seats."""
+
+    games: npt.NDArray[Any]  # int32[M] index of the round, 0 to G - 1
+    seats: npt.NDArray[Any]  # int8[M] acting seat
+    observations: Int8Array  # [M, D]
+    masks: Int8Array  # [M, A]
+    actions: npt.NDArray[Any]  # int8[M]
+    hidden: Int8Array  # [M, (S - 1) * 19] cards in the other hands, to the left; [M, 0] if not recorded
+
+
 class Played(NamedTuple):
-    """G rounds of S seats and T teams with M decisions, sorted by round and time."""
+    """G rounds of S seats and T teams."""
 
     first_round: int
     begun: StateArray  # STATE[G] after the deal
@@ -33,23 +44,7 @@ class Played(NamedTuple):
     rewards: npt.NDArray[np.float32]  # [G, S] of the round
     winners: Int8Array  # [G] the sole winning team, or -1
     totals: Int32Array  # [G, T] result in notation
-    games: Int32Array  # [M] index of the round, 0 to G - 1
-    seats: Int8Array  # [M] acting seat
-    observations: Int8Array  # [M, D]
-    masks: Int8Array  # [M, A]
-    actions: Int8Array  # [M]
-    hidden: Int8Array  # [M, (S - 1) * 19] cards in the other hands, to the left; [M, 0] if not recorded
-
-
-class _Rows(NamedTuple):
-    """Decisions of one agent at one step, as fields of `Played`."""
-
-    games: npt.NDArray[np.int64]
-    seats: Int32Array
-    observations: Int8Array
-    masks: Int8Array
-    actions: npt.NDArray[np.int64]
-    hidden: Int8Array
+    decisions: Decisions  # of all rounds, sorted by round and time
 
 
 def play_rounds(agents: Sequence[Agent], env: VectorEnv, seed: int, first_round: int, hidden: bool) -> Played:
@@ -69,12 +64,12 @@ def play_rounds(agents: Sequence[Agent], env: VectorEnv, seed: int, first_round:
         AgentFaultError: an agent raised, or chose an illegal action; the message names the round.
     """
     table = _Table(agents, env, first_round, hidden)
-    begun = _deal(env, seed, first_round)
+    begun, sheets = _deal(env, seed, first_round), env.games.game_rules.sheet.copy()
     live = np.ones(env.num_envs, np.bool_)
     points = np.zeros((env.num_envs, env.teams), np.int16)
     rewards = np.zeros((env.num_envs, env.players), np.float32)
     winners = np.zeros(env.num_envs, np.int8)
-    rows: list[_Rows] = []
+    rows: list[Decisions] = []
     while live.any():
         actions = np.full(env.num_envs, SKIP, np.int64)
         for number in range(len(agents)):
@@ -86,9 +81,22 @@ def play_rounds(agents: Sequence[Agent], env: VectorEnv, seed: int, first_round:
         points[ended], winners[ended] = infos["final_score"][ended], infos["final_winner"][ended]
         rewards[ended] = paid[ended]
         live &= ~ended
-    totals = env.games.states["score"][:, : env.teams].astype(np.int32)
-    outcome = (table.agent_of_team, points, rewards, winners, totals)
-    return _sorted(first_round, (begun, env.games.game_rules.sheet.copy()), outcome, rows)
+    games, *columns = (np.concatenate(column) for column in zip(*rows, strict=True))
+    order = np.argsort(games, kind="stable")  # steps come one after the other
+    return Played(
+        first_round,
+        begun,
+        sheets,
+        lengths=np.bincount(games, minlength=env.num_envs).astype(np.int32),
+        agents=table.agent_of_team,
+        points=points,
+        rewards=rewards,
+        winners=winners,
+        totals=env.games.states["score"][:, : env.teams].astype(np.int32),
+        decisions=Decisions(
+            games[order].astype(np.int32), *(column[order].astype(np.int8, copy=False) for column in columns)
+        ),
+    )
 
 
 def _deal(env: VectorEnv, seed: int, first_round: int) -> StateArray:
@@ -121,7 +129,7 @@ class _Table:
         for agent in agents:
             forget(agent)
 
-    def ask(self, number: int, live: npt.NDArray[np.bool_]) -> _Rows | None:
+    def ask(self, number: int, live: npt.NDArray[np.bool_]) -> Decisions | None:
         """Return the decisions of an agent in all games where it is to act; None without such games."""
         env, agent = self._env, self._agents[number]
         seats = env.agent_selection
@@ -142,7 +150,7 @@ class _Table:
             ) from error
         self._check(agent, games, masks, actions)
         hidden = env.games.full_states()[games, self._shown] if self._is_hidden_kept else observations[:, :0]
-        return _Rows(games, seats[games], observations, masks, actions, hidden)
+        return Decisions(games, seats[games], observations, masks, actions, hidden)
 
     def _check(self, agent: Agent, games: npt.NDArray[np.int64], masks: Int8Array, actions: Any) -> None:
         """Raise an AgentFaultError for an illegal action."""
@@ -158,38 +166,3 @@ class _Table:
                 f"{agent.name} chose {name} (action {action}), which is illegal, in round "
                 f"{self._first_round + game}, seat {seat}; legal were: {legal}"
             )
-
-
-def _sorted(
-    first_round: int, dealt: tuple[StateArray, Int32Array], outcome: Any, rows: Sequence[_Rows]
-) -> Played:
-    """Collect the results, with the decisions sorted by round and time."""
-    begun, sheets = dealt
-    games = np.concatenate([one.games for one in rows])
-    order = np.argsort(games, kind="stable")  # steps come one after the other
-
-    def column(field: str, dtype: type[np.generic]) -> npt.NDArray[Any]:
-        return (
-            np.concatenate([getattr(one, field) for one in rows])
-            .astype(dtype, copy=False)
-            .take(order, axis=0)
-        )
-
-    agents, points, rewards, winners, totals = outcome
-    return Played(
-        first_round=first_round,
-        begun=begun,
-        sheets=sheets,
-        lengths=np.bincount(games, minlength=len(begun)).astype(np.int32),
-        agents=agents,
-        points=points,
-        rewards=rewards,
-        winners=winners,
-        totals=totals,
-        games=column("games", np.int32),
-        seats=column("seats", np.int8),
-        observations=column("observations", np.int8),
-        masks=column("masks", np.int8),
-        actions=column("actions", np.int8),
-        hidden=column("hidden", np.int8),
-    )

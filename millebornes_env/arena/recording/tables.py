@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.arena.recording.description import checked, sizes
+from millebornes_env.arena.recording.card import decision_columns, round_columns
+from millebornes_env.arena.recording.description import checked
+from millebornes_env.arena.recording.notations import notations
 from millebornes_env.arena.recording.playing import Played
+from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import ArenaError
 
 if TYPE_CHECKING:
@@ -48,27 +51,33 @@ def arrow() -> Any:
     return pyarrow
 
 
-def decisions_table(played: Played, described: Mapping[str, Any]) -> pyarrow.Table:
+def tables_of(played: Played, env: VectorEnv, described: Mapping[str, Any]) -> dict[str, pyarrow.Table]:
+    """Return both tables of some rounds by name; `env` is of their table."""
+    return {DECISIONS: _decisions_table(played, described), ROUNDS: _rounds_table(played, env, described)}
+
+
+def _decisions_table(played: Played, described: Mapping[str, Any]) -> pyarrow.Table:
     """Return the table with a row for each decision."""
     pa = arrow()
-    seats, games = played.seats, played.games
+    rows = played.decisions
+    seats, games = rows.seats, rows.games
     begins = np.repeat(np.cumsum(played.lengths) - played.lengths, played.lengths)
     columns = {
         "round": pa.array((played.first_round + games).astype(np.int32)),
         "decision": pa.array((np.arange(len(games)) - begins).astype(np.int16)),
         "seat": pa.array(seats),
         "agent": pa.array(played.agents[games, seats % described["teams"]]),
-        "observation": _lists(played.observations),
-        "action_mask": _lists(played.masks),
-        "action": pa.array(played.actions),
+        "observation": _lists(rows.observations),
+        "action_mask": _lists(rows.masks),
+        "action": pa.array(rows.actions),
         "reward_to_go": pa.array(played.rewards[games, seats]),
     }
     if described["hidden"]:
-        columns["hidden"] = _lists(played.hidden)
+        columns["hidden"] = _lists(rows.hidden)
     return pa.table(columns)
 
 
-def rounds_table(played: Played, texts: list[str], described: Mapping[str, Any]) -> pyarrow.Table:
+def _rounds_table(played: Played, env: VectorEnv, described: Mapping[str, Any]) -> pyarrow.Table:
     """Return the table with a row for each round."""
     pa = arrow()
     rounds = played.first_round + np.arange(len(played.begun))
@@ -81,7 +90,7 @@ def rounds_table(played: Played, texts: list[str], described: Mapping[str, Any])
         "points": _lists(played.points),
         "rewards": _lists(played.rewards),
         "winner": pa.array(played.winners),
-        "notation": pa.array(texts),
+        "notation": pa.array(notations(played, env)),
     }
     return pa.table(columns)
 
@@ -182,24 +191,9 @@ def check_columns(path: Path, table: str, described: Mapping[str, Any]) -> None:
 
 def _columns(table: str, described: Mapping[str, Any]) -> dict[str, str]:
     """Return the columns of a table with their Arrow types."""
-    numbers, actions, hidden = sizes(described)
-    teams, players = described["teams"], described["players"]
-    if table == ROUNDS:
-        return {
-            **dict.fromkeys(("round", "deal", "sheet", "decisions"), "int32"),
-            "agents": _list_of("int8", teams),
-            "points": _list_of("int16", teams),
-            "rewards": _list_of("float", players),
-            **{"winner": "int8", "notation": "string"},
-        }
+    columns = (round_columns if table == ROUNDS else decision_columns)(described)
+    kinds = [one.type.replace("float32", "float") for one in columns]
     return {
-        **{"round": "int32", "decision": "int16", "seat": "int8", "agent": "int8"},
-        "observation": _list_of("int8", numbers),
-        "action_mask": _list_of("int8", actions),
-        **{"action": "int8", "reward_to_go": "float"},
-        **({"hidden": _list_of("int8", hidden)} if hidden else {}),
+        one.name: f"fixed_size_list<item: {kind}>[{one.size}]" if one.size else kind
+        for one, kind in zip(columns, kinds, strict=True)
     }
-
-
-def _list_of(kind: str, size: int) -> str:
-    return f"fixed_size_list<item: {kind}>[{size}]"

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.arena.statistics import (
-    Counts,
     Float64Array,
     Int64Array,
     Statistic,
+    chosen_per,
+    chosen_percent,
     per,
     percent,
-    quotient,
 )
 from millebornes_env.engine.numba.compiling import rule, seldom
 from millebornes_env.games.wielerspel.actions import (
@@ -186,12 +185,7 @@ def _of_wins(key: str, heading: str) -> Statistic:
     return percent(key, heading, key, "wins", "wins")
 
 
-def _chosen(counts: Counts, actions: Iterable[int], below: int, scale: float = 1.0) -> float | None:
-    return quotient(counts.chosen(actions), below, scale)
-
-
 _BIDS: Final = range(bid_action(1), FIRST_RETIRE_FROM)
-_ASKED_TO_BID: Final = (PASS, *_BIDS)
 
 STATISTICS: Final[tuple[Statistic, ...]] = (
     percent("races_won", "races won", "wins", "races", "races"),
@@ -204,43 +198,24 @@ STATISTICS: Final[tuple[Statistic, ...]] = (
     _each_race("rainbows", "rainbow jerseys", "jerseys"),
     _each_race("greens", "green jerseys left", "jerseys"),
     _each_race("polka_dots", "polka-dot jerseys left", "jerseys"),
-    Statistic(
+    chosen_per(
         "exchanges",
         "exchanges for a rainbow jersey",
         "per race",
-        lambda counts: _chosen(counts, (EXCHANGE_GREEN, EXCHANGE_POLKA_DOT), counts["races"]),
+        (EXCHANGE_GREEN, EXCHANGE_POLKA_DOT),
+        "races",
     ),
     _each_race("energy", "energy at the end", "energy"),
     _each_race("retired", "servants retired", "servants"),
     _of_races("out", "left the race exhausted"),
     _each_race("escapes", "escapes", "escapes"),
     _each_race("rides_on", "moves further away", "moves"),
-    Statistic(
-        "escapes_taken",
-        "escaped or rode further away",
-        "% of the chances",
-        lambda counts: _chosen(counts, [ESCAPE], counts.chosen([ESCAPE, STAY]), 100.0),
-    ),
-    Statistic(
-        "given_up",
-        "gave up an escape",
-        "% of the prices asked",
-        lambda counts: _chosen(counts, [GIVE_UP], counts.chosen([GIVE_UP, PAY]), 100.0),
-    ),
+    chosen_percent("escapes_taken", "escaped or rode further away", [ESCAPE], [ESCAPE, STAY], "the chances"),
+    chosen_percent("given_up", "gave up an escape", [GIVE_UP], [GIVE_UP, PAY], "the prices asked"),
     _each_race("energy_escaping", "energy paid for escapes", "energy"),
     _each_race("auctions", "effort squares won by auction", "squares"),
     per("price", "paid for such a square", "energy", "energy_bid", "auctions"),
-    Statistic(
-        "bids",
-        "bid and did not pass",
-        "% of the times asked",
-        lambda counts: _chosen(counts, _BIDS, counts.chosen(_ASKED_TO_BID), 100.0),
-    ),
-    Statistic(
-        "decisions",
-        "decisions",
-        "decisions per race",
-        lambda counts: _chosen(counts, range(ACTION_COUNTS), counts["races"]),
-    ),
+    chosen_percent("bids", "bid and did not pass", _BIDS, (PASS, *_BIDS), "the times asked"),
+    chosen_per("decisions", "decisions", "decisions per race", range(ACTION_COUNTS), "races"),
 )
 """All statistics, in the order of the tables."""
