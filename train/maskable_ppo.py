@@ -7,14 +7,6 @@ One seat of each game learns; the current policy plays the others (`SB3VecEnv`).
 metrics.
 """
 
-# Overview:
-#
-#   the loop, the loss, the network           Stable-Baselines3 and sb3-contrib; make_model() below
-#   transitions of the learning seat          millebornes_env/envs/sb3.py  SB3VecEnv
-#   schedules, and when a run ends            RunCallback below
-#   options that all trainers have            common/options.py            TrainingOptions
-#   evaluation, checkpoints, logging          common/runs.py               Run.after_update
-
 from __future__ import annotations
 
 import sys
@@ -75,16 +67,11 @@ def self_play_policy(model: MaskablePPO, table: Table) -> Callable[..., npt.NDAr
 
 
 class Learner(LibraryLearner):
-    """MaskablePPO as a learner of a run.
-
-    Attributes:
-        model: the learner of sb3-contrib.
-    """
+    """MaskablePPO, `model`, as a learner of a run."""
 
     trained_by = "train.maskable_ppo"
 
     def __init__(self, model: MaskablePPO, table: Table, activation: str) -> None:
-        """Wrap an untrained model."""
         policy = model.policy
         actor = [policy.mlp_extractor.policy_net, policy.action_net]
         super().__init__(policy, policy.optimizer, actor, table, activation)
@@ -101,11 +88,7 @@ class Learner(LibraryLearner):
         return tensors, {**progress, "updates": int(self.model._n_updates)}
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Continue from the result of `checkpoint`.
-
-        Raises:
-            KeyError, TypeError, RuntimeError, ValueError: it is of another network.
-        """
+        """Continue from the result of `checkpoint`."""
         super().restore(tensors, progress)
         self.model.num_timesteps = int(progress["decisions"])
         self.model._n_updates = int(progress["updates"])
@@ -115,7 +98,6 @@ class RunCallback(BaseCallback):
     """Notifies the run of each rollout, sets the entropy coefficient, and ends the training."""
 
     def __init__(self, run: Run, learner: Learner, stops: Stops) -> None:
-        """Attach to a run after its `begin`."""
         super().__init__()
         self.run = run
         self.learner = learner
@@ -124,16 +106,13 @@ class RunCallback(BaseCallback):
     def _on_rollout_start(self) -> None:
         if self.stops.is_waiting:
             return
-        self._check_loss()
+        self._on_training_end()
         args = self.run.args
         ent_coef = linear_schedule(args.ent_coef, args.final_ent_coef, self.run.share)
         self.model.ent_coef = ent_coef  # type: ignore[attr-defined]
         self.run.after_update()
 
     def _on_training_end(self) -> None:
-        self._check_loss()
-
-    def _check_loss(self) -> None:
         """Check the loss of the last update, before anything is saved."""
         self.learner.check_loss(self.logger.name_to_value.get("train/loss", 0.0))
 
@@ -160,12 +139,34 @@ class RunOutput(KVWriter):
         """Do nothing; the run closes its files."""
 
 
-def make_model(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> MaskablePPO:
-    """Create MaskablePPO with the options of a run; `share` returns its completed share, 0 to 1."""
+def check(args: Args) -> None:
+    """Check the options; raise a `ValueError` that names the option."""
+    check_training(args)
+    if args.num_envs * args.num_steps < 2:
+        raise ValueError("--num-envs times --num-steps is 1; it must be 2 or more")
+
+
+def new_env(args: Args) -> SB3VecEnv:
+    """Make the environment of a run."""
+    return SB3VecEnv(args.num_envs, num_threads=args.threads, **args.env_options)
+
+
+def warm_up(args: Args) -> Learner:
+    """Compile everything by training a small learner once; return that learner."""
+    few = min(args.num_envs, 4)
+    small = replace(args, num_envs=few, num_steps=4, batch_size=4 * few, num_epochs=1)
+    learner = new_learner(small, new_env(small), lambda: 0.0)
+    learner.model.learn(total_timesteps=1)
+    return learner
+
+
+def new_learner(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> Learner:
+    """Make an untrained learner that plays all seats, of a run whose completed `share` is 0 to 1."""
+    schedule = args.learning_rate, args.final_learning_rate
     model = MaskablePPO(
         "MlpPolicy",
         env,
-        learning_rate=lambda _: linear_schedule(args.learning_rate, args.final_learning_rate, share()),
+        learning_rate=lambda _: linear_schedule(*schedule, share()),
         n_steps=args.num_steps,
         batch_size=args.batch_size,
         n_epochs=args.num_epochs,
@@ -183,45 +184,6 @@ def make_model(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> Maskab
         device="cpu",
     )
     model.set_logger(Logger(None, []))
-    return model
-
-
-def check(args: Args) -> None:
-    """Check the options.
-
-    Raises:
-        ValueError: the message names the option.
-    """
-    check_training(args)
-    if args.num_envs * args.num_steps < 2:
-        raise ValueError("--num-envs times --num-steps is 1; it must be 2 or more")
-
-
-def new_env(args: Args) -> SB3VecEnv:
-    """Make the environment of a run."""
-    return SB3VecEnv(
-        args.num_envs,
-        edition=args.edition,
-        players=args.players,
-        teams=args.teams,
-        episode=args.chosen_episode,
-        reward=args.chosen_reward,
-        num_threads=args.threads,
-    )
-
-
-def warm_up(args: Args) -> Learner:
-    """Compile everything by training a small learner once; return that learner."""
-    few = min(args.num_envs, 4)
-    small = replace(args, num_envs=few, num_steps=4, batch_size=4 * few, num_epochs=1)
-    learner = new_learner(small, new_env(small), lambda: 0.0)
-    learner.model.learn(total_timesteps=1)
-    return learner
-
-
-def new_learner(args: Args, env: SB3VecEnv, share: Callable[[], float]) -> Learner:
-    """Make an untrained learner that plays all seats of the environment; `share` as for `make_model`."""
-    model = make_model(args, env, share)
     env.set_opponent(self_play_policy(model, args.table()))
     return Learner(model, args.table(), args.activation)
 
@@ -248,17 +210,12 @@ def train(args: Args) -> Run:
         if learner.decisions > 0:
             env.seed(args.seed + learner.decisions)  # other games than those already learned from
         if run.share < 1.0:
-            _train(run, learner, stops)
+            left = args.total_timesteps - learner.decisions if args.minutes == 0 else sys.maxsize
+            with stops.deferred():  # a signal ends a rollout, but not an update
+                learner.model.learn(left, RunCallback(run, learner, stops), reset_num_timesteps=False)
+                run.finish(evaluate=not stops.is_waiting)
     print(f"{run.summary()}; run folder: {run.folder}")
     return run
-
-
-def _train(run: Run, learner: Learner, stops: Stops) -> None:
-    """Train until the budget is spent; a signal ends a rollout, but not an update."""
-    left = run.args.total_timesteps - learner.decisions if run.args.minutes == 0 else sys.maxsize
-    with stops.deferred():
-        learner.model.learn(left, RunCallback(run, learner, stops), reset_num_timesteps=False)
-        run.finish(evaluate=not stops.is_waiting)
 
 
 def main() -> int:

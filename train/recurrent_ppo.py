@@ -27,7 +27,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from millebornes_env import VectorEnv, vector_env
-from millebornes_env._util.signals import Stopped, Stops
+from millebornes_env._util.signals import Stops
 from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.policy.files import describe_table
 from millebornes_env.agents.policy.memory import FILES, NAMES
@@ -65,8 +65,7 @@ class Args(LibraryOptions):
 class Gru(nn.Module):
     """A gated recurrent unit; it remembers H numbers."""
 
-    def __init__(self, units: int, window: int) -> None:
-        """Create random weights; a window is not needed."""
+    def __init__(self, units: int) -> None:
         super().__init__()
         self.size = units
         cell = nn.GRUCell(units, units)
@@ -103,7 +102,6 @@ class Attention(nn.Module):
     """
 
     def __init__(self, units: int, window: int) -> None:
-        """Create random weights."""
         super().__init__()
         self.size, self.window = (window - 1) * (units + 1), window
         self.query, self.key, self.value = (nn.Linear(units, units, bias=False) for _ in range(3))
@@ -116,15 +114,12 @@ class Attention(nn.Module):
         present = torch.cat([inputs, torch.ones_like(inputs[:, :, :1])], dim=2)
         tokens = torch.cat([kept, present], dim=1)
         rounds = torch.cat([kept.new_zeros(count, self.window - 1), is_new.float().cumsum(dim=1)], dim=1)
-        windows = torch.arange(length, device=inputs.device)[:, None] + torch.arange(
-            self.window, device=inputs.device
-        )
+        places = torch.arange(length + self.window, device=inputs.device)
+        windows = places[:length, None] + places[: self.window]
         same = (rounds[:, windows] == rounds[:, self.window - 1 :, None]).float()  # [B, L, window]
         is_seen = tokens[:, :, units][:, windows] * same > 0
-        keys, values = (
-            self.key(tokens[:, :, :units])[:, windows],
-            self.value(tokens[:, :, :units])[:, windows],
-        )
+        encoded = tokens[:, :, :units]
+        keys, values = self.key(encoded)[:, windows], self.value(encoded)[:, windows]
         scores = torch.einsum("blh,blwh->blw", self.query(inputs), keys) / units**0.5
         scores = (scores + self.age.flip(0)).masked_fill(~is_seen, -torch.inf)
         recalled = torch.einsum("blw,blwh->blh", scores.softmax(dim=2), values)
@@ -140,31 +135,18 @@ class Network(nn.Module):
     def __init__(
         self, scale: npt.NDArray[np.float32], kind: str, units: int, window: int, actions: int
     ) -> None:
-        """Create random weights.
-
-        Args:
-            scale: float32[D], factors of the inputs.
-            kind: "gru" or "attention".
-            units: H.
-            window: decisions that attention sees.
-            actions: A.
-        """
+        """Create random weights; `scale`, float32[D], has factors of the inputs."""
         super().__init__()
         self.register_buffer("scale", torch.from_numpy(scale), persistent=False)
         self.encode, self.head = nn.Linear(len(scale), units), nn.Linear(2 * units, actions + 1)
-        self.memory = Gru(units, window) if kind == "gru" else Attention(units, window)
+        self.memory = Gru(units) if kind == "gru" else Attention(units, window)
         nn.init.orthogonal_(self.encode.weight, 2.0**0.5)
         nn.init.orthogonal_(self.head.weight[:-1], 0.01)
         for layer in (self.encode, self.head):
             nn.init.zeros_(layer.bias)
 
     def forward(self, rows: Tensor, is_new: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Evaluate sequences.
-
-        Args:
-            rows: int8[B, L, D], observations.
-            is_new: bool[B, L], as `Gru.forward`.
-            memory: float32[B, size].
+        """Evaluate sequences of observations int8[B, L, D]; see `Gru.forward`.
 
         Returns:
             Logits and value, float32[B, L, A + 1], and the memory after each decision, float32[B, L, size].
@@ -188,19 +170,13 @@ def log_probs_of(logits: Tensor, masks: Tensor) -> Tensor:
 # The rollout -----------------------------------------------------------------------------------------------
 
 
-class Sequences(NamedTuple):
-    """The decisions of a rollout, by seat."""
+def sequences_of(
+    seats: npt.NDArray[np.int32], players: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the steps at which each seat of each game decided, game after game, from seats int32[T, N].
 
-    rows: npt.NDArray[np.int64]  # [B, L] the step of each decision; the last one is repeated at the end
-    lengths: npt.NDArray[np.int64]  # [B]
-
-
-def sequences_of(seats: npt.NDArray[np.int32], players: int) -> Sequences:
-    """Return the steps at which each seat of each game decided, game after game.
-
-    Args:
-        seats: int32[T, N], the deciding seats.
-        players: S.
+    Returns:
+        The steps, int64[B, L], of which the last one is repeated at the end, and their numbers, int64[B].
     """
     games = seats.shape[1]
     of = (np.arange(games) * players + seats).ravel()  # the sequence of each row, step after step
@@ -209,14 +185,13 @@ def sequences_of(seats: npt.NDArray[np.int32], players: int) -> Sequences:
     starts = np.cumsum(lengths) - lengths
     places = np.minimum(np.arange(lengths.max()), np.maximum(lengths[:, np.newaxis] - 1, 0))
     found = order[np.minimum(starts[:, np.newaxis] + places, len(order) - 1)]
-    return Sequences(found // games, lengths)
+    return found // games, lengths
 
 
 class Rollout:
     """T steps of N games, and the memories that their seats had before."""
 
     def __init__(self, env: VectorEnv, steps: int, memory_size: int) -> None:
-        """Allocate the steps."""
         shape, buffers = (steps, env.num_envs), env.games.buffers
         self.observations = np.zeros((*shape, buffers.observation.shape[1]), np.int8)
         self.masks = np.zeros((*shape, buffers.action_mask.shape[1]), np.int8)
@@ -238,21 +213,8 @@ class Games:
     """
 
     def __init__(self, args: Args, memory_size: int, seed: int) -> None:
-        """Start games.
-
-        Raises:
-            MilleBornesError: there is no such table.
-        """
-        self.env = vector_env(
-            args.num_envs,
-            args.edition,
-            players=args.players,
-            teams=args.teams,
-            episode=args.chosen_episode,
-            reward=args.chosen_reward,
-            seed=seed,
-            num_threads=args.threads,
-        )
+        """Start games; raise a `MilleBornesError` if there is no such table."""
+        self.env = vector_env(args.num_envs, seed=seed, num_threads=args.threads, **args.env_options)
         self.env.reset()
         names = {section.name: section.start for section in self.env.observation_sections}
         self._pile = names.get("draw_pile")
@@ -341,11 +303,7 @@ class Learner(LibraryLearner):
     network: Network
 
     def __init__(self, args: Args) -> None:
-        """Start games, and create a network.
-
-        Raises:
-            MilleBornesError: there is no such table.
-        """
+        """Start games, and create a network; raise a `MilleBornesError` if there is no such table."""
         torch.manual_seed(args.seed)
         table, self.args = args.table(), args
         size = args.layers[0], args.window, table.num_actions
@@ -358,14 +316,7 @@ class Learner(LibraryLearner):
         self._updates = 0
 
     def update(self, share: float) -> dict[str, float]:
-        """Play a rollout and learn from it; return statistics by name.
-
-        Args:
-            share: completed part of the run, 0 to 1.
-
-        Raises:
-            LossError: the loss became NaN or infinite.
-        """
+        """Play a rollout and learn from it, at a completed share of the run; return statistics by name."""
         args, rollout = self.args, self._rollout
         generator = torch.Generator().manual_seed(hash((args.seed, self._updates)) & 0x7FFFFFFF)
         self.games.collect(self.network, rollout, generator)
@@ -424,11 +375,7 @@ class Learner(LibraryLearner):
         return batch, int(counts.sum())
 
     def save_policy(self, folder: Path) -> None:
-        """Write the moving average in the format of `agents.policy.memory`.
-
-        Raises:
-            OSError: a file could not be written.
-        """
+        """Write the moving average in the format of `agents.policy.memory`."""
         args, table, spec = self.args, self._table, usual_input(self._table)
         arrays = self.ema_network.arrays()
         assert set(NAMES[args.memory]) < set(arrays)
@@ -455,11 +402,7 @@ class Learner(LibraryLearner):
         return tensors, {**progress, "updates": self._updates}
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Continue from the result of `checkpoint`, with other games than those already learned from.
-
-        Raises:
-            KeyError, TypeError, RuntimeError, ValueError: it is of another network.
-        """
+        """Continue from the result of `checkpoint`, with other games than those already learned from."""
         super().restore(tensors, progress)
         self.ema_network.load_state_dict(with_prefix(tensors, "average."))
         self._updates = int(progress["updates"])
@@ -472,11 +415,7 @@ class Learner(LibraryLearner):
 
 
 def check(args: Args) -> None:
-    """Check the options.
-
-    Raises:
-        ValueError: the message names the option.
-    """
+    """Check the options; raise a `ValueError` that names the option."""
     check_training(args)
     check_counts(args, "window")
     if len(args.layers) != 1:
@@ -502,16 +441,7 @@ def train(args: Args) -> Run:
         learner = Learner(args)
         run.warm_up(learner)
         run.begin(learner)
-        try:
-            while (share := run.share) < 1.0:
-                with stops.deferred():  # a signal waits for the end of the update
-                    statistics = learner.update(share)
-                run.after_update({f"train/{name}": value for name, value in statistics.items()})
-            run.finish()
-        except Stopped as stop:
-            if not stop.half_done:
-                run.save()
-            raise
+        run.train(stops, learner.update)
     print(f"{run.summary()}; run folder: {run.folder}")
     return run
 

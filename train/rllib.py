@@ -63,14 +63,12 @@ class Args(LibraryOptions):
 
 def algorithm_config(args: Args) -> PPOConfig:
     """Return RLlib's PPO with the options of the run."""
-    game = {name: getattr(args, name) for name in ("edition", "players", "teams")}
-    game |= {"episode": args.chosen_episode, "reward": args.chosen_reward}
     network = {"fcnet_hiddens": args.layers, "fcnet_activation": "relu", "vf_share_layers": False}
     processes = max(1, args.workers)
     module = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=network)
     return (
         PPOConfig()
-        .environment(RLlibEnv, env_config=game, disable_env_checking=True)
+        .environment(RLlibEnv, env_config=args.env_options, disable_env_checking=True)
         .env_runners(num_env_runners=args.workers, num_envs_per_env_runner=args.num_envs // processes)
         .multi_agent(policies={_MAIN}, policy_mapping_fn=lambda agent, episode, **_: _MAIN)
         .rl_module(rl_module_spec=module)
@@ -92,16 +90,11 @@ def algorithm_config(args: Args) -> PPOConfig:
 
 
 class Learner(LibraryLearner):
-    """PPO of RLlib as a learner of a run.
-
-    Attributes:
-        algorithm: the algorithm of RLlib.
-    """
+    """PPO of RLlib, `algorithm`, as a learner of a run."""
 
     trained_by = "train.rllib"
 
     def __init__(self, algorithm: Algorithm, args: Args) -> None:
-        """Wrap an untrained algorithm."""
         (learner,) = algorithm.learner_group.foreach_learner(lambda learner: learner)
         self._learner: Any = learner.get()
         ((_, optimizer),) = self._learner.get_optimizers_for_module(_MAIN)
@@ -112,17 +105,7 @@ class Learner(LibraryLearner):
         self._args = args
 
     def update(self, share: float) -> dict[str, float]:
-        """Play a rollout and learn from it.
-
-        Args:
-            share: completed share of the run, 0 to 1, for the schedules.
-
-        Returns:
-            Statistics of the update from RLlib.
-
-        Raises:
-            LossError: the loss became NaN or infinite.
-        """
+        """Play a rollout and learn from it, at a completed share of the run; return RLlib's statistics."""
         args = self._args
         for group in self.optimizer.param_groups:
             group["lr"] = linear_schedule(args.learning_rate, args.final_learning_rate, share)
@@ -143,11 +126,7 @@ class Learner(LibraryLearner):
 
 
 def check(args: Args) -> None:
-    """Check the options.
-
-    Raises:
-        ValueError: the message names the option, or lists the tables.
-    """
+    """Check the options; raise a `ValueError` that names the option, or lists the tables."""
     check_training(args)
     args.table()
     check_amounts(args, "workers")

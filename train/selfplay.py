@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from millebornes_env._util.command_line import say
 from millebornes_env._util.network_files import Layers
-from millebornes_env._util.signals import Stopped, Stops
+from millebornes_env._util.signals import Stops
 from millebornes_env.agents.policy.writing import fold_in_scale, save_policy_files
 from millebornes_env.engine.chance import random_word
 from millebornes_env.engine.kernels import key_of_seed
@@ -107,13 +107,7 @@ class Perceptron(nn.Module):
     scale: Tensor
 
     def __init__(self, scale: Float32Array, hidden: Sequence[int], outputs: int) -> None:
-        """Create a network with orthogonal weights.
-
-        Args:
-            scale: float32[D], factors of the inputs.
-            hidden: widths of the hidden layers.
-            outputs: width of the last layer.
-        """
+        """Create a network with orthogonal weights; `scale`, float32[D], has factors of the inputs."""
         super().__init__()
         widths = [len(scale), *hidden, outputs]
         self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(widths))
@@ -197,7 +191,7 @@ class Scratch(NamedTuple):
 
 
 def new_scratch(threads: int, actions: int) -> Scratch:
-    """Allocate the working memory of threads."""
+    """Allocate the memory, zeroed."""
     return Scratch(
         np.zeros((threads, actions + 1), np.int32),
         np.zeros((threads, 4, actions + 1), np.float32),
@@ -209,7 +203,7 @@ def new_scratch(threads: int, actions: int) -> Scratch:
 def legal_softmax(
     logits: Float32Array, mask: Int8Array, legal: Int32Array, probs: Float32Array, log_probs: Float32Array
 ) -> int:
-    """Compute the softmax over the legal actions of a row.
+    """Compute the softmax over the legal actions of a row, and return their number.
 
     Args:
         logits: float32[A + 1]; those of illegal actions are not read.
@@ -217,9 +211,6 @@ def legal_softmax(
         legal: int32[A + 1], overwritten: the legal actions in order.
         probs: float32[A + 1], overwritten: their probabilities.
         log_probs: float32[A + 1], overwritten: the logarithms of those, finite.
-
-    Returns:
-        The number of legal actions.
     """
     count = 0
     for action in range(len(mask)):  # without a branch, which could not be predicted
@@ -271,24 +262,9 @@ def sample_actions(
 # Advantages ------------------------------------------------------------------------------------------------
 
 
-class SeatMemory(NamedTuple):
-    """The next decision of each seat, while a game is read backwards."""
-
-    has_next: Int8Array  # [threads, S] 1 if a later decision of the seat, or the end, is in the rollout
-    value: Float32Array  # [threads, S] of that decision; 0 at the end
-    error: Float32Array  # [threads, S] of that decision's action value: the estimate less the critic's
-    reward: Float32Array  # [threads, S] sum of the seat's rewards since
-
-
-def new_seat_memory(threads: int, seats: int) -> SeatMemory:
-    """Allocate the memory of `write_advantages`."""
-    shape = (threads, seats)
-    return SeatMemory(np.zeros(shape, np.int8), *(np.zeros(shape, np.float32) for _ in range(3)))
-
-
 @float_kernel
 def advantages_of_game(
-    rollout: Rollout, memory: SeatMemory, thread: int, game: int, gamma: float, gae_lambda: float
+    rollout: Rollout, memory: Float32Array, game: int, gamma: float, gae_lambda: float
 ) -> None:
     """Estimate the advantages and returns of each seat's own decisions.
 
@@ -301,14 +277,16 @@ def advantages_of_game(
     part of the environment, and so are the rewards meanwhile. If the game goes on, a seat's last decision in
     the rollout has no successor yet: its value only bootstraps the decision before it, and it is masked from
     the loss.
+
+    The memory, float32[4, S], has the next decision of each seat while the game is read backwards: 1 if it or
+    the end is in the rollout, its value (0 at the end), its error, and the sum of the seat's rewards since.
     """
-    has_next, value = memory.has_next[thread], memory.value[thread]
-    error, reward = memory.error[thread], memory.reward[thread]
-    has_next[:] = 0
+    has_next, value, error, reward = memory[0], memory[1], memory[2], memory[3]
+    has_next[:] = 0.0
     reward[:] = 0.0
     for step in range(len(rollout.dones) - 1, -1, -1):
         if rollout.dones[step, game]:
-            has_next[:] = 1
+            has_next[:] = 1.0
             value[:] = 0.0
             error[:] = 0.0
             reward[:] = 0.0
@@ -317,13 +295,13 @@ def advantages_of_game(
         seat = int(rollout.seats[step, game])
         own, of_action = rollout.values[step, game], rollout.action_values[step, game]
         estimate = np.float32(0.0)
-        if has_next[seat] == 1:
+        if has_next[seat] == 1.0:
             delta = reward[seat] + gamma * value[seat] - of_action
             estimate = np.float32(delta + gamma * gae_lambda * error[seat])
         rollout.advantages[step, game] = estimate + (of_action - own)
         rollout.returns[step, game] = estimate + of_action
-        rollout.loss_mask[step, game] = has_next[seat] == 1 and not rollout.opponent_mask[step, game]
-        has_next[seat] = 1
+        rollout.loss_mask[step, game] = has_next[seat] == 1.0 and not rollout.opponent_mask[step, game]
+        has_next[seat] = 1.0
         value[seat] = own
         error[seat] = estimate
         reward[seat] = 0.0
@@ -331,13 +309,13 @@ def advantages_of_game(
 
 @parallel_float_kernel
 def write_advantages(
-    rollout: Rollout, memory: SeatMemory, gamma: float, gae_lambda: float, threads: int
+    rollout: Rollout, memory: Float32Array, gamma: float, gae_lambda: float, threads: int
 ) -> None:
-    """Write advantages, returns and the loss mask of all games."""
+    """Write advantages, returns and the loss mask of all games; the memory is float32[threads, 4, S]."""
     games = rollout.dones.shape[1]
     for thread in prange(threads):
         for game in range(thread * games // threads, (thread + 1) * games // threads):
-            advantages_of_game(rollout, memory, thread, game, gamma, gae_lambda)
+            advantages_of_game(rollout, memory[thread], game, gamma, gae_lambda)
 
 
 def expected_values(action_values: Tensor, logits: Float32Array, masks: Int8Array) -> Tensor:
@@ -385,7 +363,7 @@ class LossCoefs(NamedTuple):
 
 @float_kernel
 def gradient_of_row(batch: Minibatch, coefs: LossCoefs, scratch: Scratch, thread: int, index: int) -> None:
-    """Write the gradient of one row's loss by its logits, and add the row to the statistics.
+    """Write one row's part of the gradient of the mean loss, and add the row to the statistics.
 
     With p the current policy over legal actions, r = p(a) / p_old(a), A the advantage, H the entropy, q the
     magnet, v the value and R the return, the loss of a row is (Schulman et al. 2017, equations 7 and 9;
@@ -423,6 +401,9 @@ def gradient_of_row(batch: Minibatch, coefs: LossCoefs, scratch: Scratch, thread
     sums[CLIPPED] += 1.0 if is_clipped else 0.0
     if len(batch.magnet) > 0:
         sums[MAGNET_KL] += add_magnet_gradient(batch, coefs, scratch, thread, index, count)
+    share = np.float32(1.0 / len(batch.rows))
+    for column in range(len(gradient)):
+        gradient[column] *= share
 
 
 @float_kernel
@@ -442,17 +423,6 @@ def add_magnet_gradient(
     return float(kl)
 
 
-@float_kernel
-def divide_row(row: Float32Array, rows: int) -> None:
-    """Divide a row by a number.
-
-    This is a separate function because Numba loses writes such as `array[row] *= number` in a parallel loop.
-    """
-    share = np.float32(1.0 / rows)
-    for column in range(len(row)):
-        row[column] *= share
-
-
 @parallel_float_kernel
 def write_gradient(batch: Minibatch, coefs: LossCoefs, scratch: Scratch, threads: int) -> None:
     """Write the gradient of the mean loss of a minibatch by its logits, and the sums of the statistics."""
@@ -461,7 +431,6 @@ def write_gradient(batch: Minibatch, coefs: LossCoefs, scratch: Scratch, threads
     for thread in prange(threads):
         for index in range(thread * rows // threads, (thread + 1) * rows // threads):
             gradient_of_row(batch, coefs, scratch, thread, index)
-            divide_row(batch.gradient[index], rows)
 
 
 def shuffled(rows: Int64Array, batches: int, rng: np.random.Generator) -> list[Int64Array]:
@@ -538,7 +507,6 @@ class Policy:
     """
 
     def __init__(self, network: Perceptron, backend: TorchBackend | SparseBackend, threads: int) -> None:
-        """Sample by a network."""
         self.network, self.backend, self._threads = network, backend, threads
         self._scratch = new_scratch(threads, network.linears[-1].out_features - 1)
 
@@ -553,10 +521,6 @@ class Policy:
         samples = Samples(logits, np.zeros(count, np.int64), *numbers)
         sample_actions(masks, samples, self._scratch, *key, self._threads)
         return samples
-
-    def sample(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Int64Array:
-        """Sample as `act` does; return the actions alone."""
-        return self.act(observations, masks, key).actions
 
 
 # The trainer -----------------------------------------------------------------------------------------------
@@ -576,7 +540,7 @@ class Trainer:
     """
 
     def __init__(self, args: Args, workers: Workers = ALONE) -> None:
-        """Start the games of this process, and create new networks, the same in all processes.
+        """Start the games of this process, and create networks that are the same in all processes.
 
         Raises:
             ValueError: there is no such table or opponent, or rows are too long for the sparse learner.
@@ -586,8 +550,7 @@ class Trainer:
         torch.manual_seed(args.seed)
         self.args, self.workers = args, workers
         self._seed = workers.seed(args.seed)
-        tables = replace(args.table_options, seed_of_games=self._seed)
-        self.games = games = ManyGames(workers.share_of_games(args.num_envs), tables)
+        self.games = games = ManyGames(workers.share_of_games(args.num_envs), args, self._seed)
         scale = common_scale(games.tables)
         features = np.ones(games.num_inputs - games.obs_size, np.float32)
         self.network = actor_critic(np.append(scale, features), args.layers, games.num_actions)
@@ -616,7 +579,7 @@ class Trainer:
         self.flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
         oracle_size = games.oracle_size if self.oracle else 0
         self._oracle_rows = torch.zeros((args.num_steps, games.num_games, oracle_size), dtype=torch.int8)
-        self._seat_memory = new_seat_memory(args.threads, games.players)
+        self._seat_memory = np.zeros((args.threads, 4, games.players), np.float32)
         self._scratch = new_scratch(args.threads, games.num_actions)
 
     def _new_policy(
@@ -675,13 +638,9 @@ class Trainer:
             rollout.values[step] = expected_values(found, samples.logits, rollout.masks[step]).numpy()
 
     def learn(self, share: float) -> dict[str, float]:
-        """Update the networks from the rollout; all processes do, at the same time.
+        """Update the networks from the rollout, in all processes at the same time; return means by name.
 
-        Args:
-            share: completed part of the run, 0 to 1.
-
-        Returns:
-            Means of the statistics, by name.
+        The completed `share` of the run is 0 to 1.
 
         Raises:
             LossError: a loss became NaN or infinite; the networks are unchanged.
@@ -812,11 +771,7 @@ class Trainer:
     # Saving -------------------------------------------------------------------------------------------------
 
     def save_policy(self, folder: Path) -> None:
-        """Write the EMA of the policy in the format that agents play.
-
-        Raises:
-            OSError: a file could not be written.
-        """
+        """Write the EMA of the policy in the format that agents play."""
         tables = self.games.tables
         save_policy_files(
             folder,
@@ -928,22 +883,13 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
         trainer.warm_up()
         run.warm_up(trainer)
         run.begin(trainer)
-        try:
-            while (share := run.share) < 1.0:
-                with stops.deferred():  # a signal waits for the end of the update
-                    workers.send_order(Order.UPDATE, share)
-                    trainer.collect()
-                    try:
-                        statistics = trainer.learn(share)
-                    except LossError as error:
-                        run.save(error.batch)
-                        raise
-                run.after_update({f"train/{name}": value for name, value in statistics.items()})
-            run.finish()
-        except Stopped as stop:
-            if not stop.half_done:
-                run.save()
-            raise
+
+        def update(share: float) -> dict[str, float]:
+            workers.send_order(Order.UPDATE, share)
+            trainer.collect()
+            return trainer.learn(share)
+
+        run.train(stops, update)
     print(f"{run.summary()}, {trainer.updates:,} updates; run folder: {run.folder}")
     shares = ", ".join(f"{part} {100 * share:.0f} %" for part, share in run.time_shares().items())
     print(f"time: {shares}")

@@ -12,7 +12,7 @@ from millebornes_env import vector_env
 from millebornes_env.envs.rollout import advantages_of, transitions_of
 from millebornes_env.errors import MilleBornesError, OptionError
 from train.common.games import new_rollout
-from train.selfplay import new_seat_memory, write_advantages
+from train.selfplay import write_advantages
 
 GAMMA, LAMBDA = 0.9, 0.8
 
@@ -114,7 +114,7 @@ def test_it_is_what_train_selfplay_learns_from() -> None:
     for step in range(500):
         rollout.seats[step] = env.agent_selection
         _, rollout.rewards[step], rollout.dones[step], _, _ = env.step(env.sample_actions())
-    write_advantages(rollout, new_seat_memory(1, 3), GAMMA, LAMBDA, 1)
+    write_advantages(rollout, np.zeros((1, 4, 3), np.float32), GAMMA, LAMBDA, 1)
     result = transitions_of(rollout.seats, rollout.rewards, rollout.dones)
     advantages, returns = advantages_of(result, rollout.values, gamma=GAMMA, gae_lambda=LAMBDA)
     assert rollout.dones.any()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -27,6 +31,9 @@ SHORT = {
     "eval_seconds": 0.0,
     "pool_updates": 2,
 }
+WORDS = [f"--{name.replace('_', '-')}={value}" for name, value in SHORT.items() if name != "hidden"]
+WORDS += ["--hidden=16"]
+"""The same options on a command line."""
 
 
 def short(folder: Path, **changes: object) -> Args:
@@ -44,13 +51,32 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
-def command(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    """The exit code of `python -m train.selfplay` with these options, run in this process."""
-    monkeypatch.setattr(sys, "argv", ["train.selfplay", *options])
+def run_main(main: Callable[[], int], monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
+    """The exit code of a script with these words, run in this process."""
+    monkeypatch.setattr(sys, "argv", [f"{main.__module__.rpartition('.')[2]}.py", *map(str, words)])
     try:
         return main()
     except SystemExit as stopped:  # by who reads the options
         return int(stopped.code or 0)
+
+
+command = functools.partial(run_main, main)
+"""`python -m train.selfplay`."""
+
+
+class Clock:
+    """In the place of the run's `time`: it goes on by a step at each look, and when told."""
+
+    def __init__(self, step: float = 0.0) -> None:
+        self.now, self._step = 1000.0, step
+
+    def perf_counter(self) -> float:
+        self.now += self._step
+        return self.now
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else of `time`, for the event files."""
+        return getattr(time, name)
 
 
 def read(folder: Path) -> dict[str, list[tuple[int, float]]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +14,12 @@ from millebornes_env import agents, vector_env
 from millebornes_env.games.millebornes.sections import ObservationSpec
 from tests.agents.policies import network_for, write_run
 from tests.each import each
-from tests.train.short_runs import short
+from tests.train.short_runs import run_main, short
 from train.common.run_folder import CHECKPOINT_FILE, read_tensors
 from train.selfplay import CHECKPOINT_KIND, Trainer, train
 from train.tools import average
 
-
-def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
-    """The exit code of `python -m train.tools.average` with these words."""
-    monkeypatch.setattr(sys, "argv", ["average", *map(str, words)])
-    return average.main()
+command = functools.partial(run_main, average.main)
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,13 @@ from millebornes_env.arena.match import MatchConfig
 from millebornes_env.errors import AgentError
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from tests.agents.test_network_belief import shown
+from tests.train.short_runs import run_main
 from train.tools import belief
 from train.tools.belief import Args, fit, minibatches
 from train.tools.hand_games import collect, played_rounds
 from train.tools.hand_model import log_weights
+
+command = functools.partial(run_main, belief.main)
 
 
 def config() -> MatchConfig:
@@ -154,11 +157,14 @@ def test_it_goes_on_from_the_network_of_another_sheet(tmp_path: Path) -> None:
 def test_a_loss_that_is_none_is_refused_and_nothing_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    few = ["--agent", "random", "--decisions", "300", "--test-decisions", "100", "--batch-size", "2"]
-    monkeypatch.setattr(
-        sys, "argv", ["belief.py", "--out", str(tmp_path / "new"), *few, "--learning-rate", "1e30"]
-    )
-    assert belief.main() == 2
+    few = [
+        "--agent=random",
+        "--decisions=300",
+        "--test-decisions=100",
+        "--batch-size=2",
+        "--learning-rate=1e30",
+    ]
+    assert command(monkeypatch, "--out", tmp_path / "new", *few) == 2
     assert "a lower --learning-rate may help" in capsys.readouterr().err
     assert not (tmp_path / "new" / FILES.weights_file).exists()
 
@@ -167,8 +173,7 @@ def test_a_folder_that_holds_one_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / FILES.description_file).write_text("{}")
-    monkeypatch.setattr(sys, "argv", ["belief.py", "--out", str(tmp_path)])
-    assert belief.main() == 2
+    assert command(monkeypatch, "--out", tmp_path) == 2
     assert "already holds a belief" in capsys.readouterr().err
     assert (tmp_path / FILES.description_file).read_text() == "{}"
 
@@ -192,7 +197,7 @@ def test_one_network_learns_several_sheets_and_is_rounded_as_asked(tmp_path: Pat
     ("options", "words"),
     [
         (["--bits", "11"], "--bits is 11; it must be from 1 to 10"),
-        (["--edition", "parker", "--edition", "arc_en_ciel"], "'arc_en_ciel'; only Mille Bornes has beliefs"),
+        (["--edition=parker", "--edition", "arc_en_ciel"], "'arc_en_ciel'; only Mille Bornes has beliefs"),
     ],
 )
 def test_wrong_options_are_named(
@@ -202,6 +207,5 @@ def test_wrong_options_are_named(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["belief.py", "--out", str(tmp_path / "new"), *options])
-    assert belief.main() == 2
+    assert command(monkeypatch, "--out", tmp_path / "new", *options) == 2
     assert words in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from millebornes_env.arena.learning_curve import Score
 from millebornes_env.cli.leaderboard import LIST as LEADERBOARD
 from millebornes_env.cli.leaderboard import RESPONSES_FILE, read_board, read_responses
 from tests.each import each
+from tests.train.short_runs import run_main
 from train import exploit
 from train.common.run_folder import RESPONSE_FILE, RunError
 from train.tools import best_responses
@@ -27,6 +29,9 @@ seeds = [1, 2]
 hidden = [32]
 deals = 20
 """
+
+
+command = functools.partial(run_main, best_responses.main)
 
 
 def written(tmp_path: Path, text: str = TWO) -> Args:
@@ -155,11 +160,6 @@ def test_where_the_champion_lies_is_not_published(tmp_path: Path) -> None:
     result = best_responses.described(run, score(1.0))
     assert result["options"]["start"] == "champion"
     assert run.start not in json.dumps(result)
-
-
-def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr("sys.argv", ["best_responses", *arguments])
-    return best_responses.main()
 
 
 def test_what_is_left_is_trained_and_told(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,26 +14,12 @@ import torch
 
 from millebornes_env import vector_env
 from tests.each import each
+from tests.train.short_runs import run_main
 from train import cleanrl_ppo
 from train.cleanrl_ppo import Agent, Args, Rollout, evaluate, masked, train
 
-SHORT = (
-    "--num-envs",
-    "8",
-    "--num-steps",
-    "8",
-    "--total-timesteps",
-    "100",
-    "--hidden",
-    "8",
-    "--eval-matches",
-    "4",
-)
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["cleanrl_ppo", *words])
-    return cleanrl_ppo.main()
+SHORT = ["--num-envs=8", "--num-steps=8", "--total-timesteps=100", "--hidden=8", "--eval-matches=4"]
+run = functools.partial(run_main, cleanrl_ppo.main)
 
 
 def test_illegal_actions_have_no_probability() -> None:

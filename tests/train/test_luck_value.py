@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,19 +14,27 @@ import torch
 from millebornes_env.arena.luck.value_files import FILES, layers_for
 from millebornes_env.arena.match import MatchConfig
 from tests.arena.test_aivat import random_layers
+from tests.train.short_runs import run_main
 from train.tools import luck_games, luck_value
 from train.tools.luck_value import Args, LuckValue, fit, rounded, scale_of, scaled
+
+command = functools.partial(run_main, luck_value.main)
 
 
 def test_a_network_is_fitted_kept_and_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(luck_games, "_DEALS_PER_BATCH", 32)
-    options = ["--agent", "greedy", "--agent", "holder", "--draws", "1500", "--stages", "2"]
-    options += ["--batch-size", "256", "--deals", "100"]
+    options = [
+        "--agent=greedy",
+        "--agent=holder",
+        "--draws=1500",
+        "--stages=2",
+        "--batch-size=256",
+        "--deals=100",
+    ]
     units = ["--hidden", "16", "--second", "8"]
-    monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options, *units])
-    assert luck_value.main() == 0
+    assert command(monkeypatch, "--out", tmp_path / "v", *options, *units) == 0
     out = capsys.readouterr().out
     assert "stage 2 of 2: 1,500 draws" in out
     assert "greedy - holder: duplicate deals reduce the rounds needed by a factor of " in out
@@ -34,9 +44,8 @@ def test_a_network_is_fitted_kept_and_used(
     network = MatchConfig(aivat=True, luck_value=str(tmp_path / "v")).network()
     assert network is not None
     assert network.widths[1] == 16
-    more = ["--start", str(tmp_path / "v"), *options[:-2], "--deals", "60"]
-    monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "more"), *more])
-    assert luck_value.main() == 0
+    more = ["--start", tmp_path / "v", *options[:-1], "--deals=60"]
+    assert command(monkeypatch, "--out", tmp_path / "more", *more) == 0
     assert "stage 2 of 2: 1,500 draws" in capsys.readouterr().out
     further = MatchConfig(aivat=True, luck_value=str(tmp_path / "more")).network()
     assert further is not None
@@ -45,29 +54,18 @@ def test_a_network_is_fitted_kept_and_used(
     assert (about["options"]["hidden"], about["options"]["second"]) == (16, 8)
     assert [run["stages"] for run in about["begun_with"]] == [2]
     assert [run["hidden"] for run in luck_value.runs_of(tmp_path / "more")] == [16, 16]
-    monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options])
-    assert luck_value.main() == 2
+    assert command(monkeypatch, "--out", tmp_path / "v", *options) == 2
     assert "already holds a value of luck: choose another --out" in capsys.readouterr().err
 
 
 def test_the_same_options_give_the_same_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(luck_games, "_DEALS_PER_BATCH", 16)
+    few = {"draws": 4000, "stages": 1, "hidden": 8, "second": 4, "batch_size": 100}
+    args = Args(out=tmp_path, agent=("greedy", "holder"), deals=50, **few)  # type: ignore[arg-type]
     for name in ("one", "other"):
-        fit(
-            Args(
-                out=tmp_path / name,
-                agent=("greedy", "holder"),
-                draws=4000,
-                stages=1,
-                hidden=8,
-                second=4,
-                batch_size=100,
-                deals=50,
-            )
-        )
+        fit(replace(args, out=tmp_path / name))
     one, other = ((tmp_path / name / FILES.weights_file).read_bytes() for name in ("one", "other"))
     assert one == other
-    args = Args(out=tmp_path, agent=("greedy", "holder"), deals=50)
     layers = layers_for(args.config.game, args.config.rules, str(tmp_path / "one"))
     assert scale_of(args, scaled(layers, 2.0)) == pytest.approx(scale_of(args, layers) / 2, rel=1e-4)
 
@@ -76,21 +74,23 @@ def test_a_network_that_knows_nothing_is_not_scaled_by_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(luck_value, "scale_of", lambda args, layers: -0.5)
-    options = ["--agent", "greedy", "--agent", "holder", "--draws", "64", "--batch-size", "64"]
-    options += ["--stages", "1", "--hidden", "4", "--second", "2"]
-    monkeypatch.setattr("sys.argv", ["luck_value", "--out", str(tmp_path / "v"), *options])
-    assert luck_value.main() == 2
+    options = [
+        "--agent=greedy",
+        "--agent=holder",
+        "--draws=64",
+        "--batch-size=64",
+        "--stages=1",
+        "--hidden=4",
+        "--second=2",
+    ]
+    assert command(monkeypatch, "--out", tmp_path / "v", *options) == 2
     assert "the best scale of its luck is -50 %. Continue with --start" in capsys.readouterr().err
     monkeypatch.setattr(luck_value, "scale_of", lambda args, layers: 1.0)
     monkeypatch.setattr(luck_value, "measure", lambda args: None)
-    going_on = ["--out", str(tmp_path / "w"), "--start", str(tmp_path / "v"), *options]
-    monkeypatch.setattr("sys.argv", ["luck_value", *going_on])
-    assert luck_value.main() == 0
+    assert command(monkeypatch, "--out", tmp_path / "w", "--start", tmp_path / "v", *options) == 0
     path = tmp_path / "w" / FILES.description_file
     path.write_text(json.dumps(json.loads(path.read_text()) | {"scale": 0.0}))
-    going_on = ["--out", str(tmp_path / "x"), "--start", str(path.parent), *options]
-    monkeypatch.setattr("sys.argv", ["luck_value", *going_on])
-    assert luck_value.main() == 2
+    assert command(monkeypatch, "--out", tmp_path / "x", "--start", path.parent, *options) == 2
     assert "was scaled by 0.0: leave out --start" in capsys.readouterr().err
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import signal
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +17,7 @@ from sb3_contrib import MaskablePPO
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.engine.numba.compiling import IS_COMPILED
-from tests.train.short_runs import killed
+from tests.train.short_runs import Clock, killed, run_main
 from train import maskable_ppo
 from train.common import runs
 from train.common.run_folder import CHECKPOINT_FILE, read_progress, read_tensors
@@ -29,7 +27,6 @@ from train.maskable_ppo import (
     Args,
     Learner,
     RunCallback,
-    main,
     new_env,
     new_learner,
     train,
@@ -48,30 +45,13 @@ SHORT = {
 }
 
 
-class Clock:
-    """In the place of the run's `time`: what is learned in two seconds then depends on no machine."""
-
-    def __init__(self) -> None:
-        self._now = 0.0
-
-    def perf_counter(self) -> float:
-        self._now += 0.01  # at each look
-        return self._now
-
-    def __getattr__(self, name: str) -> Any:
-        """Everything else of `time`, for the event files."""
-        return getattr(time, name)
+command = functools.partial(run_main, maskable_ppo.main)
 
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "time", Clock())
-
-
-def command(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    """The exit code of `python -m train.maskable_ppo` with these options, run in this process."""
-    monkeypatch.setattr(sys, "argv", ["train.maskable_ppo", *options])
-    return main()
+    """What is learned in two seconds then depends on no machine."""
+    monkeypatch.setattr(runs, "time", Clock(0.01))
 
 
 def short(folder: Path, **changes: object) -> Args:
@@ -92,7 +72,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished short run."""
     folder = tmp_path_factory.mktemp("runs") / "lr=1e-3,seed=2"  # no options of the policy there
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "time", Clock())
+        patch.setattr(runs, "time", Clock(0.01))
         train(short(folder))
     return folder
 
@@ -156,11 +136,8 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(
 
 def test_a_budget_of_timesteps_is_rounded_up_to_whole_rollouts(tmp_path: Path) -> None:
     options = {"minutes": 0.0, "eval_seconds": 0.0}
-    assert (
-        train(short(tmp_path, total_timesteps=200, **options))
-        .summary()
-        .startswith("256 decisions (a budget of 200, rounded up to whole rollouts) in ")
-    )
+    summary = train(short(tmp_path, total_timesteps=200, **options)).summary()
+    assert summary.startswith("256 decisions (a budget of 200, rounded up to whole rollouts) in ")
     before = read_progress(tmp_path, CHECKPOINT_KIND)
     assert (before["decisions"], before["updates"]) == (2 * 8 * 16, 2 * 3)
     train(short(tmp_path, total_timesteps=300, resume=True, **options))

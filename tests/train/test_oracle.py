@@ -22,9 +22,7 @@ from train.selfplay import (
     Perceptron,
     Trainer,
     actor_critic,
-    check,
     expected_values,
-    new_seat_memory,
     of_actions,
     write_advantages,
 )
@@ -150,7 +148,7 @@ def test_targets_of_q_boosting_by_hand() -> None:
     assert rollout.action_values[:, 0].tolist() == [4, 6, 5, 4, 8]
     rollout.rewards[:, 0] = [[1, -1], [2, -2], [3, -3], [6, -6], [0, 0]]
     rollout.dones[3] = True
-    write_advantages(rollout, new_seat_memory(1, 2), 1.0, 0.5, 1)
+    write_advantages(rollout, np.zeros((1, 4, 2), np.float32), 1.0, 0.5, 1)
     # Seat 0: the last error is 6 - 4 = 2; before, rewards 1 + 2 + 3 and V 2 less Q 4, and half of that 2: 5.
     # Seat 1: -3 - 6 - 5 = -14 at the third row; at the second -2 + 5 - 6 - 7 = -10.
     returns, advantages = rollout.returns[:, 0], rollout.advantages[:, 0]
@@ -168,7 +166,7 @@ def test_an_exact_critic_leaves_no_noise_of_own_actions() -> None:
         rollout.action_values[:, 0] = [10, (0, 20)[second]]
         rollout.rewards[1, 0, 0] = (0, 20)[second]
         rollout.dones[1] = True
-        write_advantages(rollout, new_seat_memory(1, 1), 1.0, 0.95, 1)
+        write_advantages(rollout, np.zeros((1, 4, 1), np.float32), 1.0, 0.95, 1)
         advantages.append(rollout.advantages[:, 0].tolist())
     assert advantages == [[0, -10], [0, 10]]
 
@@ -194,8 +192,3 @@ def test_the_q_critic_learns_and_acting_needs_no_hidden_cards(tmp_path: Path) ->
         assert (one == other).all()
     trainer.save_policy(tmp_path / "policy")
     assert len(load(f"policy:{tmp_path / 'policy'}", vector_env(1, "mini8")).layers) == 2  # the policy's
-
-
-def test_q_boosting_needs_the_oracle(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="--q-boosting needs the critic of --oracle"):
-        check(short(tmp_path, q_boosting=True))

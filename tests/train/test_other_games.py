@@ -13,10 +13,12 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.agents.policy.files import read_description
+from millebornes_env.arena.learning_curve import Score
+from millebornes_env.arena.match import MatchConfig, play
 from millebornes_env.games.registry import GAMES
 from millebornes_env.games.wielerspel.sections import OFFSETS, ObservationSpec, part_of, start_of
 from tests.each import each
-from tests.train.short_runs import SHORT, command, same, short, weights
+from tests.train.short_runs import WORDS, command, same, short, weights
 from train import maskable_ppo
 from train.common.games import ManyGames, features_of
 from train.common.opponents import seats_at
@@ -59,28 +61,8 @@ def test_the_race_is_learned(learned: Path) -> None:
     """Whoever plays at random wins one race in four against others who do."""
     curve = json.loads((learned / "learning_curve.json").read_text(encoding="utf-8"))
     assert set(curve[0]["scores"]) == set(GAMES["wielerspel"].eval_opponents)
-    assert win_share(learned, "random") > 2 * EVEN
-
-
-def win_share(folder: Path, opponent: str, games: int = 400) -> float:
-    """Of a policy in one seat against three of an agent."""
-    env = vector_env(games, "arc_en_ciel", players=PLAYERS, autoreset_mode="disabled")
-    ours, theirs = agents.load(folder, env), agents.load(opponent, env, seed=3)
-    env.reset(seed=5)
-    seats, shares = np.arange(games) % PLAYERS, np.zeros(games)
-    while not env.games.buffers.terminations.all() or not shares.any():
-        masks, rows = env.games.buffers.action_mask, env.games.buffers.observation
-        is_ours = env.agent_selection == seats
-        actions = np.full(games, -1, np.int64)
-        is_on = masks.any(axis=1)
-        if not is_on.any():
-            break
-        for agent, chosen in ((ours, is_ours & is_on), (theirs, ~is_ours & is_on)):
-            actions[chosen] = agent.act(rows[chosen], masks[chosen])
-        result = env.step(actions)
-        ended = np.flatnonzero(result.terminations & is_on)
-        shares[ended] = (result.rewards[ended, seats[ended]] * (PLAYERS - 1) + 1) / PLAYERS
-    return float(shares.mean())
+    races = play([learned, "random"], MatchConfig("arc_en_ciel", PLAYERS, seed=5), 100)
+    assert Score.of(races).win_rate > 2 * EVEN
 
 
 def test_a_policy_of_the_race_says_what_it_is(learned: Path) -> None:
@@ -167,7 +149,7 @@ def of_the_seats(row: np.ndarray, seats: int) -> list[int]:
 
 
 def test_opponents_have_one_team_or_all_others() -> None:
-    games = ManyGames(20, Args(**RACE, threads=1, features=False).table_options)  # type: ignore[arg-type]
+    games = ManyGames(20, Args(**RACE, threads=1, features=False), 1)  # type: ignore[arg-type]
     seats = np.arange(20, dtype=np.int8) // 5
     one, others = (seats_at(games, 0.2, 0.6, teams) for teams in ("one", "others"))
     assert one.teams.tolist() == [-1] * 4 + [0, 1, 2, 3] * 2 + [-1] * 8 == others.teams.tolist()
@@ -200,10 +182,9 @@ def test_the_pool_shares_its_games(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_own_game")
 def test_a_game_of_ones_own_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has no features, no compiled agents and no audit; its module stands before its sheet."""
-    small = [f"--{name.replace('_', '-')}={value}" for name, value in SHORT.items() if name != "hidden"]
-    pool = ("--hidden=8", "--pool-share=0.5", "--pool-agent=random", "--total-timesteps=2000")
-    evaluated = ("--eval-seconds=1000", "--eval-deals=2", "--run-dir", str(tmp_path / "run"))
-    assert command(monkeypatch, "--edition", "my_dice:dice", "--players=3", *small, *pool, *evaluated) == 0
+    pool = ["--pool-share=0.5", "--pool-agent=random", "--total-timesteps=2000"]
+    evaluated = ("--eval-seconds=1000", "--eval-deals=2", "--run-dir", tmp_path / "run")
+    assert command(monkeypatch, *WORDS, "--edition", "my_dice:dice", "--players=3", *pool, *evaluated) == 0
     curve = json.loads((tmp_path / "run" / "learning_curve.json").read_text(encoding="utf-8"))
     assert list(curve[-1]["scores"]) == ["random"]
     about = read_description(tmp_path / "run")
@@ -222,7 +203,7 @@ def test_a_game_of_ones_own_is_learned(tmp_path: Path, monkeypatch: pytest.Monke
         (("--episode", "match"), "--episode is 'match'; in the game 'wielerspel' it may be race"),
         (("--oracle",), "the game 'wielerspel' has neither: leave it out"),
         (("--observe-rules",), "observe_rules is True; the game 'wielerspel' has no such option"),
-        (("--edition", "parker"), "belongs to the game 'wielerspel', --edition parker to 'millebornes'"),
+        (("--edition=parker"), "belongs to the game 'wielerspel', --edition parker to 'millebornes'"),
         (("--edition", "no_module:dice"), "the module 'no_module' that should register its game cannot be"),
     ],
 )

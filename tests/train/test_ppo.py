@@ -22,7 +22,6 @@ from train.selfplay import (
     Samples,
     Scratch,
     new_scratch,
-    new_seat_memory,
     sample_actions,
     shuffled,
     write_advantages,
@@ -142,7 +141,7 @@ def test_advantages_follow_each_seats_own_decisions(
     rollout.rewards[:] = rng.normal(size=(steps, games, seats))
     rollout.dones[:] = rng.random((steps, games)) < 0.15
     rollout.opponent_mask[:] = rng.random((steps, games)) < 0.2
-    write_advantages(rollout, new_seat_memory(2, seats), gamma, lam, 2)
+    write_advantages(rollout, np.zeros((2, 4, seats), np.float32), gamma, lam, 2)
     for game in range(games):
         expected = advantages_by_the_book(rollout, game, gamma, lam)
         learned = {step for step in range(steps) if rollout.loss_mask[step, game]}

@@ -81,7 +81,7 @@ def test_a_seat_remembers_nothing_that_others_saw(memory: str, monkeypatch: pyte
     assert (before[~changed] == after[~changed]).all()
     assert (before[changed] != after[changed]).mean() > 0.2
 
-    def leaky(seats: npt.NDArray[np.int32], players: int) -> recurrent_ppo.Sequences:
+    def leaky(seats: npt.NDArray[np.int32], players: int) -> Any:
         return sequences_of(np.zeros_like(seats), players)  # all seats of a game are one
 
     monkeypatch.setattr(recurrent_ppo, "sequences_of", leaky)

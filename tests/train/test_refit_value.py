@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,22 +17,13 @@ from millebornes_env.agents.policy.agent import PolicyAgent
 from millebornes_env.agents.search.agent import can_judge
 from millebornes_env.arena.match import MatchConfig
 from tests.agents.policies import network_for, write_run
+from tests.train.short_runs import run_main
 from train.tools import refit_value
 from train.tools.refit_value import Decisions, fitted, measured, returns_of
 from train.tools.round_weights import changed_decisions, round_policy
 
-FEW = (
-    "--decisions",
-    "20000",
-    "--test-decisions",
-    "8000",
-    "--num-envs",
-    "64",
-    "--num-steps",
-    "200",
-    "--ridge",
-    "0.01",
-)
+FEW = ["--decisions=20000", "--test-decisions=8000", "--num-envs=64", "--num-steps=200", "--ridge=0.01"]
+command = functools.partial(run_main, refit_value.main)
 
 
 def run_of(folder: Path, value: str | None = "points", rounding: str = "") -> Path:
@@ -49,12 +40,6 @@ def run_of(folder: Path, value: str | None = "points", rounding: str = "") -> Pa
         tensors["layers.2.scale"] = np.linspace(0.01, 0.02, last.shape[1], dtype=np.float32)[np.newaxis]
         save_file(tensors, folder / "small/policy.safetensors")
     return folder / "small"
-
-
-def command(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> int:
-    """The exit code of `python -m train.tools.refit_value` with these words."""
-    monkeypatch.setattr(sys, "argv", ["refit_value", *map(str, words)])
-    return refit_value.main()
 
 
 def policy(folder: Path) -> PolicyAgent:
@@ -104,8 +89,7 @@ def test_the_same_command_writes_the_same_files(tmp_path: Path, monkeypatch: pyt
 def test_the_value_of_the_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Races have no points: the value foretells the win, and the play stays."""
     run, out = CHAMPIONS / "arc_en_ciel-4", tmp_path / "out"
-    few = ("--decisions", "6000", "--test-decisions", "3000", "--ridge", "1")
-    few += ("--num-envs", "64", "--num-steps", "250")
+    few = ["--decisions=6000", "--test-decisions=3000", "--ridge=1", "--num-envs=64", "--num-steps=250"]
     assert command(monkeypatch, run, "--out", out, *few) == 0
     old, new = (load_file(folder / "policy.safetensors") for folder in (run, out))
     assert old.keys() == new.keys()

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from filelock import FileLock
 from safetensors.torch import save_file
 
 from millebornes_env import agents, vector_env
@@ -18,7 +17,7 @@ from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.solving import exploitability
 from tests.agents.policies import rows_by_state
 from tests.each import each
-from tests.train.short_runs import command, killed, read, same, short, weights
+from tests.train.short_runs import WORDS, command, killed, read, same, short, weights
 from train import selfplay
 from train.common.run_folder import (
     CHECKPOINT_FILE,
@@ -62,12 +61,7 @@ def test_the_saved_policy_plays_as_the_ema_does(run: Path) -> None:
 
 
 def test_learning_beats_not_learning(tmp_path: Path) -> None:
-    options: dict[str, object] = {
-        "total_timesteps": 200_000,
-        "num_envs": 512,
-        "num_steps": 32,
-        "batch_size": 1024,
-    }
+    options = {"total_timesteps": 200_000, "num_envs": 512, "num_steps": 32, "batch_size": 1024}
     finished = train(short(tmp_path / "run", eval_seconds=1e6, eval_deals=100, learning_rate=3e-3, **options))
     last = finished.curve[-1]
     assert last.scores["greedy"].win_rate > 0.15  # it wins 45 to 55 %, one that has learned nothing 1 %
@@ -101,11 +95,7 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
     ],
 )
 def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str, object]) -> None:
-    constant = {
-        "final_learning_rate": 1e-3,
-        "ent_coef": 0.005,
-        "final_ent_coef": 0.005,
-    }  # whatever the budget
+    constant = {"final_learning_rate": 1e-3, "ent_coef": 0.005, "final_ent_coef": 0.005}  # in any budget
     options = {"total_timesteps": 2400, **constant, **options}
     part = {**options, "total_timesteps": int(str(options["total_timesteps"])) // 2}
     train(short(tmp_path / "whole", **options))
@@ -115,11 +105,10 @@ def test_a_resumed_run_is_the_same_bit_for_bit(tmp_path: Path, options: dict[str
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
 
 
-OPTIONS_OF_KILLED = (
-    *("--total-timesteps", "3000", "--num-envs", "32", "--num-steps", "16", "--batch-size", "128"),
-    *("--hidden", "16", "--threads", "1", "--learner", "sparse"),
-    *("--pool-share", "0.5", "--pool-updates", "1", "--pool-agent", "arnold"),
-)
+OPTIONS_OF_KILLED = [
+    *(*WORDS, "--total-timesteps=3000", "--learner=sparse"),
+    *("--pool-share=0.5", "--pool-updates=1", "--pool-agent=arnold"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -136,9 +125,8 @@ def test_a_run_killed_in_the_middle_goes_on_bit_for_bit(
     progress = read_progress(folder, CHECKPOINT_KIND)
     assert progress["updates"] == 3
     assert 0 < progress["decisions"] < 3000
-    options = [*OPTIONS_OF_KILLED, "--eval-seconds", "0"]
-    assert command(monkeypatch, *options, "--run-dir", str(folder), "--resume") == 0
-    assert command(monkeypatch, *options, "--run-dir", str(tmp_path / "whole")) == 0
+    assert command(monkeypatch, *OPTIONS_OF_KILLED, "--run-dir", folder, "--resume") == 0
+    assert command(monkeypatch, *OPTIONS_OF_KILLED, "--run-dir", tmp_path / "whole") == 0
     assert same(weights(folder), weights(tmp_path / "whole"))
 
 
@@ -147,9 +135,8 @@ def test_a_killed_run_on_a_split_goes_on_and_plays_sheets_that_it_never_met(
 ) -> None:
     options = [*OPTIONS_OF_KILLED, "--edition", "variants-v1:train", "--observe-rules"]
     killed("train.selfplay", tmp_path / "killed", *options)
-    options += ["--eval-seconds", "0"]
-    assert command(monkeypatch, *options, "--run-dir", str(tmp_path / "killed"), "--resume") == 0
-    assert command(monkeypatch, *options, "--run-dir", str(tmp_path / "whole")) == 0
+    assert command(monkeypatch, *options, "--run-dir", tmp_path / "killed", "--resume") == 0
+    assert command(monkeypatch, *options, "--run-dir", tmp_path / "whole") == 0
     assert same(weights(tmp_path / "killed"), weights(tmp_path / "whole"))
     env = vector_env(4, "variants-v1:test/inside", seed=1)
     policy = agents.load(f"policy:{tmp_path / 'whole'}", env)
@@ -190,13 +177,6 @@ def test_a_run_is_not_overwritten_without_resume(run: Path) -> None:
 def test_a_resumed_run_keeps_its_options(run: Path) -> None:
     with pytest.raises(RunError, match=r"started with players 2, now it is 3"):
         train(short(run, players=3, resume=True))
-
-
-def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "busy"
-    folder.mkdir()
-    with FileLock(folder / "run.lock"), pytest.raises(RunError, match="another process is training"):
-        train(short(folder))
 
 
 def test_a_checkpoint_of_another_format_is_refused(run: Path, tmp_path: Path) -> None:
@@ -241,6 +221,7 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
         (("--num-envs", "0"), "--num-envs is 0; it must be 1 or more"),
         (("--opponent", "arnodl"), "arnold"),
         (("--reward", "win_prob", "--episode", "round"), "--episode match"),
+        (("--q-boosting",), "--q-boosting needs the critic of --oracle"),
         (("--ent-coeff", "0.1"), "--ent-coef"),
         (("--wandb-project", "x"), "pip install wandb"),
         (("--hidden", "0"), "--hidden is 0; a layer has 1 to 512 units"),
@@ -251,7 +232,7 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
             ("--learner", "sparse", "--oracle"),
             "--learner sparse does not support --oracle, which needs PyTorch",
         ),
-        (("--learner", "sparse", "--precision", "bfloat16"), "sparse does not support --precision bfloat16"),
+        (("--learner=sparse", "--precision=bfloat16"), "sparse does not support --precision bfloat16"),
     ],
 )
 def test_wrong_options_are_told_in_words(

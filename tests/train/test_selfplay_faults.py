@@ -7,7 +7,6 @@ import os
 import resource
 import shutil
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from safetensors.torch import save_file
 from millebornes_env._util.signals import Stopped
 from millebornes_env.arena.learning_curve import EvalOpponents
 from tests.each import each
-from tests.train.short_runs import read, same, short, weights
+from tests.train.short_runs import Clock, command, read, same, short, weights
 from train import selfplay
 from train.common import options, run_folder, runs
 from train.common.run_folder import CHECKPOINT_FILE, RunError, read_progress
@@ -95,8 +94,7 @@ def test_a_resume_is_not_offered_without_a_checkpoint(
     monkeypatch.setattr(Trainer, "warm_up", lambda _: None)
     monkeypatch.setattr(run_folder, "write_bytes_atomically", full)
     options = ["--num-envs", "32", "--num-steps", "16", "--hidden", "16", "--eval-seconds", "0"]
-    monkeypatch.setattr(sys, "argv", ["selfplay", "--run-dir", str(folder), *options])
-    assert selfplay.main() == 130
+    assert command(monkeypatch, "--run-dir", folder, *options) == 130
     error = " ".join(capsys.readouterr().err.split())
     assert "No space left on device" in error
     assert "try again" not in error
@@ -174,16 +172,6 @@ def test_a_disk_that_takes_no_large_files(
 # The clock --------------------------------------------------------------------------------------------------
 
 
-class Clock:
-    """Time that passes only when told."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def perf_counter(self) -> float:
-        return self.now
-
-
 def test_minutes_are_minutes_of_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -251,9 +239,6 @@ def test_the_processor_is_asked(
     assert options.has_fast_bfloat16() is fast
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)  # as on macOS
     assert options.has_fast_bfloat16() is False
-
-
-# Options ----------------------------------------------------------------------------------------------------
 
 
 # Checkpoints made to harm -----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import torch
 from torch import distributed, nn
 
 from tests.patience import SECONDS_OF_A_HANG
-from tests.train.short_runs import ROOT, SHORT, same, short, weights
+from tests.train.short_runs import ROOT, SHORT, WORDS, same, short, weights
 from train.common.run_folder import LossError, RunError
 from train.common.workers import ALONE, Order, Workers, joined
 from train.selfplay import Trainer, follow, train
@@ -190,11 +190,8 @@ def test_the_threads_of_gloo_end_when_the_processes_part(
 
 def test_torchrun_makes_one_run_of_two_processes(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    options = ["--total-timesteps", "6000", "--num-envs", "32", "--num-steps", "16", "--batch-size", "128"]
-    options += ["--hidden", "16", "--threads", "1", "--eval-seconds", "0", "--pool-updates", "2"]
-    options += ["--run-dir", str(folder), "--learner", "sparse"]
     ran = subprocess.run(
-        [*TORCHRUN, "-m", "train.selfplay", *options],
+        [*TORCHRUN, "-m", "train.selfplay", *WORDS, "--run-dir", str(folder), "--learner", "sparse"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from millebornes_env.engine.rulebook import StateArray
 from millebornes_env.games.millebornes.cards import NUM_CARD_TYPES
 from millebornes_env.games.registry import Game
 from train.common.match_win_prob import match_win_prob, match_win_prob_table, score_distribution
+from train.common.options import POINTS, WIN_PROB, Args
 from train.common.run_folder import RunError
 
 Float32Array = npt.NDArray[np.float32]
@@ -28,12 +28,6 @@ Int64Array = npt.NDArray[np.int64]
 Int32Array = npt.NDArray[np.int32]
 Int8Array = npt.NDArray[np.int8]
 BoolArray = npt.NDArray[np.bool_]
-
-POINTS: Final = "points"
-WIN: Final = "win"
-MATCH: Final = "match"
-WIN_PROB: Final = "win_prob"
-"""A reward of the trainer, beside those of the game's rulebook."""
 
 WIN_PROB_UNIT: Final = 0.25
 """Divisor of the match-win probability: winning a match is worth 4, a round then about 1, as with points."""
@@ -47,8 +41,6 @@ STREAMS: Final = "streams"
 SOONEST: Final = 100.0  # the next card of a stream, in a row of the oracle critic
 LATER: Final = 0.9  # factor for each card before it
 MOST: Final = 127.0
-HANDS_SCALE: Final = 0.5
-SOON_SCALE: Final = 0.01
 
 
 class Rollout(NamedTuple):
@@ -89,35 +81,6 @@ def new_rollout(steps: int, games: int, obs_size: int, actions: int, seats: int)
     )
 
 
-@dataclass(frozen=True)
-class TableOptions:
-    """The tables of a run.
-
-    Attributes:
-        editions: names of rule sheets; the games are shared among them.
-        players: seats at each table.
-        teams: teams at each table; None: as usual for the sheet.
-        episode: an episode of the game.
-        reward: a reward of the game, or `WIN_PROB`.
-        observe_rules: True if rows show the rules.
-        features: True if the features of the game (`Game.features`) follow an observation.
-        seed: seed of the run.
-        threads: threads that step the games.
-        seed_of_games: seed of the games; None: that of the run.
-    """
-
-    editions: Sequence[str]
-    players: int
-    teams: int | None
-    episode: str
-    reward: str
-    observe_rules: bool
-    features: bool
-    seed: int
-    threads: int
-    seed_of_games: int | None = None
-
-
 class TableGames:
     """N games of one table.
 
@@ -127,39 +90,32 @@ class TableGames:
         rules: the rules of the games in the form that kernels take.
     """
 
-    def __init__(self, edition: str, number: int, games: int, options: TableOptions) -> None:
-        """Start the games.
-
-        Args:
-            edition: the rule sheet.
-            number: index of the table; each has its own deals.
-            games: number of games, N.
-            options: options of all tables.
+    def __init__(self, edition: str, games: int, args: Args, seed: int) -> None:
+        """Start N games of a rule sheet.
 
         Raises:
             MilleBornesError: there is no such table, or its game does not support an option.
             RunError: the reward is `WIN_PROB`, which is not defined at this table.
         """
+        reward = args.chosen_reward
         self.env: VectorEnv = vector_env(
             games,
             edition,
-            players=options.players,
-            teams=options.teams,
-            episode=options.episode,
-            reward=POINTS if options.reward == WIN_PROB else options.reward,
-            observe_rules=options.observe_rules,
-            num_threads=options.threads,
+            players=args.players,
+            teams=args.teams,
+            episode=args.chosen_episode,
+            reward=POINTS if reward == WIN_PROB else reward,
+            observe_rules=args.observe_rules,
+            num_threads=args.threads,
         )
         self.table = Table.of(self.env)
-        rulebook = self.env.game.module()
         self.rules = self.env.games.game_rules
-        self._has_rounds = options.reward != WIN and ROUND_NUMBER in (rulebook.STATE.names or ())
-        self._features = features_of(self.env.game) if options.features else None
+        self._has_rounds = reward != "win" and ROUND_NUMBER in (self.env.game.module().STATE.names or ())
+        self._features = features_of(self.env.game) if args.has_features else None
         self._win_probs: npt.NDArray[np.float32] | None = None
-        if options.reward == WIN_PROB:
-            self._win_probs = _win_probs_of(edition, options.players, options.teams, options.seed)
-        seed = options.seed if options.seed_of_games is None else options.seed_of_games
-        self._seed = (seed + (number << 32)) % 2**64
+        if reward == WIN_PROB:
+            self._win_probs = _win_probs_of(edition, args.players, args.teams, args.seed)
+        self._seed = seed
         self.restart()
 
     def restart(self) -> None:
@@ -187,12 +143,8 @@ class TableGames:
         """Write the observations, masks and deciding seats into a step of the rollout."""
         buffers = self.env.games.buffers
         if self._features is not None:
-            self._features.write_rows(
-                self.rules,
-                self.env.observation_spec,
-                buffers.observation,
-                rollout.observations[step, games],
-            )
+            rows, spec = rollout.observations[step, games], self.env.observation_spec
+            self._features.write_rows(self.rules, spec, buffers.observation, rows)
         else:
             rollout.observations[step, games] = buffers.observation
         rollout.masks[step, games] = buffers.action_mask
@@ -201,7 +153,7 @@ class TableGames:
     def step(self, actions: npt.NDArray[np.int64], rollout: Rollout, step: int, games: slice) -> None:
         """Apply an action in each game, and write rewards and ends into a step of the rollout.
 
-        Unless the reward is `WIN`, each round is an episode: it is rewarded at its end, and later rounds
+        Unless the reward is "win", each round is an episode: it is rewarded at its end, and later rounds
         depend on it only through the score.
         """
         result = self.env.step(actions)
@@ -246,15 +198,10 @@ def _win_probs_of(edition: str, players: int, teams: int | None, seed: int) -> n
 
 
 class Features(NamedTuple):
-    """The features of a game.
+    """The features of a game."""
 
-    Attributes:
-        size: `size(rules, spec)`, the number of features.
-        write_rows: kernel that writes observations followed by features; see `features_of`.
-    """
-
-    size: Callable[[Any, Any], int]
-    write_rows: Callable[[GameRules, Any, Int8Array, Int8Array], None]
+    size: Callable[[Any, Any], int]  # the number of features, from rules and spec
+    write_rows: Callable[[GameRules, Any, Int8Array, Int8Array], None]  # kernel; see `_features_of`
 
 
 def features_of(game: Game) -> Features:
@@ -286,40 +233,36 @@ class ManyGames:
     Attributes:
         parts: the tables, each with its slice of the batch.
         num_games: number of games, N.
-        features: True if rows show the features of the game.
         obs_size: length of an observation, D.
         num_inputs: inputs of a network: the observation and the features.
         num_actions: number of actions, A.
         players: number of seats, S.
         teams: number of teams, T.
+        input_spec: the sections of the observation, and whether features follow.
     """
 
-    def __init__(self, num_games: int, options: TableOptions) -> None:
-        """Start all games.
-
-        Args:
-            num_games: number of games, shared as evenly as possible.
-            options: the tables.
+    def __init__(self, num_games: int, args: Args, seed: int) -> None:
+        """Start all games, shared among the sheets as evenly as possible; each table has its own deals.
 
         Raises:
             MilleBornesError: there is no such table.
             ValueError: the tables differ too much for one network, or outnumber the games.
         """
-        count = len(options.editions)
-        if not 1 <= count <= num_games:
+        count = len(args.sheets)
+        if count > num_games:
             raise ValueError(f"{num_games} games cannot be shared among {count} editions")
         ends = [part * num_games // count for part in range(count + 1)]
         self.parts: list[tuple[TableGames, slice]] = []
-        for number, edition in enumerate(options.editions):
+        for number, edition in enumerate(args.sheets):
             games = slice(ends[number], ends[number + 1])
-            table = TableGames(edition, number, games.stop - games.start, options)
+            table = TableGames(edition, games.stop - games.start, args, (seed + (number << 32)) % 2**64)
             self.parts.append((table, games))
         self.num_games = num_games
         first = self.parts[0][0].env
-        self.features = options.features
+        self.input_spec = InputSpec(first.observation_spec, args.has_features)
         self.obs_size = first.games.buffers.observation.shape[1]
         self.num_inputs = self.obs_size
-        if options.features:
+        if args.has_features:
             self.num_inputs += features_of(first.game).size(first.rules, first.observation_spec)
         self.num_actions = first.games.buffers.action_mask.shape[1]
         self.players, self.teams = first.players, first.teams
@@ -327,7 +270,7 @@ class ManyGames:
             shape = part.env.games.buffers.observation.shape[1], part.env.games.buffers.action_mask.shape[1]
             if shape != (self.obs_size, self.num_actions):
                 raise ValueError(
-                    f"the tables of {options.editions[0]!r} and {part.env.edition.label!r} have rows of "
+                    f"the tables of {args.sheets[0]!r} and {part.env.edition.label!r} have rows of "
                     "other lengths: train a network for each"
                 )
 
@@ -350,11 +293,6 @@ class ManyGames:
         """Apply actions int64[N]; see `TableGames.step`."""
         for part, games in self.parts:
             part.step(actions[games], rollout, step, games)
-
-    @property
-    def input_spec(self) -> InputSpec:
-        """Input of a network: the sections of the observation, and whether features follow."""
-        return InputSpec(self.parts[0][0].env.observation_spec, self.features)
 
     @property
     def oracle_size(self) -> int:
@@ -422,21 +360,18 @@ def oracle_size(streams: int, players: int) -> int:
 
 
 def oracle_scale(scale: npt.NDArray[np.float32], players: int) -> npt.NDArray[np.float32]:
-    """Return the scale of a row, from the scale of an observation."""
-    hands = np.full((players - 1) * NUM_CARD_TYPES, HANDS_SCALE, np.float32)
-    soon = np.full(players * NUM_CARD_TYPES, SOON_SCALE, np.float32)
+    """Return the scale of a row, from the scale of an observation: 0.5 for hands, 0.01 for streams."""
+    hands = np.full((players - 1) * NUM_CARD_TYPES, 0.5, np.float32)
+    soon = np.full(players * NUM_CARD_TYPES, 0.01, np.float32)
     return np.concatenate([scale, hands, soon])
 
 
 @kernel
 def write_oracle_rows(full: Int8Array, streams: int, players: int, rows: Int8Array) -> None:
-    """Write the critic's rows.
+    """Write the critic's rows, int8[N, oracle_size].
 
-    Args:
-        full: int8[N, K], from `VectorEnv.state`: observation, other hands, streams.
-        streams: offset of the streams in it.
-        players: number of seats.
-        rows: int8[N, oracle_size], overwritten.
+    The states are int8[N, K], from `VectorEnv.state`: observation, other hands, and from `streams` the
+    streams.
     """
     length = (full.shape[1] - streams) // players
     for game in range(len(full)):

@@ -37,12 +37,14 @@ class LibraryOptions(TrainingOptions):
         """Name of the rule sheet."""
         return (self.edition,)
 
-    def table(self) -> Table:
-        """Return the table of the run.
+    @property
+    def env_options(self) -> dict[str, Any]:
+        """Options of the environment."""
+        options = {name: getattr(self, name) for name in ("edition", "players", "teams")}
+        return {**options, "episode": self.chosen_episode, "reward": self.chosen_reward}
 
-        Raises:
-            MilleBornesError: there is no such table.
-        """
+    def table(self) -> Table:
+        """Return the table of the run; raise a `MilleBornesError` if there is none."""
         return MatchConfig(self.edition, self.players, self.teams, episode=self.chosen_episode).table()
 
     def check_folder(self) -> None:
@@ -77,12 +79,8 @@ class LibraryLearner:
     ) -> None:
         """Wrap an untrained network.
 
-        Args:
-            network: actor and critic.
-            optimizer: the optimizer of the network.
-            actor: the modules that map scaled observations to logits, in order.
-            table: the table of the policy.
-            activation: activation function of the actor, after each layer but the last.
+        The modules of the actor map scaled observations to logits, in order, with the activation function
+        after each layer but the last.
         """
         self.network = network
         self.optimizer = optimizer
@@ -100,11 +98,7 @@ class LibraryLearner:
         return self._decisions
 
     def save_policy(self, folder: Path) -> None:
-        """Write the actor in the format that agents play.
-
-        Raises:
-            OSError: a file could not be written.
-        """
+        """Write the actor in the format that agents play."""
         layers = [(layer.weight.detach().numpy(), layer.bias.detach().numpy()) for layer in self._layers]
         save_policy_files(
             folder,
@@ -121,22 +115,14 @@ class LibraryLearner:
         return {**tensors, _RANDOM: torch.get_rng_state()}, {"decisions": self.decisions}
 
     def restore(self, tensors: dict[str, Tensor], progress: dict[str, Any]) -> None:
-        """Continue from the result of `checkpoint`.
-
-        Raises:
-            KeyError, TypeError, RuntimeError, ValueError: it is of another network.
-        """
+        """Continue from the result of `checkpoint`."""
         self.network.load_state_dict(with_prefix(tensors, "policy."))
         tensors_to_optimizer(self.optimizer, tensors)
         torch.set_rng_state(tensors[_RANDOM])
         self._decisions = int(progress["decisions"])
 
     def check_loss(self, loss: float) -> None:
-        """Raise if the loss of an update is not finite; the libraries do not check it.
-
-        Raises:
-            LossError: the loss became NaN or infinite.
-        """
+        """Raise `LossError` if the loss of an update is not finite; the libraries do not check it."""
         if not math.isfinite(loss):
             raise LossError(
                 f"loss became NaN or infinite at timestep {self.decisions:,}; a lower --learning-rate may "

@@ -26,15 +26,9 @@ _TOLERANCE: Final = 1e-7
 def score_distribution(
     config: MatchConfig, agent: str = "strategist", deals: int = 5000
 ) -> npt.NDArray[np.int64]:
-    """Sample the points of both teams in rounds between equal players.
+    """Sample the points of both teams in rounds between equal players, int64[2 * deals, 2].
 
-    Args:
-        config: the table; two teams.
-        agent: the agent that plays both.
-        deals: number of deals, each played twice with the seats exchanged.
-
-    Returns:
-        int64[2 * deals, 2], the points of each round.
+    Each deal is played twice, with the seats exchanged.
 
     Raises:
         RunError: the table has no points, or not two teams.
@@ -53,9 +47,7 @@ def score_distribution(
 def match_win_prob_table(samples: npt.NDArray[np.int64], rules: Rules) -> npt.NDArray[np.float32]:
     """Compute the probability of winning from every score, by value iteration over all scores.
 
-    Args:
-        samples: result of `score_distribution`.
-        rules: of the table; the match ends when a team reaches `goal`.
+    The samples are from `score_distribution`; the match ends when a team reaches the `goal` of the rules.
 
     Returns:
         float32[G, G]: row own points, column the other's, in steps of `UNIT`; a tie at the end counts half.
@@ -91,15 +83,9 @@ def _win_prob_at(
 def match_win_prob(
     table: npt.NDArray[np.float32], own: npt.NDArray[np.int64], other: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
-    """Look up the probability of winning from scores, rounded to the nearest entry of the table.
+    """Look up the probability of winning, float32[N], from scores int64[N] below the goal.
 
-    Args:
-        table: result of `match_win_prob_table`.
-        own: int64[N], points below the goal.
-        other: int64[N].
-
-    Returns:
-        float32[N].
+    They are rounded to the nearest entry of the table of `match_win_prob_table`.
     """
     last = len(table) - 1
     rows, columns = (np.clip(np.rint(points / UNIT).astype(np.int64), 0, last) for points in (own, other))

@@ -19,15 +19,10 @@ def common_scale(tables: Sequence[Table]) -> Float32Array:
 
 
 def start_layers(folder: str, table: Table, observation: Observations) -> Layers:
-    """Load the layers of a policy for a network to start from.
+    """Load the layers of a policy for a network to start from, given any observation int8[1, D] of its table.
 
     A network that does not see the rules can start from a policy that does. At one table these inputs never
     change, so their contribution to the first layer is added to its biases.
-
-    Args:
-        folder: the run folder of the policy.
-        table: the table of the network.
-        observation: int8[1, D], of any position of the table.
 
     Raises:
         AgentError: there is no such policy, or it is not for this table.

@@ -36,7 +36,7 @@ _MAX_INT16: Final = 2**15 - 1
 
 
 class Policy(Protocol):
-    """A network that samples actions."""
+    """`Policy` of `train.selfplay`, which imports this file."""
 
     @property
     def network(self) -> nn.Module:
@@ -45,21 +45,15 @@ class Policy(Protocol):
     def load(self) -> None:
         """Read the weights of the network after a change."""
 
-    def sample(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Int64Array:
-        """Sample an action int64[N] of each row of observations int8[N, D], with a key of random numbers."""
+    def act(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Any:
+        """Sample an action of each row of observations int8[N, D], by the random numbers of a key."""
 
 
 class Seats(NamedTuple):
-    """The seats of an opponent.
+    """The seats of an opponent."""
 
-    Attributes:
-        teams: int8[N], a team, or -1 in games of the learner with itself.
-        are_others: True if the opponent plays all other teams.
-        num_teams: number of teams.
-    """
-
-    teams: Int8Array
-    are_others: bool
+    teams: Int8Array  # [N] a team, or -1 in games of the learner with itself
+    are_others: bool  # True if the opponent plays all other teams
     num_teams: int
 
     def mask(self, seats: Int8Array) -> BoolArray:
@@ -70,13 +64,9 @@ class Seats(NamedTuple):
 
 
 def seats_at(games: ManyGames, first: float, last: float, teams: Teams = "one") -> Seats:
-    """Assign the seats of an opponent: one team after the other, so that the learner plays in all seats.
+    """Assign the seats of an opponent in a part of each table's games, from `first` to `last`, 0 to 1.
 
-    Args:
-        games: the games of all tables.
-        first: start of the opponent's part of each table's games, 0 to 1.
-        last: end of that part.
-        teams: the teams of the opponent in those games.
+    It gets one team after the other, so that the learner plays in all seats.
     """
     chosen = np.full(games.num_games, -1, np.int8)
     for _, where in games.parts:
@@ -94,12 +84,9 @@ class Pool:
     """
 
     def __init__(self, policy: Policy, seats: Seats, size: int) -> None:
-        """Create an empty pool.
+        """Create an empty pool, with a network of the learner's shape for the weights of a snapshot.
 
-        Args:
-            policy: a network of the learner's shape, for the weights of a snapshot.
-            seats: the seats of the earlier selves.
-            size: largest number of snapshots; when it is reached, every second one is dropped.
+        When there are as many snapshots as `size`, every second one is dropped.
         """
         self.snapshots: list[dict[str, Tensor]] = []
         self._policy = policy
@@ -129,9 +116,8 @@ class Pool:
         rows = np.flatnonzero(theirs)
         if len(rows):
             own = key[0] ^ _SNAPSHOT_TAG, key[1]
-            actions[rows] = self._policy.sample(
-                rollout.observations[step, rows], rollout.masks[step, rows], own
-            )
+            shown = rollout.observations[step, rows], rollout.masks[step, rows]
+            actions[rows] = self._policy.act(*shown, own).actions
 
 
 class FixedAgent:
@@ -142,14 +128,7 @@ class FixedAgent:
     """
 
     def __init__(self, games: ManyGames, spec: str, seats: Seats, seed: int, threads: int) -> None:
-        """Load the agent for every table.
-
-        Args:
-            games: the games of all tables.
-            spec: as for `agents.load`.
-            seats: the seats of the agent.
-            seed: seed of its random numbers.
-            threads: threads that it plays on.
+        """Load the agent for every table; `spec` as for `agents.load`.
 
         Raises:
             ValueError: there is no such agent, or it does not play at a table.
@@ -218,11 +197,11 @@ def choose_in_games_of(rulebook: Any) -> Any:
             choose: address of the agent's compiled function.
             states: STATE[N].
             rules: the rules of the games.
-            games: int64[G], indices of the games.
+            games: int64[G], indices of the games to choose in.
             memories: int16[N * S, MEMORY], of all seats of all games.
             options: int64[MAX_OPTIONS], options of the agent.
             actions: int64[N], overwritten in those games.
-            key: key of the random numbers, two words.
+            key: two words.
         """
         for game in games:
             state, own_rules = states[game], rules_of(rules, game)
@@ -245,11 +224,7 @@ class Opponents:
     def __init__(self, games: ManyGames, policy: Policy, args: Args, seed: int) -> None:
         """Assign games to each opponent; the earlier selves and the agents of the pool get equally many.
 
-        Args:
-            games: the games of all tables.
-            policy: a network of the learner's shape, for the weights of earlier selves.
-            args: options of the run.
-            seed: seed of the agents' random numbers.
+        The policy is for earlier selves, as for `Pool`.
 
         Raises:
             ValueError: there is no such agent, or it does not play at a table.

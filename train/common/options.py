@@ -7,7 +7,7 @@ import importlib.util
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeVar
@@ -25,7 +25,6 @@ from millebornes_env.errors import shown
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import game as game_named
 from millebornes_env.games.variants import sheets_of
-from train.common.games import MATCH, POINTS, WIN_PROB, TableOptions
 from train.common.memory import check_address_space
 
 Options = TypeVar("Options")
@@ -33,6 +32,11 @@ LearnerName = Literal["auto", "torch", "sparse"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Teams = Literal["one", "others"]
 """Teams of the opponents in a game: one of them, or all but one."""
+
+POINTS: Final = "points"
+MATCH: Final = "match"
+WIN_PROB: Final = "win_prob"
+"""A reward of the trainer, beside those of the game's rulebook."""
 
 LARGE: Final = 256
 """Width of a hidden layer from which dense products in bfloat16 are faster than sparse kernels."""
@@ -42,12 +46,9 @@ LARGE: Final = 256
 class TrainingOptions:
     """Options of all trainers; each is saved in the run's config.json."""
 
-    free: ClassVar[frozenset[str]] = frozenset(
-        (
-            *("run_dir", "resume", "total_timesteps", "minutes"),
-            *("eval_seconds", "eval_deals", "checkpoint_seconds", "wandb_project"),
-        )
-    )
+    free: ClassVar[frozenset[str]] = frozenset({"run_dir", "resume", "total_timesteps", "minutes"}) | {
+        *("eval_seconds", "eval_deals", "checkpoint_seconds", "wandb_project")
+    }
     """Options that may differ between a run and its resumption."""
 
     run_dir: Path = Path("runs/first")
@@ -169,11 +170,7 @@ def linear_schedule(start: float, end: float, share: float) -> float:
 
 
 def parse_options(options: type[Options], description: str | None) -> Options:
-    """Parse the command line.
-
-    Args:
-        options: the dataclass of the options.
-        description: text for --help.
+    """Parse the command line into a dataclass of options; the description is shown by --help.
 
     Raises:
         GameError: the module of a user's game cannot be imported.
@@ -184,16 +181,7 @@ def parse_options(options: type[Options], description: str | None) -> Options:
     prog = f"python -m train.{'tools.' if script.parent.name == 'tools' else ''}{script.stem}"
     args = read_options(options, prog, description=description)
     check_address_space()
-    return with_games_imported(args)
-
-
-def with_games_imported(args: Options) -> Options:
-    """Import the modules of users' games, which are given before a sheet: `pig:fast` becomes `fast`.
-
-    Raises:
-        GameError: a module cannot be imported.
-    """
-    edition: object = getattr(args, "edition", None)
+    edition: object = getattr(args, "edition", None)  # `pig:fast`, with the module of a user's game
     if isinstance(edition, str):
         return dataclasses.replace(args, edition=with_its_game(edition))  # type: ignore[type-var]
     if isinstance(edition, tuple):
@@ -202,29 +190,16 @@ def with_games_imported(args: Options) -> Options:
 
 
 def check_training(args: TrainingOptions) -> None:
-    """Check the options that all trainers share.
-
-    Raises:
-        ValueError: the message names the option.
-    """
+    """Check the options that all trainers share, as `check_counts`."""
     check_counts(args, "total_timesteps", "num_envs", "num_steps", "batch_size", "num_epochs", "threads")
     check_shares(args, "gamma", "gae_lambda")
     check_amounts(args, "minutes", "eval_seconds", "checkpoint_seconds")
     check_amounts(args, "learning_rate", "final_learning_rate", "clip_range", "vf_coef", "max_grad_norm")
-    check_hidden(args.layers)
-    check_game(args)
-    if args.eval_seconds > 0:
-        check_evaluation(args.eval_deals)
-    if args.wandb_project and importlib.util.find_spec("wandb") is None:
-        raise ValueError("--wandb-project needs Weights & Biases: pip install wandb, or leave the option out")
-
-
-def check_game(args: TrainingOptions) -> None:
-    """Check that the game has the episode and the reward.
-
-    Raises:
-        ValueError: the message names the option and its valid values.
-    """
+    if len(args.layers) >= MAX_LAYERS:
+        raise ValueError(f"--hidden is given {len(args.layers)} times; agents play {MAX_LAYERS - 1} at most")
+    for width in args.layers:
+        if not 1 <= width <= MAX_UNITS:
+            raise ValueError(f"--hidden is {width}; a layer has 1 to {MAX_UNITS} units")
     known = {"episode": (args.chosen_episode, args.game.module().EPISODES)}
     known["reward"] = (args.chosen_reward, args.rewards)
     for name, (chosen, valid) in known.items():
@@ -233,52 +208,31 @@ def check_game(args: TrainingOptions) -> None:
                 f"{option_name(name)} is {shown(chosen)}; in the game {args.game.name!r} it may be "
                 + " or ".join(valid)
             )
+    if args.eval_seconds > 0:
+        check_evaluation(args.eval_deals)
+    if args.wandb_project and importlib.util.find_spec("wandb") is None:
+        raise ValueError("--wandb-project needs Weights & Biases: pip install wandb, or leave the option out")
 
 
 def check_counts(args: object, *names: str) -> None:
-    """Check that options are 1 or more.
-
-    Raises:
-        ValueError: the message names the option.
-    """
-    for name in names:
-        if getattr(args, name) < 1:
-            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must be 1 or more")
+    """Check that options are 1 or more; raise a `ValueError` that names the option."""
+    _check(args, names, lambda value: value >= 1, "it must be 1 or more")
 
 
 def check_shares(args: object, *names: str) -> None:
-    """Check that options lie in 0 to 1; NaN does not.
-
-    Raises:
-        ValueError: the message names the option.
-    """
-    for name in names:
-        if not 0.0 <= getattr(args, name) <= 1.0:
-            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must lie in 0 to 1")
+    """Check as `check_counts` that options lie in 0 to 1; NaN does not."""
+    _check(args, names, lambda value: 0.0 <= value <= 1.0, "it must lie in 0 to 1")
 
 
 def check_amounts(args: object, *names: str) -> None:
-    """Check that options are finite and not negative.
+    """Check as `check_counts` that options are finite and not negative."""
+    _check(args, names, lambda value: 0.0 <= value < math.inf, "it must be a number, 0 or more")
 
-    Raises:
-        ValueError: the message names the option.
-    """
+
+def _check(args: object, names: Sequence[str], is_valid: Callable[[float], bool], rule: str) -> None:
     for name in names:
-        if not (math.isfinite(getattr(args, name)) and getattr(args, name) >= 0.0):
-            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; it must be a number, 0 or more")
-
-
-def check_hidden(widths: Sequence[int]) -> None:
-    """Check that agents can play a network with these hidden layers.
-
-    Raises:
-        ValueError: there are too many layers, or one is too wide or empty.
-    """
-    if len(widths) >= MAX_LAYERS:
-        raise ValueError(f"--hidden is given {len(widths)} times; agents play {MAX_LAYERS - 1} at most")
-    for width in widths:
-        if not 1 <= width <= MAX_UNITS:
-            raise ValueError(f"--hidden is {width}; a layer has 1 to {MAX_UNITS} units")
+        if not is_valid(getattr(args, name)):
+            raise ValueError(f"{option_name(name)} is {getattr(args, name)}; {rule}")
 
 
 # train.selfplay --------------------------------------------------------------------------------------------
@@ -364,12 +318,6 @@ class Args(TrainingOptions):
         """Names of the opponents in evaluations: the agent to be beaten, or the usual ones without it."""
         return (self.opponent,) if self.opponent else super().eval_opponents
 
-    @property
-    def table_options(self) -> TableOptions:
-        """The tables of the run."""
-        played = self.sheets, self.players, self.teams, self.chosen_episode, self.chosen_reward
-        return TableOptions(*played, self.observe_rules, self.has_features, self.seed, self.threads)
-
     def config(self) -> dict[str, Any]:
         """Return the options as JSON values, with defaults that depend on others filled in."""
         chosen = {"edition": list(self.sheets), "features": self.has_features}
@@ -377,11 +325,7 @@ class Args(TrainingOptions):
 
 
 def check(args: Args) -> None:
-    """Check the options of `train.selfplay`.
-
-    Raises:
-        ValueError: the message names the option.
-    """
+    """Check the options of `train.selfplay`, as `check_counts`."""
     check_training(args)
     check_counts(args, "pool_updates", "magnet_updates")
     check_shares(args, "pool_share", "ema_decay")

@@ -10,7 +10,7 @@ import contextlib
 import json
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -54,9 +54,6 @@ RUN_FILES: Final[dict[tuple[str, ...], str]] = {
 """Names and contents of all files of a run folder; docs/agents/training.md shows them."""
 
 _SCRATCH: Final = ".warm-up-"
-_DAMAGES: Final = (
-    *(OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError, RecursionError),
-)
 
 
 class RunError(ValueError):
@@ -79,14 +76,9 @@ class LossError(ArithmeticError):
 
 
 class RunFolder:
-    """Lock of a run folder, held in a `with` block.
-
-    Attributes:
-        path: the run folder.
-    """
+    """Lock of a run folder, held in a `with` block; before, the folder is not touched."""
 
     def __init__(self, path: Path) -> None:
-        """Store the path; the folder is not touched yet."""
         self.path = path
         self._held = contextlib.ExitStack()
         self._identity: tuple[int, int] | None = None
@@ -130,15 +122,9 @@ class RunFolder:
         """Return True if the folder is still the locked one: not removed, moved or created again."""
         return self._identity is not None and identity_of(self.path / LOCK_FILE) == self._identity
 
-    @contextlib.contextmanager
-    def scratch(self) -> Iterator[Path]:
-        """Create a temporary folder in the run folder.
-
-        Raises:
-            OSError: it cannot be created.
-        """
-        with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=self.path) as folder:
-            yield Path(folder)
+    def scratch(self) -> tempfile.TemporaryDirectory[str]:
+        """Create a temporary folder in the run folder, for a `with` block."""
+        return tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=self.path)
 
 
 def cannot_write(folder: Path, error: OSError) -> RunError:
@@ -167,7 +153,9 @@ def read_progress(folder: Path, kind: str) -> dict[str, Any]:
         with safe_open(path, "pt") as file:
             progress = json.loads(file.metadata()["progress"])
             found = progress.pop("kind", "an unknown kind")
-    except _DAMAGES as error:
+    except (
+        *(OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError, RecursionError),
+    ) as error:
         reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
         raise RunError(
             f"the checkpoint {str(path)!r} is damaged ({reason}): restore it or choose another --run-dir"
@@ -177,8 +165,7 @@ def read_progress(folder: Path, kind: str) -> dict[str, Any]:
             f"the checkpoint {str(path)!r} is of {found!r}, this script resumes {kind!r} only: choose "
             "another --run-dir"
         )
-    result: dict[str, Any] = progress
-    return result
+    return dict(progress)
 
 
 def refuse_second_run(folder: Path, resume: bool) -> None:
@@ -220,13 +207,7 @@ def recorded_config(folder: Path, progress: Mapping[str, Any]) -> dict[str, Any]
 def refuse_other_options(
     folder: Path, ours: Mapping[str, Any], theirs: Mapping[str, Any], free: Collection[str]
 ) -> None:
-    """Check that a run is resumed with its own options.
-
-    Args:
-        folder: the run folder.
-        ours: the current options, JSON values by name.
-        theirs: the recorded options of the run.
-        free: names of the options that may differ.
+    """Check that a run is resumed with its own options, JSON values by name, except for free ones.
 
     Raises:
         RunError: an option differs; the message names it and both values.
@@ -251,11 +232,7 @@ def does_not_fit(folder: Path, error: Exception) -> RunError:
 def write_tensors(path: Path, kind: str, tensors: Mapping[str, Tensor], progress: dict[str, Any]) -> None:
     """Write a checkpoint atomically: one safetensors file with JSON metadata.
 
-    Args:
-        path: the file.
-        kind: kind of the checkpoint, a name with a version.
-        tensors: tensors by name.
-        progress: JSON values.
+    The kind is a name with a version, the progress has JSON values.
 
     Raises:
         OSError: the file could not be written.

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from millebornes_env._util.command_line import print_error, run_command, sentence
 from millebornes_env._util.files import write_json_atomically
-from millebornes_env._util.signals import exit_code_of
+from millebornes_env._util.signals import Stopped, Stops, exit_code_of
 from millebornes_env._util.versions import versions
 from millebornes_env.arena.learning_curve import (
     EvalOpponents,
@@ -83,11 +83,7 @@ class Learner(Protocol):
         """Seconds of each part of the work, by name; empty if they are not measured."""
 
     def save_policy(self, folder: Path) -> None:
-        """Write the policy in the format that agents play.
-
-        Raises:
-            OSError: a file could not be written.
-        """
+        """Write the policy in the format that agents play; raise an `OSError` if a file cannot be written."""
 
     def checkpoint(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return all that learning depends on: tensors and JSON values, by name."""
@@ -111,10 +107,7 @@ class Run:
     def __init__(self, args: TrainingOptions, kind: str, algorithm: str) -> None:
         """Check the folder; nothing is written yet.
 
-        Args:
-            args: the options of the run.
-            kind: kind of the checkpoints, a name with a version; no other kind is resumed.
-            algorithm: name of the learning algorithm, for the title of the plot.
+        Only checkpoints of the kind are resumed, a name with a version. The algorithm is named in the plot.
 
         Raises:
             RunError: the folder holds a run and `resume` is off.
@@ -173,14 +166,11 @@ class Run:
         if self.args.eval_seconds > 0:
             # A full disk is reported when a file is to be kept.
             with contextlib.suppress(OSError), self._run_folder.scratch() as folder:
-                learner.save_policy(folder)
-                warm_up(folder, self._tables(), self.args.eval_opponents)
+                learner.save_policy(Path(folder))
+                warm_up(Path(folder), self._tables(), self.args.eval_opponents)
 
     def begin(self, learner: Learner) -> None:
-        """Resume a stopped run or start a new one, and start the clock.
-
-        Args:
-            learner: the learner; its state is restored if the run is resumed.
+        """Resume a stopped run, whose learner's state is restored, or start a new one; start the clock.
 
         Raises:
             RunError: the checkpoint is damaged or of another network, or the folder cannot be written.
@@ -211,8 +201,7 @@ class Run:
 
     def _tables(self) -> list[MatchConfig]:
         """Return the tables of an evaluation."""
-        args = self.args
-        episode = args.chosen_episode
+        args, episode = self.args, self.args.chosen_episode
         return [
             MatchConfig(name, args.players, args.teams, episode=episode, seed=args.seed)
             for name in args.sheets
@@ -261,18 +250,41 @@ class Run:
             return min(self.seconds / (60.0 * self.args.minutes), 1.0)
         return min(self._learner.decisions / self.args.total_timesteps, 1.0)
 
-    def after_update(self, statistics: Mapping[str, float] | None = None) -> None:
-        """Log, evaluate and save when they are due.
+    def train(self, stops: Stops, update: Callable[[float], Mapping[str, float]]) -> None:
+        """Update until the budget is spent; a signal waits for the end of the update.
 
-        Args:
-            statistics: statistics of the update by name (docs/agents/training.md); None: logged elsewhere.
+        An update plays and learns, given the completed share of the run, and returns statistics by name.
+
+        Raises:
+            LossError: from an update; the batch was saved, if it is known.
+            Stopped: a signal; a checkpoint was written, unless an update was stopped halfway.
         """
+        try:
+            while (share := self.share) < 1.0:
+                with stops.deferred():
+                    try:
+                        statistics = update(share)
+                    except LossError as error:
+                        if error.batch is not None:
+                            self.save(error.batch)
+                        raise
+                self.after_update({f"train/{name}": value for name, value in statistics.items()})
+            self.finish()
+        except Stopped as stop:
+            if not stop.half_done:
+                self.save()
+            raise
+
+    def after_update(self, statistics: Mapping[str, float] | None = None) -> None:
+        """Log statistics by name (docs/agents/training.md), unless None; evaluate and save when due."""
         now = time.perf_counter()
         if now - self._last_log >= _LOG_SECONDS:
             with contextlib.suppress(OSError):  # the next checkpoint tries again and reports the error
                 self._check_folder()
             if statistics is not None:
-                self._log(statistics, now)
+                rate = (self._learner.decisions - self._decisions_at_log) / (now - self._last_log)
+                shares = {f"time/share_{part}": share for part, share in self.time_shares().items()}
+                self.add_scalars({**statistics, "time/decisions_per_second": rate, **shares})
             self._last_log, self._decisions_at_log = now, self._learner.decisions
         self.show_progress()
         wait = seconds_to_next(self.args.eval_seconds, self.seconds)
@@ -286,7 +298,7 @@ class Run:
     def show_progress(self) -> None:
         """Update the progress bar."""
         decisions = self._learner.decisions
-        self._bar.update(self.share, decisions, decisions / max(self.seconds, 1e-9))
+        self._bar.show(self.share, decisions, decisions / max(self.seconds, 1e-9))
 
     def add_scalars(self, values: Mapping[str, float]) -> None:
         """Log values at the current timestep; print a warning the first time that this fails."""
@@ -296,11 +308,6 @@ class Run:
             self._bar.warn(
                 f"TensorBoard's files cannot be written ({self._scalars.problem}); training continues"
             )
-
-    def _log(self, statistics: Mapping[str, float], now: float) -> None:
-        rate = (self._learner.decisions - self._decisions_at_log) / (now - self._last_log)
-        shares = {f"time/share_{part}": share for part, share in self.time_shares().items()}
-        self.add_scalars({**statistics, "time/decisions_per_second": rate, **shares})
 
     def _check_folder(self) -> None:
         """Create the folder again if it was removed, so that the run is not lost.
@@ -352,12 +359,7 @@ class Run:
                 self._report(error)
 
     def save(self, failed_batch: Mapping[str, Tensor] | None = None, *, last: bool = True) -> None:
-        """Write policy, curve and checkpoint; a failure to write is reported, not fatal.
-
-        Args:
-            failed_batch: rows whose loss became NaN or infinite.
-            last: True if the run ends now.
-        """
+        """Write policy, curve, checkpoint and rows whose loss failed; a failure to write is not fatal."""
         try:
             self._check_folder()
             progress = self._save_checkpoint()
@@ -394,11 +396,7 @@ class Run:
         self._bar.warn(f"{self.problem}{more}")
 
     def finish(self, *, evaluate: bool = True) -> None:
-        """Write the last checkpoint.
-
-        Args:
-            evaluate: add the last point of the curve first; False after a signal.
-        """
+        """Write the last checkpoint, after the last point of the curve; without that after a signal."""
         if evaluate and self._eval_opponents is not None:
             self._evaluate()
         self.save()
@@ -406,8 +404,7 @@ class Run:
 
     def summary(self) -> str:
         """Return decisions, seconds and their rate, for the last line of a command."""
-        decisions = self._learner.decisions
-        budget = ""
+        decisions, budget = self._learner.decisions, ""
         if self.args.minutes == 0 and decisions > self.args.total_timesteps:
             budget = f" (a budget of {self.args.total_timesteps:,}, rounded up to whole rollouts)"
         rate = per_second(decisions / max(self.seconds, 1e-9))
@@ -423,16 +420,13 @@ def run_training(
     command: Callable[[Options], str | None],
     run_dir: Callable[[Options], Path],
 ) -> int:
-    """Run the script of a trainer that keeps checkpoints.
+    """Run the script of a trainer that keeps checkpoints; return the exit code, as `run_trainer`.
 
     Args:
         options: the dataclass of the script's options.
         description: for --help.
         command: trains with the options; returns a message if the last write failed, else None.
         run_dir: returns the run folder; after a signal, --resume is offered only if it has a checkpoint.
-
-    Returns:
-        The exit code, as `run_trainer`.
     """
 
     def parse_and_train() -> int:
@@ -441,25 +435,20 @@ def run_training(
             return _exit_code(lambda: command(args))
         except KeyboardInterrupt as stop:
             folder = run_dir(args)
+            end = f"there is no checkpoint in {str(folder)!r}, so --resume would start again"
             if (folder / CHECKPOINT_FILE).exists():
                 end = "continue from the last checkpoint with the same command and --resume"
-            else:
-                end = f"there is no checkpoint in {str(folder)!r}, so --resume would start again"
             return print_error(f"stopped; {end}", exit_code_of(stop))
 
     return run_command(parse_and_train, prints=False)
 
 
 def run_trainer(command: Callable[[], str | None], stopped: str = "interrupted") -> int:
-    """Run a training script; report an error in one sentence, and return the exit code.
-
-    Args:
-        command: trains; returns a message if the last write failed, else None.
-        stopped: message after a signal.
+    """Run a training script, which returns a message if its last write failed; report errors in a sentence.
 
     Returns:
         0; 2 if an option was invalid or a file could not be written; `LOSS_NOT_FINITE`; 128 plus the signal's
-        number after a signal.
+        number after a signal, with the message `stopped`.
     """
     return run_command(lambda: _exit_code(command), prints=False, stopped=stopped)
 
@@ -491,12 +480,11 @@ def per_second(rate: float) -> str:
     return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
 
 
-class TrainingBar:
+class TrainingBar(Progress):
     """Progress bar with elapsed and remaining time, decisions and their rate; lines are printed above it."""
 
     def __init__(self) -> None:
-        """Create a bar that is visible inside a `with` block."""
-        self._progress = Progress(
+        super().__init__(
             TextColumn("training"),
             BarColumn(),
             TextColumn("{task.percentage:3.0f}%"),
@@ -507,34 +495,24 @@ class TrainingBar:
             console=progress_console(),
             redirect_stdout=False,
         )
-        self._task = self._progress.add_task("training", total=1.0, facts="compiling ...")
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+        self._training = self.add_task("training", total=1.0, facts="compiling ...")
 
     def begin(self) -> None:
         """Reset the time after compiling, when training starts."""
-        self._progress.reset(self._task, total=1.0, facts="")
+        self.reset(self._training, total=1.0, facts="")
 
-    def update(self, share: float, decisions: int, rate: float) -> None:
+    def show(self, share: float, decisions: int, rate: float) -> None:
         """Show the completed share (0 to 1), the decisions learned from and their rate per second."""
         facts = f"{decisions / 1e6:.2f} M decisions, {per_second(rate)}"
-        self._progress.update(self._task, completed=share, facts=facts)
+        self.update(self._training, completed=share, facts=facts)
 
-    def say(self, line: str) -> None:
+    def say(self, line: str, label: str = "") -> None:
         """Print a line above the bar, such as a point of the learning curve."""
-        self._progress.console.print(escape(line), highlight=False, soft_wrap=True)
+        self.console.print(f"{label}{escape(line)}", highlight=False, soft_wrap=True)
 
     def warn(self, message: str) -> None:
         """Print a warning above the bar."""
-        line = f"[bold red]warning:[/] {escape(message)}"
-        self._progress.console.print(line, highlight=False, soft_wrap=True)
+        self.say(message, "[bold red]warning:[/] ")
 
 
 # Scalars ----------------------------------------------------------------------------------------------------
@@ -548,12 +526,10 @@ class Scalars:
     """
 
     def __init__(self, folder: Path, step: int, wandb_run: Any = None) -> None:
-        """Create a writer; nothing is written yet.
+        """Create a writer for a folder; nothing is written yet.
 
-        Args:
-            folder: the folder of the event files.
-            step: step from which older values are invalid; a killed run may have logged later ones.
-            wandb_run: run of Weights & Biases, or None.
+        Older values from `step` on are invalid: a killed run may have logged them. The same is logged to a
+        run of Weights & Biases, if there is one.
         """
         self.problem: OSError | None = None
         self._folder = folder
@@ -590,23 +566,20 @@ class Scalars:
         self._file = None
 
     def _write(self, event: Event) -> None:
+        events = [event]
         if self._file is None:
-            self._file = self._open()
-            now = time.time()
-            start = SessionLog(status=SessionLog.START)
-            self._put(Event(wall_time=now, file_version=_FILE_VERSION))
-            self._put(Event(wall_time=now, step=self._first_step, session_log=start))
-        self._put(event)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            seconds, rest = divmod(
+                time.time_ns(), 10**9
+            )  # TensorBoard reads files in the order of their names
+            name = f"events.out.tfevents.{seconds:010d}.{socket.gethostname()}.{os.getpid()}.{rest:09d}"
+            self._file = (self._folder / name).open("xb")
+            now, start = time.time(), SessionLog(status=SessionLog.START)
+            events.insert(0, Event(wall_time=now, step=self._first_step, session_log=start))
+            events.insert(0, Event(wall_time=now, file_version=_FILE_VERSION))
+        for one in events:
+            RecordWriter(self._file).write(one.SerializeToString())
         self._file.flush()
-
-    def _put(self, event: Event) -> None:
-        RecordWriter(self._file).write(event.SerializeToString())
-
-    def _open(self) -> BinaryIO:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        seconds, rest = divmod(time.time_ns(), 10**9)  # TensorBoard reads them in the order of their names
-        name = f"events.out.tfevents.{seconds:010d}.{socket.gethostname()}.{os.getpid()}.{rest:09d}"
-        return (self._folder / name).open("xb")
 
 
 def start_wandb(project: str, name: str, config: Mapping[str, Any]) -> Any:

@@ -86,11 +86,7 @@ class Descent(NamedTuple):
 
 
 def layout_of(widths: Sequence[int]) -> Int64Array:
-    """Compute the offsets of the layers in a block, int64[L, 4]; see `Weights.layout`.
-
-    Args:
-        widths: of the rows, of each hidden layer, and of the outputs.
-    """
+    """Compute `Weights.layout` from the widths of the rows, of each hidden layer, and of the outputs."""
     layout = np.zeros((len(widths) - 1, 4), np.int64)
     start = 0
     for number, (before, after) in enumerate(pairwise(widths)):
@@ -107,12 +103,7 @@ def _padded(width: int, multiple: int) -> int:
 
 
 def layers_in(block: Float32Array, widths: Sequence[int]) -> list[tuple[Float32Array, Float32Array]]:
-    """Return weight [outputs, inputs] and bias [outputs] of each layer, as views of a block.
-
-    Args:
-        block: float32[M].
-        widths: as for `layout_of`.
-    """
+    """Return weight [outputs, inputs] and bias [outputs] of each layer, as views of a block float32[M]."""
     layout = layout_of(widths)
     result = []
     for number, (before, after) in enumerate(pairwise(widths)):
@@ -263,25 +254,6 @@ def evaluate_row(
     add_dots(network, last, outputs, count, units, logits)
 
 
-@float_kernel
-def evaluate_range(
-    network: Weights,
-    observations: Int8Array,
-    masks: Int8Array,
-    rows: Int64Array,
-    lists: Lists,
-    logits: Float32Array,
-    thread: int,
-    threads: int,
-) -> None:
-    """Evaluate a thread's share of the rows; lists with a slot for each row are kept for `backward`."""
-    count, keeps = len(rows), len(lists.counts) >= len(rows)
-    for index in range(thread * count // threads, (thread + 1) * count // threads):
-        row = rows[index]
-        slot = index if keeps else int(np.int64(thread))  # Numba counts threads in unsigned integers
-        evaluate_row(network, observations[row], masks[row], lists, slot, logits[index])
-
-
 @parallel_float_kernel
 def evaluate(
     network: Weights,
@@ -299,22 +271,19 @@ def evaluate(
         observations: int8[R, D].
         masks: int8[R, A].
         rows: int64[B], indices of the rows.
-        lists: with a slot for each of the B rows, or, if nothing is to be kept, for each thread.
+        lists: with a slot for each of the B rows, kept for `backward`, or else for each thread.
         logits: float32[B, A + 1], overwritten for legal actions and, in the last column, the value.
         threads: threads that share the rows.
     """
+    count, keeps = len(rows), len(lists.counts) >= len(rows)
     for thread in prange(threads):
-        evaluate_range(network, observations, masks, rows, lists, logits, thread, threads)
+        own = int(np.int64(thread))  # Numba counts threads in unsigned integers
+        for index in range(thread * count // threads, (thread + 1) * count // threads):
+            row, slot = rows[index], index if keeps else own
+            evaluate_row(network, observations[row], masks[row], lists, slot, logits[index])
 
 
 # Backwards -------------------------------------------------------------------------------------------------
-
-
-@float_rule
-def add_line(sums: Float32Array, line: Float32Array) -> None:
-    """Add a line to another one."""
-    for unit in range(len(sums)):
-        sums[unit] += line[unit]
 
 
 @float_rule
@@ -379,20 +348,6 @@ def backward_hidden(
                 line[unit] += amount * own[unit]
 
 
-@float_rule
-def backward_units(
-    network: Weights,
-    layer: int,
-    inputs: npt.NDArray[np.uint16],
-    count: int,
-    delta: Float32Array,
-    before: Float32Array,
-) -> None:
-    """Write the derivative by the units before a hidden layer; 0 for units that are not listed."""
-    before[: network.layout[layer - 1, WIDTH]] = 0.0
-    add_dots(network, layer, inputs, count, delta, before)
-
-
 @float_kernel
 def backward_row(
     network: Weights, descent: Descent, lists: Lists, by_logit: Float32Array, thread: int, slot: int
@@ -400,32 +355,16 @@ def backward_row(
     """Add the gradient of one row to that of a thread."""
     gradient, top = descent.gradients[thread], len(network.layout) - 2
     delta = descent.deltas[thread, top]
-    backward_last(
-        network,
-        gradient,
-        by_logit,
-        lists.outputs[slot],
-        lists.output_counts[slot],
-        lists.units[slot],
-        delta,
-    )
+    outputs, count = lists.outputs[slot], lists.output_counts[slot]
+    backward_last(network, gradient, by_logit, outputs, count, lists.units[slot], delta)
     for layer in range(top, -1, -1):
         inputs, amounts = lists.inputs[slot, layer], lists.amounts[slot, layer]
         count, delta = lists.counts[slot, layer], descent.deltas[thread, layer]
         backward_hidden(network, layer, gradient, inputs, amounts, count, delta)
-        if layer > 0:
-            backward_units(network, layer, inputs, count, delta, descent.deltas[thread, layer - 1])
-
-
-@float_kernel
-def backward_range(
-    network: Weights, descent: Descent, lists: Lists, by_logit: Float32Array, thread: int, threads: int
-) -> None:
-    """Write the gradient of a thread's share of the rows."""
-    rows = len(by_logit)
-    descent.gradients[thread][:] = 0.0
-    for index in range(thread * rows // threads, (thread + 1) * rows // threads):
-        backward_row(network, descent, lists, by_logit[index], thread, index)
+        if layer > 0:  # the derivative by the units before; 0 for units that are not listed
+            before = descent.deltas[thread, layer - 1]
+            before[: network.layout[layer - 1, WIDTH]] = 0.0
+            add_dots(network, layer, inputs, count, delta, before)
 
 
 @float_kernel
@@ -434,36 +373,26 @@ def sum_gradients(descent: Descent, first: int, last: int) -> None:
     total, scale = descent.total[first:last], descent.scale[first:last]
     total[:] = 0.0
     for thread in range(len(descent.gradients)):
-        add_line(total, descent.gradients[thread, first:last])
+        line = descent.gradients[thread, first:last]
+        for number in range(last - first):
+            total[number] += line[number]
     for number in range(last - first):
         total[number] *= scale[number]
 
 
 @parallel_float_kernel
 def backward(network: Weights, descent: Descent, lists: Lists, by_logit: Float32Array, threads: int) -> None:
-    """Write the gradient by all weights of the rows that `evaluate` has kept lists of.
+    """Write `total`, the gradient by all weights, of the rows that `evaluate` has kept lists of.
 
-    Args:
-        network: the weights.
-        descent: `total` is overwritten.
-        lists: from `evaluate`.
-        by_logit: float32[B, A + 1], gradient of the loss by each logit and the value.
-        threads: threads that share the rows.
+    The gradient of the loss by each logit and the value is `by_logit`, float32[B, A + 1].
     """
+    rows, numbers = len(by_logit), len(descent.total)
+    descent.gradients[:] = 0.0
     for thread in prange(threads):
-        backward_range(network, descent, lists, by_logit, thread, threads)
-    numbers = len(descent.total)
+        for index in range(thread * rows // threads, (thread + 1) * rows // threads):
+            backward_row(network, descent, lists, by_logit[index], thread, index)
     for thread in prange(threads):
         sum_gradients(descent, thread * numbers // threads, (thread + 1) * numbers // threads)
-
-
-@float_kernel
-def norm_of(gradient: Float32Array) -> float:
-    """Return the Euclidean norm of a gradient."""
-    squares = np.float32(0.0)
-    for number in range(len(gradient)):
-        squares += gradient[number] * gradient[number]
-    return sqrt(squares)
 
 
 @float_kernel
@@ -472,16 +401,14 @@ def descend(
 ) -> None:
     """Clip the gradient by its norm and take a step of Adam, like `clip_grad_norm_` and `torch.optim.Adam`.
 
-    Args:
-        descent: gradient and state; the state is overwritten.
-        block: float32[M], overwritten: the new weights times the scale, which are evaluated.
-        step: number of this step, from 1.
-        learning_rate: learning rate of this step.
-        epsilon: epsilon of Adam.
-        max_norm: norm at which the gradient is clipped.
+    The state, and in `block`, float32[M], the new weights times the scale are overwritten. Steps are counted
+    from 1.
     """
     gradient = descent.total
-    clip = np.float32(min(1.0, max_norm / (norm_of(gradient) + _NORM_MARGIN)))
+    squares = np.float32(0.0)
+    for number in range(len(gradient)):
+        squares += gradient[number] * gradient[number]
+    clip = np.float32(min(1.0, max_norm / (sqrt(squares) + _NORM_MARGIN)))
     rate = np.float32(learning_rate / (1.0 - _BETA_1**step))
     root = np.float32(1.0 / sqrt(1.0 - _BETA_2**step))
     small, one = np.float32(epsilon), np.float32(1.0)
@@ -520,11 +447,7 @@ class SparseBackend:
     ) -> None:
         """Allocate all arrays; `load` reads the weights.
 
-        Args:
-            linears: the layers of the perceptron.
-            scale: float32[D], factors of the inputs.
-            threads: threads that share the rows.
-            optimizer: PyTorch's Adam over the parameters of the layers; None if nothing is learned.
+        The factors of the inputs are `scale`, float32[D]. Without Adam, the optimizer, nothing is learned.
 
         Raises:
             ValueError: rows are too long for the kernels.

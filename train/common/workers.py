@@ -50,11 +50,7 @@ class Workers:
     """
 
     def __init__(self, group: distributed.ProcessGroup | None = None) -> None:
-        """Join a group.
-
-        Args:
-            group: PyTorch's group of the processes; None for a single process.
-        """
+        """Join PyTorch's group of the processes; without one this is a single process."""
         self._group = group
         self._is_broken = False  # an exchange has failed
         self.rank = 0 if group is None else group.rank()
@@ -99,7 +95,7 @@ class Workers:
 
     @contextlib.contextmanager
     def leading(self) -> Iterator[None]:
-        """Context manager of process 0 that sends `Order.END` to the others at its end.
+        """Send `Order.END` to the others at the end of a `with` block of process 0.
 
         After an error during which the others do not wait for an order, nothing is sent: they notice that
         process 0 ended.
@@ -115,7 +111,7 @@ class Workers:
 
     @contextlib.contextmanager
     def _signals_blocked(self) -> Iterator[None]:
-        """Context manager that delays signals until a series of exchanges is complete."""
+        """Delay signals until a series of exchanges in a `with` block is complete."""
         if not hasattr(signal, "pthread_sigmask"):  # Windows
             yield
             return
@@ -148,15 +144,10 @@ class Workers:
     def average(
         self, parameters: Iterable[nn.Parameter], means: npt.NDArray[np.float64], rows: int
     ) -> npt.NDArray[np.float64]:
-        """Average the gradients of a minibatch over its rows in all processes.
+        """Average the gradients of a minibatch, which are overwritten, over its rows in all processes.
 
-        Args:
-            parameters: the parameters; their gradients are overwritten.
-            means: float64[M], means of statistics over the rows of this process.
-            rows: number of rows of this process in the minibatch, 1 or more.
-
-        Returns:
-            The means over all processes.
+        Return the averages of means float64[M] of statistics, given those of this process and the number of
+        its rows in the minibatch, 1 or more.
         """
         if self._group is None:
             return means
@@ -166,18 +157,15 @@ class Workers:
         flat *= rows
         self._exchange("allreduce", [flat])
         flat /= flat[-1].clone()
-        first = 0
-        for gradient in gradients:
-            piece = flat[first : first + gradient.numel()]
+        pieces = torch.split(flat, [*map(len, parts), len(means), 1])
+        for gradient, piece in zip(gradients, pieces, strict=False):
             gradient.copy_(piece.view_as(gradient))
-            first += gradient.numel()
-        return flat[-1 - len(means) : -1].double().numpy()
+        return pieces[-2].double().numpy()
 
     def gathered(self, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return the rows of all processes, in order of rank; process 0 orders the others to send theirs.
+        """Return the rows of all processes by name, in order of rank, given the own ones, equally many.
 
-        Args:
-            own: rows by name, equally many in all processes.
+        Process 0 orders the others to send theirs.
         """
         if self._group is None:
             return dict(own)
@@ -277,6 +265,3 @@ def signals_ignored() -> Iterator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-
-
-__all__ = ["ALONE", "Order", "Workers", "joined", "signals_ignored"]

@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import tyro
-from torch import Tensor
 
 from millebornes_env._util.command_line import run_command
 from millebornes_env.agents.policy.agent import PolicyAgent
@@ -50,13 +49,9 @@ class Args:
 
 
 def average_policies(folders: Sequence[Path], out: Path) -> None:
-    """Write the mean of the policies of run folders.
+    """Write the mean of the policies of two or more run folders.
 
     Policies that see the rules may have been trained on different editions; the mean lists all of them.
-
-    Args:
-        folders: two or more run folders.
-        out: the folder that the mean is written to.
 
     Raises:
         ValueError: there are too few, or one differs from the first in table, network or inputs.
@@ -106,11 +101,6 @@ def _facts(policy: PolicyAgent) -> dict[str, Any]:
 def average_snapshots(folder: Path, count: int, out: Path) -> None:
     """Write the mean of the latest earlier selves in the checkpoint of a run of `train.selfplay`.
 
-    Args:
-        folder: the run folder.
-        count: number of earlier selves.
-        out: the folder that the mean is written to.
-
     Raises:
         RunError: there is no checkpoint, or a damaged one.
         ValueError: the checkpoint holds fewer earlier selves.
@@ -132,17 +122,13 @@ def average_snapshots(folder: Path, count: int, out: Path) -> None:
     args = replace(TrainingArgs(**config), **unused)
     trainer = Trainer(replace(args, num_envs=len(args.sheets), num_steps=1, threads=1))
     snapshots = [with_prefix(tensors, f"pool.{number}.") for number in range(kept - count, kept)]
-    trainer.ema_network.load_state_dict(mean_of(snapshots))
-    trainer.decisions = int(progress["decisions"])
-    trainer.save_policy(out)
-
-
-def mean_of(snapshots: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the mean of tensors, by name."""
-    return {
+    means = {
         name: torch.stack([one[name].double() for one in snapshots]).mean(dim=0).to(value.dtype)
         for name, value in snapshots[0].items()
     }
+    trainer.ema_network.load_state_dict(means)
+    trainer.decisions = int(progress["decisions"])
+    trainer.save_policy(out)
 
 
 def main() -> int:

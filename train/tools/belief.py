@@ -132,13 +132,10 @@ class Minibatch(NamedTuple):
 def minibatches(
     found: Rounds, size: int, random: np.random.Generator | None, cut: float = 0.0
 ) -> Iterator[tuple[Minibatch, Any]]:
-    """Yield all rounds in minibatches, with the indices of their decisions.
+    """Yield all rounds in minibatches of `size`, with the indices of their decisions.
 
-    Args:
-        found: the rounds.
-        size: rounds in a minibatch.
-        random: random numbers for the order and the cuts; None: whole rounds in order of their length.
-        cut: share of the rounds whose first plays are dropped.
+    Random numbers shuffle them, and drop the first plays in a share `cut` of the rounds; without them, whole
+    rounds come in order of their length.
     """
     lengths = np.diff(found.starts)
     noise = random.integers(0, 4, len(lengths)) if random is not None else 0
@@ -194,8 +191,8 @@ def learn(model: HandModel, found: Rounds, args: Args, progress: Progress) -> li
     for epoch in range(args.epochs):
         total, count = 0.0, 0
         for some, chosen in minibatches(found, args.batch_size, random, args.cut):
+            progress.update(task, advance=1)
             if not len(chosen):  # all its rounds were cut after their last decision
-                progress.update(task, advance=1)
                 continue
             bits: Any = bits_of(model, some)
             optimizer.zero_grad(set_to_none=True)
@@ -209,7 +206,7 @@ def learn(model: HandModel, found: Rounds, args: Args, progress: Progress) -> li
                     f"loss became NaN or infinite in epoch {epoch + 1}: a lower --learning-rate may help"
                 )
             count += len(chosen)
-            progress.update(task, advance=1, description=f"epoch {epoch + 1}: {total / count:.2f} bits")
+            progress.update(task, description=f"epoch {epoch + 1}: {total / count:.2f} bits")
         means.append(total / max(count, 1))
         progress.console.print(f"epoch {epoch + 1} of {args.epochs}: {means[-1]:.3f} bits")
     return means
@@ -267,23 +264,13 @@ def fit(args: Args) -> Bits:
 
 
 def played(args: Args, decisions: int, seed: int) -> list[tuple[str, Rounds]]:
-    """Play at the tables in turn; return their rule sheets and rounds.
-
-    Args:
-        args: the options.
-        decisions: least number of decisions at all tables together.
-        seed: seed of the deals.
-    """
+    """Play at least so many decisions at the tables in turn; return their rule sheets and rounds."""
     share = math.ceil(decisions / len(args.configs))
     return [(name, collect(config, args.names, share, seed)) for name, config in args.configs.items()]
 
 
 def new_model(args: Args) -> HandModel:
-    """Create the network, or load the one to start from.
-
-    Raises:
-        AgentError: the network to start from is missing or damaged.
-    """
+    """Create the network, or load the one to start from; `AgentError` if that is missing or damaged."""
     if args.start is None:
         return HandModel(args.units, args.memory, args.hidden, args.components)
     read_description(args.start)  # checks that it is shown the same inputs
@@ -300,11 +287,7 @@ def sizes_of(network: HandNetwork) -> tuple[int, int, int, int]:
 
 
 def description(
-    args: Args,
-    model: HandModel,
-    epochs: list[float],
-    bits: Bits,
-    spent: float,
+    args: Args, model: HandModel, epochs: list[float], bits: Bits, spent: float
 ) -> dict[str, Any]:
     """Return the contents of `belief.json`."""
     options = {name: value for name, value in asdict(args).items() if name not in ("out", "start", "threads")}
@@ -335,11 +318,7 @@ def description(
 
 
 def check(args: Args) -> None:
-    """Check the options.
-
-    Raises:
-        ValueError: the message names the option.
-    """
+    """Check the options; raise a `ValueError` that names the option."""
     sizes = ("units", "memory", "hidden")
     check_counts(args, "decisions", "test_decisions", "epochs", *sizes, "components", "batch_size", "threads")
     check_shares(args, "cut")

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 import sys
 import time
 import tomllib
@@ -44,12 +43,15 @@ CHAMPION: Final = "champion"
 """Value of `start` for the weights of the table's champion."""
 
 _LATER: Final = ("ent_coef", "num_epochs", "num_envs", "batch_size")  # missing in results before 2026-11-23
-_NAMES: Final = frozenset(
-    (
-        *("edition", "players", "opponent_teams", "total_timesteps", "start", "hidden", "deals"),
-        *("learning_rate", *_LATER),
-    )
-)
+_NAMES: Final = {
+    *("edition", "players", "opponent_teams", "total_timesteps", "start", "hidden", "deals"),
+    *("learning_rate", *_LATER),
+}
+_WHAT: Final = (
+    "agent",
+    "seed",
+    *sorted(_NAMES - {"start"}),
+)  # `start` is a path, which depends on the machine
 _SEED_OF_REPORT: Final = 1 << 32  # added to a run's seed: deals that did not select the best seed
 
 
@@ -138,8 +140,7 @@ def _run_of(agent: str, seed: int, given: Mapping[str, Any], args: Args) -> expl
     table = MatchConfig(run.edition, run.players).table()
     if run.start == CHAMPION:
         run = dataclasses.replace(run, start=str(CHAMPIONS / champion_for(table)))
-    name = re.sub(r"[^A-Za-z0-9=+]+", "-", f"{agent}-{run.edition}-{run.players}").strip("-")
-    return dataclasses.replace(run, run_dir=args.runs / f"{name}-seed-{seed}")
+    return dataclasses.replace(run, run_dir=args.runs / f"{exploit.folder_name(run)}-seed-{seed}")
 
 
 # Progress --------------------------------------------------------------------------------------------------
@@ -164,18 +165,14 @@ def result_of(run: exploit.Args) -> dict[str, Any] | None:
         raise RunError(f"{str(path)!r} is damaged ({error!r}): remove it, and it is measured again") from None
     wanted = {name: getattr(run, name) for name in _WHAT}
     wanted["hidden"] = list(run.hidden)
-    if different := [name for name in _WHAT if found[name] != wanted[name]]:
-        name = different[0]
-        raise RunError(
-            f"{str(path)!r} is the result of another run: its {name} is {shown(found[name])}, in the list it "
-            f"is {shown(wanted[name])}; give other --runs, or remove that folder"
-        )
+    for name in _WHAT:
+        if found[name] != wanted[name]:
+            raise RunError(
+                f"{str(path)!r} is the result of another run: its {name} is {shown(found[name])}, in the "
+                f"list it is {shown(wanted[name])}; give other --runs, or remove that folder"
+            )
     whole: dict[str, Any] = result
     return whole
-
-
-_WHAT: Final = ("agent", "seed", *sorted(_NAMES - {"start"}))
-"""Options that a result must match; the path of `start` depends on the machine."""
 
 
 def decisions_of(run: exploit.Args) -> int:
@@ -231,10 +228,10 @@ def finish_run(run: exploit.Args) -> str | None:
 def report(entry: Entry) -> dict[str, Any]:
     """Measure the best of the seeds again in other deals, and add the gains of all seeds."""
     results = [result for run in entry.runs if (result := result_of(run)) is not None]
-    gains = [gain_of(result) for result in results]
-    best = entry.runs[gains.index(max(gains))]
     if len(results) == 1:
         return results[0]
+    gains = [gain_of(result) for result in results]
+    best = entry.runs[gains.index(max(gains))]
     again = dataclasses.replace(best, seed=best.seed + _SEED_OF_REPORT)
     score = exploit.gain(again, exploit.training_args(best).run_dir)
     seeds = {str(run.seed): gain for run, gain in zip(entry.runs, gains, strict=True)}

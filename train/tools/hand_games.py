@@ -86,14 +86,9 @@ def new_buffers(steps: int) -> Buffers:
 def read_game(
     states: StateArray, actions: Int64Array, rules: RulesRecord, viewer: int, buffers: Buffers
 ) -> tuple[int, int, int]:
-    """Read the record of a game as a seat saw it.
+    """Read the record of a game as the seat `viewer` saw it.
 
-    Args:
-        states: STATE[T], the game before each decision.
-        actions: int64[T].
-        rules: rules of the table.
-        viewer: the seat.
-        buffers: overwritten.
+    Before each decision the game was STATE[T], the actions are int64[T]; the buffers are overwritten.
 
     Returns:
         The numbers of the opponent's plays, of the seat's decisions, and of rounds.
@@ -132,14 +127,7 @@ def read_game(
 
 
 def played_rounds(config: MatchConfig, names: Sequence[str], roles: tuple[int, int], deals: int) -> Rounds:
-    """Play deals between two agents, with seats exchanged; return what each saw of the other.
-
-    Args:
-        config: the table.
-        names: the list of agents.
-        roles: indices of two of them.
-        deals: number of deals.
-    """
+    """Play deals between two of the agents, with seats exchanged; return what each saw of the other."""
     rules: Any = compiled_rules(config)
     batch = dealt_batch(config, 0, deals)
     table = config.table()
@@ -190,35 +178,22 @@ def joined(parts: Sequence[Rounds]) -> Rounds:
     )
 
 
-def lineups_of(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the pairings: the first agent, whose hand is predicted most, meets all, itself included."""
-    return [(0, other) for other in range(len(names))]
-
-
 def collect(config: MatchConfig, names: Sequence[str], decisions: int, seed: int, deals: int = 48) -> Rounds:
-    """Play until there are enough decisions; of four passes over the lineups, one plays whole matches.
+    """Play until there are enough decisions, some deals at a time.
 
-    Args:
-        config: the table.
-        names: the list of agents.
-        decisions: least number of decisions.
-        seed: seed of the deals.
-        deals: largest number of deals played at a time.
+    The first agent, whose hand is predicted most, meets all, itself included; of four passes over them, one
+    plays whole matches.
     """
     result: list[Rounds] = []
-    lineups, turn, count = lineups_of(names), 0, 0
-    deals = max(1, min(deals, decisions // (_DECISIONS_PER_DEAL * len(lineups))))  # all lineups play
+    turn = count = 0
+    deals = max(1, min(deals, decisions // (_DECISIONS_PER_DEAL * len(names))))  # all meet
     while count < decisions:
-        matches = turn // len(lineups) % 4 == 3
-        here = MatchConfig(
-            config.edition,
-            config.players,
-            config.teams,
-            episode="match" if matches else "round",
-            seed=agent_seed(seed, turn),
-        )
+        matches = turn // len(names) % 4 == 3
+        episode = "match" if matches else "round"
+        table = config.edition, config.players, config.teams
+        here = MatchConfig(*table, episode=episode, seed=agent_seed(seed, turn))
         some = max(1, deals // _ROUNDS_PER_MATCH) if matches else deals
-        one = played_rounds(here, names, lineups[turn % len(lineups)], some)
+        one = played_rounds(here, names, (0, turn % len(names)), some)
         result.append(one._replace(deals=one.deals + turn * deals))
         count += result[-1].decisions
         turn += 1

@@ -26,11 +26,7 @@ class HandModel(nn.Module):
     def __init__(self, units: int, memory: int, hidden: int, components: int) -> None:
         """Create random weights; the probabilities of hands are close to those of uniform redeals.
 
-        Args:
-            units: units of the layer that encodes a play.
-            memory: units of the recurrent layer.
-            hidden: units of the hidden layer after it.
-            components: components of the mixture.
+        The layers are those that encode a play, the recurrent one, the hidden one after it, and the mixture.
         """
         super().__init__()
         self.event = nn.Linear(EVENT_SIZE, units)

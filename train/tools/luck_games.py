@@ -13,7 +13,7 @@ seat decide then), and the randomness of the rest of the round is not in the res
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, combinations_with_replacement
 from typing import Any, Final, NamedTuple
 
@@ -64,19 +64,12 @@ class Branches(NamedTuple):
     lead: Float32Array  # [N, K] of the team of the seat that drew, in thousands of points
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The plan of branching games.
+class Plan(NamedTuple):
+    """The plan of branching games."""
 
-    Attributes:
-        branches: branches of a draw.
-        share: share of the draws to branch.
-        horizon: draws in a branch before the network evaluates it; 0: play to the end of the round.
-    """
-
-    branches: int
-    share: float
-    horizon: int
+    branches: int  # of a draw
+    share: float  # of the draws to branch
+    horizon: int  # draws in a branch before the network evaluates it; 0: play to the end of the round
 
 
 def lineups_of(names: Sequence[str], teams: int) -> list[tuple[str, ...]]:
@@ -89,14 +82,9 @@ def lineups_of(names: Sequence[str], teams: int) -> list[tuple[str, ...]]:
 def collect(
     config: MatchConfig, names: Sequence[str], network: ValueNetwork | None, draws: int, plan: Plan
 ) -> Branches:
-    """Play until enough draws have been branched.
+    """Play until N draws have been branched, at a table whose seed deals the first games.
 
-    Args:
-        config: the table; its seed deals the first games.
-        names: the agents, all compiled.
-        network: evaluates branches; None: play all branches to the end.
-        draws: number of draws, N.
-        plan: the plan of branching games.
+    The agents are compiled. The network evaluates branches; without it all are played to the end.
     """
     lineups, result, count = lineups_of(names, config.rules.teams), list[Branches](), 0
     turn = config.seed % len(lineups)
@@ -155,12 +143,9 @@ class _Games:
     def _branched(
         self, batch: Batch, games: Indices, decks: Int8Array
     ) -> tuple[Batch, Int16Array, Int16Array]:
-        """Branch some games right after a draw; return the branches, and `ones` and `moves` of `Branches`.
+        """Branch some games, int64[N], right after a draw; return the branches with `ones` and `moves`.
 
-        Args:
-            batch: the games.
-            games: int64[N], indices of the games to branch.
-            decks: int8[N, DECK_SIZE], before the draw.
+        Before the draw their decks were int8[N, DECK_SIZE].
         """
         drawn = decks != batch.states["deck"][games]
         chance = self._random.random(drawn.shape)  # if two cards were drawn together, selects one

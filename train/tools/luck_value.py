@@ -124,7 +124,6 @@ class LuckValue(nn.Module):
     """The value network as a PyTorch module."""
 
     def __init__(self, inputs: int, hidden: int, second: int) -> None:
-        """Create random weights."""
         super().__init__()
         self.rows = nn.Parameter(0.1 * torch.randn(inputs, hidden))
         self.bias = nn.Parameter(torch.zeros(hidden))
@@ -134,12 +133,7 @@ class LuckValue(nn.Module):
             self.rows[0] = 0.0
 
     def forward(self, ones: Tensor, moves: Tensor) -> Tensor:
-        """Evaluate branches, float32[N, K].
-
-        Args:
-            ones: int[N, W], as in `Branches`.
-            moves: int[N, K, MOVED], as in `Branches`.
-        """
+        """Evaluate branches, float32[N, K]; `ones` and `moves` as in `Branches`."""
         draws, branches = moves.shape[:2]
         bag = torch.nn.functional.embedding_bag
         base = bag(ones, self.rows, mode="sum", padding_idx=0) + self.bias
@@ -169,18 +163,14 @@ class LuckValue(nn.Module):
 
     def layers(self) -> Layers:
         """Return a copy of the weights in float32, rounded to float16."""
-        return [(_rounded_copy(weight), _rounded_copy(bias)) for weight, bias in self._layers()]
-
-
-def _rounded_copy(part: Tensor) -> npt.NDArray[np.float32]:
-    return part.detach().numpy().astype(np.float16).astype(np.float32)
+        layers = [(weight.detach().numpy(), bias.detach().numpy()) for weight, bias in self._layers()]
+        return rounded(layers, MANTISSA_BITS)
 
 
 class Learner:
     """A model with its optimizer and learning rate schedule over all stages."""
 
     def __init__(self, model: LuckValue, args: Args) -> None:
-        """Create the optimizer."""
         self._model, self._args = model, args
         self._optimizer = torch.optim.Adam(model.parameters(), lr=args.learning_rate, betas=(0.9, 0.99))
         steps = args.stages * args.epochs * (args.draws // args.batch_size)
@@ -261,7 +251,7 @@ def units_of(args: Args, start: Layers | None) -> tuple[int, int]:
     """Return the units of the first and of the second layer.
 
     Raises:
-        ValueError: the network to start from has more, or there are more than the arena supports.
+        ValueError: the network to start from has more, or the arena supports fewer.
     """
     has = _UNITS if start is None else (len(start[0][1]), len(start[1][1]))
     wanted = (args.hidden or has[0], args.second or has[1])
@@ -299,7 +289,7 @@ def unscaled(config: MatchConfig, folder: Path) -> Layers:
 
 def description(args: Args, layers: Layers, stages: int, scale: float = 1.0) -> dict[str, Any]:
     """Return the contents of `value.json` after this many stages."""
-    units = [len(bias) for _, bias in layers]
+    sizes = {"hidden": len(layers[0][1]), "second": len(layers[1][1])}
     rules = args.config.rules
     options = {name: value for name, value in asdict(args).items() if name not in ("out", "start", "threads")}
     return {
@@ -309,13 +299,7 @@ def description(args: Args, layers: Layers, stages: int, scale: float = 1.0) -> 
         "inputs_version": INPUTS_VERSION,
         "editions": [args.edition],
         "fitted_by": "train.tools.luck_value",
-        "options": {
-            **options,
-            "agent": list(args.names),
-            "stages": stages,
-            "hidden": units[0],
-            "second": units[1],
-        },
+        "options": {**options, "agent": list(args.names), "stages": stages, **sizes},
         "begun_with": [] if args.start is None else runs_of(args.start),
         "scale": scale,
     }

@@ -93,11 +93,7 @@ class Decisions(NamedTuple):
 
 
 def self_play(args: Args, description: dict[str, Any], seed: int) -> SelfPlayArgs:
-    """Return the games of the policy as options of `train.selfplay`.
-
-    Raises:
-        ValueError: an option is invalid; the message names it.
-    """
+    """Return the games of the policy as options of `train.selfplay`; a `ValueError` names an invalid one."""
     view = description.get("view")
     sees_rules = isinstance(view, dict) and view.get("rules") is True
     options = SelfPlayArgs(
@@ -135,7 +131,7 @@ class SelfPlay:
         """
         options = self_play(args, read_description(args.folder), seed)
         self.reward = options.chosen_reward
-        self._games = ManyGames(args.num_envs, options.table_options)
+        self._games = ManyGames(args.num_envs, options, options.seed)
         self.policy = PolicyAgent(self._games.tables[0], folder=str(args.folder))
         if self.policy.input_spec != self._games.input_spec:
             raise AgentError(
@@ -214,7 +210,7 @@ def returns_of(
         dones: bool[T, N], True if the step ended the episode.
 
     Returns:
-        The returns, float64[T, N], and bool[T, N], True if the end of the episode is among the steps.
+        float64[T, N], and bool[T, N], True if the end of the episode is among the steps.
     """
     steps, games, players = rewards.shape
     after, known = np.zeros((games, players)), np.zeros(games, np.bool_)
@@ -231,12 +227,7 @@ def returns_of(
 
 
 def fitted(decisions: Iterator[Decisions], ridge: float) -> tuple[Head, int]:
-    """Fit a head to returns; return it and the number of decisions.
-
-    Args:
-        decisions: the decisions.
-        ridge: penalty on the weights of units scaled to variance 1.
-    """
+    """Fit a head to returns; return it and the number of decisions."""
     products = np.zeros(())
     for some in decisions:
         for first in range(0, len(some.units), _CHUNK):
@@ -256,19 +247,8 @@ def fitted(decisions: Iterator[Decisions], ridge: float) -> tuple[Head, int]:
     return Head(weight.astype(np.float32), np.float32(bias)), int(count)
 
 
-def head_of(policy: PolicyAgent) -> Head | None:
-    """Return the value head of a policy; None if it has none."""
-    weight, bias = policy.layers[-1]
-    return None if policy.value is None else Head(weight[-1], bias[-1])
-
-
 def with_head(policy: PolicyAgent, folder: Path, head: Head) -> tuple[dict[str, Any], Head]:
-    """Replace the value head in the weights of a policy.
-
-    Args:
-        policy: read from the folder.
-        folder: its run folder; all other numbers of its file stay as they are.
-        head: the new head.
+    """Replace the value head in the weights of a policy in a folder; all other numbers stay as they are.
 
     Returns:
         The tensors of the file, and the head as it is played: rounded if the rest of its layer is.
@@ -294,19 +274,12 @@ def with_head(policy: PolicyAgent, folder: Path, head: Head) -> tuple[dict[str, 
 
 
 class Measured(NamedTuple):
-    """The accuracy of a value head.
+    """The accuracy of a value head."""
 
-    Attributes:
-        squared_error: mean squared error.
-        explained: explained variance of the returns; below 0 if their mean explains more.
-        error: standard error of `explained`, over games.
-        bins: mean value and mean return of quantiles of the decisions by value, in ascending order.
-    """
-
-    squared_error: float
-    explained: float
-    error: float
-    bins: list[tuple[float, float]]
+    squared_error: float  # mean
+    explained: float  # explained variance of the returns; below 0 if their mean explains more
+    error: float  # standard error of `explained`, over games
+    bins: list[tuple[float, float]]  # mean value and return of quantiles of the decisions by value, ascending
 
 
 def measured(values: Float64Array, returns: Float64Array, games: npt.NDArray[np.int64]) -> Measured:
@@ -357,10 +330,7 @@ def report(results: dict[str, Measured], rewards: dict[str, str | None]) -> list
 
 
 def refit(args: Args) -> list[str]:
-    """Fit the head of a policy, measure it, and write the new policy.
-
-    Returns:
-        Printed lines about the accuracy of both heads.
+    """Fit the head of a policy, measure it, and write the new policy; return lines about both heads.
 
     Raises:
         AgentError: there is no policy, or its games cannot be played here.
@@ -369,9 +339,10 @@ def refit(args: Args) -> list[str]:
     """
     play = SelfPlay(args, args.seed)
     head, count = fitted(play.decisions(args.decisions), args.ridge)
-    policy, old = play.policy, head_of(play.policy)
+    policy = play.policy
+    weight, bias = policy.layers[-1]
     tensors, head = with_head(policy, args.folder, head)
-    heads = ({} if old is None else {"before": old}) | {"after": head}
+    heads = ({} if policy.value is None else {"before": Head(weight[-1], bias[-1])}) | {"after": head}
     test = SelfPlay(args, (args.seed + _SEED_OF_TEST) % 2**64)
     result = measure_heads(test.decisions(args.test_decisions), heads)
     description = policy.description | {"value": play.reward}
@@ -386,7 +357,6 @@ def refit(args: Args) -> list[str]:
         "explained_variance": {name: round(one.explained, 5) for name, one in result.items()},
         "mean_squared_error": {name: round(one.squared_error, 6) for name, one in result.items()},
     }
-    weight, bias = policy.layers[-1]
     rows = np.concatenate([weight[: description["num_actions"]], head.weight[np.newaxis]])
     layers = [*policy.layers[:-1], (rows, np.append(bias[: len(rows) - 1], head.bias))]
     check_layers(layers, description, args.out / WEIGHTS_FILE)

@@ -60,12 +60,7 @@ class Args:
 
 
 def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
-    """Round the weights of a policy and write it to another folder.
-
-    Args:
-        folder: the run folder of the policy.
-        out: the folder that the rounded policy is written to; created if it is missing.
-        levels: the largest integer, 1 to MOST_LEVELS.
+    """Round the weights of a policy to integers up to `levels`, and write it to another folder.
 
     Raises:
         AgentError: there is no policy, or a damaged one.
@@ -86,11 +81,7 @@ def round_policy(folder: Path, out: Path, levels: int = MOST_LEVELS) -> None:
 
 
 def _config(description: dict[str, Any], folder: Path, edition: int, seed: int = 1) -> MatchConfig:
-    """Return a table of the policy, given the index of one of its editions.
-
-    Raises:
-        AgentError: the description names no edition.
-    """
+    """Return a table of the policy, given the index of one of its editions; `AgentError` if it has none."""
     editions = description.get("editions")
     if not (isinstance(editions, list) and editions):
         raise AgentError(f"{str(folder / DESCRIPTION_FILE)!r} names no edition: restore it, or train again")
@@ -102,11 +93,7 @@ def _config(description: dict[str, Any], folder: Path, edition: int, seed: int =
 def changed_decisions(first: Path, second: Path, config: MatchConfig, decisions: int) -> float:
     """Return the share of decisions in which a second policy differs, in games that the first plays.
 
-    Args:
-        first: run folder of the policy that plays all seats.
-        second: run folder of the policy to compare.
-        config: the table; its seed deals the cards.
-        decisions: least number of decisions to compare; only those with two or more legal actions count.
+    At least so many decisions with two or more legal actions are compared.
 
     Raises:
         AgentError: a folder holds no policy for the table.
