@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -203,3 +207,20 @@ def test_a_row_may_be_full() -> None:
     with torch.no_grad():
         expected = own(torch.ones((1, INPUTS), dtype=torch.int8))[0, -1]
     assert logits[:, -1] == pytest.approx(float(expected), rel=1e-4)
+
+
+def test_what_was_just_compiled_computes_the_same_bits_as_what_was_kept(tmp_path: Path) -> None:
+    """A run that compiles first and one that finds everything compiled give the same policy for a seed."""
+    script = (
+        "from tests.train.test_sparse_learner import *\n"
+        "flat = rollout()\n"
+        "layers = network((40,))\n"
+        "backend = SparseBackend(layers.linears, layers.scale.numpy(), 1)\n"
+        "backend.load()\n"
+        "print(backend.logits(flat.observations, flat.masks).tobytes().hex())"
+    )
+    settings = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    command = [sys.executable, "-c", script]
+    compiled, kept = (subprocess.check_output(command, env=settings) for _ in range(2))
+    assert len(compiled) > ROWS
+    assert compiled == kept

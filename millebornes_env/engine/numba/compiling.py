@@ -65,9 +65,8 @@ def for_kernels(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
 
 def _compile(function: Callable[P, R], *, is_cached: bool = True, **options: Any) -> Callable[P, R]:
     """Compile a function that is called from Python, or by its address."""
-    if not options.get("parallel"):
-        options["pipeline_class"] = Compiler
-    compiled = _numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": Compiler}
+    compiled = _numba.njit(**options)(function)
     if IS_COMPILED:
         compiled.compile = _watched(compiled.compile)
         if is_cached:

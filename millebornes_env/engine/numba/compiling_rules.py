@@ -97,6 +97,9 @@ def _callers_first(library: Any) -> list[Any]:
     return list(reversed(callees_first))
 
 
+_SHARED = (llvm.Linkage.linkonce_odr, llvm.Linkage.weak_odr)
+
+
 class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     """The machine code of a kernel, with the intermediate code of each rule linked in once."""
 
@@ -108,6 +111,11 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
             if hasattr(library, "_reload_init"):  # not in all supported versions of Numba
                 self._reload_init.update(library._reload_init)
         self._linking_libraries: list[Any] = []
+        for function in self._final_module.functions:
+            # Otherwise the copy of another kernel would run if that was compiled in this process, and our own
+            # copy, which may add in another order, once this kernel comes from the cache.
+            if not function.is_declaration and function.linkage in _SHARED:
+                function.linkage = "internal"
         super().finalize()
 
     def _optimize_final_module(self) -> None:
