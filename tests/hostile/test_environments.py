@@ -18,7 +18,7 @@ from tests.hostile.values import SAME_LAYOUTS, SAME_NUMBERS
 
 ONE = {"1", "int8(1)"}
 INDEX = {"0", "scalar array", *ONE}
-"""Game, seat or agent 0 or 1, as a whole number of any type."""
+"""0 or 1, as a whole number of any type: a game, a seat, an agent, the value of a rule."""
 SEEDS = {"2**31", "2**63", *INDEX}
 FLAGS = {"True", "bool_"}
 
@@ -197,7 +197,7 @@ def test_editions() -> None:
                     f"replace({name})",
                     Nothing,
                     lambda _, value, name=name: parker.replace(**{name: value}),
-                    {"0", *ONE} if name in LEGAL_RULES else (),
+                    INDEX if name in LEGAL_RULES else (),
                 )
                 for name in (*LEGAL_RULES, "players", "no_such_rule")
             ),
