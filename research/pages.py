@@ -1,4 +1,4 @@
-"""What measurements write into the docs: blocks between two marks of a page, and lines of figures."""
+"""Output of measurements in the docs: blocks between two marks of a page, and lines of figures."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ ESCAPE_CARDS: Final = WHOLE_RACE + 2
 LAPS_LEFT: Final = WHOLE_RACE + 3
 """Laps left in the race."""
 SAVED_PERCENT: Final = WHOLE_RACE + 4
-"""What energy saved on a square counts, in percent."""
+"""Weight of energy saved on a square, in percent."""
 SIZE_OF_STAKES: Final = WHOLE_RACE + 5
 
 _NO_CARD: Final = -1
