@@ -75,7 +75,11 @@ AGENTS: Final[dict[str, Callable[..., Agent]]] = {
 
 
 def names(game: str | None = None) -> tuple[str, ...]:
-    """Return the names of the registered agents, or of those that can play a game."""
+    """Return the names of the registered agents.
+
+    Args:
+        game: name of a game, to list only agents that can play it; None: all.
+    """
     return tuple(name for name, maker in AGENTS.items() if game is None or plays(maker, game))
 
 
@@ -244,7 +248,12 @@ def _with_rollout_agent(
 
 
 def rollout_agent(text: str, table: Table, seed: int = 0) -> CompiledFunction:
-    """Make the agent named by the option `rollout` of `search`, with `+` or `;` between its options.
+    """Make the agent named by the option `rollout` of `search`; see `load`.
+
+    Args:
+        text: spec as for `load`, but with `+` or `;` between its options.
+        table: the table to play at.
+        seed: seed of the agent's own random numbers.
 
     Raises:
         AgentError: the agent is not compiled; the agent or option does not exist; or the policy is not

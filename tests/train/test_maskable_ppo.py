@@ -50,7 +50,7 @@ command = functools.partial(run_main, maskable_ppo.main)
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the clock stand still: learning of two seconds then depends on no machine."""
+    """Let the clock tick with each call: what is learned in two seconds then depends on no machine."""
     monkeypatch.setattr(runs, "time", Clock(0.01))
 
 

@@ -216,9 +216,17 @@ def _choose_each(rulebook: Rulebook, decoder: Any) -> Callable[..., None]:
         draws: Int64Array,
         actions: Int64Array,
     ) -> None:
-        """Choose the action of one seat, of int32[N], in each game, with a random number of int64[N].
+        """Choose the action of one seat in each game.
 
-        `choose` is the address of the agent's function, `memories` int16[N, MEMORY]; actions are overwritten.
+        Args:
+            choose: address of the agent's function.
+            states: STATE[N], the games.
+            rules: rules of the table.
+            seats: int32[N], the acting seats.
+            memories: int16[N, MEMORY], memory of that seat.
+            options: int64[MAX_OPTIONS], options of the agent.
+            draws: int64[N], a random number for each game.
+            actions: int64[N], overwritten.
         """
         for game in range(len(states)):
             seat, draw = int(seats[game]), int(draws[game])
@@ -320,7 +328,11 @@ def with_rows(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
 
 
 def legal_by_masks(agent: CompiledAgent, action_masks: Masks | None) -> npt.NDArray[np.bool_]:
-    """Return the legal actions by the masks, bool[N, A]; raise an AgentError if there are none."""
+    """Return the legal actions by the masks, bool[N, A], for a game without a decoder.
+
+    Raises:
+        AgentError: the masks are missing.
+    """
     if action_masks is None:
         raise AgentError(
             f"{agent.name!r} needs action_masks in the game {agent.table.game!r}, which has no decoder"
@@ -509,7 +521,12 @@ class CompiledAgent(BaseAgent):
     def _act_without_decoder(
         self, rows: Observations, action_masks: Masks | None, key: tuple[int, int]
     ) -> Actions:
-        """Choose actions in a game without a decoder, with random numbers of this key; some subclasses can.
+        """Choose actions in a game without a decoder; subclasses that can do so override this.
+
+        Args:
+            rows: int8[N, D].
+            action_masks: int8[N, A] or None.
+            key: key of the random numbers of this call.
 
         Raises:
             OptionError: the game has no hook `agents.decoder`.

@@ -117,10 +117,13 @@ class PolicyAgent(CompiledAgent):
 
     @alone
     def inputs(self, observations: Observations) -> Float32Array:
-        """Return the network's inputs, float32[N, num_inputs], which may be other than the observations.
+        """Return the network's inputs, which may differ from the environment's observations.
 
         Args:
             observations: int8[N, D], from an environment with the agent's table.
+
+        Returns:
+            float32[N, num_inputs], for `logits` and `values`.
 
         Raises:
             AgentError: the observations have another shape, or numbers out of range for the table.
@@ -194,18 +197,30 @@ class PolicyAgent(CompiledAgent):
         return masks
 
     def logits(self, inputs: npt.NDArray[Any]) -> Float32Array:
-        """Return the network's output for each action before masking, float32[N, A], computed with NumPy.
+        """Return the network's output for each action before masking, computed with NumPy.
+
+        Args:
+            inputs: [N, num_inputs], from the method `inputs`.
+
+        Returns:
+            float32[N, A].
 
         Raises:
-            AgentError: the inputs, [N, num_inputs], have another shape, or are not finite numbers.
+            AgentError: the inputs have another shape, or are not finite numbers.
         """
         return self._outputs(inputs)[:, : self.description["num_actions"]]
 
     def values(self, inputs: npt.NDArray[Any]) -> Float32Array:
-        """Return the values of positions for the acting seats, float32[N], in the unit `value`.
+        """Return the values of positions for the acting seats, in the unit `value`, computed with NumPy.
+
+        Args:
+            inputs: [N, num_inputs], as for `logits`.
+
+        Returns:
+            float32[N].
 
         Raises:
-            AgentError: the network has no value output, or the inputs are invalid (as for `logits`).
+            AgentError: the network has no value output, or the inputs are invalid.
         """
         if self.value is None:
             raise AgentError(

@@ -37,10 +37,16 @@ def padded_width(width: int) -> int:
 def gather_active(
     numbers: Int8Array | Float32Array, size: int, indices: Int32Array, values: Float32Array
 ) -> int:
-    """List the numbers that are not 0, and return the length of the list.
+    """List the numbers that are not 0.
 
-    The numbers are padded with zeros to the `padded_width`, the list to a multiple of INPUT_BLOCK: `indices`,
-    int32[units + INPUT_BLOCK], and `values`, float32[units + INPUT_BLOCK].
+    Args:
+        numbers: [size or more], padded with zeros to the `padded_width`.
+        size: number of numbers.
+        indices: int32[units + INPUT_BLOCK], overwritten: indices of the nonzero numbers.
+        values: float32[units + INPUT_BLOCK], overwritten: the nonzero numbers.
+
+    Returns:
+        The length of the list, padded with zeros to a multiple of INPUT_BLOCK.
     """
     count = 0
     for first in range(0, size, UNIT_BLOCK):
@@ -61,10 +67,17 @@ def gather_active(
 def sparse_affine(
     address: int, width: int, indices: Int32Array, values: Float32Array, count: int, units: Float32Array
 ) -> None:
-    """Compute an affine layer of sparse inputs (by `gather_active`), without its activation.
+    """Compute an affine layer of sparse inputs, without its activation.
 
-    Units are computed in blocks, so that their sums stay in registers until all inputs have been added. The
-    width is the padded one of a row; `units`, float32[units + INPUT_BLOCK], are overwritten.
+    Units are computed in blocks, so that their sums stay in registers until all inputs have been added.
+
+    Args:
+        address: address of the layer.
+        width: padded width of its rows, a multiple of UNIT_BLOCK.
+        indices: indices of the nonzero inputs.
+        values: the nonzero inputs.
+        count: number of nonzero inputs, padded to a multiple of INPUT_BLOCK.
+        units: float32[units + INPUT_BLOCK], overwritten.
     """
     sums = stack_array(np.float32, UNIT_BLOCK)
     for start in range(0, width, UNIT_BLOCK):
@@ -89,7 +102,15 @@ def sparse_affine(
 
 @float_rule
 def output_of_layer(address: int, inputs: int, outputs: int, units: Float32Array, number: int) -> float:
-    """Return the output of this number of the last layer; `units` are its inputs, padded with zeros."""
+    """Return one output of the last layer.
+
+    Args:
+        address: address of the layer.
+        inputs: number of its inputs.
+        outputs: number of its outputs.
+        units: its inputs, padded with zeros to the `padded_width`.
+        number: index of the output.
+    """
     width, biases = padded_width(inputs), padded_width(outputs)
     bias = float32_at(address, biases)
     weights = float32_at(address + BYTES * (biases + number * width), width)

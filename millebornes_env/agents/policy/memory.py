@@ -218,7 +218,12 @@ class MemoryAgent(BaseAgent):
 
     @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
-        """Choose; see `Agent.act`. Masks are needed; `slot_ids` are int64[N] or None, the number of the row.
+        """Choose; see `Agent.act`.
+
+        Args:
+            observations: int8[N, D].
+            action_masks: int8[N, A].
+            slot_ids: int64[N], as `BaseAgent.has_memory` says; None: the number of the row.
 
         Raises:
             AgentError: one of the arguments has another shape or type, or is out of range.

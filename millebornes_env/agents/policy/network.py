@@ -234,8 +234,12 @@ def greedy_action(
 ) -> int:
     """Return the legal action with the highest logit; of equal ones the lowest.
 
-    The first `count` actions are the legal ones, in ascending order, at least one; `units` are the inputs of
-    the last layer, which lies at an address.
+    Args:
+        actions: the legal actions, in ascending order.
+        count: number of legal actions, at least 1.
+        options: options of the network.
+        last_layer: address of the last layer.
+        units: inputs of the last layer.
     """
     best = int(actions[0])
     highest = output(options, last_layer, units, best)
@@ -272,9 +276,21 @@ def sample_action(
 def network_value(
     rulebook: Rulebook, features: Features, kind: Any, state: Any, rules: Any, seat: int, options: Int64Array
 ) -> float:
-    """Return the network's value of the position for a seat, in the unit of its `policy.json`, or NaN.
+    """Return the network's value of the position for a seat, in the unit of its `policy.json`.
 
     The network was trained on acting seats; for others the value is an extrapolation.
+
+    Args:
+        rulebook: rulebook of the game.
+        features: features of the game.
+        kind: class `ObservationSpec` of the game.
+        state: the game.
+        rules: rules of the table.
+        seat: the seat whose observation is evaluated.
+        options: options of the network.
+
+    Returns:
+        The value; NaN for a network without a value output.
     """
     if int(options[HAS_VALUE]) == 0:
         return math.nan

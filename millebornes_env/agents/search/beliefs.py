@@ -121,9 +121,14 @@ class NetworkBelief:
         return new_posterior(outputs, unseen, int(size))
 
     def weigh(self, known: KnownCards, hands: Int8Array) -> Float64Array:
-        """Return the probability of hands relative to uniform redeals, float64[C]; the mean over all is 1.
+        """Return the probability of hands relative to uniform redeals.
 
-        The hands are int8[C, S, NUM_CARD_TYPES], seats counted from the own one.
+        Args:
+            known: the knowledge of the seat.
+            hands: int8[C, S, NUM_CARD_TYPES], seats counted from the own one.
+
+        Returns:
+            float64[C]; the exact mean over all redeals is 1.
         """
         weights = np.ones(len(hands), np.float64)
         weigh(self.posterior(known), hands, _OTHER, weights)
@@ -181,9 +186,14 @@ def _read_window(network: HandNetwork, window: PlayWindow, rules: RulesRecord, m
 
 
 def uniform_chances(unseen: Int64Array, size: int) -> Float64Array:
-    """Return the probability that a hand of this size holds each card at least once, under uniform redeals.
+    """Return the probability that a hand holds each card at least once, under uniform redeals.
 
-    The result is float64[NUM_CARD_TYPES], as `unseen`, int64[NUM_CARD_TYPES], counts the copies of each card.
+    Args:
+        unseen: int64[NUM_CARD_TYPES], unseen copies of each card.
+        size: number of cards in the hand.
+
+    Returns:
+        float64[NUM_CARD_TYPES].
     """
     drawn = np.arange(size)
     without = (unseen.sum() - unseen[:, None] - drawn).clip(0) / (unseen.sum() - drawn)
