@@ -203,7 +203,7 @@ def test_a_game_of_ones_own_is_learned(tmp_path: Path, monkeypatch: pytest.Monke
         (("--episode", "match"), "--episode is 'match'; in the game 'wielerspel' it may be race"),
         (("--oracle",), "the game 'wielerspel' has neither: leave it out"),
         (("--observe-rules",), "observe_rules is True; the game 'wielerspel' has no such option"),
-        (("--edition=parker"), "belongs to the game 'wielerspel', --edition parker to 'millebornes'"),
+        (("--edition=parker",), "belongs to the game 'wielerspel', --edition parker to 'millebornes'"),
         (("--edition", "no_module:dice"), "the module 'no_module' that should register its game cannot be"),
     ],
 )
