@@ -45,7 +45,7 @@ def page_games(host: Host, monkeypatch: pytest.MonkeyPatch) -> type[PageGames]:
 @tables
 def test_the_golden_games_come_out_the_same(where: Any, page_games: type[PageGames]) -> None:
     name, players, teams = where
-    assert differences(trace.file_of(edition(name), players, teams)) == []
+    assert differences(trace.file_of(edition(name), players, teams).read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.slow
