@@ -75,7 +75,7 @@ def checked_seed(seed: object, *, or_none: bool = True) -> int:
 
 
 def checked_index(what: str, value: object, count: int) -> int:
-    """Return an index (of a `what`) from 0 to `count` - 1 as an int; raise OptionError for others."""
+    """Return an index from 0 to `count` - 1 as an int, else raise OptionError; `what` names the thing."""
     number = whole_number(value)
     if number is None or not 0 <= number < count:
         raise OptionError(f"there is no {what} {shown(value)}; the {what}s are 0 to {count - 1}")

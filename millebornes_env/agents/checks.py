@@ -157,7 +157,7 @@ def check_ranges(name: str, table: Table, rows: Observations) -> None:
 
 
 def row_error(name: str, table: Table, rows: Observations, number: int, fault: int) -> AgentError:
-    """Build the error for the row of this number, impossible at the table by this fault (`decoder`)."""
+    """Build the error for row `number`, which is impossible at the table; `fault` is one of `decoder`."""
     if fault == CHOSE_NOTHING:
         return AgentError(
             f"{name!r} chose a negative action for observations[{number}], which has legal actions: its "

@@ -223,7 +223,7 @@ def forget(agent: Agent) -> None:
 
 
 def check_declarations(agent: Agent, name: str) -> None:
-    """Raise if members of an agent with a method `act` contradict each other, or are of an earlier version.
+    """Raise if members of an agent contradict each other, or have names from an earlier version.
 
     Raises:
         AgentError: a member is wrong; the message says how to declare it.

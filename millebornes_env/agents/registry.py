@@ -207,7 +207,7 @@ def name_of(spec: Spec) -> str:
 
 
 def _checked(agent: Agent, table: Table) -> Agent:
-    """Return an existing agent if it is one, and was made for this table."""
+    """Return an existing agent; raise AgentError for another object, or an agent of another table."""
     try:
         has_name, can_act = isinstance(agent.name, str), callable(agent.act)
     except Exception:  # a missing member, or a property that raises

@@ -258,7 +258,7 @@ def variance_reduction(outcome: Outcome, measure: Measure = "points") -> Varianc
 
 
 def corrected(outcome: Outcome) -> Outcome:
-    """Return the outcome with luck, if it was measured, subtracted from the points, which become float64.
+    """Return the outcome with points as float64, less luck if that was measured.
 
     Luck has mean 0 however the agents play, so the mean stays the same; a good network reduces the spread.
     """

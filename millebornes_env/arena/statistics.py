@@ -118,7 +118,7 @@ def percent(key: str, heading: str, above: str, below: str = "rounds", of: str =
 
 
 def chosen_per(key: str, heading: str, unit: str, actions: Iterable[int], below: str) -> Statistic:
-    """Return a statistic that is how often some actions were chosen, over a count."""
+    """Return a statistic: how often some actions were chosen, divided by a count."""
     chosen = tuple(actions)
     return Statistic(key, heading, unit, lambda counts: quotient(counts.chosen(chosen), counts[below]))
 

@@ -51,7 +51,7 @@ class Names:
 
 
 def road(km: int, target: int) -> str:
-    """Draw a road of 40 letters with the part that is done, such as `[===>....]`."""
+    """Draw a road of 40 characters with the completed part, such as `[===>....]`."""
     done = min(_ROAD_LENGTH, _ROAD_LENGTH * km // max(target, 1))
     return f"[{'=' * done}>{'.' * (_ROAD_LENGTH - done)}]"
 

@@ -89,7 +89,7 @@ def checked_answer(
     game: str,
     sets: Int32Array | None = None,
 ) -> Float64Array:
-    """Return what a policy answered for N decisions as numbers that sum to 1.
+    """Check a policy's answers for N decisions, and return them as probabilities that sum to 1.
 
     `masks` is int8[N, A], and `states` the decisions as their seats know them: `STATE[N]`, or with `sets`,
     int32[N], the row's index in them. The names are those in messages.
@@ -329,7 +329,7 @@ def _check_about(path: Path, about: dict[str, Any], tree: Tree) -> None:
 
 
 def _rounded(tree: Tree, seat: int, weights: Float64Array) -> npt.NDArray[np.uint16]:
-    """Return the weights of choices in steps; 0 for other sequences, and where no round comes to."""
+    """Return the weights of choices in steps; 0 for other sequences, and for those that no round reaches."""
     own = tree.seats[seat]
     steps = np.rint(weights * _STEPS).astype(np.uint16)
     rounded = np.ones(own.size)

@@ -140,7 +140,7 @@ NO_CHOICE: Final = 9
 
 @rule
 def validate_row(row: Int8Array, starts: Starts, bounds: Int8Array, rules: RulesRecord) -> int:
-    """Why the table cannot show such a row, int8[D], to a seat that is to decide, or NO_FAULT.
+    """Return the fault of a row, int8[D], that is impossible for a deciding seat, or NO_FAULT.
 
     A row of a round that is over is none to decide about, and no fault.
     """

@@ -133,7 +133,7 @@ def game_of_policy(description: dict[str, Any]) -> Any:
 
 
 def _check_size_of_table(table: Table, input_spec: InputSpec, folder: Path) -> None:
-    """Raise an AgentError if a table exceeds the limits of compiled networks, or lacks the features."""
+    """Raise an AgentError if a table exceeds the limits of compiled networks, or its game has no features."""
     if input_spec.features:
         try:
             find_game(table.game).hook("agents.features", f"the policy in {str(folder)!r}")

@@ -392,7 +392,7 @@ def _encode_rows(rulebook: Rulebook, features: Any, kind: Any, decoder: Any) -> 
 
 @float_rule
 def output(options: Int64Array, last_layer: int, units: Float32Array, number: int) -> float:
-    """Return one output of the network: of an action, or behind all actions the value."""
+    """Return one output of the network: the logit of an action, or the value, whose number follows theirs."""
     layer = int(options[NUM_LAYERS])
     inputs, outputs = int(options[WIDTHS + layer - 1]), int(options[WIDTHS + layer])
     return output_of_layer(last_layer, inputs, outputs, units, number)

@@ -301,7 +301,7 @@ class SearchAgent(BaseAgent):
 
     @alone
     def last_gains(self, number: int = 0) -> list[tuple[int, float, float]]:
-        """Return the result of the last search for the decision of this number.
+        """Return the result of the last search for decision `number`.
 
         Returns:
             The id, the mean gain over the rollout agent's action and the standard error of each action that

@@ -166,7 +166,7 @@ def sigmoid(value: np.float32) -> np.float32:
 
 
 def new_posterior(outputs: Float32Array, unseen: Int64Array, size: int) -> Posterior:
-    """The hands of a size that the outputs of a network, float32[K * OUTPUTS], tell of."""
+    """Return the distribution of hands of `size` cards from a network's outputs, float32[K * OUTPUTS]."""
     components = len(outputs) // OUTPUTS
     shares = np.zeros(components)
     logs = np.zeros((components, NUM_CARD_TYPES, LEVELS + 1))
@@ -179,7 +179,7 @@ def new_posterior(outputs: Float32Array, unseen: Int64Array, size: int) -> Poste
 def normalize(
     outputs: Float32Array, unseen: Int64Array, shares: Float64Array, logs: Float64Array, sums: Float64Array
 ) -> float:
-    """Read the outputs, and sum up all hands of each component; how many ways there are to deal a hand.
+    """Read the outputs, and sum up all hands of each component; return the number of ways to deal a hand.
 
     `shares`, `logs` and `sums` are those of a `Posterior`, overwritten.
     """

@@ -129,7 +129,7 @@ class ObservationHistory:
         self._last.clear()
 
     def _interpretations(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
-        """All readings, none if there are too many, from an own decision and its action to the next one."""
+        """Return all readings from an own decision and its action to the next; none if there are too many."""
         own = plain(card_shown_by)(start[0], action)
         shown = start["hidden"][0].astype(np.int64) - end["hidden"][0]
         if own != NO_CARD:

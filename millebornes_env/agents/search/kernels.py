@@ -105,7 +105,7 @@ class Decisions(NamedTuple):
 
 
 def new_decisions(count: int, seats: int, actions: int, states: StateArray) -> Decisions:
-    """Room for N decisions of S seats and A actions, with the states given, STATE[3 * N], all zero."""
+    """Allocate arrays for N decisions of S seats and A actions; `states` are STATE[3 * N], all zero."""
     return Decisions(
         roots=states[:count],
         dealt=states[count : 2 * count],

@@ -88,7 +88,7 @@ def value_laps(
     landings: Values,
     with_this_lap: bool,
 ) -> None:
-    """Work out both kinds of a next lap, and if needed what is left of this one.
+    """Compute the value of both kinds of a next lap and, if needed, of the remainder of this one.
 
     `values`, float64[SIZE], is what a seat may expect from a square on, `landings` the same when the rainbow
     rider has just landed there and the positions are not worked out yet; `stakes` are by `write_stakes`.

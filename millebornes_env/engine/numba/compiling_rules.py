@@ -98,6 +98,7 @@ def _callers_first(library: Any) -> list[Any]:
 
 
 _SHARED = (llvm.Linkage.linkonce_odr, llvm.Linkage.weak_odr)
+"""Linkage of functions that several kernels contain."""
 
 
 class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -112,8 +113,9 @@ class _KernelLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
                 self._reload_init.update(library._reload_init)
         self._linking_libraries: list[Any] = []
         for function in self._final_module.functions:
-            # Otherwise the copy of another kernel would run if that was compiled in this process, and our own
-            # copy, which may add in another order, once this kernel comes from the cache.
+            # LLVM's linker takes the first of shared functions with the same name. That would be another
+            # kernel's if it was compiled in this process, and ours, which may sum in another order, if this
+            # kernel comes from the cache: a seed would give two results.
             if not function.is_declaration and function.linkage in _SHARED:
                 function.linkage = "internal"
         super().finalize()

@@ -44,7 +44,7 @@ def deal_rest(
     streams: list[list[int]],
     open_streams: list[int],
 ) -> None:
-    """Deal the cards that no line names to the open hands and streams, or under the discard pile.
+    """Deal the cards that no line names, to hands and streams that are open, or under the discard pile.
 
     Args:
         lines: the lines of the position, by key.

@@ -93,7 +93,7 @@ def is_anything_legal(mask: Int8Array) -> bool:
 
 @rule
 def step_violation(before: State, after: State, rules: RulesRecord, action: int, steps: int) -> int:
-    """Return the first law that a step breaks, or NO_VIOLATION; it was the `steps`-th of the round."""
+    """Return the first law that the last of `steps` steps of a round breaks, or NO_VIOLATION."""
     shown = shown_card(before, action)
     drawn = int(before.draw_pile) - int(after.draw_pile)
     result = require(
