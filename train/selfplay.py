@@ -318,7 +318,7 @@ def write_advantages(
             advantages_of_game(rollout, memory[thread], game, gamma, gae_lambda)
 
 
-def expected_values(action_values: Tensor, logits: Float32Array, masks: Int8Array) -> Tensor:
+def expected_values(action_values: Float32Array, logits: Float32Array, masks: Int8Array) -> Float32Array:
     """Return the mean over the policy's legal actions of the critic's action values, float32[N, A].
 
     With them a seat's later actions add no noise to advantages: VRPO (Fan and Farina 2026, arXiv 2605.19235),
@@ -326,13 +326,14 @@ def expected_values(action_values: Tensor, logits: Float32Array, masks: Int8Arra
     (Q(lambda), Harutyunyan et al. 2016); a critic without target network, which also sees the cards to come.
     """
     legal = torch.from_numpy(logits[:, :-1]).masked_fill(torch.from_numpy(masks == 0), -1e9)
-    return (legal.softmax(dim=1) * action_values).sum(dim=1)
+    means: Float32Array = (legal.softmax(dim=1).numpy() * action_values).sum(axis=1)
+    return means
 
 
-def of_actions(values: Tensor, actions: np.ndarray[tuple[int], Any]) -> Tensor:
-    """Return the critic's values of actions, int[N], from values [N, A], or [N, 1] for all actions alike."""
-    columns = np.clip(actions, 0, values.shape[1] - 1).astype(np.int64)
-    return values[torch.arange(len(values)), torch.from_numpy(columns)]
+def columns_of(actions: np.ndarray[tuple[int], Any], values: Float32Array) -> Int64Array:
+    """Return the columns, int64[N, 1], of actions int[N] in a critic's values [N, A], or [N, 1] if alike."""
+    columns: Int64Array = np.clip(actions, 0, values.shape[1] - 1).astype(np.int64)[:, np.newaxis]
+    return columns
 
 
 # The loss --------------------------------------------------------------------------------------------------
@@ -343,8 +344,8 @@ class Minibatch(NamedTuple):
 
     rows: Int64Array  # [B] indices of the rows in the rollout
     logits: Float32Array  # [B, A + 1] of the current policy; the last column is the value
-    magnet: Float32Array  # [B, A + 1] of the policy to stay close to, or [0, 0]
     gradient: Float32Array  # [B, A + 1] overwritten: of the mean loss by each logit
+    magnet: Float32Array  # [R, A + 1] logits of the policy to stay close to, of the whole rollout, or [0, 0]
     masks: Int8Array  # [R, A] of the whole rollout, like the following
     actions: np.ndarray[tuple[int], np.dtype[np.int16]]  # [R]
     old_log_probs: Float32Array  # [R] of the actions under the policy that sampled them
@@ -412,8 +413,8 @@ def add_magnet_gradient(
 ) -> float:
     """Add the gradient of KL(p, q) to that of a row whose softmax is in the scratch; return the KL."""
     legal, probs, log_probs = scratch.legal[thread], scratch.probs[thread, 0], scratch.probs[thread, 1]
-    mask, magnet_log_probs = batch.masks[batch.rows[index]], scratch.probs[thread, 3]
-    legal_softmax(batch.magnet[index], mask, legal, scratch.probs[thread, 2], magnet_log_probs)
+    row, magnet_log_probs = batch.rows[index], scratch.probs[thread, 3]
+    legal_softmax(batch.magnet[row], batch.masks[row], legal, scratch.probs[thread, 2], magnet_log_probs)
     kl = np.float32(0.0)
     for i in range(count):
         kl += probs[i] * (log_probs[i] - magnet_log_probs[i])
@@ -458,13 +459,11 @@ class TorchBackend:
         network: Perceptron,
         precision: torch.dtype,
         optimizer: torch.optim.Optimizer | None = None,
-        oracle: Perceptron | None = None,
     ) -> None:
-        """Create a backend; with an optimizer it can also update the network and the oracle."""
-        self._networks = [network] if oracle is None else [network, oracle]
-        self._precision, self._optimizer = precision, optimizer
-        self._logits = torch.zeros(0)
-        self.gradients = [parameter for one in self._networks for parameter in one.parameters()]
+        """Create a backend; with an optimizer it can also update the network."""
+        self._network, self._precision, self._optimizer = network, precision, optimizer
+        self._outputs = torch.zeros(0)
+        self.gradients = list(network.parameters())
 
     def load(self) -> None:
         """Do nothing; PyTorch reads the weights of the network directly."""
@@ -472,29 +471,28 @@ class TorchBackend:
     begin = end = load
 
     @torch.no_grad()
-    def logits(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
-        """Return logits and values of rows, float32[N, A + 1]."""
-        logits: Float32Array = self._networks[0](torch.from_numpy(observations), self._precision).numpy()
-        return logits
+    def outputs(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
+        """Return the outputs of rows, float32[N, K]."""
+        outputs: Float32Array = self._network(torch.from_numpy(observations), self._precision).numpy()
+        return outputs
 
     def forward(self, observations: Int8Array, masks: Int8Array, rows: Int64Array) -> Float32Array:
-        """Return the logits of some rows, float32[B, A + 1], and keep what `backward` needs."""
+        """Return the outputs of some rows, float32[B, K], and keep what `backward` needs."""
         chosen = torch.from_numpy(observations)[torch.from_numpy(rows)]
-        self._logits = self._networks[0](chosen, self._precision)
+        self._outputs = self._network(chosen, self._precision)
         for parameter in self.gradients:
             parameter.grad = None
-        logits: Float32Array = self._logits.detach().numpy()
-        return logits
+        outputs: Float32Array = self._outputs.detach().numpy()
+        return outputs
 
     def backward(self, by_logit: Float32Array) -> None:
-        """Compute the gradient by the weights from that by the logits of `forward`."""
-        self._logits.backward(torch.from_numpy(by_logit))  # type: ignore[no-untyped-call]
+        """Compute the gradient by the weights from that by the outputs of `forward`."""
+        self._outputs.backward(torch.from_numpy(by_logit))  # type: ignore[no-untyped-call]
 
     def descend(self, max_grad_norm: float) -> None:
-        """Clip the gradient of each network by itself, and take a step of Adam."""
+        """Clip the gradient, and take a step of Adam."""
         assert self._optimizer is not None
-        for network in self._networks:
-            nn.utils.clip_grad_norm_(network.parameters(), max_grad_norm)
+        nn.utils.clip_grad_norm_(self.gradients, max_grad_norm)
         self._optimizer.step()
 
 
@@ -517,7 +515,7 @@ class Policy:
     def act(self, observations: Int8Array, masks: Int8Array, key: tuple[int, int]) -> Samples:
         """Sample an action of each row of observations int8[N, D], by the random numbers of a key."""
         count = len(observations)
-        logits, numbers = self.backend.logits(observations, masks), np.zeros((2, count), np.float32)
+        logits, numbers = self.backend.outputs(observations, masks), np.zeros((2, count), np.float32)
         samples = Samples(logits, np.zeros(count, np.int64), *numbers)
         sample_actions(masks, samples, self._scratch, *key, self._threads)
         return samples
@@ -566,9 +564,17 @@ class Trainer:
             nn.init.orthogonal_(self.oracle.linears[-1].weight, 1.0)
         choice = choose_learner(args)
         self._is_sparse, self._precision = choice.learner == "sparse", PRECISIONS[choice.precision]
-        parameters = [*self.network.parameters(), *(self.oracle.parameters() if self.oracle else ())]
-        self.optimizer = torch.optim.Adam(parameters, args.learning_rate, eps=1e-5, fused=True)
-        self._policy = self._new_policy(self.network, self._precision, self.optimizer, self.oracle)
+        networks = {"optimizer": self.network, "oracle_optimizer": self.oracle}
+        self.optimizers = {
+            name: torch.optim.Adam(network.parameters(), args.learning_rate, eps=1e-5, fused=True)
+            for name, network in networks.items()
+            if network
+        }
+        adam, critic_adam = self.optimizers["optimizer"], self.optimizers.get("oracle_optimizer")
+        self._policy = self._new_policy(self.network, self._precision, adam)
+        self._critic = self._new_backend(self.oracle, self._precision, critic_adam) if self.oracle else None
+        self._magnet = self._new_backend(self.magnet, self._precision) if self.magnet else None
+        self._learners = [self._policy.backend, *([self._critic] if self._critic else [])]
         self.opponents = self._new_opponents()
         self.updates = self.decisions = 0
         self.seconds = dict.fromkeys(PARTS, 0.0)
@@ -577,8 +583,8 @@ class Trainer:
         )
         rows = args.num_steps * games.num_games
         self.flat = Rollout._make(array.reshape(rows, *array.shape[2:]) for array in self._rollout)
-        oracle_size = games.oracle_size if self.oracle else 0
-        self._oracle_rows = torch.zeros((args.num_steps, games.num_games, oracle_size), dtype=torch.int8)
+        self._oracle_rows = np.zeros((rows, games.oracle_size if self.oracle else 0), np.int8)
+        self._magnet_logits = np.zeros((rows, games.num_actions + 1) if self.magnet else (0, 0), np.float32)
         self._seat_memory = np.zeros((args.threads, 4, games.players), np.float32)
         self._scratch = new_scratch(args.threads, games.num_actions)
 
@@ -587,16 +593,17 @@ class Trainer:
         network: Perceptron,
         precision: torch.dtype,
         optimizer: torch.optim.Optimizer | None = None,
-        oracle: Perceptron | None = None,
     ) -> Policy:
         """Build the policy of a network, with the backend of the run."""
-        backend: TorchBackend | SparseBackend
+        return Policy(network, self._new_backend(network, precision, optimizer), self.args.threads)
+
+    def _new_backend(
+        self, network: Perceptron, precision: torch.dtype, optimizer: torch.optim.Optimizer | None = None
+    ) -> TorchBackend | SparseBackend:
+        """Build a backend of the run for a network; with an optimizer it can also update the network."""
         if self._is_sparse:
-            scale = network.scale.numpy()
-            backend = SparseBackend(network.linears, scale, self.args.threads, optimizer)
-        else:
-            backend = TorchBackend(network, precision, optimizer, oracle)
-        return Policy(network, backend, self.args.threads)
+            return SparseBackend(network.linears, network.scale.numpy(), self.args.threads, optimizer)
+        return TorchBackend(network, precision, optimizer)
 
     def _new_opponents(self) -> Opponents:
         """Build the opponents, with empty memories and an empty pool."""
@@ -607,7 +614,8 @@ class Trainer:
         """Play a rollout, `num_steps` decisions of every game, and compute its advantages."""
         rollout, games, args = self._rollout, self.games, self.args
         self.opponents.begin(np.random.default_rng([self._seed, self.updates]))
-        self._policy.load()
+        for backend in (*self._learners, *([self._magnet] if self._magnet else [])):
+            backend.load()
         key_0, key_1 = key_of_seed(self._seed)
         for step in range(args.num_steps):
             with timed(self.seconds, "env"):
@@ -619,23 +627,25 @@ class Trainer:
                 self.opponents.decide(rollout, step, key, samples.actions)
                 rollout.actions[step] = samples.actions
                 rollout.values[step] = rollout.action_values[step] = samples.values
-                self._ask_oracle(samples, step)
+                self._ask_others(samples, step)
             with timed(self.seconds, "env"):
                 games.step(samples.actions, rollout, step)
         with timed(self.seconds, "advantage"):
             write_advantages(rollout, self._seat_memory, args.gamma, args.gae_lambda, args.threads)
 
-    @torch.no_grad()
-    def _ask_oracle(self, samples: Samples, step: int) -> None:
-        """Replace the values of a step by those of the oracle critic, if there is one."""
-        if self.oracle is None:
-            return
-        rollout = self._rollout
-        self.games.write_oracle_rows(self._oracle_rows[step].numpy())
-        found = self.oracle(self._oracle_rows[step], self._precision)
-        rollout.values[step] = rollout.action_values[step] = of_actions(found, samples.actions).numpy()
-        if self.args.q_boosting:
-            rollout.values[step] = expected_values(found, samples.logits, rollout.masks[step]).numpy()
+    def _ask_others(self, samples: Samples, step: int) -> None:
+        """Replace a step's values by those of the oracle critic, and keep the magnet's logits, if any."""
+        rollout, masks = self._rollout, self._rollout.masks[step]
+        rows = slice(step * len(masks), (step + 1) * len(masks))
+        if self._magnet:
+            self._magnet_logits[rows] = self._magnet.outputs(rollout.observations[step], masks)
+        if self._critic:
+            self.games.write_oracle_rows(self._oracle_rows[rows])
+            found = self._critic.outputs(self._oracle_rows[rows], masks)
+            own = np.take_along_axis(found, columns_of(samples.actions, found), axis=1)[:, 0]
+            rollout.values[step] = rollout.action_values[step] = own
+            if self.args.q_boosting:
+                rollout.values[step] = expected_values(found, samples.logits, masks)
 
     def learn(self, share: float) -> dict[str, float]:
         """Update the networks from the rollout, in all processes at the same time; return means by name.
@@ -653,15 +663,18 @@ class Trainer:
             mean, deviation = self.workers.mean_and_std(advantages[rows])
             advantages -= mean
             advantages /= deviation + 1e-8
-        for group in self.optimizer.param_groups:
-            group["lr"] = linear_schedule(args.learning_rate, args.final_learning_rate, share)
+        for optimizer in self.optimizers.values():
+            optimizer.param_groups[0]["lr"] = linear_schedule(
+                args.learning_rate, args.final_learning_rate, share
+            )
         ent_coef = linear_schedule(args.ent_coef, args.final_ent_coef, share)
         coefs = LossCoefs(args.clip_range, ent_coef, args.vf_coef, args.magnet)
         rng = np.random.default_rng([self._seed, self.updates, 1])
         totals = np.zeros(len(MEANS))
         before = copy.deepcopy(self._learned())
         with timed(self.seconds, "update"):
-            self._policy.backend.begin()
+            for backend in self._learners:
+                backend.begin()
             try:
                 for _ in range(args.num_epochs):
                     for batch in shuffled(rows, batches, rng):
@@ -669,7 +682,8 @@ class Trainer:
             except LossError:
                 self._restore_learned(before)
                 raise
-            self._policy.backend.end()
+            for backend in self._learners:
+                backend.end()
         self.updates += 1
         self.decisions += learned_from
         self._update_copies()
@@ -699,19 +713,14 @@ class Trainer:
         """Take one step of gradient descent; return the means of the statistics."""
         flat, backend, scratch = self.flat, self._policy.backend, self._scratch
         logits = backend.forward(flat.observations, flat.masks, rows)
-        magnet = np.zeros((0, 0), np.float32)
-        if self.magnet is not None:
-            with torch.no_grad():
-                chosen = torch.from_numpy(flat.observations)[torch.from_numpy(rows)]
-                magnet = self.magnet(chosen, self._precision).numpy()
         gradient = np.empty_like(logits)
         recorded = flat.masks, flat.actions, flat.log_probs, flat.advantages, flat.returns
-        write_gradient(
-            Minibatch(rows, logits, magnet, gradient, *recorded), coefs, scratch, self.args.threads
-        )
+        batch = Minibatch(rows, logits, gradient, self._magnet_logits, *recorded)
+        write_gradient(batch, coefs, scratch, self.args.threads)
         backend.backward(gradient)
         means = np.append(scratch.sums.sum(axis=0) / len(rows), self._oracle_backward(rows))
-        means = self.workers.average(backend.gradients, means, len(rows))
+        gradients = [gradient for learner in self._learners for gradient in learner.gradients]
+        means = self.workers.average(gradients, means, len(rows))
         if not np.isfinite(means).all():
             values = ", ".join(f"{name} {mean:.4g}" for name, mean in zip(MEANS, means, strict=True))
             raise LossError(
@@ -719,19 +728,21 @@ class Trainer:
                 f"beginning with row {int(rows[0])} ({values}); a lower --learning-rate may help",
                 {name: torch.from_numpy(array[rows]) for name, array in flat._asdict().items()},
             )
-        backend.descend(self.args.max_grad_norm)
+        for learner in self._learners:
+            learner.descend(self.args.max_grad_norm)
         return means
 
     def _oracle_backward(self, rows: Int64Array) -> float:
         """Compute the gradient of the oracle critic; return its loss, 0 if there is none."""
-        if self.oracle is None:
+        if self._critic is None:
             return 0.0
-        index = torch.from_numpy(rows)
-        found = self.oracle(self._oracle_rows.flatten(0, 1)[index], self._precision)
-        values = of_actions(found, self.flat.actions[rows])
-        errors = values.detach() - torch.from_numpy(self.flat.returns)[index]
-        values.backward(errors / len(rows))  # type: ignore[no-untyped-call]
-        return 0.5 * float((errors * errors).mean())
+        found = self._critic.forward(self._oracle_rows, self.flat.masks, rows)
+        columns = columns_of(self.flat.actions[rows], found)
+        errors = np.take_along_axis(found, columns, axis=1)[:, 0] - self.flat.returns[rows]
+        gradient = np.zeros_like(found)
+        np.put_along_axis(gradient, columns, errors[:, np.newaxis] / len(rows), axis=1)
+        self._critic.backward(gradient)
+        return 0.5 * float(np.square(errors).mean())
 
     @torch.no_grad()
     def _update_copies(self) -> None:
@@ -823,8 +834,10 @@ class Trainer:
         return {**modules, **{name: module for name, module in others.items() if module is not None}}
 
     def _learned(self) -> dict[str, Tensor]:
-        """Return the tensors of the networks and the optimizer, by name."""
-        tensors = tensors_of_optimizer(self.optimizer)
+        """Return the tensors of the networks and their optimizers, by name."""
+        tensors: dict[str, Tensor] = {}
+        for name, optimizer in self.optimizers.items():
+            tensors |= tensors_of_optimizer(optimizer, name)
         for name, module in self._modules().items():
             tensors |= {f"{name}.{key}": value for key, value in module.state_dict().items()}
         return tensors
@@ -833,7 +846,8 @@ class Trainer:
         """Restore the tensors of `_learned`; other tensors are ignored."""
         for name, module in self._modules().items():
             module.load_state_dict(with_prefix(tensors, f"{name}."))
-        tensors_to_optimizer(self.optimizer, tensors)
+        for name, optimizer in self.optimizers.items():
+            tensors_to_optimizer(optimizer, tensors, name)
 
 
 def _rows_of_games(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -38,8 +38,7 @@ WORDS += ["--hidden=16"]
 
 def short(folder: Path, **changes: object) -> Args:
     """Options of a run in small; what learns is given, so that it does not depend on the machine's speed."""
-    is_dense = {"oracle", "magnet"} & changes.keys() or changes.get("precision") == "bfloat16"
-    learner = {"learner": "torch" if is_dense else "sparse"}
+    learner = {"learner": "torch" if changes.get("precision") == "bfloat16" else "sparse"}
     return Args(run_dir=folder, **{**SHORT, **learner, **changes})  # type: ignore[arg-type]
 
 

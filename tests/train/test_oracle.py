@@ -22,8 +22,8 @@ from train.selfplay import (
     Perceptron,
     Trainer,
     actor_critic,
+    columns_of,
     expected_values,
-    of_actions,
     write_advantages,
 )
 
@@ -137,14 +137,14 @@ def test_targets_of_q_boosting_by_hand() -> None:
     masks = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0], [1, 1, 1], [1, 0, 1]], np.int8)
     odds = np.array([[1, 3, 9], [9, 1, 1], [1, 9, 9], [1, 1, 2], [3, 9, 1]])
     logits = np.append(np.log(odds), np.full((5, 1), 99.0), axis=1).astype(np.float32)
-    critic = torch.tensor([[4.0, 8, -99], [-99, 2, 6], [5, -99, -99], [0, 4, 2], [4, -99, 8]])
+    critic = np.array([[4, 8, -99], [-99, 2, 6], [5, -99, -99], [0, 4, 2], [4, -99, 8]], np.float32)
     actions = np.array([0, 2, 0, 1, 2])
     values = expected_values(critic, logits, masks)
     assert values.tolist() == pytest.approx([7, 4, 5, 2, 5])  # (4 + 3 * 8) / 4, (2 + 6) / 2, 5, ...
     rollout = new_rollout(5, 1, 1, 3, 2)
     rollout.seats[:, 0] = [0, 1, 1, 0, 1]
     rollout.values[:, 0] = values
-    rollout.action_values[:, 0] = of_actions(critic, actions)
+    rollout.action_values[:, :1] = np.take_along_axis(critic, columns_of(actions, critic), axis=1)
     assert rollout.action_values[:, 0].tolist() == [4, 6, 5, 4, 8]
     rollout.rewards[:, 0] = [[1, -1], [2, -2], [3, -3], [6, -6], [0, 0]]
     rollout.dones[3] = True
@@ -171,9 +171,11 @@ def test_an_exact_critic_leaves_no_noise_of_own_actions() -> None:
     assert advantages == [[0, -10], [0, 10]]
 
 
-def test_the_q_critic_learns_and_acting_needs_no_hidden_cards(tmp_path: Path) -> None:
+@pytest.mark.parametrize("learner", ["torch", "sparse"])
+def test_the_q_critic_learns_and_acting_needs_no_hidden_cards(tmp_path: Path, learner: str) -> None:
     """With other hidden cards the critic's inputs differ, and the policy plays the same."""
-    trainer = Trainer(short(tmp_path, edition=("mini8",), oracle=True, q_boosting=True, pool_share=0.0))
+    options = {"oracle": True, "q_boosting": True, "pool_share": 0.0, "learner": learner}
+    trainer = Trainer(short(tmp_path, edition=("mini8",), **options))
     trainer.collect()
     losses = [trainer.learn(0.0)["oracle_loss"] for _ in range(20)]  # from the same targets
     assert losses[-1] < 0.7 * losses[0]

@@ -168,9 +168,7 @@ def minibatch(rows: int, seed: int, with_magnet: bool) -> Minibatch:
     chosen = rng.permutation(rows)[: rows - 2]
     recorded = flat.masks, flat.actions, flat.log_probs, flat.advantages, flat.returns
     own = logits[chosen]
-    return Minibatch(
-        chosen, own, magnet[chosen] if with_magnet else magnet, np.full_like(own, np.nan), *recorded
-    )
+    return Minibatch(chosen, own, np.full_like(own, np.nan), magnet, *recorded)
 
 
 def gradient_written(batch: Minibatch, coefs: LossCoefs) -> Scratch:
@@ -205,7 +203,7 @@ def test_the_gradient_is_that_of_the_papers_loss(seed: int, with_magnet: bool) -
     value_losses = 0.5 * (logits[:, -1] - torch.from_numpy(batch.returns)[rows]) ** 2
     loss = policy_losses - coefs.ent_coef * entropies + coefs.vf_coef * value_losses
     if with_magnet:
-        near = masked_log_softmax(torch.from_numpy(batch.magnet), mask).masked_fill(~legal, 0.0)
+        near = masked_log_softmax(torch.from_numpy(batch.magnet)[rows], mask).masked_fill(~legal, 0.0)
         distances = (probs * (log_probs - near)).sum(dim=1)
         loss = loss + coefs.magnet_coef * distances
         assert sums[MAGNET_KL] == pytest.approx(float(distances.detach().sum()), rel=1e-4)

@@ -87,7 +87,7 @@ def test_the_ema_follows_the_learner(tmp_path: Path) -> None:
     [
         {},
         {"oracle": True, "magnet": 0.1, "magnet_updates": 3, "reward": "win_prob"},
-        {"oracle": True, "q_boosting": True, "pool_share": 0.5},
+        {"oracle": True, "q_boosting": True, "pool_share": 0.5, "learner": "torch"},
         {"opponent": "arnold", "num_epochs": 2, "precision": "bfloat16"},
         {"hidden": (24, 16), "threads": 2, "num_epochs": 2, "pool_share": 0.5},
         {"edition": ("parker", "dutch"), "observe_rules": True, "reward": "win", "episode": "round"},
@@ -228,10 +228,6 @@ def test_a_loss_that_became_nan_stops_the_run_and_names_the_batch(
         (("--hidden", "8") * 5, "--hidden is given 5 times; agents play 4 at most"),
         (("--minutes", "nan"), "--minutes is nan; it must be a number, 0 or more"),
         (("--eval-seconds", "inf"), "--eval-seconds is inf"),
-        (
-            ("--learner", "sparse", "--oracle"),
-            "--learner sparse does not support --oracle, which needs PyTorch",
-        ),
         (("--learner=sparse", "--precision=bfloat16"), "sparse does not support --precision bfloat16"),
     ],
 )

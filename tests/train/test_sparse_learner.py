@@ -33,10 +33,10 @@ def coefs() -> LossCoefs:
     return LossCoefs(clip_range=0.2, ent_coef=0.03, vf_coef=0.7, magnet_coef=0.0)
 
 
-def network(hidden: tuple[int, ...], seed: int = 1) -> Perceptron:
+def network(hidden: tuple[int, ...], seed: int = 1, outputs: int = ACTIONS + 1) -> Perceptron:
     torch.manual_seed(seed)
     scale = np.linspace(0.02, 1.0, INPUTS).astype(np.float32)
-    result = Perceptron(scale, hidden, ACTIONS + 1)
+    result = Perceptron(scale, hidden, outputs)
     with torch.no_grad():
         for layer in result.linears:
             layer.bias.uniform_(-0.3, 0.3)
@@ -74,7 +74,7 @@ class Learner(NamedTuple):
         recorded = flat.masks, flat.actions, flat.log_probs, flat.advantages, flat.returns
         scratch = new_scratch(1, ACTIONS)
         none = np.zeros((0, 0), np.float32)
-        batch = Minibatch(rows, logits, none, np.empty_like(logits), *recorded)
+        batch = Minibatch(rows, logits, np.empty_like(logits), none, *recorded)
         write_gradient(batch, coefs(), scratch, 1)
         self.backend.backward(batch.gradient)
         means: Float64Array = scratch.sums.sum(axis=0) / len(rows)
@@ -198,12 +198,37 @@ def test_choices_are_those_of_the_dense_network(hidden: tuple[int, ...]) -> None
     assert ours.log_probs[same] == pytest.approx(theirs.log_probs[same], abs=1e-3)
 
 
+@pytest.mark.parametrize("outputs", [1, ACTIONS])
+def test_critics_of_one_output_or_one_for_each_action_learn_the_same(outputs: int) -> None:
+    """The last output is computed in every row, the others where the action is legal."""
+    flat, gradients = rollout(), []
+    ours, theirs = (network((40,), outputs=outputs) for _ in range(2))
+    legal = flat.masks[SOME, :outputs] == 1
+    legal[:, -1] = True
+    by_output = np.random.default_rng(5).normal(size=legal.shape).astype(np.float32) * legal
+    found = []
+    for backend in (sparse_backend(ours, 2), TorchBackend(theirs, torch.float32)):
+        backend.load()
+        found.append(backend.forward(flat.observations, flat.masks, SOME))
+        backend.backward(by_output)
+        gradients.append(backend.gradients)
+    assert found[0][legal] == pytest.approx(found[1][legal], rel=1e-4, abs=1e-4)
+    assert (found[0][~legal] == 0).all()
+    total = gradients[0][0].grad
+    assert total is not None
+    layers = layers_in(total.numpy(), [INPUTS, 40, outputs])
+    for result, parameter in zip([part for layer in layers for part in layer], gradients[1], strict=True):
+        assert parameter.grad is not None
+        expected = parameter.grad.numpy()
+        assert result == pytest.approx(expected, abs=2e-5 * float(np.abs(expected).max()))
+
+
 def test_a_row_may_be_full() -> None:
     flat, own = rollout(), network((70, 130))
     flat.observations[:] = 1
     backend = sparse_backend(own, 1)
     backend.load()
-    logits = backend.logits(flat.observations, flat.masks)
+    logits = backend.outputs(flat.observations, flat.masks)
     with torch.no_grad():
         expected = own(torch.ones((1, INPUTS), dtype=torch.int8))[0, -1]
     assert logits[:, -1] == pytest.approx(float(expected), rel=1e-4)
@@ -217,7 +242,7 @@ def test_what_was_just_compiled_computes_the_same_bits_as_what_was_kept(tmp_path
         "layers = network((40,))\n"
         "backend = SparseBackend(layers.linears, layers.scale.numpy(), 1)\n"
         "backend.load()\n"
-        "print(backend.logits(flat.observations, flat.masks).tobytes().hex())"
+        "print(backend.outputs(flat.observations, flat.masks).tobytes().hex())"
     )
     settings = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     command = [sys.executable, "-c", script]

@@ -78,8 +78,7 @@ def test_games_that_cannot_be_shared_equally_are_refused_in_words(tmp_path: Path
 
 @pytest.fixture(params=["torch", "sparse"])
 def trainers(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Trainer, Trainer]:
-    more = {"learner": "sparse"} if request.param == "sparse" else {"oracle": True}
-    args = short(tmp_path, pool_agent=("greedy",), pool_share=0.5, **more)
+    args = short(tmp_path, pool_agent=("greedy",), pool_share=0.5, oracle=True, learner=request.param)
     one, other = (Trainer(args, workers) for workers in pair())
     return one, other
 

@@ -331,11 +331,10 @@ def check(args: Args) -> None:
     check_shares(args, "pool_share", "ema_decay")
     if args.q_boosting and not args.oracle:
         raise ValueError("--q-boosting needs the critic of --oracle")
-    reason = why_dense(args)
-    if args.learner == "sparse" and reason is not None:
+    if args.learner == "sparse" and args.precision == "bfloat16":
         raise ValueError(
-            f"--learner sparse does not support {reason}, which needs PyTorch: give --learner torch, or "
-            "leave out one of the two"
+            "--learner sparse does not support --precision bfloat16, which needs PyTorch: give --learner "
+            "torch, or leave out one of the two"
         )
     if args.chosen_reward == WIN_PROB and args.chosen_episode != MATCH:
         raise ValueError("--reward win_prob needs --episode match")
@@ -343,18 +342,9 @@ def check(args: Args) -> None:
         raise ValueError("several editions need --observe-rules, or the network cannot tell them apart")
 
 
-def why_dense(args: Args) -> str | None:
-    """Return the option that needs PyTorch's dense products; None if the sparse kernels can learn."""
-    if args.oracle:
-        return "--oracle"
-    if args.magnet > 0:
-        return "--magnet"
-    return "--precision bfloat16" if args.precision == "bfloat16" else None
-
-
 def choose_learner(args: Args) -> Choice:
     """Choose the learner of a run; "auto" depends on the options and the processor."""
-    is_dense = args.learner == "torch" or why_dense(args) is not None
+    is_dense = args.learner == "torch" or args.precision == "bfloat16"
     if args.learner == "auto" and args.precision == "auto":
         is_dense = is_dense or (max(args.layers) >= LARGE and has_fast_bfloat16())
     if not is_dense:

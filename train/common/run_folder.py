@@ -265,20 +265,22 @@ def with_prefix(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
-def tensors_of_optimizer(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Return the state of an optimizer by parameter and field."""
+def tensors_of_optimizer(optimizer: torch.optim.Optimizer, of: str = "optimizer") -> dict[str, Tensor]:
+    """Return the state of an optimizer by its name, parameter and field."""
     return {
-        f"optimizer.{parameter}.{name}": torch.as_tensor(value)
+        f"{of}.{parameter}.{name}": torch.as_tensor(value)
         for parameter, values in optimizer.state_dict()["state"].items()
         for name, value in values.items()
     }
 
 
-def tensors_to_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+def tensors_to_optimizer(
+    optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor], of: str = "optimizer"
+) -> None:
     """Restore the state of `tensors_of_optimizer`; other tensors are ignored."""
     state = optimizer.state_dict()
     values: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in with_prefix(tensors, "optimizer.").items():
+    for name, tensor in with_prefix(tensors, f"{of}.").items():
         parameter, field = name.split(".")
         values.setdefault(int(parameter), {})[field] = tensor
     state["state"] = values

@@ -2,8 +2,8 @@
 
 Of the 266 inputs of a network for Mille Bornes some 47 are not 0, of 42 actions some 7 are legal, and a fifth
 to a half of the hidden units is active. Dense products compute all of them. Here every layer but the last
-iterates over a list of its nonzero inputs, and the last layer is computed for the value and for legal actions
-only. The backward pass uses the same lists.
+iterates over a list of its nonzero inputs. The outputs of a network are those of actions, of which only the
+legal ones are computed, and a last one, the value. The backward pass uses the same lists.
 
 All weights are one block of numbers, layer by layer: in a hidden layer a line of weights for each input, in
 the last layer one for each output. Lines are padded with zeros to a multiple of `TILE`, so that the machine
@@ -27,7 +27,6 @@ import torch
 from torch import Tensor, nn
 
 from millebornes_env.agents.policy.layers import apply_relu
-from millebornes_env.agents.policy.network import MAX_OBS_SIZE, MAX_UNITS
 from millebornes_env.engine.numba.compiling import (
     float_kernel,
     float_rule,
@@ -40,8 +39,6 @@ from train.common.games import Float32Array, Int8Array, Int32Array, Int64Array
 
 TILE: Final = 128
 """Units that are computed together."""
-CAPACITY: Final = max(MAX_OBS_SIZE, MAX_UNITS)
-"""Largest number of inputs of a layer."""
 LINES, WIDTH, WEIGHTS, BIASES = range(4)
 """Columns of `Weights.layout`."""
 
@@ -63,13 +60,13 @@ class Weights(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """The active inputs of each layer, for S rows; A actions, each array as wide as the widest layer."""
+    """The active inputs of each layer, for S rows; K outputs, each array as wide as the widest layer."""
 
     inputs: npt.NDArray[np.uint16]  # [S, L, width] indices of the inputs that are not 0
     amounts: Float32Array  # [S, L, width] values of those inputs
     counts: Int64Array  # [S, L] number of those inputs
     units: Float32Array  # [S, width] the last hidden layer
-    outputs: Int32Array  # [S, A + 1] the legal actions, and behind them the value
+    outputs: Int32Array  # [S, K] the legal actions, and behind them the value
     output_counts: Int64Array  # [S] number of those outputs
 
 
@@ -173,13 +170,13 @@ def list_active(
 
 
 @rule
-def list_outputs(mask: Int8Array, outputs: Int32Array) -> int:
-    """List the legal actions of a mask int8[A], then the value; return the number of both."""
+def list_outputs(mask: Int8Array, last: int, outputs: Int32Array) -> int:
+    """List the legal outputs by a mask int8[A], then the last, which is always legal; return their number."""
     count = np.uint64(0)
-    for action in range(len(mask)):
+    for action in range(last):
         outputs[count] = action
         count += np.uint64(mask[action] != 0)
-    outputs[count] = len(mask)
+    outputs[count] = last
     return int(count) + 1
 
 
@@ -233,7 +230,7 @@ def add_dots(
 def evaluate_row(
     network: Weights, row: Int8Array, mask: Int8Array, lists: Lists, slot: int, logits: Float32Array
 ) -> None:
-    """Write the logits of the legal actions of a row and its value; the other logits stay as they were."""
+    """Write the outputs of the legal actions of a row, and the last one; the others stay as they were."""
     units, last = lists.units[slot], len(network.layout) - 1
     count = list_inputs(row, lists.inputs[slot, 0], lists.amounts[slot, 0])
     lists.counts[slot, 0] = count
@@ -246,7 +243,7 @@ def evaluate_row(
         else:
             apply_relu(units, width)
     outputs = lists.outputs[slot]
-    count = list_outputs(mask, outputs)
+    count = list_outputs(mask, network.layout[last, LINES] - 1, outputs)
     lists.output_counts[slot] = count
     biases = network.layout[last, BIASES]
     for number in range(count):
@@ -269,10 +266,10 @@ def evaluate(
     Args:
         network: the weights.
         observations: int8[R, D].
-        masks: int8[R, A].
+        masks: int8[R, A]; the network may have from one output to A + 1.
         rows: int64[B], indices of the rows.
         lists: with a slot for each of the B rows, kept for `backward`, or else for each thread.
-        logits: float32[B, A + 1], overwritten for legal actions and, in the last column, the value.
+        logits: float32[B, K], overwritten for legal actions and in the last column.
         threads: threads that share the rows.
     """
     count, keeps = len(rows), len(lists.counts) >= len(rows)
@@ -384,7 +381,7 @@ def sum_gradients(descent: Descent, first: int, last: int) -> None:
 def backward(network: Weights, descent: Descent, lists: Lists, by_logit: Float32Array, threads: int) -> None:
     """Write `total`, the gradient by all weights, of the rows that `evaluate` has kept lists of.
 
-    The gradient of the loss by each logit and the value is `by_logit`, float32[B, A + 1].
+    The gradient of the loss by each output is `by_logit`, float32[B, K].
     """
     rows, numbers = len(by_logit), len(descent.total)
     descent.gradients[:] = 0.0
@@ -448,15 +445,7 @@ class SparseBackend:
         """Allocate all arrays; `load` reads the weights.
 
         The factors of the inputs are `scale`, float32[D]. Without Adam, the optimizer, nothing is learned.
-
-        Raises:
-            ValueError: rows are too long for the kernels.
         """
-        if len(scale) > CAPACITY:
-            raise ValueError(
-                f"the sparse learner takes rows of at most {CAPACITY} numbers, these have {len(scale)}: "
-                "give --learner torch"
-            )
         self._parameters = [part for layer in linears for part in (layer.weight, layer.bias)]
         self._threads, self._optimizer = threads, optimizer
         self.widths = [len(scale), *(layer.out_features for layer in linears)]
@@ -484,8 +473,8 @@ class SparseBackend:
         self._copy_in(self._parameters, self._descent.weights)
         np.multiply(self._descent.weights, self._descent.scale, out=self.network.block)
 
-    def logits(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
-        """Return the logits of legal actions and the values of rows, float32[N, A + 1]."""
+    def outputs(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
+        """Return the outputs of rows, float32[N, K]: those of legal actions and the last one; else 0."""
         rows = np.arange(len(observations))
         return self._evaluated(observations, masks, rows, self._thread_lists)
 
@@ -508,13 +497,13 @@ class SparseBackend:
                 self._copy_in([state[name] for state in states], moments)
 
     def forward(self, observations: Int8Array, masks: Int8Array, rows: Int64Array) -> Float32Array:
-        """Return the logits of some rows, float32[B, A + 1], and keep what `backward` needs."""
+        """Return the outputs of some rows, float32[B, K], and keep what `backward` needs."""
         if len(self._row_lists.counts) < len(rows):
             self._row_lists = new_lists(len(rows) + len(rows) // 8, self.widths)
         return self._evaluated(observations, masks, rows, self._row_lists)
 
     def backward(self, by_logit: Float32Array) -> None:
-        """Compute the gradient by all weights from that by the logits of `forward`."""
+        """Compute the gradient by all weights from that by the outputs of `forward`."""
         backward(self.network, self._descent, self._row_lists, by_logit, self._threads)
 
     def descend(self, max_grad_norm: float) -> None:
