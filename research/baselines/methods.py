@@ -247,7 +247,7 @@ def _trainer(task: Task, options: SelfplayOptions) -> Trainer:
         reward="points",
         total_timesteps=max(task.samples, 1),
         threads=1,
-        learner="torch" if options.magnet or options.oracle else "sparse",
+        learner="sparse",
         precision="float32",
         start=str(_network_of(task, over)) if over else "",
         **given,
