@@ -13,7 +13,7 @@ metrics.
 # runs.py and run_folder.py; several processes in workers.py.
 #
 # Shapes: T steps, N games, S seats, D inputs, A actions, R = T * N rows (one for each decision), B rows of a
-# minibatch. Logits have A + 1 columns; the last is the value.
+# minibatch, K outputs of a network. A policy has A + 1: logits, and last the value. A critic has 1 or A.
 
 from __future__ import annotations
 
@@ -541,7 +541,7 @@ class Trainer:
         """Start the games of this process, and create networks that are the same in all processes.
 
         Raises:
-            ValueError: there is no such table or opponent, or rows are too long for the sparse learner.
+            ValueError: there is no such table or opponent.
         """
         keep_freed_memory()
         torch.set_num_threads(args.threads)
