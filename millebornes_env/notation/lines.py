@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from millebornes_env._util.texts import closest, shortened
 from millebornes_env.engine.rulebook import TableRules
 from millebornes_env.errors import NotationError, shown
-from millebornes_env.games.millebornes.cards import DECK_SIZE, Card
+from millebornes_env.games.millebornes.cards import DECK_SIZE, NO_CARD, Card
 from millebornes_env.games.sheets import table_words
 
 CARD_WORDS: Final = tuple(card.name.lower().removeprefix("distance_") for card in Card)
@@ -118,6 +118,11 @@ def line_of(number: int, name: str, words: str) -> Line:
         None if at is None else int(at),
         words,
     )
+
+
+def text_of_words(words: Mapping[str, str]) -> str:
+    """Return the text of a mapping from names to words: a line for each."""
+    return "".join([f"{name}: {said}\n" for name, said in words.items()])
 
 
 def lines_of(words: Mapping[str, str]) -> Iterator[Line]:
@@ -260,10 +265,16 @@ def several(word: str, count: int) -> str:
 def words_of_counts(counts: Iterable[int] | Mapping[int, int]) -> str:
     """Return the words for counts of cards, in the order of their ids; "" if there are no cards."""
     pairs = sorted(counts.items()) if isinstance(counts, Mapping) else enumerate(counts)
-    return " ".join([several(CARD_WORDS[card], int(count)) for card, count in pairs if count])
+    return " ".join([several(CARD_WORDS[card], count) for card, count in pairs if count])
 
 
 def words_of_sequence(cards: Iterable[int], names: Sequence[str] = CARD_WORDS) -> str:
     """Return the words for a sequence of cards, with equal neighbours combined; "" if it is empty."""
-    runs = itertools.groupby(map(int, cards))
-    return " ".join([several(names[card], len(list(run))) for card, run in runs])
+    words, copies = [], 1
+    for card, following in itertools.pairwise([*cards, NO_CARD]):
+        if card == following:
+            copies += 1
+        else:
+            words.append(several(names[card], copies))
+            copies = 1
+    return " ".join(words)

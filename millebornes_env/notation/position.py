@@ -17,7 +17,7 @@ from millebornes_env.errors import MilleBornesError
 from millebornes_env.games.registry import Game, Sheet
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
-from millebornes_env.notation.lines import Line, position_lines
+from millebornes_env.notation.lines import Line, position_lines, text_of_words
 
 OPENINGS: Final = "millebornes_env.notation.openings"
 """The notation of games without the hook."""
@@ -117,8 +117,9 @@ def write_position(
         NotationError: the record is invalid at this table, the rules are not the edition's, or the game has
             no notation except for the beginning of an episode.
     """
-    words = notation_of(edition).words_of_position(state, edition, rules, key=key, checked=checked)
-    return "".join(f"{name}: {said}\n" for name, said in words.items())
+    return text_of_words(
+        notation_of(edition).words_of_position(state, edition, rules, key=key, checked=checked)
+    )
 
 
 def edition_in(lines: Iterable[Line]) -> str | None:

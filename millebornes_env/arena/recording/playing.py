@@ -81,22 +81,35 @@ def play_rounds(agents: Sequence[Agent], env: VectorEnv, seed: int, first_round:
         points[ended], winners[ended] = infos["final_score"][ended], infos["final_winner"][ended]
         rewards[ended] = paid[ended]
         live &= ~ended
-    games, *columns = (np.concatenate(column) for column in zip(*rows, strict=True))
-    order = np.argsort(games, kind="stable")  # steps come one after the other
+    decisions = _by_round(rows)
     return Played(
         first_round,
         begun,
         sheets,
-        lengths=np.bincount(games, minlength=env.num_envs).astype(np.int32),
+        lengths=np.bincount(decisions.games, minlength=env.num_envs).astype(np.int32),
         agents=table.agent_of_team,
         points=points,
         rewards=rewards,
         winners=winners,
         totals=env.games.states["score"][:, : env.teams].astype(np.int32),
-        decisions=Decisions(
-            games[order].astype(np.int32), *(column[order].astype(np.int8, copy=False) for column in columns)
-        ),
+        decisions=decisions,
     )
+
+
+def _by_round(rows: Sequence[Decisions]) -> Decisions:
+    """Return the decisions of all steps, sorted by round and time; their games have type int32."""
+    games = np.concatenate([step.games for step in rows])
+    order = np.argsort(games, kind="stable")  # steps come one after the other
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    ends = np.cumsum([len(step.games) for step in rows])
+    columns = []
+    for steps in zip(*(step[1:] for step in rows), strict=True):
+        column = np.empty((len(order), *steps[0].shape[1:]), np.int8)
+        for end, values in zip(ends, steps, strict=True):  # a copy less than to concatenate and to sort
+            column[places[end - len(values) : end]] = values
+        columns.append(column)
+    return Decisions(games[order].astype(np.int32), *columns)
 
 
 def _deal(env: VectorEnv, seed: int, first_round: int) -> StateArray:

@@ -6,10 +6,10 @@ byte. A text to be read may leave out whatever can be completed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -46,6 +46,8 @@ from millebornes_env.notation.millebornes.position_reader import (
 )
 from millebornes_env.notation.position import Position
 
+_CHUNK: Final = 64  # positions whose numbers are held as Python objects at a time
+
 # Reading ---------------------------------------------------------------------------------------------------
 
 
@@ -81,12 +83,28 @@ def words_of_position(
     edition = find_edition(edition)
     checked_table(edition, rules)
     states = one_record(state, STATE, key)
-    write = partial(_words_of, _numbers_of(states), edition, rules, key)
+
+    def write() -> dict[str, str]:
+        return next(words_of_positions(states, edition, rules, key=key))
+
     if not checked:
         return write()
     _clear_drawn_cards(states)
     read = partial(position_of_lines, edition=edition, players=rules.players, teams=rules.teams)
     return checked_words(states, rules, first_violation, write, read)
+
+
+def words_of_positions(
+    states: StateArray, edition: str | Edition, rules: Rules, *, key: bool = True
+) -> Iterator[dict[str, str]]:
+    """Yield the lines of each of many positions of one table, as `words_of_position` without its checks."""
+    edition = find_edition(edition)
+    columns, names = np.asarray(states), STATE.names or ()
+    for first in range(0, len(columns), _CHUNK):
+        chunk = columns[first : first + _CHUNK]
+        fields = [chunk[name].tolist() for name in names]  # numbers and nested lists are faster to read
+        for values in zip(*fields, strict=True):
+            yield _words_of(SimpleNamespace(**dict(zip(names, values, strict=True))), edition, rules, key)
 
 
 def _clear_drawn_cards(states: StateArray) -> None:
@@ -95,12 +113,6 @@ def _clear_drawn_cards(states: StateArray) -> None:
     for start, end in zip(states["stream_next"][0], states["stream_end"][0], strict=True):
         to_come[max(0, int(start)) : max(0, int(end))] = True
     states["deck"][0, ~to_come] = NO_CARD
-
-
-def _numbers_of(states: StateArray) -> SimpleNamespace:
-    """Return the fields of an array of one as numbers and nested lists, which are faster to read."""
-    columns = np.asarray(states)
-    return SimpleNamespace(**{name: columns[name][0].tolist() for name in STATE.names or ()})
 
 
 def _words_of(state: SimpleNamespace, edition: Edition, rules: Rules, key: bool) -> dict[str, str]:
@@ -191,4 +203,4 @@ def _words_of_streams(state: SimpleNamespace, rules: Rules) -> dict[str, str]:
     return said
 
 
-__all__ = ["Position", "position_of_lines", "read_position", "words_of_position"]
+__all__ = ["Position", "position_of_lines", "read_position", "words_of_position", "words_of_positions"]
