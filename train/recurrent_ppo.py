@@ -84,11 +84,10 @@ class Gru(nn.Module):
             What is recalled at each decision, float32[B, L, H], and the memory after each,
             float32[B, L, size].
         """
+        weights = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
         outputs = []
-        for at in range(inputs.shape[1]):
-            memory = torch.where(is_new[:, at, None], 0.0, memory)
-            weights = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-            memory = torch.gru_cell(inputs[:, at], memory, *weights)
+        for row, begins in zip(inputs.unbind(dim=1), is_new[..., None].unbind(dim=1), strict=True):
+            memory = torch.gru_cell(row, torch.where(begins, 0.0, memory), *weights)
             outputs.append(memory)
         recalled = torch.stack(outputs, dim=1)
         return recalled, recalled
