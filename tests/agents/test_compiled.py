@@ -141,6 +141,7 @@ def test_slots_keep_memories_apart() -> None:
     assert agent.act(rows, masks).tolist() == [2002, 2002, 2002]
     assert agent.act(rows[1:], masks[1:], slot_ids=np.array([1, 70])).tolist() == [3003, 1001]
     assert agent.act(rows[:1], masks[:1], slot_ids=np.array([70])).tolist() == [2002]
+    assert agent.act(rows, masks).tolist() == [3003, 4004, 3003]
 
 
 def test_every_decision_has_another_random_number_and_the_seed_gives_them_all() -> None:

@@ -367,18 +367,21 @@ class _FewRows:
     ) -> None:
         """Prepare the call with the constant arguments of an agent, for observations of this size."""
         self._rows = np.zeros((FEW, size), np.int8)
-        self._slot_ids, self._actions = np.zeros(FEW, np.int64), np.zeros(FEW, np.int64)
+        self._slot_ids, self._actions = np.arange(FEW), np.zeros(FEW, np.int64)
+        self._are_slots_numbers = True
         self._call = prepare(choose_from_rows, *arguments, self._rows, self._slot_ids, self._actions)
         self.memories = memories
 
     def choose(
-        self, rows: Observations, slot_ids: Int64Array, numbers: tuple[int, ...]
+        self, rows: Observations, slot_ids: Int64Array | None, *numbers: int
     ) -> tuple[Actions, tuple[int, int, int]]:
         """Return the actions for the rows, and the result of the kernel."""
         count = len(rows)
         self._rows[:count] = rows
-        self._slot_ids[:count] = slot_ids
-        result = self._call(*numbers)
+        if slot_ids is not None or not self._are_slots_numbers:
+            self._slot_ids[:count] = np.arange(count) if slot_ids is None else slot_ids
+            self._are_slots_numbers = False
+        result = self._call(count, *numbers)
         return self._actions[:count].copy(), result
 
 
@@ -475,7 +478,8 @@ class CompiledAgent(BaseAgent):
         rows = checked_rows(self.name, observations, self._bounds.shape[1])
         if action_masks is not None:
             check_masks(self.name, action_masks, len(rows), self.table.num_actions)
-        memory_of = checked_slot_ids(self.name, slot_ids, len(rows))
+        if slot_ids is not None:
+            slot_ids = checked_slot_ids(self.name, slot_ids, len(rows))
         if not self._reads_rows:
             key_0, key_1 = self._key
             chosen = self._act_without_decoder(
@@ -483,9 +487,9 @@ class CompiledAgent(BaseAgent):
             )
             self._calls += 1
             return chosen
-        slots = len(rows) if slot_ids is None else int(memory_of.max(initial=-1)) + 1
+        slots = len(rows) if slot_ids is None else int(slot_ids.max(initial=-1)) + 1
         self._memories = with_rows(self._memories, slots)
-        actions, (ended, row, fault) = self._choose(rows, memory_of)
+        actions, (ended, row, fault) = self._choose(rows, slot_ids)
         if fault != NO_FAULT:
             raise row_error(self.name, self.table, rows, row, fault)
         self._calls += 1
@@ -493,18 +497,20 @@ class CompiledAgent(BaseAgent):
             fill_no_ops(action_masks, actions, actions == NO_ACTION)
         return actions
 
-    def _choose(self, rows: Observations, slot_ids: Int64Array) -> tuple[Actions, tuple[int, int, int]]:
-        """Return the actions and the result of `choose_from_rows`."""
-        numbers = (len(rows), *self._key, self._calls + 1)
-        few = self._few
-        if len(rows) > FEW:
-            actions: Actions = np.empty(len(rows), np.int64)
-            return actions, self._kernels.choose_from_rows(
-                *self._arguments(), rows, slot_ids, actions, *numbers
-            )
-        if few.memories is not self._memories:
-            few.prepare(self._kernels.choose_from_rows, self._arguments(), self._memories, rows.shape[1])
-        return few.choose(rows, slot_ids, numbers)
+    def _choose(
+        self, rows: Observations, slot_ids: Int64Array | None
+    ) -> tuple[Actions, tuple[int, int, int]]:
+        """Return the actions and the result of `choose_from_rows`; without slot ids, row n has slot n."""
+        count, few = len(rows), self._few
+        if count <= FEW:
+            if few.memories is not self._memories:
+                few.prepare(self._kernels.choose_from_rows, self._arguments(), self._memories, rows.shape[1])
+            return few.choose(rows, slot_ids, *self._key, self._calls + 1)
+        slots = np.arange(count) if slot_ids is None else slot_ids
+        actions: Actions = np.empty(count, np.int64)
+        return actions, self._kernels.choose_from_rows(
+            *self._arguments(), rows, slots, actions, count, *self._key, self._calls + 1
+        )
 
     def _arguments(self) -> tuple[Any, ...]:
         """Return the arguments of `choose_from_rows` that are the same in every call."""

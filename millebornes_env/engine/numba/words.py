@@ -24,6 +24,7 @@ import ctypes
 import functools
 from array import array
 from collections.abc import Callable
+from struct import Struct
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -192,20 +193,19 @@ def prepared(name: str, function: Function, arguments: tuple[Any, ...]) -> Calla
     if given > len(parameters):
         raise NotImplementedError(f"{name} takes {len(parameters)} arguments, not {given}")
     words = array("q", bytes(8 * size))
-    address, first, missing = words.buffer_info()[0], [*places, size][given], len(parameters) - given
+    address, missing, offset = words.buffer_info()[0], len(parameters) - given, 8 * [*places, size][given]
+    write_numbers, read_result = Struct(f"{missing}q").pack_into, Struct(f"{result_words}q").unpack_from
     for argument, place, parameter in zip(arguments, places, parameters, strict=False):
         write(argument, words, place, parameter)
 
     def call_prepared(*numbers: int) -> Any:
         if len(numbers) != missing:
             raise TypeError(f"the kernel {name} takes {missing} more arguments, not {len(numbers)}")
-        place = first
-        for number in numbers:
-            words[place] = number
-            place += 1
+        if numbers:
+            write_numbers(words, offset, *numbers)
         if call(address) != 0:
             raise RuntimeError(f"the kernel {name} failed; what it writes is unfinished")
-        return words[0] if result_words == 1 else tuple(words[:result_words])
+        return words[0] if result_words == 1 else read_result(words)
 
     vars(call_prepared)["arguments"] = arguments
     return call_prepared
