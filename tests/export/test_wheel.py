@@ -95,20 +95,26 @@ def anywhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel
 
 
-@pytest.fixture(scope="module")
-def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an empty environment with the wheel; its libraries are those of this one."""
-    folder = tmp_path_factory.mktemp("venv")
+def programs_with(wheel: Path, folder: Path) -> Path:
+    """The programs of an empty environment with the wheel; its libraries are those of this one."""
+    folder.mkdir(exist_ok=True)
     run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder)
     python = folder / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", python]
-    run(*pip, "install", "--no-deps", "--no-index", *built.glob("*.whl"), cwd=folder)
+    run(*pip, "install", "--no-deps", "--no-index", wheel, cwd=folder)
     packages = next(folder.glob("lib/python*/site-packages"))
     libraries = [path for path in sys.path if Path(path).name == "site-packages"]
     (packages / "libraries.pth").write_text("\n".join(libraries) + "\n")
     result = run(python, "-c", "import millebornes_env; print(millebornes_env.__file__)", cwd=folder)
     assert Path(result.strip()).is_relative_to(packages)
-    return python
+    return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the wheel."""
+    (wheel,) = built.glob("*.whl")
+    return programs_with(wheel, tmp_path_factory.mktemp("venv")) / "python"
 
 
 def environment_with(what: str, folder: Path) -> Path:
@@ -211,8 +217,7 @@ def test_a_users_script_is_checked_by_mypy(installed: Path, tmp_path: Path) -> N
     script = shutil.copy(ROOT / "tests" / "export" / "every_face.py", tmp_path)
     mypy = [sys.executable, "-m", "mypy", "--strict", "--disable-error-code", "import-untyped"]  # PettingZoo
     mypy += ["--python-executable", str(installed)]
-    assert "no issues found" in run(*mypy, script, cwd=tmp_path)
-    result = run(*mypy, "slips.py", cwd=tmp_path, code=1).splitlines()
+    result = run(*mypy, script, "slips.py", cwd=tmp_path, code=1).splitlines()
     assert [line.partition(": error: ")[0] for line in result[:-1]] == [
         "slips.py:4",
         "slips.py:5",
@@ -244,9 +249,9 @@ def test_the_wheel_holds_the_package_only(built: Path) -> None:
 
 
 def test_the_wheel_for_all_platforms_plays(anywhere: Path, tmp_path: Path) -> None:
-    """In an empty environment, compiled there: the snippets and a command of the README."""
+    """Compiled where it is installed: the snippets and a command of the README."""
     assert anywhere.name.endswith("-py3-none-any.whl")
-    programs = environment_with(f"{anywhere}[arena]", tmp_path / "venv")
+    programs = programs_with(anywhere, tmp_path / "venv")
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     for example, _ in examples_of(section_of("README.md")):
         run(programs / "python", "-c", example, cwd=tmp_path, **cache)
