@@ -368,7 +368,7 @@ class _FewRows:
         """Prepare the call with the constant arguments of an agent, for observations of this size."""
         self._rows = np.zeros((FEW, size), np.int8)
         self._slot_ids, self._actions = np.arange(FEW), np.zeros(FEW, np.int64)
-        self._are_slots_numbers = True
+        self._are_slots_numbers = True  # row n has slot n, until a caller gives other slots
         self._call = prepare(choose_from_rows, *arguments, self._rows, self._slot_ids, self._actions)
         self.memories = memories
 

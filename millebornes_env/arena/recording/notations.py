@@ -29,28 +29,26 @@ def notations(played: Played, env: VectorEnv) -> list[str]:
         [write_play(Play(seat, action), words) for action in range(words.count)]
         for seat in range(env.players)
     ]
-    positions = _positions(played, env)
-    deals = (np.arange(len(played.begun)) + played.first_round) // env.teams
     ends = [0, *np.cumsum(played.lengths).tolist()]
     seats, actions = played.decisions.seats.tolist(), played.decisions.actions.tolist()
     texts = []
-    for (first, last), deal, total in zip(
-        pairwise(ends), deals.tolist(), played.totals.tolist(), strict=True
-    ):
+    rounds = zip(pairwise(ends), _positions(played, env), played.totals.tolist(), strict=True)
+    for (first, last), position, total in rounds:
         plays = [lines[seats[index]][actions[index]] for index in range(first, last)]
         result = f"{RESULT}: {' '.join(map(str, total))}"
-        texts.append("\n".join([f"{positions[deal]}{PLAYS}:", *plays, result, ""]))
+        texts.append("\n".join([f"{position}{PLAYS}:", *plays, result, ""]))
     return texts
 
 
-def _positions(played: Played, env: VectorEnv) -> dict[int, str]:
-    """Return the text of each deal by its number; the rounds of a deal begin with the same record."""
+def _positions(played: Played, env: VectorEnv) -> list[str]:
+    """Return the text of each round's deal; the rounds of a deal begin with the same record."""
     deals = (np.arange(len(played.begun)) + played.first_round) // env.teams
-    numbers, rounds = np.unique(deals, return_index=True)
-    sheets = played.sheets[rounds]
-    positions: dict[int, str] = {}
+    _, firsts, deal_of_round = np.unique(deals, return_index=True, return_inverse=True)
+    sheets, texts = played.sheets[firsts], [""] * len(firsts)
     for sheet in set(sheets.tolist()):
-        dealt = played.begun[rounds[sheets == sheet]]
-        words = words_of_positions(dealt, env.sheet(sheet), env.rules_of_sheet(sheet))
-        positions |= zip(numbers[sheets == sheet].tolist(), map(text_of_words, words), strict=True)
-    return positions
+        dealt = np.flatnonzero(sheets == sheet)
+        states = played.begun[firsts[dealt]]
+        words = words_of_positions(states, env.sheet(sheet), env.rules_of_sheet(sheet))
+        for deal, said in zip(dealt.tolist(), words, strict=True):
+            texts[deal] = text_of_words(said)
+    return [texts[deal] for deal in deal_of_round.tolist()]
