@@ -39,8 +39,8 @@ def examples() -> list[Example]:
     loops = kernels_of(rulebook)
     return [
         (loops.seed_games, (states, 0, 0, 0)),
-        (loops.step_range, (*table, _read_only(actions), buffers, 0, 1, kernels.STEP)),
-        (sampling.sample_range, (buffers.action_mask, actions, scratch, 0, 1, 0, 0, 0)),
+        (loops.step_range, (*table, _read_only(actions), buffers, games.legal, 0, 1, kernels.STEP)),
+        (sampling.sample_range, (games.legal, actions, 0, 1, 0, 0, 0)),
         (loops.observe_seats, (*table, seats, buffers.observation)),
         (loops.redeal_games, (*table[:2], seats, 0, 0, np.zeros(rulebook.REDEAL_ROOM, np.int8))),
         (loops.full_states, (*table, 1, buffers.observation)),

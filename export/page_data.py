@@ -25,6 +25,7 @@ from millebornes_env.agents.protocol import Table
 from millebornes_env.agents.search.agent import VALUE_IN_POINTS, SearchAgent
 from millebornes_env.agents.search.kernels import CHUNK, FEWEST_REDEALS, new_decisions
 from millebornes_env.agents.search.over import OVER_A_JUDGE
+from millebornes_env.engine.action_sets import SET_SIZE
 from millebornes_env.engine.batch import new_buffers
 from millebornes_env.engine.kernels import (
     BEGIN,
@@ -146,6 +147,7 @@ def _constants() -> dict[str, Any]:
         "CHUNK": CHUNK,
         "FEWEST_REDEALS": FEWEST_REDEALS,
         "POINTS_PER_REWARD": rulebook.POINTS_PER_REWARD,
+        "SET_SIZE": SET_SIZE,
         "MAX_INT8": int(np.iinfo(np.int8).max),
         "LONGEST_TRIP": LONGEST_TRIP,
     }

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.engine import kernels, sampling
+from millebornes_env.engine.action_sets import ints_for
 from millebornes_env.engine.kernels import (
     NO_GAME,
     Buffers,
@@ -65,6 +66,7 @@ class Batch:
         settings: settings of the environment.
         states: `STATE[N]`, one record for each game.
         buffers: the arrays that `start` and `step` write.
+        legal: int64[N, W], the legal actions of each game as a set (`engine.action_sets`).
         num_threads: maximum number of CPU threads for `step`; it does not change any result. At most one for
             each `GAMES_WORTH_A_THREAD` games. One thread is used in a process without threads
             (`engine.numba.threads.has_threads`), and while several are slower (`engine.numba.threads.Pace`).
@@ -101,6 +103,7 @@ class Batch:
         self.settings = settings
         self.num_threads = max(1, min(num_threads, num_games // GAMES_WORTH_A_THREAD))
         self.buffers = buffers or new_buffers(rulebook, num_games, rules, settings)
+        self.legal = np.zeros((num_games, ints_for(self.buffers.action_mask.shape[1])), np.int64)
         self.states: StateArray = np.zeros(num_games, rulebook.STATE).view(np.recarray)
         self.game_rules = same_rules(rulebook, rules, num_games)
         if sheets is not None:
@@ -116,7 +119,6 @@ class Batch:
         records, sheets = for_kernels(self.game_rules.records), for_kernels(self.game_rules.sheets)
         self.game_rules = self.game_rules._replace(records=records, sheets=sheets)
         self._actions = np.zeros(len(self.states), np.int64)
-        self._scratch = np.zeros((self.num_threads, self.buffers.action_mask.shape[1] + 1), np.int64)
         self._step_range_address = machine_code.address_of(self._kernels.step_range)
         self._pace_of_steps, self._pace_of_samples = Pace(), Pace()
 
@@ -176,7 +178,8 @@ class Batch:
 
     def _arguments(self) -> tuple[Any, ...]:
         """Return the arguments of `kernels.step_range` for all games, but for the task."""
-        return (self._states, self.game_rules, self.settings, self._actions, self.buffers, 0, len(self))
+        table = (self._states, self.game_rules, self.settings)
+        return (*table, self._actions, self.buffers, self.legal, 0, len(self))
 
     @functools.cached_property
     def _run_task(self) -> Callable[[int], int]:
@@ -184,8 +187,7 @@ class Batch:
 
     @functools.cached_property
     def _sample(self) -> Callable[[int, int, int], None]:
-        mask, scratch = self.buffers.action_mask, self._scratch[0]
-        return machine_code.prepare(sampling.sample_range, mask, self._actions, scratch, 0, len(self))
+        return machine_code.prepare(sampling.sample_range, self.legal, self._actions, 0, len(self))
 
     def _run(self, actions: npt.NDArray[np.int64], task: int) -> int:
         self._actions[...] = actions
@@ -219,6 +221,7 @@ class Batch:
             self.settings.observation_spec,
             actions,
             self.buffers,
+            self.legal,
             self.num_threads,
             self._step_range_address,
         )
@@ -240,8 +243,8 @@ class Batch:
         shared = is_threaded and self._pace_of_samples.shares()
         began = perf_counter() if is_threaded else 0.0
         if shared:
-            mask, threads = self.buffers.action_mask, self.num_threads
-            unpaced(sampling.sample_on_threads)(mask, self._actions, self._scratch, *key, call, threads)
+            sample_on_threads = unpaced(sampling.sample_on_threads)
+            sample_on_threads(self.legal, self._actions, *key, call, self.num_threads)
         else:
             self._sample(*key, call)
         if is_threaded:
@@ -324,6 +327,7 @@ class Batch:
             self.game_rules.sheets if len(self.game_rules.sheets) > 1 else None,
         )
         copied.states[:] = self.states
+        copied.legal[:] = self.legal
         for name in ("records", "sheet", "final_sheet"):
             getattr(copied.game_rules, name)[:] = getattr(self.game_rules, name)
         return copied

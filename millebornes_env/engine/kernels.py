@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env.engine.action_sets import Sets, is_in_set, write_set_of_mask
 from millebornes_env.engine.chance import MASK_32, random_below, random_word
 from millebornes_env.engine.numba.compiling import (
     call_at,
@@ -167,6 +168,18 @@ def write_decision(
         mask[:] = 1
 
 
+@rule_of_rules
+def is_possible(rulebook: Rulebook, state: State, rules: TableRules, settings: Settings, action: int) -> bool:
+    """Return True if a game can be stepped with the action.
+
+    An action is impossible if it is illegal, unless illegal actions are punished, or if the game has ended,
+    unless the next step begins the next episode.
+    """
+    if rulebook.is_round_over(state):
+        return settings.autoreset == NEXT_STEP
+    return settings.punish_illegal == 1 or rulebook.is_legal(state, rules, action)
+
+
 @seldom_rule_of_rules
 def first_illegal(
     rulebook: Rulebook,
@@ -174,24 +187,16 @@ def first_illegal(
     rules: GameRules,
     settings: Settings,
     actions: npt.NDArray[np.int64],
+    legal: Sets,
     first: int,
     last: int,
 ) -> int:
-    """Return the first game from `first` to `last` - 1 whose action is impossible, or NO_GAME.
-
-    An action is impossible if it is illegal, unless illegal actions are punished, or if the game has ended,
-    unless the next step begins the next episode.
-    """
+    """Return the first game from `first` to `last` - 1 whose action is impossible, or NO_GAME."""
     for game in range(first, last):
         action = int(actions[game])
-        if action == SKIP:
+        if action == SKIP or is_in_set(legal[game], action):
             continue
-        if rulebook.is_round_over(states[game]):
-            if settings.autoreset != NEXT_STEP:
-                return game
-        elif settings.punish_illegal == 0 and not rulebook.is_legal(
-            states[game], rules_of(rules, game), action
-        ):
+        if not is_possible(rulebook, states[game], rules_of(rules, game), settings, action):
             return game
     return NO_GAME
 
@@ -253,6 +258,7 @@ def apply_each(  # noqa: PLR0913, PLR0917 - the arguments of `step_range`, and t
     settings: Settings,
     actions: npt.NDArray[np.int64],
     buffers: Buffers,
+    legal: Sets,
     first: int,
     last: int,
     task: int,
@@ -270,6 +276,7 @@ def apply_each(  # noqa: PLR0913, PLR0917 - the arguments of `step_range`, and t
         else:
             apply_action(rulebook, states[game], rules, settings, action, buffers, game)
         write_decision(rulebook, states[game], rules_of(rules, game), settings, buffers, game)
+        write_set_of_mask(buffers.action_mask[game], legal[game])
 
 
 # The kernels of a rulebook ---------------------------------------------------------------------------------
@@ -344,12 +351,13 @@ def _seed_games(rulebook: Rulebook) -> Callable[..., None]:
 
 
 def _step_range(rulebook: Rulebook) -> Callable[..., int]:
-    def step_range(
+    def step_range(  # noqa: PLR0913, PLR0917 - a loop takes all arrays as arguments
         states: StateArray,
         rules: GameRules,
         settings: Settings,
         actions: npt.NDArray[np.int64],
         buffers: Buffers,
+        legal: Sets,
         first: int,
         last: int,
         task: int,
@@ -366,6 +374,8 @@ def _step_range(rulebook: Rulebook) -> Callable[..., int]:
             actions: int64[N], an action or SKIP for each game; for BEGIN, 1 begins the game's next episode
                 and 0 does not.
             buffers: overwritten; BEGIN writes the decisions of all games.
+            legal: int64[N, W], the legal actions of all games, overwritten. A caller may have written to the
+                masks, so actions are checked with these.
             first: first game.
             last: one past the last game.
             task: CHECK the actions; STEP with actions known to be legal; CHECK_AND_STEP all games or none;
@@ -375,10 +385,10 @@ def _step_range(rulebook: Rulebook) -> Callable[..., int]:
             The first game with an illegal action, or NO_GAME.
         """
         if task in (CHECK, CHECK_AND_STEP):
-            illegal = first_illegal(rulebook, states, rules, settings, actions, first, last)
+            illegal = first_illegal(rulebook, states, rules, settings, actions, legal, first, last)
             if illegal != NO_GAME or task == CHECK:
                 return illegal
-        apply_each(rulebook, states, rules, settings, actions, buffers, first, last, task)
+        apply_each(rulebook, states, rules, settings, actions, buffers, legal, first, last, task)
         return NO_GAME
 
     return _kernel_of(rulebook, step_range)
@@ -467,36 +477,35 @@ def _full_states(rulebook: Rulebook) -> Callable[..., None]:
 
 
 @parallel_kernel
-def step_on_threads(
+def step_on_threads(  # noqa: PLR0913, PLR0917 - as `step_range`
     states: StateArray,
     rules: GameRules,
     plain_settings: Settings,
     spec: Any,
     actions: npt.NDArray[np.int64],
     buffers: Buffers,
+    legal: Sets,
     threads: int,
     step_range_address: int,
 ) -> int:
-    """Run `step_range` with the batch split among threads.
+    """Run `step_range` with the batch split among threads; one checks the actions, which is quickly done.
 
     A parallel kernel can pass only arrays and flat tuples to its threads, so the spec comes apart from the
     settings.
     """
     games = len(states)
-    result = np.full(threads, NO_GAME, np.int64)
-    for task in (CHECK, STEP):
+    whole = with_spec(plain_settings, spec)
+    illegal = call_at(step_range_address, (states, rules, whole, actions, buffers, legal, 0, games, CHECK))
+    if illegal == NO_GAME:
         for thread in prange(threads):
             first = thread * games // threads
             last = (thread + 1) * games // threads
             settings = with_spec(plain_settings, spec)
-            result[thread] = call_at(
+            call_at(
                 step_range_address,
-                (states, rules, settings, actions, buffers, first, last, task),
+                (states, rules, settings, actions, buffers, legal, first, last, STEP),
             )
-        for thread in range(threads):
-            if result[thread] != NO_GAME:
-                return int(result[thread])
-    return NO_GAME
+    return int(illegal)
 
 
 def key_of_seed(seed: int) -> tuple[int, int]:

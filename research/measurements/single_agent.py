@@ -17,9 +17,12 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import numpy.typing as npt
 import tyro
 
 from millebornes_env import agents, vector_env
+from millebornes_env.engine.action_sets import ints_for, write_set_of_mask
+from millebornes_env.engine.numba.compiling import kernel
 from millebornes_env.engine.sampling import sample_range
 from research.tables import Table
 
@@ -60,12 +63,19 @@ def of_vector_env(args: Args, *, asks: bool) -> Callable[[], int]:
     return work
 
 
+@kernel
+def write_sets(masks: npt.NDArray[np.int8], legal: npt.NDArray[np.int64]) -> None:
+    """Write the masks as sets."""
+    for row in range(len(masks)):
+        write_set_of_mask(masks[row], legal[row])
+
+
 def of_make_vec(args: Args) -> Callable[[], int]:
     """Measure decisions of `gymnasium.make_vec`, of learners and opponents."""
     env: Any = gymnasium.make_vec(ENV_ID, num_envs=args.num_envs, opponent=args.opponent)
     infos = env.reset(seed=1)[1]
     actions = np.zeros(args.num_envs, np.int64)
-    scratch = np.zeros(env.single_action_space.n + 1, np.int64)
+    legal = np.zeros((args.num_envs, ints_for(env.single_action_space.n)), np.int64)
     choices, sampled = env.games.learners.each["choices"], 0
 
     def work() -> int:
@@ -73,7 +83,8 @@ def of_make_vec(args: Args) -> Callable[[], int]:
         decisions = 0
         for _ in range(args.steps):
             sampled += 1
-            sample_range(infos["action_mask"], actions, scratch, 0, args.num_envs, 1, 0, sampled)
+            write_sets(infos["action_mask"], legal)
+            sample_range(legal, actions, 0, args.num_envs, 1, 0, sampled)
             before = choices.copy()
             over, _, infos = env.step(actions)[2:]
             # Not counted: what opponents decided in an episode after the learner's last decision.

@@ -15,7 +15,7 @@ import pytest
 from millebornes_env import VectorEnv, notation, vector_env
 from millebornes_env.engine.batch import new_buffers
 from millebornes_env.engine.kernels import Buffers
-from millebornes_env.errors import OptionError, StateError
+from millebornes_env.errors import IllegalActionError, OptionError, StateError
 from millebornes_env.games.millebornes import rulebook
 from millebornes_env.games.millebornes.audit import first_violation
 from millebornes_env.games.millebornes.state import STATE
@@ -52,13 +52,17 @@ def test_samples_are_written_to_nothing_else() -> None:
 def test_a_mask_that_a_caller_has_written_to_leads_nowhere(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sampling counts the legal actions: with these numbers it would count beyond its array."""
+    """The engine samples and checks actions by sets of its own."""
     monkeypatch.setattr("millebornes_env.engine.batch.GAMES_WORTH_A_THREAD", 1)
     env = started(4, steps=3, num_threads=threads)
     allowed = look(env)["action_mask"] != 0
     for value in (-128, -1, 2, 100, 127):
-        look(env)["action_mask"][allowed] = value
-        assert allowed[np.arange(4), env.sample_actions()].all()
+        look(env)["action_mask"][:] = value
+        actions = env.sample_actions()
+        assert allowed[np.arange(4), actions].all()
+        actions[2] = np.flatnonzero(~allowed[2])[0]
+        with pytest.raises(IllegalActionError, match="game 2"):
+            env.step(actions)
 
 
 # The arrays that steps return.

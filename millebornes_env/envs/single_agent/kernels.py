@@ -24,7 +24,7 @@ from millebornes_env.engine.kernels import (
     Settings,
     apply_action,
     end_episode,
-    first_illegal,
+    is_possible,
     named_for,
     rules_of,
     start_next_episode,
@@ -194,11 +194,15 @@ def check_actions(  # noqa: PLR0913, PLR0917 - those of `play_on`
     learners.fault[0] = NO_FAULT
     if task in (RESET, CHECKED_STEP):
         return NO_GAME
-    illegal = first_illegal(rulebook, states, rules, settings, actions, first, last)
-    if illegal != NO_GAME:
-        learners.fault[0] = ILLEGAL_CHOICE if task == OPPONENTS_STEP else ILLEGAL_ACTION
-        learners.fault[1] = actions[illegal]
-    return illegal
+    for game in range(first, last):
+        action = int(actions[game])
+        if action != SKIP and not is_possible(
+            rulebook, states[game], rules_of(rules, game), settings, action
+        ):
+            learners.fault[0] = ILLEGAL_CHOICE if task == OPPONENTS_STEP else ILLEGAL_ACTION
+            learners.fault[1] = action
+            return game
+    return NO_GAME
 
 
 @rule_of_rules

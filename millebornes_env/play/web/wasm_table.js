@@ -36,7 +36,8 @@ export class TableRoom {
     const game = [this.states, this.rules];
     this.seed = kernels.prepare("millebornes_seed_games", [this.states, 0, 0, 0], [2, 3]);
     const gameRules = [this.rules, this.rules, kernels.array("i4", 1), kernels.array("i4", 1)];
-    const step = [this.states, gameRules, settings, this.actions, this.buffers, 0, 1, constants.BEGIN];
+    const legal = kernels.array("i8", 1, Math.ceil(table.num_actions / constants.SET_SIZE));
+    const step = [this.states, gameRules, settings, this.actions, this.buffers, legal, 0, 1, constants.BEGIN];
     this.begin = kernels.prepare("millebornes_step_range", step);
     this.playUntilRefused = kernels.prepare("play_until_refused", [...game, this.actions, this.seats]);
     this.teamFacts = kernels.prepare("team_facts", [...game, this.facts]);

@@ -175,8 +175,8 @@ def test_arguments_of_other_types_go_to_the_kernel() -> None:
     env.reset()
     expected = env.sample_actions()
     env.reset(seed=1)
-    mask, scratch, spread = env.games.buffers.action_mask, env.games._scratch[0], np.zeros(16, np.int64)[::2]
-    machine_code.of(sampling.sample_range)(mask, spread, scratch, 0, 8, 1, 0, 1)
+    spread = np.zeros(16, np.int64)[::2]
+    machine_code.of(sampling.sample_range)(env.games.legal, spread, 0, 8, 1, 0, 1)
     np.testing.assert_array_equal(spread, expected)
 
 
@@ -191,7 +191,7 @@ def test_one_function_may_be_called_by_several_threads() -> None:
     for number, chosen in enumerate(actions):
         chosen[number * 400 + 7] = 10_000
     with ThreadPoolExecutor(4) as pool:
-        rest = (games.buffers, 0, 2_000, kernels.CHECK)
+        rest = (games.buffers, games.legal, 0, 2_000, kernels.CHECK)
         result = list(pool.map(lambda chosen: [check(*table, chosen, *rest) for _ in range(300)], actions))
     assert result == [[number * 400 + 7] * 300 for number in range(4)]
 

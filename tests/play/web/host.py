@@ -145,14 +145,13 @@ class PageGames(Batch):
         super().__init__(module, num_games, rules, settings)
         host = self.host
         self.buffers = type(self.buffers)._make(host.copy(array) for array in self.buffers)
+        self.legal = host.copy(self.legal)
         self.states = host.copy(np.asarray(self.states)).view(np.recarray)
         self._states = self.states.view(np.ndarray)
         self.game_rules = type(self.game_rules)._make(map(host.copy, self.game_rules))
-        self._scratch = host.copy(self._scratch)
         self._actions = host.array(num_games, np.int64)
         self._run_task = partial(host.kernel("millebornes_step_range"), *self._arguments())
-        mask, scratch = self.buffers.action_mask, self._scratch[0]
-        self._sample = partial(host.kernel("sample_range"), mask, self._actions, scratch, 0, num_games)
+        self._sample = partial(host.kernel("sample_range"), self.legal, self._actions, 0, num_games)
 
     def seed(self, seed: int, first_game: int = 0) -> None:
         words = seed & 0xFFFFFFFF, seed >> 32

@@ -1,0 +1,79 @@
+"""Sets of actions as ints: bit a is 1 if action a is in the set.
+
+The engine keeps the legal actions of each game like this, beside the mask, which a caller may overwrite:
+checking and sampling actions then read one int for each game instead of a row of numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.engine.numba.simd import set_of_numbers, size_of
+
+Sets = npt.NDArray[np.int64]
+"""int64[N, W], a set for each game; a row int64[W] is one set."""
+
+SET_SIZE: Final = 48
+"""Number of actions in one int; a set of more actions has several ints."""
+
+_PIECE: Final = 16  # numbers of a mask that are read at once
+
+
+def ints_for(actions: int) -> int:
+    """Return W, the ints of a set of so many actions."""
+    return -(-actions // SET_SIZE)
+
+
+@rule
+def write_set_of_mask(mask: npt.NDArray[np.int8], members: Sets) -> None:
+    """Write the actions that are not 0 in a mask."""
+    for number in range(len(members)):
+        first = number * SET_SIZE
+        size = min(SET_SIZE, len(mask) - first)
+        last, found = size - _PIECE, 0
+        if last >= 0:
+            for start in (0, _PIECE, 2 * _PIECE):  # pieces may overlap: no branch, no rest
+                at = min(start, last)
+                found |= set_of_numbers(mask, first + at, _PIECE) << at
+        else:
+            for at in range(size):
+                found |= int(mask[first + at] != 0) << at
+        members[number] = found
+
+
+@rule
+def is_in_set(members: Sets, action: int) -> bool:
+    """Return True if the action (any int) is in the set."""
+    if action < 0 or action >= len(members) * SET_SIZE:
+        return False
+    return int(members[action // SET_SIZE]) >> (action % SET_SIZE) & 1 == 1
+
+
+@rule
+def size_of_set(members: Sets) -> int:
+    """Return the number of actions in the set."""
+    size = 0
+    for number in range(len(members)):
+        size += size_of(int(members[number]))
+    return size
+
+
+@rule
+def member_of_set(members: Sets, index: int) -> int:
+    """Return the action with so many lower ones in the set; there must be one."""
+    number = 0
+    while index >= size_of(int(members[number])):
+        index -= size_of(int(members[number]))
+        number += 1
+    left, action = int(members[number]), number * SET_SIZE
+    for width in (32, 16, 8, 4, 2, 1):  # by halving, and no branch: it would be unpredictable
+        below = size_of(left & ((1 << width) - 1))
+        is_above = int(index >= below)
+        index -= below * is_above
+        action += width * is_above
+        left >>= width * is_above
+    return action
