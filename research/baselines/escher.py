@@ -115,11 +115,16 @@ def learn_by_escher(task: Task, options: EscherOptions) -> None:
     except ModuleNotFoundError as missing:
         raise MissingExtraError.of("ESCHER", missing, "train,openspiel") from None
     torch.set_num_threads(1)
-    torch.manual_seed(task.seed)
-    np.random.seed(task.seed)  # OpenSpiel's generator
     encoder = Encoder(task.game)
     game = ObservedGame(pyspiel.load_game("python_mille_bornes", {"edition": task.game.name}), encoder)
     agent, iteration = escher.Agent(game, _config(escher, options)), escher.TrainConfig(game)
+    # Only now: OpenSpiel's networks set both generators to 42 when they are made.
+    torch.manual_seed(task.seed)
+    np.random.seed(task.seed)
+    for network in (agent.avg_policy_net, *agent.regret_nets, *agent.value_nets):
+        for layer in network.modules():
+            if isinstance(layer, torch.nn.Linear):
+                layer.reset_parameters()
     for mark in task.marks():
         with task.learning():
             while game.decisions < mark:
