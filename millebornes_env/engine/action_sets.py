@@ -17,26 +17,26 @@ from millebornes_env.engine.numba.simd import set_of_numbers, size_of
 Sets = npt.NDArray[np.int64]
 """int64[N, W], a set for each game; a row int64[W] is one set."""
 
-SET_SIZE: Final = 48
-"""Number of actions in one int; a set of more actions has several ints."""
-
 _PIECE: Final = 16  # numbers of a mask that are read at once
+
+SET_SIZE: Final = 3 * _PIECE
+"""Number of actions in one int; a set of more actions has several ints."""
 
 
 def ints_for(actions: int) -> int:
-    """Return W, the ints of a set of so many actions."""
+    """Return W, the number of ints that a set of this many actions needs."""
     return -(-actions // SET_SIZE)
 
 
 @rule
 def write_set_of_mask(mask: npt.NDArray[np.int8], members: Sets) -> None:
-    """Write the actions that are not 0 in a mask."""
+    """Write the set of the actions that are not 0 in a mask."""
     for number in range(len(members)):
         first = number * SET_SIZE
         size = min(SET_SIZE, len(mask) - first)
         last, found = size - _PIECE, 0
         if last >= 0:
-            for start in (0, _PIECE, 2 * _PIECE):  # pieces may overlap: no branch, no rest
+            for start in (0, _PIECE, 2 * _PIECE):  # the last two may overlap
                 at = min(start, last)
                 found |= set_of_numbers(mask, first + at, _PIECE) << at
         else:
@@ -64,13 +64,13 @@ def size_of_set(members: Sets) -> int:
 
 @rule
 def member_of_set(members: Sets, index: int) -> int:
-    """Return the action with so many lower ones in the set; there must be one."""
+    """Return the member with `index` smaller ones; the set must have more than `index` members."""
     number = 0
     while index >= size_of(int(members[number])):
         index -= size_of(int(members[number]))
         number += 1
     left, action = int(members[number]), number * SET_SIZE
-    for width in (32, 16, 8, 4, 2, 1):  # by halving, and no branch: it would be unpredictable
+    for width in (32, 16, 8, 4, 2, 1):  # without a branch, which nobody could predict
         below = size_of(left & ((1 << width) - 1))
         is_above = int(index >= below)
         index -= below * is_above

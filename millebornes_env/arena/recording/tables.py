@@ -112,7 +112,7 @@ def _table(name: str, columns: Mapping[str, Any], described: Mapping[str, Any]) 
 
 
 def _schema(table: str, described: Mapping[str, Any]) -> pyarrow.Schema:
-    """Return the columns of a table; no value may be missing, which takes a fifth off the time to write."""
+    """Return the columns of a table, without missing values: Parquet writes them in 80 % of the time."""
     pa = arrow()
     columns = (round_columns if table == ROUNDS else decision_columns)(described)
     kinds = [getattr(pa, one.type)() for one in columns]
