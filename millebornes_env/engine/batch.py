@@ -140,11 +140,11 @@ class Batch:
         Raises:
             EditionError: with these rules a game ends before its first decision.
         """
-        begins = np.ones(len(self), np.int64) if chosen is None else chosen.astype(np.int64)
         self.buffers.truncations[:] = False
-        self._run(begins, kernels.BEGIN)
+        self._run(1 if chosen is None else chosen, kernels.BEGIN)
         if not self._is_checked:
-            has_no_decision = (begins == 1) & ~self.buffers.action_mask.any(axis=1)
+            begins = self._actions == 1
+            has_no_decision = begins & ~self.buffers.action_mask.any(axis=1)
             if has_no_decision.any():  # it could never be stepped
                 game = int(has_no_decision.argmax())
                 raise EditionError(
@@ -189,7 +189,7 @@ class Batch:
     def _sample(self) -> Callable[[int, int, int], None]:
         return machine_code.prepare(sampling.sample_range, self.legal, self._actions, 0, len(self))
 
-    def _run(self, actions: npt.NDArray[np.int64], task: int) -> int:
+    def _run(self, actions: npt.ArrayLike, task: int) -> int:
         self._actions[...] = actions
         return self._run_task(task)
 

@@ -28,6 +28,7 @@ from millebornes_env.engine.numba.compiling import (
     rule_of_rules,
     seldom_rule_of_rules,
 )
+from millebornes_env.engine.numba.simd import prefetch
 from millebornes_env.engine.rulebook import (
     NO_TEAM,
     Row,
@@ -50,6 +51,8 @@ SKIP: Final = -1
 """In an array of actions: leave this game as it is."""
 
 NO_GAME: Final = -1
+
+_AHEAD: Final = 2  # games: so far ahead of their step, records and rows are fetched from memory
 
 _SHEET_TAG: Final = 0x73686565  # separates the draw of a sheet from the game's other random numbers
 
@@ -265,6 +268,8 @@ def apply_each(  # noqa: PLR0913, PLR0917 - the arguments of `step_range`, and t
 ) -> None:
     """Step or begin the games from `first` to `last` - 1; all actions are legal."""
     for game in range(first, last):
+        prefetch(states, game + _AHEAD)
+        prefetch(buffers.observation, game + _AHEAD)
         buffers.rewards[game, :] = 0.0
         buffers.terminations[game] = False
         action = int(actions[game])

@@ -1,7 +1,7 @@
-"""SIMD functions that write rows of int8 sixteen numbers at a time.
+"""SIMD functions that write rows of int8 sixteen numbers at a time, and prefetching.
 
 The compiler writes a row one number at a time, since it cannot exclude that the row overlaps the record that
-is read. These functions read everything before they write. In plain Python they are NumPy slices.
+is read. The SIMD functions read everything before they write. In plain Python they are NumPy slices.
 
 A `count` must be a constant (a global `Final` is), and rows must be contiguous. Bounds are not checked.
 """
@@ -24,6 +24,7 @@ Int8Array = npt.NDArray[np.int8]
 _numba: Any = numba  # it has hardly any type hints
 _ir: Any = ir
 _LANES: Final = 16  # registers of every x86-64 and ARM processor hold 16 bytes
+_CACHE_LINE: Final = 64  # bytes
 _BYTE = _ir.IntType(8)
 
 
@@ -156,6 +157,26 @@ def _compile_from_front(typing: Any, index: Any) -> Any:
     return types.uint64(types.int64), lambda context, builder, signature, arguments: arguments[0]
 
 
+def _compile_prefetch(typing: Any, rows: Any, index: Any) -> Any:
+    """Return types and code of `prefetch`."""
+    size = rows.dtype.size if isinstance(rows.dtype, types.Record) else 2 * _CACHE_LINE
+    byte, word = _BYTE.as_pointer(), _ir.IntType(32)
+    to_be_written, keep, as_data = word(1), word(3), word(1)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(rows)(context, builder, arguments[0])
+        offset = builder.mul(arguments[1], builder.extract_value(array.strides, 0))
+        kind = _ir.FunctionType(_ir.VoidType(), [byte, word, word, word])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+        for start in range(0, size, _CACHE_LINE):
+            place = builder.add(offset, context.get_constant(types.int64, start))
+            address = builder.gep(builder.bitcast(array.data, byte), [place])
+            builder.call(fetch, [address, to_be_written, keep, as_data])
+        return context.get_dummy_value()
+
+    return types.void(rows, types.int64), generate
+
+
 def _plain_copy(row: Int8Array, at: int, numbers: Int8Array, first: int, count: int) -> None:
     row[at : at + count] = numbers[first : first + count]
 
@@ -221,11 +242,18 @@ from_front: Callable[[int], int] = _simd(_compile_from_front, _plain_from_front)
 The result is unsigned: use it only as an index, not in arithmetic.
 """
 
+prefetch: Callable[[npt.NDArray[Any], int], None] = _simd(_compile_prefetch, lambda rows, index: None)
+"""`prefetch(rows, index)`: let the processor fetch a record, or the first 128 bytes of a row of numbers.
+
+Call it some time before the row is written. The index may lie outside the array: nothing is read.
+"""
+
 
 __all__ = [
     "copy_numbers",
     "from_front",
     "lowest_in",
+    "prefetch",
     "set_of_numbers",
     "size_of",
     "subtract_numbers",

@@ -13,6 +13,7 @@ from millebornes_env.engine.numba.compiling import kernel
 from millebornes_env.engine.numba.simd import (
     copy_numbers,
     lowest_in,
+    prefetch,
     set_of_numbers,
     size_of,
     subtract_numbers,
@@ -83,3 +84,17 @@ def test_the_lowest_bit_and_the_number_of_bits(members: int) -> None:
     lowest = len(in_binary) - 1 - in_binary.rindex("1")
     assert asked(members) == 100 * lowest + in_binary.count("1")
     assert (simd._plain_lowest(members), simd._plain_size(members)) == (lowest, in_binary.count("1"))
+
+
+def test_rows_that_are_fetched_may_lie_outside_their_array() -> None:
+    @kernel
+    def fetch(records: Any, rows: Any, index: int) -> None:
+        prefetch(records, index)
+        prefetch(rows, index)
+
+    records, rows = np.ones(3, [("a", np.int64), ("b", np.int8, 130)]), np.ones((3, 5), np.int8)
+    for index in (-1, 0, 2, 3, 1 << 40):
+        fetch(records, rows, index)
+    assert records["a"].all()
+    assert records["b"].all()
+    assert rows.all()
