@@ -25,7 +25,7 @@ from millebornes_env.engine.kernels import (
 )
 from millebornes_env.engine.numba import machine_code
 from millebornes_env.engine.numba.compiling import address_of, for_kernels, plain
-from millebornes_env.engine.numba.threads import Pace, has_threads, unpaced
+from millebornes_env.engine.numba.threads import Pace, has_threads, launch, unpaced
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
 from millebornes_env.errors import EditionError
 
@@ -189,6 +189,17 @@ class Batch:
     def _sample(self) -> Callable[[int, int, int], None]:
         return machine_code.prepare(sampling.sample_range, self.legal, self._actions, 0, len(self))
 
+    @functools.cached_property
+    def _run_on_threads(self) -> Callable[[int, int], int]:
+        plain_settings, spec = self.settings._replace(observation_spec=0), self.settings.observation_spec
+        table = (self._states, self.game_rules, plain_settings, spec)
+        loop = unpaced(kernels.step_on_threads)
+        return machine_code.prepare(loop, *table, self._actions, self.buffers, self.legal)
+
+    @functools.cached_property
+    def _sample_on_threads(self) -> Callable[[int, int, int, int], None]:
+        return machine_code.prepare(unpaced(sampling.sample_on_threads), self.legal, self._actions)
+
     def _run(self, actions: npt.ArrayLike, task: int) -> int:
         self._actions[...] = actions
         return self._run_task(task)
@@ -214,17 +225,8 @@ class Batch:
         if self._step_range_address is None:
             examples = (*self._arguments(), kernels.STEP)
             self._step_range_address = address_of(self._kernels.step_range, *examples)
-        return unpaced(kernels.step_on_threads)(
-            self._states,
-            self.game_rules,
-            self.settings._replace(observation_spec=0),
-            self.settings.observation_spec,
-            actions,
-            self.buffers,
-            self.legal,
-            self.num_threads,
-            self._step_range_address,
-        )
+        self._actions[...] = actions
+        return launch(self.num_threads, self._run_on_threads, self.num_threads, self._step_range_address)
 
     def sample(
         self, key: tuple[int, int], call: int, out: npt.NDArray[np.int64] | None = None
@@ -243,8 +245,7 @@ class Batch:
         shared = is_threaded and self._pace_of_samples.shares()
         began = perf_counter() if is_threaded else 0.0
         if shared:
-            sample_on_threads = unpaced(sampling.sample_on_threads)
-            sample_on_threads(self.legal, self._actions, *key, call, self.num_threads)
+            launch(self.num_threads, self._sample_on_threads, *key, call, self.num_threads)
         else:
             self._sample(*key, call)
         if is_threaded:

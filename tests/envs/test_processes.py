@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from millebornes_env.engine.numba.compiling import IS_COMPILED
-from millebornes_env.engine.numba.threads import on_threads, unpaced
+from millebornes_env.engine.numba.threads import launch, on_threads, unpaced
 from tests.envs import processes
 from tests.patience import SECONDS_OF_A_HANG
 
@@ -91,5 +91,5 @@ def test_a_loop_wakes_no_more_threads_than_it_asks_for(threads: int) -> None:
         return int(numba.get_num_threads())
 
     loop = unpaced(on_threads(woken, lambda: woken))
-    assert loop(5, threads) == loop(5, threads=threads) == min(threads, most)
+    assert launch(threads, loop, 5, threads) == min(threads, most)
     assert numba.get_num_threads() == most

@@ -215,7 +215,7 @@ class _OnThreads(Generic[P, R]):
 
     def __init__(self, parallel: Callable[P, R], make_sequential: Callable[[], Callable[P, R]]) -> None:
         functools.update_wrapper(self, parallel, updated=())
-        self._parallel = parallel
+        self.parallel = parallel
         self._sequential = functools.cache(make_sequential)
         self._index = list(inspect.signature(parallel).parameters).index("threads")
         self._paces = _Paces()
@@ -224,38 +224,36 @@ class _OnThreads(Generic[P, R]):
         """Run the loop on `threads` threads if that saves time, else on one."""
         if not has_threads():
             return self._sequential()(*args, **kwargs)
-        threads = self._threads(args, kwargs)
+        given: Any = args[self._index] if self._index < len(args) else kwargs["threads"]
+        threads = int(given)
         if threads == 1:
-            return self._launch(1, args, kwargs)
+            return launch(1, self.parallel, *args, **kwargs)
         pace = self._paces.of(threads, args)
         shared = pace.shares()
         began = perf_counter()
-        result = self._launch(threads if shared else 1, args, kwargs)
+        result = launch(threads if shared else 1, self.parallel, *args, **kwargs)
         pace.note(shared, began, perf_counter())
         return result
 
-    def on_all(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the loop on `threads` threads, whether that saves time or not."""
-        if not has_threads():
-            return self._sequential()(*args, **kwargs)
-        return self._launch(self._threads(args, kwargs), args, kwargs)
 
-    def _threads(self, args: Any, kwargs: Any) -> int:
-        """Return the argument `threads`."""
-        return int(args[self._index] if self._index < len(args) else kwargs["threads"])
+def launch(threads: int, loop: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call a parallel loop on a number of threads, which does not change its rounds or results.
 
-    def _launch(self, threads: int, args: Any, kwargs: Any) -> R:
-        """Run the loop on a number of threads, which does not change its rounds or results."""
-        with nullcontext() if _process.launches_concurrently else _process.launching:
-            before = _numba.get_num_threads()
-            _numba.set_num_threads(min(threads, before))
-            try:
-                result = self._parallel(*args, **kwargs)
-            finally:
+    The process must have threads (`has_threads`).
+    """
+    with nullcontext() if _process.launches_concurrently else _process.launching:
+        before = _numba.get_num_threads()
+        is_too_many = threads < before
+        if is_too_many:
+            _numba.set_num_threads(threads)
+        try:
+            result = loop(*args, **kwargs)
+        finally:
+            if is_too_many:
                 _numba.set_num_threads(before)
-            if not _process.launches_concurrently:
-                _process.launches_concurrently = _layer() in _THREAD_SAFE_LAYERS
-            return result
+        if not _process.launches_concurrently:
+            _process.launches_concurrently = _layer() in _THREAD_SAFE_LAYERS
+        return result
 
 
 def on_threads(parallel: Callable[P, R], make_sequential: Callable[[], Callable[P, R]]) -> Callable[P, R]:
@@ -272,5 +270,5 @@ def on_threads(parallel: Callable[P, R], make_sequential: Callable[[], Callable[
 
 
 def unpaced(loop: Callable[P, R]) -> Callable[P, R]:
-    """Return a loop made by `on_threads` without its `Pace`, for callers that have their own."""
-    return loop.on_all if isinstance(loop, _OnThreads) else loop
+    """Return the parallel loop of `on_threads` itself, to `launch` it by a `Pace` of the caller's own."""
+    return loop.parallel if isinstance(loop, _OnThreads) else loop
