@@ -123,10 +123,16 @@ def _check(args: argparse.Namespace) -> None:
         raise OptionError(f"--minutes is {args.minutes:g}: it must be above 0")
     if args.threads is not None and args.threads < 1:
         raise OptionError(f"--threads is {args.threads}: it must be at least 1")
-    if args.agents and (args.checkpoint or args.out or args.json):
+    files = [path.absolute() for path in (args.checkpoint, args.out, args.json) if path is not None]
+    if (args.agents or args.count) and files:
         raise OptionError(
-            "--checkpoint, --out and --json are options for solving: leave them out when naming agents"
+            "--checkpoint, --out and --json are options for solving: leave them out when naming agents, and "
+            "with --count"
         )
+    if args.agents and args.count:
+        raise OptionError("--count measures the deck: leave out the agents")
+    if len(set(files)) < len(files):
+        raise OptionError("--checkpoint, --out and --json name the same file: give each its own")
 
 
 def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import json
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -46,8 +47,8 @@ def policy_of(given: Any, game: Solvable, seed: int = 0, *, observe_rules: bool 
     Args:
         given: an agent or its specification, as for `agents.load`; a PyTorch module that returns logits from
             observations, float32[N, D], or from observations and masks, int8[N, A] (of a tuple, the first);
-            a model of Stable-Baselines3 that learned with `SB3VecEnv`, or its zip file (which the library
-            unpickles: load only your own);
+            a MaskablePPO model that learned with `SB3VecEnv`, or its zip file (which the library unpickles:
+            load only your own; PPO without masks is refused where it gives weight to illegal actions);
             a function of observations, int8[N, D], and masks that returns probabilities, [N, A]; or a
             `values.Policy`.
         game: from `solving.deck.solvable`.
@@ -160,14 +161,10 @@ def function_of_module(module: Any) -> RowFunction:
     """
     import torch  # noqa: PLC0415 - the module is of it
 
-    required = [
-        one
-        for one in inspect.signature(module.forward).parameters.values()
-        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) and one.default is one.empty
-    ]
-    if not 1 <= len(required) <= _OBSERVATION_AND_MASK:
+    count = _arguments_of_forward(module)
+    if not 1 <= count <= _OBSERVATION_AND_MASK:
         raise SolvingError(
-            f"forward of {type(module).__name__} takes {len(required)} arguments: it must take observations, "
+            f"forward of {type(module).__name__} takes {count} arguments: it must take observations, "
             "float32[N, D], or observations and action masks, int8[N, A]"
         )
     device = next((one.device for one in module.parameters()), torch.device("cpu"))
@@ -175,8 +172,8 @@ def function_of_module(module: Any) -> RowFunction:
     def probabilities(rows: Observations, masks: Masks) -> npt.NDArray[Any]:
         inputs = torch.from_numpy(rows).to(device, torch.float32)
         legal = torch.from_numpy(masks).to(device)
-        with torch.no_grad():
-            answer = module(inputs) if len(required) == 1 else module(inputs, legal)
+        with torch.no_grad(), _evaluating(module):
+            answer = module(inputs) if count == 1 else module(inputs, legal)
             logits = answer[0] if isinstance(answer, tuple) else answer
             if tuple(logits.shape) != masks.shape:
                 raise SolvingError(
@@ -188,6 +185,33 @@ def function_of_module(module: Any) -> RowFunction:
         return result
 
     return probabilities
+
+
+def _arguments_of_forward(module: Any) -> int:
+    """Return the number of arguments that a module needs; a traced one, which does not say it, needs one."""
+    try:
+        parameters = inspect.signature(module.forward).parameters.values()
+    except ValueError:
+        return 1
+    count = sum(
+        one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) and one.default is one.empty
+        for one in parameters
+    )
+    wrapped = getattr(module, "_orig_mod", getattr(module, "module", None))  # torch.compile, DataParallel
+    return _arguments_of_forward(wrapped) if count == 0 and wrapped is not None else count
+
+
+@contextlib.contextmanager
+def _evaluating(module: Any) -> Iterator[None]:
+    """Switch dropout and batch statistics off, and afterwards back on where they were on."""
+    training = [part for part in module.modules() if part.training]
+    for part in training:
+        part.training = False
+    try:
+        yield
+    finally:
+        for part in training:
+            part.training = True
 
 
 # Stable-Baselines3 ------------------------------------------------------------------------------------------
@@ -211,7 +235,10 @@ def load_model(path: Path) -> Any:
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise SolvingError(f"{path} is not a model of Stable-Baselines3 ({error})") from None
     model = library.MaskablePPO if is_masked else library.PPO
-    return model.load(path, device="cpu")
+    try:
+        return model.load(path, device="cpu")
+    except (TypeError, KeyError) as error:
+        raise SolvingError(f"{path} is not a model of {model.__name__} ({sentence(error)})") from None
 
 
 def function_of_model(model: Any, game: Solvable, spec: ObservationSpec) -> RowFunction:
@@ -220,8 +247,16 @@ def function_of_model(model: Any, game: Solvable, spec: ObservationSpec) -> RowF
     A model whose observations end at 1 gets scaled ones, as from `SB3VecEnv`.
 
     Raises:
-        SolvingError: the model has observations of another shape.
+        SolvingError: the model has observations of another shape, or is of an algorithm whose policy does
+            not give probabilities from an observation alone.
     """
+    ask_policy = getattr(model.policy, "get_distribution", None)
+    asked = {} if ask_policy is None else inspect.signature(ask_policy).parameters
+    if sum(one.default is one.empty for one in asked.values()) != 1:
+        raise SolvingError(
+            f"{type(model).__name__} gives no probabilities of actions from an observation alone: models of "
+            "MaskablePPO and PPO do; for others write a function of observations and masks"
+        )
     space, expected = model.observation_space, (observation_size(game, spec),)
     if getattr(space, "shape", None) != expected:
         raise SolvingError(
@@ -230,13 +265,13 @@ def function_of_model(model: Any, game: Solvable, spec: ObservationSpec) -> RowF
         )
     highs = np.concatenate([np.full(one.size, max(one.high, 1)) for one in sections(game.rules, spec)])
     scale = (1.0 / highs if float(space.high.max()) <= 1 else np.ones(len(highs))).astype(np.float32)
-    takes_masks = "action_masks" in inspect.signature(model.policy.get_distribution).parameters
+    takes_masks = "action_masks" in asked
 
     def probabilities(rows: Observations, masks: Masks) -> npt.NDArray[Any]:
         import torch  # noqa: PLC0415 - the model is of it
 
         inputs = torch.from_numpy(rows * scale).to(model.device)
-        with torch.no_grad():
+        with torch.no_grad(), _evaluating(model.policy):
             if takes_masks:
                 chosen = model.policy.get_distribution(inputs, action_masks=masks.astype(np.bool_))
             else:

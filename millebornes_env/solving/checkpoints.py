@@ -82,7 +82,9 @@ def _check(path: Path, about: dict[str, Any], own: dict[str, Any], predictive: b
             f"{path} is a checkpoint of {shown(name_of_game(about))}, and not of {own['name']!r} with "
             "the same rules; use another file, or remove this one"
         )
-    if about.get("predictive") != predictive:
+    if "predictive" not in about:
+        raise SolvingError(f"{path} is a solved policy, not a checkpoint of a solver; use another file")
+    if about["predictive"] != predictive:
         raise SolvingError(f"{path} is of the other variant of CFR+; use the same option")
     iteration, seconds = about.get("iteration"), about.get("seconds")
     if not isinstance(iteration, int) or iteration < 0 or not isinstance(seconds, float | int):

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from millebornes_env.errors import SolvingError
+from millebornes_env.errors import OptionError, SolvingError
 from millebornes_env.games.millebornes.variants import MINI_VERSION
 from millebornes_env.games.variants import split as find_split
 from millebornes_env.solving.as_policy import policy_of
@@ -74,7 +74,8 @@ def judge_sheets(
         split: name of the split.
         count: number of sheets, from the first; None: all.
         seed: seed of an agent's random numbers.
-        threads: number of threads; None: one for each processor. Results do not depend on it.
+        threads: number of threads; None: one for each processor. They share the sheets if each thread can
+            load the policy from its name, and otherwise the work on one sheet after the other.
         on_progress: called with the number of finished sheets.
 
     Returns:
@@ -84,16 +85,21 @@ def judge_sheets(
     Raises:
         SolvingError: the policy is invalid; the message names the sheet and the information set.
         EditionError: there is no such split.
+        OptionError: `threads` is below 1.
     """
+    if threads is not None and threads < 1:
+        raise OptionError(f"threads is {threads}; it must be 1 or more")
     sheets = find_split(split)
     numbers = range(sheets.size if count is None else min(count, sheets.size))
     results: list[Judgement] = []
 
     def judged(number: int) -> Judgement:
         game = solvable(sheets.sheet(number))
-        return judge(game, policy_of(policy, game, seed, observe_rules=True), threads=1)
+        own_threads = 1 if is_named else threads
+        return judge(game, policy_of(policy, game, seed, observe_rules=True), threads=own_threads)
 
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+    is_named = isinstance(policy, str | Path)
+    with ThreadPoolExecutor((threads or os.cpu_count() or 1) if is_named else 1) as pool:
         for result in pool.map(judged, numbers):
             results.append(result)
             if on_progress is not None:

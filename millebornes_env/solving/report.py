@@ -162,8 +162,9 @@ def _of_histories(policy: Any, game: Solvable, threads: int | None) -> Exploitab
             f"{name}: tables and OpenSpiel policies are evaluated history by history, on decks of up to "
             f"{SMALL} cards; {game.name} has {game.cards}: give a function of observations and masks"
         )
-    asked = by_table(policy) if isinstance(policy, Mapping) else by_openspiel(policy)
-    values = evaluate(Tree(game.sheet), asked, name)
+    tree = Tree(game.sheet)
+    asked = by_table(policy) if isinstance(policy, Mapping) else by_openspiel(policy, tree)
+    values = evaluate(tree, asked, name)
     dearest = heapq.nlargest(MOST_COSTLY, values.sets, key=lambda one: one.cost)
     costly = tuple(
         CostlySet(
@@ -261,7 +262,12 @@ class ExploitabilityCurve:
     """
 
     def __init__(
-        self, deck: str | Solvable = "mini8", *, every: int = 100_000, out: Path | None = None, **options: Any
+        self,
+        deck: str | Solvable = "mini8",
+        *,
+        every: int = 100_000,
+        out: str | Path | None = None,
+        **options: Any,
     ) -> None:
         """Create an empty curve.
 
@@ -274,21 +280,28 @@ class ExploitabilityCurve:
 
         Raises:
             OptionError: `every` is below 1.
-            SolvingError: the deck cannot be solved.
+            SolvingError: the deck cannot be solved; or the file that is there is no curve of this deck.
         """
         if every < 1:
             raise OptionError(f"every is {every}; it must be 1 or more")
         self._game, self._options = solvable(deck), options
-        self._every, self._out = every, out
+        self._every = every
+        self._files = () if out is None else tuple(Path(f"{out}{suffix}") for suffix in (".json", ".png"))
         self.points: list[tuple[int, float]] = []
-        if out is not None and out.with_suffix(".json").is_file():
-            known = json_of_file(out.with_suffix(".json"), SolvingError)
-            if known.get("deck") != self._game.name:
-                raise SolvingError(
-                    f"{out.with_suffix('.json')} is a curve of {shown(known.get('deck'))}, not of "
-                    f"{self._game.name}: choose another file"
-                )
-            self.points = [(int(decisions), float(percent)) for decisions, percent in known[_POINTS]]
+        if self._files and self._files[0].is_file():
+            self.points = self._read(self._files[0])
+
+    def _read(self, path: Path) -> list[tuple[int, float]]:
+        known = json_of_file(path, SolvingError)
+        if known.get("deck") != self._game.name:
+            raise SolvingError(
+                f"{path} is a curve of {shown(known.get('deck'))}, not of {self._game.name}: choose another "
+                "file"
+            )
+        try:
+            return [(int(decisions), float(percent)) for decisions, percent in known[_POINTS]]
+        except (KeyError, TypeError, ValueError):
+            raise SolvingError(f"{path} is damaged: its {_POINTS} are no list of pairs of numbers") from None
 
     def __call__(self, decisions: int, policy: Any) -> float | None:
         """Evaluate the policy if enough decisions have passed since the last time.
@@ -302,10 +315,9 @@ class ExploitabilityCurve:
             return None
         found = exploitability(policy, self._game, **self._options)
         self.points.append((int(decisions), found.percent))
-        if self._out is not None:
-            content = {"deck": self._game.name, _POINTS: self.points}
-            write_json_atomically(self._out.with_suffix(".json"), content)
-            save_picture(self._out.with_suffix(".png"), self._plotted)
+        if self._files:
+            write_json_atomically(self._files[0], {"deck": self._game.name, _POINTS: self.points})
+            save_picture(self._files[1], self._plotted)
         return found.percent
 
     def _plotted(self) -> Any:
@@ -331,9 +343,15 @@ class ExploitabilityCurve:
         curve: Callable[[int, Any], float | None] = self
 
         class Evaluate(BaseCallback):
-            """Evaluates the model when a rollout begins."""
+            """Evaluates the model when a rollout begins, and at the end."""
 
             def _on_rollout_start(self) -> None:
+                self._evaluate()
+
+            def _on_training_end(self) -> None:
+                self._evaluate()
+
+            def _evaluate(self) -> None:
                 percent = curve(self.num_timesteps, self.model)
                 if percent is not None:
                     self.logger.record("exploitability/percent", percent)

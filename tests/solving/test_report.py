@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,34 @@ def test_a_pytorch_module_in_three_lines() -> None:
         exploitability(torch.nn.Linear(SIZE, 3), "mini7")
 
 
+def test_a_module_that_learns_is_evaluated_without_dropout_and_goes_on_learning() -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(1)
+    policy = torch.nn.Sequential(
+        torch.nn.Linear(SIZE, 8), torch.nn.BatchNorm1d(8), torch.nn.Dropout(), torch.nn.Linear(8, ACTIONS)
+    )
+    policy[2].eval()
+    first, second = (exploitability(policy, "mini7").points for _ in range(2))
+    assert first == second
+    assert policy[1].num_batches_tracked == 0
+    assert [part.training for part in policy] == [True, True, False, True]
+    assert exploitability(policy.eval(), "mini7").points == first
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.trace.*:DeprecationWarning")
+def test_modules_in_wrappers() -> None:
+    torch = pytest.importorskip("torch")
+
+    class Both(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def forward(self, rows: Any, masks: Any) -> Any:
+            return masks * 5.0
+
+    wanted = exploitability(uniform, "mini7").value
+    traced = torch.jit.trace(torch.nn.Linear(SIZE, ACTIONS), torch.zeros(2, SIZE))
+    assert exploitability(torch.nn.DataParallel(Both()), "mini7").value == pytest.approx(wanted)
+    assert exploitability(traced, "mini7").percent < 30
+
+
 def test_a_model_of_stable_baselines3_and_its_file(tmp_path: Path) -> None:
     contrib = pytest.importorskip("sb3_contrib")
     from millebornes_env.envs.sb3 import SB3VecEnv  # noqa: PLC0415 - of the extra
@@ -124,7 +153,7 @@ def test_a_model_of_stable_baselines3_and_its_file(tmp_path: Path) -> None:
     model = contrib.MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1, seed=1)
     curve = ExploitabilityCurve("mini7", every=256, out=tmp_path / "curve")
     model.learn(3 * 256, callback=curve.for_sb3())
-    assert [decisions for decisions, _ in curve.points] == [0, 256, 512]
+    assert [decisions for decisions, _ in curve.points] == [0, 256, 512, 768]
     assert json.loads((tmp_path / "curve.json").read_text())["deck"] == "mini7-v0"
     assert (tmp_path / "curve.png").stat().st_size > 5_000
     found = exploitability(model, "mini7")
@@ -134,6 +163,12 @@ def test_a_model_of_stable_baselines3_and_its_file(tmp_path: Path) -> None:
     assert exploitability(str(tmp_path / "model.zip"), "mini7").percent == pytest.approx(found.percent)
     with pytest.raises(SolvingError, match=r"observations .*those of mini8-v0.*trained on another sheet"):
         exploitability(model, "mini8+copies_of_stop=1", observe_rules=True)
+    other = pytest.importorskip("stable_baselines3").DQN("MlpPolicy", env, buffer_size=100)
+    with pytest.raises(SolvingError, match="DQN gives no probabilities of actions"):
+        exploitability(other, "mini7")
+    other.save(tmp_path / "other.zip")
+    with pytest.raises(SolvingError, match=r"other\.zip is not a model of PPO \("):
+        exploitability(tmp_path / "other.zip", "mini7")
     (tmp_path / "text.zip").write_text("no archive")
     with pytest.raises(SolvingError, match=r"text\.zip is not a model of Stable-Baselines3"):
         exploitability(tmp_path / "text.zip", "mini7")
@@ -173,6 +208,16 @@ def test_a_curve_goes_on_where_it_was(tmp_path: Path) -> None:
     assert [decisions for decisions, _ in later.points] == [0, 5, 7]
     with pytest.raises(SolvingError, match=r"is a curve of 'mini7-v0', not of mini8-v0"):
         ExploitabilityCurve("mini8", out=out)
+    (tmp_path / "curve.json").write_text('{"deck": "mini7-v0"}')
+    with pytest.raises(SolvingError, match=r"curve\.json is damaged"):
+        ExploitabilityCurve("mini7", out=str(out))
+
+
+def test_two_curves_whose_names_have_dots_are_two_files(tmp_path: Path) -> None:
+    for name in ("rate_0.001", "rate_0.003"):
+        ExploitabilityCurve("mini7", out=tmp_path / name)(1000, uniform)
+    names = {f"rate_0.00{digit}{suffix}" for digit in (1, 3) for suffix in (".json", ".png")}
+    assert {one.name for one in tmp_path.iterdir()} == names
 
 
 SMALL = "mini7+copies_of_roll=1+copies_of_stop=1"
@@ -239,3 +284,18 @@ def test_a_policy_that_reads_rules_is_evaluated_on_mini_sheets() -> None:
         assert one.counts.infosets == solved.infosets
         assert one.best[0] >= solved.value - 1e-3
         assert -one.best[1] <= solved.value + 1e-3
+
+
+def test_one_thread_at_a_time_calls_a_policy_that_all_sheets_share() -> None:
+    calls = []
+
+    def play(rows: Any, masks: Any) -> Any:
+        calls.append("in")
+        time.sleep(0.001)
+        calls.append("out")
+        return masks / masks.sum(axis=1, keepdims=True)
+
+    judge_sheets(play, count=4, threads=4)
+    assert calls == ["in", "out"] * (len(calls) // 2)
+    with pytest.raises(OptionError, match="threads is -1"):
+        judge_sheets(play, threads=-1)

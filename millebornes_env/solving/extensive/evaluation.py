@@ -237,9 +237,24 @@ def by_table(table: Mapping[Any, Any]) -> ActionProbabilities:
     return probabilities
 
 
-def by_openspiel(policy: Any) -> ActionProbabilities:
-    """Return OpenSpiel's policy of `python_mille_bornes`; it is asked about states of its own game."""
-    game = policy.game
+def by_openspiel(policy: Any, tree: Tree) -> ActionProbabilities:
+    """Return OpenSpiel's policy of `python_mille_bornes`; it is asked about states of its own game.
+
+    Raises:
+        SolvingError: the policy does not know its game, or it is not the game of the tree.
+    """
+    game = getattr(policy, "game", None)
+    if game is None:
+        raise SolvingError(
+            f"{type(policy).__name__} does not know its game: convert a policy of OpenSpiel's C++ by "
+            "open_spiel.python.policy.pyspiel_policy_to_python_policy(game, policy)"
+        )
+    own = getattr(game, "tree", None)
+    if own is None or (own.rules, own.first) != (tree.rules, tree.first):
+        raise SolvingError(
+            f"the policy is of the game {shown(str(game))}, not of {tree.edition.label} with seat "
+            f"{tree.first} beginning"
+        )
 
     def probabilities(node: Node) -> Mapping[int, float]:
         state = game.new_initial_state()

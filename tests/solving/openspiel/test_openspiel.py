@@ -23,6 +23,7 @@ from open_spiel.python.algorithms.get_all_states import get_all_states  # noqa: 
 
 import millebornes_env.solving.openspiel  # noqa: E402, F401 - registers the game
 from millebornes_env import vector_env  # noqa: E402
+from millebornes_env.errors import SolvingError  # noqa: E402
 from millebornes_env.solving import report  # noqa: E402
 from millebornes_env.solving.cfr import Solver  # noqa: E402
 from millebornes_env.solving.deck import solvable  # noqa: E402
@@ -242,6 +243,12 @@ def test_a_policy_of_openspiel_is_evaluated_exactly() -> None:
     found = report.exploitability(policy, game.tree.edition)
     assert found.points == pytest.approx(exploitability.exploitability(game, policy))
     assert found.points == pytest.approx(report.exploitability("random", game.tree.edition).points)
+    with pytest.raises(
+        SolvingError, match=r"the policy is of the game 'python_mille_bornes\(.*, not of mini8-v0"
+    ):
+        report.exploitability(policy, "mini8")
+    with pytest.raises(SolvingError, match="convert a policy of OpenSpiel's C"):
+        report.exploitability(pyspiel.UniformRandomPolicy(game), game.tree.edition)
 
 
 def test_both_keys_have_the_same_best_responses() -> None:
