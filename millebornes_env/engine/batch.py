@@ -106,8 +106,8 @@ class Batch:
         self.legal = np.zeros((num_games, ints_for(self.buffers.action_mask.shape[1])), np.int64)
         self.states: StateArray = np.zeros(num_games, rulebook.STATE).view(np.recarray)
         self.game_rules = same_rules(rulebook, rules, num_games)
-        if sheets is not None:
-            records = np.repeat(self.game_rules.records, num_games)
+        if sheets is not None:  # one sheet is never drawn: it is the record of all games
+            records = sheets.copy() if len(sheets) == 1 else np.repeat(self.game_rules.records, num_games)
             self.game_rules = self.game_rules._replace(records=records, sheets=sheets)
         self._prepare()
 
@@ -325,7 +325,7 @@ class Batch:
             self.settings,
             Buffers._make(array.copy() for array in self.buffers),
             self.num_threads,
-            self.game_rules.sheets if len(self.game_rules.sheets) > 1 else None,
+            self.game_rules.sheets,
         )
         copied.states[:] = self.states
         copied.legal[:] = self.legal

@@ -25,7 +25,7 @@ from millebornes_env._util.texts import closest
 from millebornes_env.engine.rulebook import NO_TEAM
 from millebornes_env.envs.options import USUAL, checked_mapping
 from millebornes_env.envs.vector import VectorEnv
-from millebornes_env.errors import ActionError, OptionError, shown
+from millebornes_env.errors import ActionError, CallError, OptionError, shown
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
@@ -175,6 +175,8 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
             CallError: before the first `reset`, after the end of an episode, or after `close`.
         """
         self.vector._check_ready("step")
+        if not self.vector.games.buffers.action_mask[0].any():
+            raise CallError("the episode has ended: call reset() first")
         self._actions[0] = self._action_in(action_dict)
         _, rewards, terminations, _, infos = self.vector.step(self._actions)
         earned = dict(zip(self.possible_agents, rewards[0].tolist(), strict=True))
@@ -201,7 +203,7 @@ class RLlibEnv(MultiAgentEnv):  # type: ignore[misc] # ray's base class has no t
         """Return the action to apply; ids out of range become one that is illegal but not negative."""
         agent = self._agent_to_act()
         if not isinstance(action_dict, Mapping) or list(action_dict) != [agent]:
-            got = sorted(action_dict) if isinstance(action_dict, Mapping) else action_dict
+            got = list(action_dict) if isinstance(action_dict, Mapping) else action_dict
             raise OptionError(
                 f"action_dict has {shown(got)}; {agent} is to act, so it must be {{{agent!r}: action}} "
                 "and nothing else"

@@ -120,8 +120,9 @@ def advantages_of(
     """
     coefficients: dict[str, object] = {"gamma": gamma, "gae_lambda": gae_lambda}
     for name, value in coefficients.items():
-        if not isinstance(value, (int, float)) or not 0.0 <= value <= 1.0:
+        if not isinstance(value, int | float | np.integer | np.floating) or not 0.0 <= value <= 1.0:
             raise OptionError(f"{name} is {shown(value)}; it must be a number from 0 to 1")
+    gamma, gae_lambda = float(gamma), float(gae_lambda)
     steps, games = transitions.rewards.shape
     dtype = transitions.rewards.dtype
     known = _checked("values", values, (steps, games), "f").astype(dtype)

@@ -77,10 +77,14 @@ class SB3VecEnv(VecEnv):
         return self._seeds
 
     def reset(self) -> VecEnvObs:
-        """Begin new episodes in all games; see `SingleAgentVectorEnv.reset`."""
-        seed = self._seeds[0]
+        """Begin new episodes in all games, with the options of `set_options`, which are the same for all.
+
+        See `SingleAgentVectorEnv.reset`.
+        """
+        seed, options = self._seeds[0], self._options[0]
         self._reset_seeds()
-        observations: VecEnvObs = self.envs.reset(seed=seed)[0]
+        self._reset_options()
+        observations: VecEnvObs = self.envs.reset(seed=seed, options=options)[0]
         self._returns[:], self._lengths[:], self._started = 0.0, 0, time.time()
         return observations
 

@@ -298,7 +298,7 @@ class VectorEnv(ViewMixin, HistoryMixin):
         if self.draws_sheets and options is not None and "positions" in options:
             raise OptionError(
                 f"the games draw their sheets from {self.edition.name!r}, so they cannot begin at positions: "
-                f"make an environment with one sheet, such as edition={self.edition.name + '/0'!r}"
+                f"make an environment with one sheet, such as edition={self.sheet(0).label!r}"
             )
         request = check.reset_options(
             options, self.num_envs, check.Table(self.game, self.edition, self.rules)

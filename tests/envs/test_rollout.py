@@ -75,7 +75,9 @@ def test_a_reward_that_falls_while_others_play_is_the_last_deciders() -> None:
 def test_the_last_decision_of_a_seat_only_bootstraps_the_one_before() -> None:
     rollout = one_game((0, (1.0, 0.0), False), (1, (0.0, 0.0), False), (0, (9.0, 0.0), False))
     values = np.array([[0.5], [0.25], [2.0]])
-    advantages, returns = advantages_of(transitions_of(*rollout), values, gamma=0.5, gae_lambda=0.9)
+    advantages, returns = advantages_of(
+        transitions_of(*rollout), values, gamma=np.float32(0.5), gae_lambda=0.9
+    )
     assert advantages[:, 0].tolist() == [1.0 + 0.5 * 2.0 - 0.5, 0.0, 0.0]
     assert returns[:, 0].tolist() == [2.0, 0.25, 2.0]
 

@@ -242,6 +242,13 @@ def test_opponents_are_replaced_between_steps() -> None:
     play(env, 1)
 
 
+def test_options_are_those_of_the_next_reset() -> None:
+    env = sb3(2, seed=1, seat=0)
+    env.set_options({"positions": "hand 0: roll 25\nhand 1: 50\n"})
+    hands = [unscaled(env, env.reset()[0])[:19].sum() for _ in range(2)]
+    assert hands == [2, 7]
+
+
 def test_a_model_that_knows_no_masks_is_refused() -> None:
     class Plain:
         def predict(self, observation: Any, deterministic: bool = False) -> Any:

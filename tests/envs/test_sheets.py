@@ -130,6 +130,21 @@ def test_a_list_of_sheets_and_a_function_work_like_a_split() -> None:
     assert pickle.loads(pickle.dumps(env)).rules_of(3) == env.rules_of(3)
 
 
+def test_a_list_of_one_sheet_is_played_by_its_rules() -> None:
+    listed, alone = mixed(40, ["dutch"]), mixed(40, "dutch", observe_rules=True)
+    copies = [listed.clone(), pickle.loads(pickle.dumps(listed))]
+    for _ in range(300):
+        actions = alone.sample_actions()
+        wanted = alone.step(actions)
+        for env in (listed, *copies):
+            step = env.step(actions)
+            assert (step.rewards == wanted.rewards).all()
+            assert (env.get_states() == alone.get_states()).all()
+    listed.set_states(listed.get_states())
+    with pytest.raises(OptionError, match="such as edition='dutch'"):
+        listed.reset(options={"positions": ["round"]})
+
+
 @pytest.mark.parametrize("name", ["greedy", "holder", "attacker", "strategist", "champion:which=all-2"])
 def test_agents_read_the_rules_from_the_observation(name: str) -> None:
     env = mixed(12, INSIDE, seed=2)

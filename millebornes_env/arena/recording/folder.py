@@ -80,7 +80,7 @@ def record(
     on_progress: OnProgress | None = None,
     cluster: Cluster | None = None,
 ) -> RecordedData:
-    """Play rounds and write them; files already in the folder are kept.
+    """Play rounds and write them; full files already in the folder are kept, a shorter last one is replaced.
 
     Args:
         folder: a new or empty folder, or one with the same recording.
@@ -124,8 +124,12 @@ def record(
         with contextlib.closing(made):
             for file, contents in made:
                 still_there()
-                for table in (DECISIONS, ROUNDS):
-                    write_bytes_atomically(path_of(folder, table, file), contents[table])
+                write_bytes_atomically(path_of(folder, DECISIONS, file), contents[DECISIONS])
+                rounds_path = path_of(folder, ROUNDS, file)
+                rounds_path.unlink(
+                    missing_ok=True
+                )  # of a shorter file: they do not fit the decisions any more
+                write_bytes_atomically(rounds_path, contents[ROUNDS])
                 done += missing[file]
                 if on_progress is not None:
                     on_progress(done)

@@ -158,6 +158,24 @@ def test_a_full_disk_leaves_no_half_file(data: Path, monkeypatch: pytest.MonkeyP
     assert record(data, SMALL, 40).rounds == (8, 8, 8, 8, 8)
 
 
+def test_a_disk_that_is_full_between_the_tables_of_a_longer_file(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = folder.write_bytes_atomically
+
+    def full(path: Path, content: bytes) -> None:
+        if path.parent.name == "rounds":
+            raise OSError(28, "No space left on device", str(path))
+        write(path, content)
+
+    monkeypatch.setattr(folder, "write_bytes_atomically", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        record(data, SMALL, 24)
+    monkeypatch.undo()
+    assert open_data(data).rounds == (8, 8)
+    assert record(data, SMALL, 24).rounds == (8, 8, 8)
+
+
 @pytest.mark.parametrize("table", ["decisions", "rounds"])
 @pytest.mark.parametrize("kept", [0, 0.5])
 def test_a_half_written_file_is_named(data: Path, table: str, kept: float) -> None:

@@ -147,6 +147,23 @@ def test_a_game_that_is_over_waits_for_a_reset() -> None:
     env.step(actions_for(infos["action_mask"], 1))
 
 
+@pytest.mark.parametrize("mode", [AutoresetMode.DISABLED, AutoresetMode.NEXT_STEP])
+def test_games_that_wait_are_shown_as_before_when_others_begin_again(mode: AutoresetMode) -> None:
+    """Above all a game that is over, whose last decision may have been the opponent's."""
+    env = make(num_envs=40, autoreset_mode=mode, seat=0)
+    observations, infos = env.reset(seed=1)
+    for turn in range(300):
+        observations, _, over, _, infos = env.step(actions_for(infos["action_mask"], turn))
+        if over.any():
+            break
+    begun = np.zeros(40, np.bool_)
+    begun[int((~over).argmax())] = True
+    shown, known = env.reset(options={"reset_mask": begun})
+    assert over.any()
+    assert (shown[~begun] == observations[~begun]).all()
+    assert (known["action_mask"][~begun] == infos["action_mask"][~begun]).all()
+
+
 def test_an_illegal_action_that_is_an_error_steps_no_game() -> None:
     env = make(illegal_action="error")
     observations, infos = env.reset(seed=1)
