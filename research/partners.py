@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from millebornes_env.agents.protocol import Actions, Agent, Masks, Observations, SlotIds, Table
 from millebornes_env.games.millebornes.actions import is_discard
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
 from research.measurements.cross_play import Team
 from research.mutual_information import draw_cards
-
-Int64Array = npt.NDArray[np.int64]
 
 SEEN, PARTNER, OTHERS = "nothing", "the partner's", "as many others"
 HIDDEN: Final = (SEEN, PARTNER, OTHERS)

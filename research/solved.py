@@ -129,7 +129,7 @@ def continued(
     reach = reach_of(tree.seats[1 - number], weights[1 - number])
     gains = gains_at_ends(tree, number, reach)
     if best:
-        best_backward(seat.operations, gains, np.zeros(0))
+        best_backward(seat.operations, gains)
     else:
         expected_backward(seat.operations, weights[number], gains)
     return gains, chances_of(tree, number, reach)

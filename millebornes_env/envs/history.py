@@ -495,6 +495,3 @@ class HistoryMixin:
         history = self._require_history("public_events")
         seen = history.seen(checked_index("game", game, self.num_envs), None)
         return [history.keys.words(code) for code in seen.tolist()]
-
-
-__all__ = ["FORMS", "Codes", "GameHistory", "History", "HistoryMixin", "Keys"]

@@ -54,6 +54,3 @@ def _fonts() -> list[str]:
         return []
     folder = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
     return [str(folder)] if folder.is_dir() else []
-
-
-__all__ = ["png", "rgb_array"]

@@ -63,6 +63,3 @@ def words_of_beginning(state: Any, sheet: Any, rules: Any, key: bool) -> dict[st
     lines = {name: line_of(0, name, said) for name, said in words.items()}
     is_beginning = opening_state(sheet.game, rules, read_chance(lines)).tobytes() == states.tobytes()
     return words if is_beginning else None
-
-
-__all__ = ["position_of_lines", "words_of_beginning", "words_of_position"]

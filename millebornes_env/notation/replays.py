@@ -257,6 +257,3 @@ def _compare_end(record: Record, game: _Replay) -> None:
         others = {NO_TEAM: "nobody alone", None: "nobody"}
         expected, actual = (others.get(team, f"team {team}") for team in (record.winner, winner))
         raise NotationError(f"the winner of the record is {expected}, and its plays lead to {actual}")
-
-
-__all__ = ["record_of", "replay"]

@@ -9,8 +9,7 @@ of the public state, both for legal actions and for transitions.
     deck.py       tables that can be solved, and their deck data
     walk.py       the compiled walk: decisions, draws and ends, as flat arrays (nodes.py: its data)
     tree.py       trees built from those arrays: the whole tree, or a trunk and its branches
-    values.py     expected values, best responses, NashConv (passes.py: the compiled passes over a tree;
-                  rounding.py: bounds on their rounding errors)
+    values.py     expected values, best responses, NashConv (passes.py: the compiled passes over a tree)
     recall.py     the same for policies with memory
     cfr.py        CFR+: the value of the game and a policy; cfr_in_parts.py: for a trunk and branches;
                   mccfr.py: from sampled rounds; pruning.py: without choices hardly taken;

@@ -355,14 +355,3 @@ class RoadTripGame(MilleBornesGame):
 
 for _game in (MilleBornesGame, RoadTripGame):
     pyspiel.register_game(_game.type, _game)
-
-__all__ = [
-    "KEYS",
-    "NAME",
-    "NEUTRAL_NAME",
-    "PARAMETERS",
-    "MilleBornesGame",
-    "MilleBornesObserver",
-    "MilleBornesState",
-    "RoadTripGame",
-]

@@ -87,27 +87,16 @@ def expected_backward(
 
 
 @kernel
-def best_backward(
-    operations: Operations,
-    gains: Float64Array,
-    weights: Float64Array,
-) -> None:
-    """Propagate gains back to the roots, taking the best choice at each decision.
-
-    1 is written into `weights` at each best choice and 0 at the others, unless it is empty.
-    """
+def best_backward(operations: Operations, gains: Float64Array) -> None:
+    """Propagate gains back to the roots, taking the best choice at each decision."""
     heads, firsts, counts, sources = operations
     for at in range(len(heads) - 1, -1, -1):
         count, head, first = counts[at], heads[at], firsts[at]
         if count > 0:
-            best = first
+            best = gains[first]
             for choice in range(first + 1, first + count):
-                if gains[choice] > gains[best]:
-                    best = choice
-            gains[head] += gains[best]
-            if len(weights) > 0:
-                for choice in range(first, first + count):
-                    weights[choice] = 1.0 if choice == best else 0.0
+                best = max(best, gains[choice])
+            gains[head] += best
         else:
             for source in range(first, first - count):
                 gains[sources[source]] += gains[head]

@@ -145,19 +145,6 @@ def gains_at_ends(tree: Tree, seat: int, reach: Float64Array) -> Float64Array:
     return gains
 
 
-def best_response(tree: Tree, seat: int, weights: Float64Array) -> tuple[float, Float64Array]:
-    """Return a best response of a seat to the other seat's weights, float64[size], in the whole tree.
-
-    Returns:
-        The value of the best response, and the weights of a deterministic one.
-    """
-    own, other = tree.seats[seat], tree.seats[1 - seat]
-    gains = gains_at_ends(tree, seat, reach_of(other, weights))
-    best = np.ones(own.size)
-    best_backward(own.operations, gains, best)
-    return float(gains[0]), best
-
-
 def visits(tree: Tree, weights: Weights) -> Weights:
     """Return the expected number of times that each choice is taken in a round of the whole tree.
 
@@ -250,7 +237,7 @@ def judge_branch(
         for gain, sequences, more in zip(gains, origins_of(branch.root), branch.gains, strict=True):
             np.add.at(gain, sequences, more)
     for seat, gain in zip(tree.seats, gains, strict=True):
-        best_backward(seat.operations, gain, np.zeros(0))
+        best_backward(seat.operations, gain)
     if on_tree is not None:
         on_tree(tree, weights, reach, gains)
     first, second = (gain[: seat.roots].copy() for seat, gain in zip(tree.seats, gains, strict=True))

@@ -434,6 +434,3 @@ def rewards_are_right(buffers: Buffers, rules: Any, is_over: bool) -> bool:
         apart += abs(reward - float(buffers.rewards[0, seat % rules.teams]))
         total += reward
     return (is_over or paid == 0.0) and apart == 0.0 and abs(total) < _ROUNDING
-
-
-__all__ = ["FOUND", "MOST_FOUND", "NO_ACTION", "Play", "PlayHooks", "PlayKernels", "new_play", "play_kernels"]

@@ -199,6 +199,3 @@ class _EnvCheck:
         for name, array in before.items():
             if not np.array_equal(array, again[name]):
                 raise self._failed(f"{name} differs when the same seed and actions are played again")
-
-
-__all__ = ["check_env"]

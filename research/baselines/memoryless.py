@@ -24,7 +24,6 @@ from millebornes_env.solving.values import Weights, gains_at_ends, reach_of
 if TYPE_CHECKING:
     from train.selfplay import Trainer
 
-Int8Array = npt.NDArray[np.int8]
 Int64Array = npt.NDArray[np.int64]
 Float32Array = npt.NDArray[np.float32]
 Float64Array = npt.NDArray[np.float64]

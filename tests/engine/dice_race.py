@@ -12,14 +12,24 @@ import numpy as np
 from millebornes_env.engine.chance import random_below
 from millebornes_env.engine.layout import Section
 from millebornes_env.engine.numba.compiling import rule
+from millebornes_env.engine.open_game import (  # noqa: F401 - the rest of the rulebook
+    REDEAL_ROOM,
+    REWARDS,
+    break_off,
+    is_episode_over,
+    is_round_over,
+    rules_array,
+    start_next_round,
+    win_share,
+    winner,
+    write_rewards,
+)
+from millebornes_env.engine.rulebook import NO_TEAM
 
 NAME: Final = "dice_race"
 EPISODES: Final = ("race",)
-REWARDS: Final = ("win",)
-REDEAL_ROOM: Final = 1
 MOST_SEATS: Final = 4
 ROLL, BOOST = 0, 1
-NOBODY: Final = -1
 
 STATE: Final = np.dtype(
     [
@@ -43,11 +53,6 @@ class Rules(NamedTuple):
 
 class Spec(NamedTuple):
     boosts: int = 0
-
-
-def rules_array(rules: Rules) -> Any:
-    kinds = [(name, np.int64) for name in Rules._fields]
-    return np.array([tuple(rules)], kinds).view(np.recarray)
 
 
 def action_count(rules: Rules, spec: Spec | None) -> int:
@@ -79,7 +84,7 @@ def draw(state: Any, limit: int) -> int:
 def start(state: Any, rules: Any) -> None:
     state.rolls = 0
     state.over = 0
-    state.winner = NOBODY
+    state.winner = NO_TEAM
     for seat in range(rules.players):
         state.km[seat] = 0
         state.boost[seat] = draw(state, 3)
@@ -99,26 +104,6 @@ def step(state: Any, rules: Any, action: int) -> None:
         state.winner = seat
         state.over = 1
     state.seat = (seat + 1) % rules.players
-
-
-@rule
-def is_round_over(state: Any) -> bool:
-    return int(state.over) == 1
-
-
-@rule
-def is_episode_over(state: Any, rules: Any, episode: int) -> bool:
-    return True
-
-
-@rule
-def start_next_round(state: Any, rules: Any) -> None:
-    pass
-
-
-@rule
-def break_off(state: Any) -> None:
-    state.over = 1
 
 
 @rule
@@ -150,22 +135,6 @@ def redeal(state: Any, rules: Any, seat: int, key_0: int, key_1: int, scratch: A
     for other in range(rules.players):
         if other != seat and int(state.boost[other]) > 0:
             state.boost[other] = 1 + random_below(key_0, key_1, other, 3)
-
-
-@rule
-def write_rewards(state: Any, rules: Any, episode: int, reward: int, over: bool, row: Any) -> None:
-    for seat in range(rules.players):
-        row[seat] = 1.0 if seat == int(state.winner) else -1.0 / (rules.players - 1)
-
-
-@rule
-def winner(state: Any, rules: Any, episode: int) -> int:
-    return int(state.winner)
-
-
-@rule
-def win_share(state: Any, rules: Any, episode: int, team: int) -> float:
-    return 1.0 if team == int(state.winner) else 0.0
 
 
 @rule

@@ -22,7 +22,7 @@ from millebornes_env.solving.checkpoints import identity
 from millebornes_env.solving.deck import solvable
 from millebornes_env.solving.policies import FunctionPolicy, TablePolicy, read_policy, write_policy
 from millebornes_env.solving.tree import Grower, Tree
-from millebornes_env.solving.values import Uniform, best_response, judge, judge_tree
+from millebornes_env.solving.values import Uniform, judge
 from tests.each import each
 from tests.solving.naive import solve_sequence_form
 
@@ -69,17 +69,6 @@ def test_eight_cards_by_linear_program() -> None:
     assert value_by_linear_program(Grower(solvable("mini8-v0")).whole()) == pytest.approx(
         VALUE_OF_8, abs=1e-6
     )
-
-
-def test_a_better_answer_to_the_equilibrium_wins_nothing() -> None:
-    solver = solved(SMALL, 1e-7)
-    weights = solver.weights()
-    for seat in (0, 1):
-        won, answer = best_response(solver.tree, seat, weights[1 - seat])
-        both = (answer, weights[1]) if seat == 0 else (weights[0], answer)
-        value = judge_tree(solver.tree, both).value
-        assert won == pytest.approx(value if seat == 0 else -value, abs=1e-9)
-        assert won == pytest.approx(solver.judge().value * (1 if seat == 0 else -1), abs=1e-6)
 
 
 # Judging ----------------------------------------------------------------------------------------------------

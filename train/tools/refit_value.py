@@ -34,6 +34,7 @@ from millebornes_env.agents.policy.files import (
 )
 from millebornes_env.agents.policy.rounding import MOST_LEVELS, rounded
 from millebornes_env.envs.options import USUAL
+from millebornes_env.envs.rollout import advantages_of, transitions_of
 from millebornes_env.errors import AgentError
 from train.common.games import BoolArray, Float32Array, Float64Array, Int8Array, ManyGames, new_rollout
 from train.common.options import Args as SelfPlayArgs
@@ -212,15 +213,9 @@ def returns_of(
     Returns:
         float64[T, N], and bool[T, N], True if the end of the episode is among the steps.
     """
-    steps, games, players = rewards.shape
-    after, known = np.zeros((games, players)), np.zeros(games, np.bool_)
-    returns, is_known = np.zeros((steps, games)), np.zeros((steps, games), np.bool_)
-    for step in range(steps - 1, -1, -1):
-        after[dones[step]] = 0.0
-        known |= dones[step]
-        after += rewards[step]
-        returns[step], is_known[step] = after[np.arange(games), seats[step]], known
-    return returns, is_known
+    transitions = transitions_of(seats, rewards.astype(np.float64), dones)
+    returns, _ = advantages_of(transitions, np.zeros(seats.shape), gae_lambda=1.0)
+    return returns, np.logical_or.accumulate(dones[::-1])[::-1]
 
 
 # The fit ---------------------------------------------------------------------------------------------------

@@ -58,16 +58,6 @@ def is_in(actions: int, action: int) -> bool:
 
 
 @rule
-def size_of(actions: int) -> int:
-    """Return the number of actions in the set."""
-    size = 0
-    while actions != 0:
-        actions &= actions - 1
-        size += 1
-    return size
-
-
-@rule
 def first_in(actions: int, action: int) -> int:
     """The lowest action of the set that is not below `action`; NO_ACTION if there is none."""
     left = actions >> action

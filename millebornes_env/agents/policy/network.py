@@ -58,7 +58,6 @@ from millebornes_env.games.registry import Everything, game_of
 
 Int8Array = npt.NDArray[np.int8]
 Float32Array = npt.NDArray[np.float32]
-Int32Array = npt.NDArray[np.int32]
 
 MAX_LAYERS: Final = 5
 MAX_UNITS: Final = 512

@@ -247,15 +247,3 @@ prefetch: Callable[[npt.NDArray[Any], int], None] = _simd(_compile_prefetch, lam
 
 Call it some time before the row is written. The index may lie outside the array: nothing is read.
 """
-
-
-__all__ = [
-    "copy_numbers",
-    "from_front",
-    "lowest_in",
-    "prefetch",
-    "set_of_numbers",
-    "size_of",
-    "subtract_numbers",
-    "write_set",
-]

@@ -403,6 +403,3 @@ def _play_on_of_module(module: ModuleType) -> PlayOn:
         return NO_GAME
 
     return kernel(named_for(rulebook, play_on, decoder))
-
-
-__all__ = ["Learners", "Others", "new_learners", "play_on_of"]

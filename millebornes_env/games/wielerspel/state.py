@@ -51,7 +51,6 @@ PHASE_NAMES: Final = (
     "move",
     "race over",
 )
-NUM_PHASES: Final = len(PHASE_NAMES)
 
 # Stages of a turn, in `state.stage`: the steps of `turn.py`, in order.
 TURN_BEGINS: Final = 0

@@ -112,6 +112,3 @@ class LanguageModelAgent(BaseAgent):
                 return answer.action
         self.random_moves += 1
         return int(self._rng.choice([int(action) for action in view["moves"]]))
-
-
-__all__ = ["LanguageModelAgent"]

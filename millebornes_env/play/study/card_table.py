@@ -65,6 +65,3 @@ class StudyTable(CardTable):
             "winners": position["winners"],
             "record": self.record()["text"],
         }
-
-
-__all__ = ["StudyTable"]

@@ -269,6 +269,3 @@ def _read(folder: Path) -> Study | None:
         return Study(folder, str(result["study"]), design, int(result["seed"]), by_token)
     except (KeyError, TypeError, ValueError) as error:
         raise PlayError(f"{path} is damaged ({type(error).__name__}: {error})") from None
-
-
-__all__ = ["Design", "Participant", "Study", "intro_of", "open_study", "session_name"]

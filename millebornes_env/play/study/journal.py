@@ -107,6 +107,3 @@ def parsed(content: bytes, path: Path) -> list[dict[str, Any]]:
             )
         result.append(entry)
     return result
-
-
-__all__ = ["FORMAT", "Journal", "now", "parsed"]

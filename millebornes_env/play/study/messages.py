@@ -93,6 +93,3 @@ class Allowance:
             return False
         self._left -= 1
         return True
-
-
-__all__ = ["MOST_BYTES", "Allowance", "read_message"]

@@ -171,6 +171,3 @@ def _pay(rows: list[dict[str, Any]], rewards: Any) -> None:
         if not np.isnan(row["reward_to_go"]):
             break
         row["reward_to_go"] = float(rewards[row["seat"]])
-
-
-__all__ = ["StudyGame", "read_study", "transitions"]

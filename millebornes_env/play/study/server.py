@@ -319,6 +319,3 @@ async def _close(socket: WebSocket, code: int) -> None:
 async def _engine(request: Request) -> Response:
     """Return the name of the engine that the page should use; this is its first request."""
     return JSONResponse({"engine": "study"})
-
-
-__all__ = ["REFUSED", "REPLACED", "Limits", "StudyServer"]

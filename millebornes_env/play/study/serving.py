@@ -123,6 +123,3 @@ def server_of(
         ws_ping_interval=20,
         ws_ping_timeout=20,
     )
-
-
-__all__ = ["addresses_of", "locked", "server_of", "warm_up"]

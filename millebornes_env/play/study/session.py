@@ -355,6 +355,3 @@ def _title(design: Design) -> str:
     """Return the agent's name on the page."""
     known = new_table(design).catalogue()["agents"]
     return next((str(one["title"]) for one in known if one["name"] == design.against), design.against)
-
-
-__all__ = ["Session", "new_table"]

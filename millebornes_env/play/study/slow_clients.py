@@ -164,6 +164,3 @@ def without_tracebacks(record: logging.LogRecord) -> bool:
     if record.exc_info and isinstance(record.exc_info[1], UnicodeDecodeError):
         record.exc_info = None
     return True
-
-
-__all__ = ["FrameLimits", "bounded", "impatient", "without_tracebacks"]

@@ -168,6 +168,3 @@ def _copied(states: StateArray) -> StateArray:
     copied: StateArray = np.empty(1, STATE).view(np.recarray)
     copied[:] = states
     return copied
-
-
-__all__ = ["PlayedGame", "shown_here"]

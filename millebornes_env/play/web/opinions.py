@@ -131,6 +131,3 @@ def _searched(env: VectorEnv, policy: PolicyAgent | StrategistAgent) -> list[dic
     return [
         {"action": action, "mean": round(mean, 3), "error": round(error, 3)} for action, mean, error in gains
     ]
-
-
-__all__ = ["belief_about_hands", "opinion"]

@@ -323,6 +323,3 @@ class TableServer:
                 self._tables.popitem(last=False)
         self._tables.move_to_end(name)
         return self._tables[name]
-
-
-__all__ = ["HOST", "PAGE", "TOKEN_HEADER", "USUAL_PORTS", "TableServer", "listening", "page_app", "server_of"]

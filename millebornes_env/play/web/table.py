@@ -488,6 +488,3 @@ def _number(name: str, value: Any, lowest: int = 0, most: int = 2**31 - 1) -> in
     if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= most:
         raise PlayError(f"{name} must be a whole number from {lowest} to {most}; got {shown(value)}")
     return value
-
-
-__all__ = ["MESSAGES", "CardTable", "agent_entries", "card_entry", "choice", "edition_entry", "rule_entry"]

@@ -140,6 +140,3 @@ def _colours(block: str) -> dict[str, str]:
     lines = (line.strip().rstrip(";") for line in block.partition("}")[0].splitlines())
     pairs = (line.partition(":") for line in lines if line.startswith("--"))
     return {name.strip(): value.strip() for name, _, value in pairs}
-
-
-__all__ = ["DRAWING", "element", "filled", "symbols", "text_of", "theme", "values_of_side"]

@@ -163,6 +163,3 @@ def _coloured(document: str, chosen: str) -> str:
 
 def _block(colours: dict[str, str]) -> str:
     return ".mb { " + " ".join(f"{name}: {value};" for name, value in colours.items()) + " }"
-
-
-__all__ = ["THEMES", "draw_picture"]

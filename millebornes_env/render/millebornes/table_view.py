@@ -129,6 +129,3 @@ def _side(state: State, rules: Rules, team: int) -> dict[str, Any]:
 def _is_attacked(state: State, team: int) -> bool:
     """Return True if the team may still answer a hazard."""
     return int(state.phase) == CLAIM and int(state.pending_team) == team
-
-
-__all__ = ["ALL", "score_sheet", "table_view"]

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from millebornes_env._util.guard import alone
 from millebornes_env.agents.checks import check_masks, checked_rows, checked_slot_ids, row_error
@@ -40,8 +39,6 @@ from millebornes_env.solving.equilibrium.kernels import MEMORY, Context, SeatPol
 from millebornes_env.solving.nodes import MASK_SIZE
 from millebornes_env.solving.policies import TablePolicy, read_policy
 from millebornes_env.solving.tree import Grower, decisions_by_key
-
-Int64Array = npt.NDArray[np.int64]
 
 FOLDER: Final = Path(__file__).parent
 

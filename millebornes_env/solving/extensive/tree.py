@@ -451,6 +451,3 @@ class Tree:
             node = waiting.pop()
             yield node
             waiting.extend(node.child(action) for action in reversed(node.actions))
-
-
-__all__ = ["BY_CHANCE", "MOST_KEPT", "Node", "Tree"]

@@ -167,20 +167,4 @@ def count_round(
         counts[_SHUTOUTS] += 1
 
 
-__all__ = [
-    "COUNTS",
-    "SCRATCH_SIZE",
-    "STYLES",
-    "UNIFORM_BELOW",
-    "WEIGHTS",
-    "WORDS_PER_STEP",
-    "count_round",
-    "count_step",
-    "deal_violation",
-    "laws",
-    "message_of",
-    "record_violation",
-    "rulebook",
-    "sample_styles",
-    "settings_of",
-]
+__all__ = ["SCRATCH_SIZE", "laws", "message_of", "record_violation", "rulebook"]

@@ -150,20 +150,4 @@ def count_round(counts: Int64Array, state: State, rules: Any, episode: int, over
     counts[_BY_TURNS] += 1 if ending == BY_TURNS else 0
 
 
-__all__ = [
-    "COUNTS",
-    "SCRATCH_SIZE",
-    "STYLES",
-    "UNIFORM_BELOW",
-    "WEIGHTS",
-    "WORDS_PER_STEP",
-    "count_round",
-    "count_step",
-    "deal_violation",
-    "laws",
-    "message_of",
-    "record_violation",
-    "rulebook",
-    "sample_styles",
-    "settings_of",
-]
+__all__ = ["laws", "message_of", "rulebook"]
