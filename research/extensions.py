@@ -31,7 +31,7 @@ from millebornes_env.games.millebornes.cards import NUM_DISTANCES
 from millebornes_env.games.millebornes.state import EXTENSION, StateArray
 from research.frame import OnProgress, Question, main
 from research.intervals import Interval, mean_interval, over_seeds
-from research.match_equity import equity_after, equity_table, is_extension, law_of_rounds
+from research.match_equity import UNIT, equity_after, is_extension, law_of_rounds
 from research.parts import Part, Record
 from research.pictures import plot_groups, styled
 from research.positions import (
@@ -46,6 +46,7 @@ from research.positions import (
 )
 from research.tables import Table
 from research.tallies import NONE, Tally, grouped, interval, merged, over, tallied
+from train.common.match_win_prob import equity_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -150,7 +151,7 @@ def gains_of_extending(
     points = roll_out(who, found.states, actions, config["redeals"], seed, on_progress=on_progress)
     goal = who.table.rules.goal
     law = law_of_rounds(config["agent"], who.edition, config["deals"], seed)
-    table = equity_table(law, goal)
+    table = equity_table(law, -(-goal // UNIT))
     leads = (points[..., 0] - points[..., 1]).mean(axis=2)
     equities = {}
     for own, other in SCORES:

@@ -45,6 +45,7 @@ from research.positions import (
     roll_out,
 )
 from research.tables import Table
+from train.common.match_win_prob import equity_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,7 +100,7 @@ def measure(part: Part, on_progress: OnProgress) -> dict[str, Any]:
             f"{config['edition']!r} counts no points: a match is won by rounds, take another sheet"
         )
     law = law_of_rounds(config["agent"], config["edition"], config["deals"], part.seed)
-    table = equity_table(law, rules.goal)
+    table = equity_table(law, -(-rules.goal // UNIT))
     count = config["positions"]
     gains = {}
     matches = max(count // 3, 1)
@@ -143,29 +144,6 @@ def law_of_rounds(agent: str, edition: str, deals: int, seed: int) -> Float64Arr
     law = np.zeros((size, size))
     np.add.at(law, (steps[:, 0], steps[:, 1]), 1.0)
     return law + law.T
-
-
-def equity_table(law: Float64Array, goal: int) -> Float64Array:
-    """Compute the exact probability of winning a match from each score, for a distribution of points.
-
-    Args:
-        law: result of `law_of_rounds`.
-        goal: points that end the match; more points win it, and a tie counts half.
-
-    Returns:
-        float64[G, G]: row own points, column the other's, in steps of `UNIT`.
-    """
-    size, reach = -(-goal // UNIT), len(law)
-    chances = law / law.sum()
-    nothing, chances[0, 0] = chances[0, 0], 0.0
-    chances /= 1.0 - nothing
-    scores = np.arange(size + reach)
-    table: Float64Array = (np.sign(scores[:, np.newaxis] - scores) + 1.0) / 2.0
-    for own in range(size - 1, -1, -1):
-        for other in range(own, -1, -1):
-            chance = float((chances * table[own : own + reach, other : other + reach]).sum())
-            table[own, other], table[other, own] = chance, 1.0 - chance
-    return table[:size, :size]
 
 
 def equity_after(
@@ -214,7 +192,7 @@ def gain_of_knowing(
     Args:
         who: the player that continues the games, and whose action is the default.
         found: decisions from matches.
-        table: result of `equity_table`.
+        table: result of `train.common.match_win_prob.equity_table`.
         redeals: number of redeals of each decision.
         seed: seed of the redeals.
         on_progress: called with the progress.

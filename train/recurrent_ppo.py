@@ -30,7 +30,7 @@ from millebornes_env import VectorEnv, vector_env
 from millebornes_env._util.signals import Stops
 from millebornes_env.agents.policy.agent import observation_scale
 from millebornes_env.agents.policy.files import describe_table
-from millebornes_env.agents.policy.memory import FILES, NAMES
+from millebornes_env.agents.policy.memory import FILES, MOST_WINDOW, NAMES
 from millebornes_env.agents.policy.writing import usual_input
 from millebornes_env.envs.rollout import advantages_of, transitions_of
 from train.common.libraries import LibraryLearner, LibraryOptions
@@ -271,7 +271,7 @@ def loss_of(network: Network, batch: Batch, args: Args, ent_coef: float) -> tupl
     """Return PPO's loss of a minibatch (Schulman et al. 2017), and its parts by name."""
     outputs, _ = network(batch.rows, batch.is_new, batch.memory)
     log_probs = log_probs_of(outputs[..., :-1], batch.masks)
-    total = batch.counts.sum()
+    total = batch.counts.sum().clamp(min=1)  # perhaps no seat of these games has decided twice
 
     def mean(values: Tensor) -> Tensor:
         return (values * batch.counts).sum() / total
@@ -324,7 +324,7 @@ class Learner(LibraryLearner):
         for group in self.optimizer.param_groups:
             group["lr"] = linear_schedule(args.learning_rate, args.final_learning_rate, share)
         sums: dict[str, float] = {}
-        batches = max(rollout.seats.size // args.batch_size, 1)
+        batches = min(max(rollout.seats.size // args.batch_size, 1), args.num_envs)
         for _ in range(args.num_epochs):
             for games in torch.randperm(args.num_envs, generator=generator).tensor_split(batches):
                 players = self.games.env.players
@@ -351,6 +351,8 @@ class Learner(LibraryLearner):
             transitions, rollout.values, gamma=args.gamma, gae_lambda=args.gae_lambda
         )
         counted = transitions.is_complete
+        if not counted.any():
+            raise ValueError(f"no seat decides twice in --num-steps {args.num_steps}: give more steps")
         advantages = (advantages - advantages[counted].mean()) / (advantages[counted].std() + 1e-8)
         players = self.games.env.players
         rows, lengths = sequences_of(rollout.seats, players)
@@ -417,6 +419,10 @@ def check(args: Args) -> None:
     """Check the options; raise a `ValueError` that names the option."""
     check_training(args)
     check_counts(args, "window")
+    if args.window > MOST_WINDOW:
+        raise ValueError(f"--window is {args.window}: agents remember at most {MOST_WINDOW} decisions")
+    if args.table().varies:
+        raise ValueError(f"--edition is the split {args.edition!r}: networks with memory learn at one table")
     if len(args.layers) != 1:
         raise ValueError(f"--hidden is given {len(args.layers)} times: a network with memory has one width")
     try:

@@ -8,11 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from millebornes_env import vector_env
 from millebornes_env.envs.rollout import advantages_of, transitions_of
 from millebornes_env.errors import MilleBornesError, OptionError
-from train.common.games import new_rollout
-from train.selfplay import write_advantages
 
 GAMMA, LAMBDA = 0.9, 0.8
 
@@ -105,25 +102,6 @@ def test_it_is_what_looking_forwards_finds(players: int) -> None:
             wanted = naive_advantage(*one, values[:, game], step)
             assert advantages[step, game] == pytest.approx(wanted)
             assert returns[step, game] == pytest.approx(wanted + values[step, game])
-
-
-def test_it_is_what_train_selfplay_learns_from() -> None:
-    """The trainer has a compiled function of its own for the same."""
-    env = vector_env(8, seed=3, players=3)
-    env.reset()
-    rollout = new_rollout(500, 8, 1, 1, 3)
-    rollout.values[:] = rollout.action_values[:] = np.random.default_rng(0).normal(size=(500, 8))
-    for step in range(500):
-        rollout.seats[step] = env.agent_selection
-        _, rollout.rewards[step], rollout.dones[step], _, _ = env.step(env.sample_actions())
-    write_advantages(rollout, np.zeros((1, 4, 3), np.float32), GAMMA, LAMBDA, 1)
-    result = transitions_of(rollout.seats, rollout.rewards, rollout.dones)
-    advantages, returns = advantages_of(result, rollout.values, gamma=GAMMA, gae_lambda=LAMBDA)
-    assert rollout.dones.any()
-    assert (result.is_complete == rollout.loss_mask).all()
-    np.testing.assert_allclose(advantages, rollout.advantages, atol=1e-5)
-    np.testing.assert_allclose(returns, rollout.returns, atol=1e-5)
-    assert advantages.dtype == np.float32
 
 
 @pytest.mark.parametrize(

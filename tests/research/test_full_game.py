@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from millebornes_env import edition, vector_env
+from millebornes_env import vector_env
 from millebornes_env._util.files import new_figure
 from millebornes_env.arena.intervals import mean_interval
 from millebornes_env.games.millebornes.actions import EXTEND, FINISH
@@ -19,7 +19,6 @@ from research.frame import Options, Question, answer
 from research.parts import Part, Record
 from research.positions import NOTHING, Decisions, Player, find_decisions, player, roll_out
 from research.tallies import interval, merged, over, tallied
-from train.common.match_win_prob import match_win_prob_table as table_of_the_trainer
 
 
 @pytest.fixture(scope="module")
@@ -84,16 +83,6 @@ def test_holding_is_judged_against_plays_without_a_safety() -> None:
     assert (others[held] == result.chosen[held]).mean() > 0.9, (
         "the champion's own choice, unless it throws one away"
     )
-
-
-def test_the_trainer_counts_the_same_chances() -> None:
-    rng = np.random.default_rng(4)
-    points = 100 * rng.integers(0, 30, (200, 2))
-    law = np.zeros((120, 120))
-    np.add.at(law, tuple((points // match_equity.UNIT).T), 1.0)
-    ours = match_equity.equity_table(law + law.T, 2000)
-    theirs = table_of_the_trainer(points, edition("parker").replace(goal=2000).table(2))
-    assert ours[::2, ::2] == pytest.approx(theirs, abs=1e-5)
 
 
 def test_policies_differ_by_the_extension_alone(greedy: Player) -> None:

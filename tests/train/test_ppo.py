@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from millebornes_env.envs.rollout import advantages_of, transitions_of
 from tests.each import each
 from train.common.games import Rollout, new_rollout
 from train.selfplay import (
@@ -90,37 +91,6 @@ def test_huge_logits_give_numbers(highest: float) -> None:
     assert (mask[np.arange(20), samples.actions] == 1).all()
 
 
-def advantages_by_the_book(rollout: Rollout, game: int, gamma: float, lam: float) -> dict[int, float]:
-    """Equation 16 of Schulman et al. (2016), summed for each decision: sums of (gamma lambda)^l delta."""
-    steps = len(rollout.dones)
-    result = {}
-    for seat in range(rollout.rewards.shape[2]):
-        own = [step for step in range(steps) if rollout.seats[step, game] == seat]
-        deltas = []  # of each own decision: (delta, whether the episode ended before the next one)
-        for number, step in enumerate(own):
-            until = own[number + 1] if number + 1 < len(own) else steps
-            ends = [later for later in range(step, until) if rollout.dones[later, game]]
-            if not ends and until == steps:
-                deltas.append(None)  # leads nowhere yet
-                continue
-            last = ends[0] if ends else until - 1
-            reward = rollout.rewards[step : last + 1, game, seat].sum()
-            value = 0.0 if ends else rollout.values[until, game]
-            deltas.append((reward + gamma * value - rollout.action_values[step, game], bool(ends)))
-        for number, step in enumerate(own):
-            total, weight = 0.0, 1.0
-            for delta in deltas[number:]:
-                if delta is None:
-                    break
-                total += weight * delta[0]
-                weight *= gamma * lam
-                if delta[1]:
-                    break
-            if deltas[number] is not None:
-                result[step] = total + rollout.action_values[step, game] - rollout.values[step, game]
-    return result
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -142,14 +112,14 @@ def test_advantages_follow_each_seats_own_decisions(
     rollout.dones[:] = rng.random((steps, games)) < 0.15
     rollout.opponent_mask[:] = rng.random((steps, games)) < 0.2
     write_advantages(rollout, np.zeros((2, 4, seats), np.float32), gamma, lam, 2)
-    for game in range(games):
-        expected = advantages_by_the_book(rollout, game, gamma, lam)
-        learned = {step for step in range(steps) if rollout.loss_mask[step, game]}
-        assert learned == {step for step in expected if not rollout.opponent_mask[step, game]}
-        for step, advantage in expected.items():
-            assert rollout.advantages[step, game] == pytest.approx(advantage, abs=1e-4)
-            value = rollout.values[step, game]
-            assert rollout.returns[step, game] == pytest.approx(advantage + value, abs=1e-4)
+    transitions = transitions_of(rollout.seats, rollout.rewards, rollout.dones)
+    above = rollout.action_values - rollout.values
+    less = transitions._replace(rewards=transitions.rewards - above)
+    advantages = advantages_of(less, rollout.values, gamma=gamma, gae_lambda=lam)[0] + above
+    complete = transitions.is_complete
+    assert (rollout.loss_mask.astype(np.bool_) == complete & ~rollout.opponent_mask).all()
+    assert rollout.advantages[complete] == pytest.approx(advantages[complete], abs=1e-4)
+    assert rollout.returns[complete] == pytest.approx((advantages + rollout.values)[complete], abs=1e-4)
 
 
 def minibatch(rows: int, seed: int, with_magnet: bool) -> Minibatch:

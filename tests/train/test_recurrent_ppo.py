@@ -223,10 +223,25 @@ def test_a_folder_that_cannot_be_played_says_why(
         agents.load(f"policy:{folder}", vector_env(1, "mini8", players=2))
 
 
+def test_minibatches_are_whole_games() -> None:
+    learner = Learner(options("gru", num_envs=4, num_steps=32, batch_size=8))
+    assert np.isfinite(list(learner.update(0.5).values())).all()
+    with pytest.raises(ValueError, match="no seat decides twice in --num-steps 1"):
+        Learner(options("gru", num_envs=2, num_steps=1)).update(0.5)
+
+
+def test_a_network_reads_only_the_observations_that_it_learned_from(tmp_path: Path) -> None:
+    Learner(options("gru")).save_policy(tmp_path)
+    with pytest.raises(AgentError, match=r"reads 119 numbers.*leave out observe_rules"):
+        agents.load(f"policy:{tmp_path}", vector_env(1, "mini8", observe_rules=True))
+
+
 def test_options_that_are_wrong_say_so() -> None:
     for wrong, words in (
         ({"hidden": (8, 8)}, "--hidden is given 2 times"),
         ({"window": 0}, "--window is 0"),
+        ({"window": 300}, "--window is 300: agents remember at most 256"),
+        ({"edition": "variants-v1:train"}, "networks with memory learn at one table"),
         ({"device": "abacus"}, "--device abacus cannot be used"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -19,9 +19,6 @@ from train.common.run_folder import RunError
 UNIT: Final = 50
 """Points between two entries of a table; all round scores are multiples of it or of half of it."""
 
-_MAX_SWEEPS: Final = 200
-_TOLERANCE: Final = 1e-7
-
 
 def score_distribution(
     config: MatchConfig, agent: str = "strategist", deals: int = 5000
@@ -45,39 +42,40 @@ def score_distribution(
 
 
 def match_win_prob_table(samples: npt.NDArray[np.int64], rules: Rules) -> npt.NDArray[np.float32]:
-    """Compute the probability of winning from every score, by value iteration over all scores.
+    """Compute the probability of winning from every score.
 
     The samples are from `score_distribution`; the match ends when a team reaches the `goal` of the rules.
 
     Returns:
         float32[G, G]: row own points, column the other's, in steps of `UNIT`; a tie at the end counts half.
     """
-    size = -(-rules.goal // UNIT)
     steps = np.rint(np.maximum(samples, 0) / UNIT).astype(np.int64)
-    gains, times = np.unique(steps, axis=0, return_counts=True)
-    probs = times / times.sum()
-    own, other = np.meshgrid(np.arange(size), np.arange(size), indexing="ij")
-    table = np.full((size, size), 0.5)
-    for _ in range(_MAX_SWEEPS):
-        updated = np.zeros_like(table)
-        for (gain, loss), prob in zip(gains.tolist(), probs.tolist(), strict=True):
-            updated += prob * _win_prob_at(table, own + gain, other + loss)
-        updated = (updated + 1.0 - updated.T) / 2
-        change = np.abs(updated - table).max()
-        table = updated
-        if change < _TOLERANCE:
-            break
-    return table.astype(np.float32)
+    law = np.zeros((int(steps.max()) + 1,) * 2)
+    np.add.at(law, (steps[:, 0], steps[:, 1]), 1.0)
+    return equity_table(law + law.T, -(-rules.goal // UNIT)).astype(np.float32)
 
 
-def _win_prob_at(
-    table: npt.NDArray[np.float64], own: npt.NDArray[np.int64], other: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Return the table's entries at scores in units; 0, 0.5 or 1 where a score ends the match."""
-    size = len(table)
-    over = (own >= size) | (other >= size)
-    outcome = np.where(own == other, 0.5, (own > other).astype(np.float64))
-    return np.where(over, outcome, table[np.minimum(own, size - 1), np.minimum(other, size - 1)])
+def equity_table(law: npt.NDArray[np.float64], size: int) -> npt.NDArray[np.float64]:
+    """Compute the exact probability of winning a match from each score, for a distribution of points.
+
+    Args:
+        law: float64[P, P], symmetric: probability (or count) of own points and the other's in a round, in
+            some unit.
+        size: G, points in this unit that end the match; more points win it, and a tie counts half.
+
+    Returns:
+        float64[G, G]: row own points, column the other's.
+    """
+    reach, chances = len(law), law / law.sum()
+    nothing, chances[0, 0] = chances[0, 0], 0.0
+    chances /= 1.0 - nothing
+    scores = np.arange(size + reach)
+    table: npt.NDArray[np.float64] = (np.sign(scores[:, np.newaxis] - scores) + 1.0) / 2.0
+    for own in range(size - 1, -1, -1):
+        for other in range(own, -1, -1):
+            chance = float((chances * table[own : own + reach, other : other + reach]).sum())
+            table[own, other], table[other, own] = chance, 1.0 - chance
+    return table[:size, :size]
 
 
 def match_win_prob(

@@ -9,6 +9,7 @@ import numpy as np
 from millebornes_env._util.network_files import Layers
 from millebornes_env.agents.policy.agent import PolicyAgent, observation_scale
 from millebornes_env.agents.protocol import Observations, Table
+from millebornes_env.errors import AgentError
 from train.common.games import Float32Array
 
 
@@ -25,9 +26,12 @@ def start_layers(folder: str, table: Table, observation: Observations) -> Layers
     change, so their contribution to the first layer is added to its biases.
 
     Raises:
-        AgentError: there is no such policy, or it is not for this table.
+        AgentError: there is no such policy, it is not for this table, or its units are not ReLUs.
     """
     policy = PolicyAgent(table, folder=folder)
+    activation = policy.description["activation"]
+    if activation != "relu":
+        raise AgentError(f"the units of the policy in {folder!r} are {activation}: start from one with relu")
     spec = policy.input_spec.observation
     if getattr(spec, "rules", 0) == 0:
         return policy.layers

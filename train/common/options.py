@@ -24,7 +24,7 @@ from millebornes_env.envs.options import USUAL
 from millebornes_env.errors import shown
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import game as game_named
-from millebornes_env.games.variants import sheets_of
+from millebornes_env.games.variants import Split, sheets_of
 from train.common.memory import check_address_space
 
 Options = TypeVar("Options")
@@ -338,8 +338,17 @@ def check(args: Args) -> None:
         )
     if args.chosen_reward == WIN_PROB and args.chosen_episode != MATCH:
         raise ValueError("--reward win_prob needs --episode match")
-    if len(args.sheets) > 1 and not args.observe_rules:
+    has_split = any(isinstance(sheets_of(name), Split) for name in args.sheets)
+    if args.chosen_reward == WIN_PROB and has_split:
+        raise ValueError(
+            "--reward win_prob needs one goal, and the sheets of a split have several: give --reward points"
+        )
+    if (len(args.sheets) > 1 or has_split) and not args.observe_rules:
         raise ValueError("several editions need --observe-rules, or the network cannot tell them apart")
+    if args.opponent and args.pool_agent:
+        raise ValueError(
+            "--opponent plays in all games, so a --pool-agent would have none: leave out one of the two"
+        )
 
 
 def choose_learner(args: Args) -> Choice:

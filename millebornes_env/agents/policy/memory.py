@@ -176,9 +176,14 @@ class MemoryAgent(BaseAgent):
         self.description = FILES.read_description(path)
         check_description(self.description, table, path)
         self.network = read_network(path, self.description)
+        read, self._size = self.description["num_inputs"], table.sections[-1].stop
+        if self._size != read:
+            raise AgentError(
+                f"the network in {str(path)!r} reads {read} numbers, and this table shows {self._size}: "
+                "leave out observe_rules and padded"
+            )
         names = [section.name for section in table.sections]
         self._pile = table.sections[names.index("draw_pile")].start if "draw_pile" in names else None
-        self._size = table.sections[-1].stop
         self._seed, self._calls = seed, 0
         self.forget()
 

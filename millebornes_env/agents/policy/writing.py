@@ -79,8 +79,9 @@ def save_policy_files(
 
 
 def usual_input(table: Table) -> InputSpec:
-    """Return the default input specification of the table's game, without features."""
-    return InputSpec(game_named(table.game).observation_spec(), features=False)
+    """Return the default input specification of the table's game: no features; the rules of a split."""
+    options = {"observe_rules": True} if table.varies else {}
+    return InputSpec(game_named(table.game).observation_spec(**options), features=False)
 
 
 def fold_in_scale(layers: Layers, scale: np.ndarray[Any, Any]) -> Layers:
