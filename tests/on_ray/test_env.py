@@ -78,6 +78,8 @@ def test_an_illegal_action_ends_the_episode_or_is_an_error() -> None:
     _, rewards, terminateds, _, _ = env.step({agent: illegal})
     assert rewards[agent] == -1.0
     assert terminateds["__all__"]
+    with pytest.raises(CallError, match="the episode has ended: call reset"):
+        env.step({agent: 0})
     strict = RLlibEnv({"illegal_action": "error"})
     strict.reset(seed=1)
     with pytest.raises(IllegalActionError, match="player_"):
