@@ -132,7 +132,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.agents and args.count:
         raise OptionError("--count measures the deck: leave out the agents")
     if len(set(files)) < len(files):
-        raise OptionError("--checkpoint, --out and --json name the same file: give each its own")
+        raise OptionError("two of --checkpoint, --out and --json name the same file: give each its own")
 
 
 def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:

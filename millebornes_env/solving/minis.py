@@ -74,8 +74,8 @@ def judge_sheets(
         split: name of the split.
         count: number of sheets, from the first; None: all.
         seed: seed of an agent's random numbers.
-        threads: number of threads; None: one for each processor. They share the sheets if each thread can
-            load the policy from its name, and otherwise the work on one sheet after the other.
+        threads: number of threads; None: one for each processor. If the policy is a name or a path, each
+            thread loads it and judges other sheets; an object is asked about one sheet after the other.
         on_progress: called with the number of finished sheets.
 
     Returns:
@@ -92,14 +92,14 @@ def judge_sheets(
     sheets = find_split(split)
     numbers = range(sheets.size if count is None else min(count, sheets.size))
     results: list[Judgement] = []
+    is_named = isinstance(policy, str | Path)  # loaded anew for each sheet; an object may keep state
+    sheets_at_once, threads_of_sheet = (threads or os.cpu_count() or 1, 1) if is_named else (1, threads)
 
     def judged(number: int) -> Judgement:
         game = solvable(sheets.sheet(number))
-        own_threads = 1 if is_named else threads
-        return judge(game, policy_of(policy, game, seed, observe_rules=True), threads=own_threads)
+        return judge(game, policy_of(policy, game, seed, observe_rules=True), threads=threads_of_sheet)
 
-    is_named = isinstance(policy, str | Path)
-    with ThreadPoolExecutor((threads or os.cpu_count() or 1) if is_named else 1) as pool:
+    with ThreadPoolExecutor(sheets_at_once) as pool:
         for result in pool.map(judged, numbers):
             results.append(result)
             if on_progress is not None:

@@ -125,7 +125,7 @@ def exploitability(
     """Compute how far a policy is from an equilibrium, exactly.
 
     Args:
-        policy: anything that `as_policy.policy_of` accepts: a PyTorch module, a model of Stable-Baselines3 or
+        policy: anything that `as_policy.policy_of` accepts: a PyTorch module, a MaskablePPO model or
             its zip file, an agent, also with memory (`recall.Remembering`), a run folder, or a function of
             observations and masks. For decks of up to 8 cards also a table of probabilities by information
             state (`extensive.evaluation.by_table`), or an OpenSpiel policy of `python_mille_bornes`.
@@ -280,7 +280,7 @@ class ExploitabilityCurve:
 
         Raises:
             OptionError: `every` is below 1.
-            SolvingError: the deck cannot be solved; or the file that is there is no curve of this deck.
+            SolvingError: the deck cannot be solved, or the file to continue is not a curve of this deck.
         """
         if every < 1:
             raise OptionError(f"every is {every}; it must be 1 or more")
@@ -301,7 +301,9 @@ class ExploitabilityCurve:
         try:
             return [(int(decisions), float(percent)) for decisions, percent in known[_POINTS]]
         except (KeyError, TypeError, ValueError):
-            raise SolvingError(f"{path} is damaged: its {_POINTS} are no list of pairs of numbers") from None
+            raise SolvingError(
+                f"{path} is damaged: its {_POINTS} are not a list of pairs of numbers"
+            ) from None
 
     def __call__(self, decisions: int, policy: Any) -> float | None:
         """Evaluate the policy if enough decisions have passed since the last time.

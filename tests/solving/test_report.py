@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
+import sys
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -287,15 +288,21 @@ def test_a_policy_that_reads_rules_is_evaluated_on_mini_sheets() -> None:
 
 
 def test_one_thread_at_a_time_calls_a_policy_that_all_sheets_share() -> None:
-    calls = []
+    in_use, calls = Lock(), []
 
     def play(rows: Any, masks: Any) -> Any:
-        calls.append("in")
-        time.sleep(0.001)
-        calls.append("out")
-        return masks / masks.sum(axis=1, keepdims=True)
+        calls.append(in_use.acquire(blocking=False))
+        weights = masks / masks.sum(axis=1, keepdims=True)
+        if calls[-1]:
+            in_use.release()
+        return weights
 
-    judge_sheets(play, count=4, threads=4)
-    assert calls == ["in", "out"] * (len(calls) // 2)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # so that calls from several threads would overlap
+    try:
+        judge_sheets(play, count=8, threads=4)
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(calls)
     with pytest.raises(OptionError, match="threads is -1"):
         judge_sheets(play, threads=-1)

@@ -344,7 +344,7 @@ def check(args: Args) -> None:
             "--reward win_prob needs one goal, and the sheets of a split have several: give --reward points"
         )
     if (len(args.sheets) > 1 or has_split) and not args.observe_rules:
-        raise ValueError("several editions need --observe-rules, or the network cannot tell them apart")
+        raise ValueError("several rule sheets need --observe-rules, or the network cannot tell them apart")
     if args.opponent and args.pool_agent:
         raise ValueError(
             "--opponent plays in all games, so a --pool-agent would have none: leave out one of the two"

@@ -126,9 +126,7 @@ def record(
                 still_there()
                 write_bytes_atomically(path_of(folder, DECISIONS, file), contents[DECISIONS])
                 rounds_path = path_of(folder, ROUNDS, file)
-                rounds_path.unlink(
-                    missing_ok=True
-                )  # of a shorter file: they do not fit the decisions any more
+                rounds_path.unlink(missing_ok=True)  # it may have fewer rounds than the new decisions
                 write_bytes_atomically(rounds_path, contents[ROUNDS])
                 done += missing[file]
                 if on_progress is not None:

@@ -201,14 +201,15 @@ class LearnerGames:
         if seed is None and not self.vector._was_reset:
             opponents_seed = self.vector._next_seed = int(random().integers(2**63))
         buffers = self.vector.games.buffers
-        shown = [(rows, rows.copy()) for rows in (*buffers[:2], buffers.agent_selection)]
+        decisions = buffers.observation, buffers.action_mask, buffers.agent_selection
+        shown = [(rows, rows.copy()) for rows in decisions]
         self.vector.reset(seed=seed, options=options)
         if chosen.all():
             self.opponents.begin(opponents_seed)
         self._why_reset = _INTERRUPTED
         self.learners.each["idle"][:] = 0
         reset_mask = np.broadcast_to(chosen, self.vector.num_envs)
-        for rows, before in shown:  # `reset` showed the seat to act in the games that are over, too
+        for rows, before in shown:  # the learner's, where `vector.reset` wrote those of the seat to act
             rows[~reset_mask] = before[~reset_mask]
         self.learners.each["terminated"][reset_mask] = False
         self._play(np.where(reset_mask, BEGIN, SKIP), RESET)
