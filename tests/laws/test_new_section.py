@@ -58,7 +58,7 @@ agents = [load("racer", env), load("attacker", env)]
 rules = rules_record(env.rules)
 size = observations["observation"].shape[1]
 played, features, right, highest = [], [], [], np.zeros(7, int)
-for step in range(400):
+for step in range(200):
     rows = observations["observation"]
     assert env.observation_space["observation"].contains(rows)
     row = np.zeros(size + num_features(rules, env.observation_spec), np.int8)

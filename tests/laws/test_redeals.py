@@ -49,7 +49,7 @@ def test_redealing_hidden_cards_shows_nowhere_and_keeps_all_that_is_known() -> N
     seen: Counter[str] = Counter()
 
     @rounds
-    @examples(40)
+    @examples(30)
     def check(table: Table, seed: int) -> None:
         for games, record, log in walk(table, seed):
             kind = DECISIONS[record["phase"]]

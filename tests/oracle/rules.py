@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from millebornes_env.games.millebornes.editions import edition as find_edition
@@ -300,6 +301,7 @@ def _target(edition: str, players: int, teams: int) -> int:
     return 1000 if (players, teams) == (4, 2) else 700  # 002:27, 002:33, 002:156; FRC, US: three teams 700
 
 
+@cache  # asked for at every decision
 def rules_for(edition: str, players: int, teams: int) -> OracleRules:
     """Puts together the rules of an edition at one of its tables, or of a drawn sheet at any.
 
