@@ -10,10 +10,10 @@ from typing import Any
 from millebornes_env.agents.decoder import decoder_of
 from millebornes_env.agents.own_classes import sources_of_class
 from millebornes_env.agents.policy.agent import PolicyAgent
+from millebornes_env.agents.policy.memory import MemoryAgent
 from millebornes_env.agents.policy.network import features_of
-from millebornes_env.agents.protocol import Agent, is_compiled, made_for
+from millebornes_env.agents.protocol import Agent, BaseAgent, is_compiled, made_for
 from millebornes_env.agents.search.agent import SearchAgent
-from millebornes_env.agents.search.beliefs import NetworkBelief
 from millebornes_env.engine.numba.cache import source_digest, sources_on_top
 
 
@@ -37,14 +37,11 @@ def fingerprint(agent: Agent, spec: str) -> str:
     files = sources_on_top(module) | sources_of_class(module) | _sources_of_game(agent)
     digest = hashlib.sha256(source_digest(files).encode())
     digest.update(spec.encode())
-    if isinstance(agent, PolicyAgent):
+    if isinstance(agent, PolicyAgent | MemoryAgent):
         digest.update(json.dumps(agent.description, sort_keys=True).encode())
-        for layer in agent.layers:
-            for array in layer:
-                digest.update(array.tobytes())
+    if isinstance(agent, BaseAgent):
+        for array in agent.loaded_arrays():
+            digest.update(array.tobytes())
     if isinstance(agent, SearchAgent):
-        if isinstance(agent.belief, NetworkBelief):
-            for weights in agent.belief.network:
-                digest.update(weights.tobytes())
         digest.update(fingerprint(agent.rollout_agent, agent.rollout_agent.name).encode())
     return digest.hexdigest()[:16]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, TypeGuard, runtime_checkable
 
@@ -91,6 +91,10 @@ class BaseAgent:
 
     def forget(self) -> None:
         """Clear the memory of all slots; called before new matches start."""
+
+    def loaded_arrays(self) -> Iterable[npt.NDArray[Any]]:
+        """Return the arrays that it read from files: with its sources they make its fingerprint."""
+        return ()
 
 
 def one_or_many(act: Callable[[Any, Any, Any, Any], Actions]) -> Callable[..., Any]:

@@ -310,6 +310,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         if self.vector.games.step(self._actions) != NO_GAME:
             games, rules, names = self.vector.games, self.vector.rules_of(), self.possible_agents
             raise illegal_action_error(games.rulebook, games.states[0], rules, names, number)
+        if self.vector.history is not None:
+            self.vector.history.record(self.vector.games, self._actions)
 
     def _end(self) -> None:
         self.terminations = dict.fromkeys(self.agents, True)

@@ -335,3 +335,9 @@ def test_without_points_a_shared_win_is_worth_something_to_who_shares_it(
         position.km(team, length)
     position.run_out()
     assert value_of_round(position.state, position.record) == value
+
+
+def test_games_that_draw_their_sheets_are_refused() -> None:
+    """They share one agent, and a playout follows one sheet."""
+    with pytest.raises(AgentError, match="make the environment of one sheet"):
+        searcher(vector_env(2, ["parker", "dutch"]))

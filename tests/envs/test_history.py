@@ -208,15 +208,19 @@ def test_each_episode_has_its_own_history(mode: str) -> None:
 
 
 def test_an_agent_of_the_aec_environment_asks_for_its_own() -> None:
-    env = millebornes_v0.env("mini7", history=True)
+    env, batch = millebornes_v0.env("mini7", history=True), mini(1)
     env.reset(seed=3)
-    agent = env.agent_selection
-    env.step(int(np.flatnonzero(env.last()[0]["action_mask"])[0]))
-    seat = env.possible_agents.index(agent)
-    for form in FORMS:
-        mine = env.information_state(agent, form=form, compact=True)
-        other = env.vector.information_states(seat, form=form, compact=True)[0]
-        assert np.asarray(mine == other).all()
+    batch.reset(seed=3)
+    for _ in range(6):
+        action = int(np.flatnonzero(env.last()[0]["action_mask"])[0])
+        env.step(action)
+        batch.step([action])
+        assert env.vector.public_events() == batch.public_events()
+        for seat, agent in enumerate(env.possible_agents):
+            for form in FORMS:
+                mine = env.information_state(agent, form=form, compact=True)
+                other = batch.information_states(seat, form=form, compact=True)[0]
+                assert np.asarray(mine == other).all()
     with pytest.raises(OptionError, match="there is no agent 'player_7'"):
         env.information_state("player_7")
 

@@ -96,8 +96,9 @@ def test_redealing_hidden_cards_shows_nowhere_and_keeps_all_that_is_known() -> N
 
 
 def check_known(record: Record, redeal: Record, seat: int, players: int) -> None:
-    """Nothing but the others' hands and the cards to come may change."""
-    assert {name for name in record if record[name] != redeal[name]} <= {"hand", "deck"}
+    """Nothing but the others' hands, the cards to come and the key of later deals may change."""
+    assert {name for name in record if record[name] != redeal[name]} <= {"hand", "deck", "key"}
+    assert redeal["key"] != record["key"]
     assert redeal["hand"][seat] == record["hand"][seat]
     if record["pending_hazard"] >= 0:  # everybody knows that whoever is asked holds the safety
         assert redeal["hand"][record["seat"]][ID_OF[SAFETY_AGAINST[CARDS[record["pending_hazard"]]]]] == 1

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from millebornes_env import agents, vector_env
+from millebornes_env.agents.fingerprint import fingerprint
 from millebornes_env.agents.policy.memory import MemoryAgent
 from millebornes_env.cli.arena import main as arena
 from millebornes_env.errors import AgentError
@@ -114,6 +115,10 @@ def test_the_agent_plays_the_network(memory: str, tmp_path: Path) -> None:
     env = vector_env(12, "mini8", players=2)
     agent: Any = agents.load(f"policy:{tmp_path}", env)
     assert isinstance(agent, MemoryAgent)
+    before = fingerprint(agent, "policy")
+    agent.network.arrays["head.bias"][0] += 1
+    assert fingerprint(agent, "policy") != before
+    agent.network.arrays["head.bias"][0] -= 1
     games = recurrent_ppo.Games(learner.args, learner.network.memory.size, 5)
     rollout = learner._rollout
     games.collect(learner.network, rollout, torch.Generator().manual_seed(1))

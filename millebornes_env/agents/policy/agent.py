@@ -7,7 +7,8 @@ the environment's observations show.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -107,6 +108,10 @@ class PolicyAgent(CompiledAgent):
     def function(self) -> Choose:
         """Return the function for the rulebook of the table."""
         return self._network.choose
+
+    def loaded_arrays(self) -> Iterable[npt.NDArray[Any]]:
+        """Return weights and biases."""
+        return itertools.chain.from_iterable(self.layers)
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """Restore a copy with its own block of weights, because the options contain the block's address."""

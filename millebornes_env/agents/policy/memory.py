@@ -16,7 +16,7 @@ head([x, y]). Arrays are named as PyTorch's: `encode.weight` [H, D], `head.weigh
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -82,12 +82,13 @@ class MemoryNetwork:
     """A network with memory, in NumPy.
 
     Attributes:
+        arrays: weights and biases, by name.
         memory_size: M, the number of floats that are remembered.
     """
 
     def __init__(self, arrays: Arrays, kind: str, units: int, window: int) -> None:
         """Use the arrays of a run folder; see the module."""
-        self._arrays, self._units, self._window = arrays, units, window
+        self.arrays, self._units, self._window = arrays, units, window
         self.memory_size = units if kind == "gru" else (window - 1) * (units + 1)
         self._remember: Callable[..., tuple[Float32Array, Float32Array]] = (
             self._gru if kind == "gru" else self._attention
@@ -106,7 +107,7 @@ class MemoryNetwork:
         Returns:
             Logits and value, float32[N, A + 1], and the new memories, float32[N, M].
         """
-        arrays, units, places = self._arrays, self._units, slice(None) if which is None else which
+        arrays, units, places = self.arrays, self._units, slice(None) if which is None else which
         inputs = np.maximum(rows @ arrays["encode.weight"].T + arrays["encode.bias"], 0.0)
         outputs = (inputs @ arrays["head.weight"][:, :units].T + arrays["head.bias"])[places]
         recalled, memories = self._remember(inputs, memories, places)
@@ -116,7 +117,7 @@ class MemoryNetwork:
         self, inputs: Float32Array, memories: Float32Array, places: Which | slice
     ) -> tuple[Float32Array, Float32Array]:
         """Advance a gated recurrent unit (Cho et al. 2014), with PyTorch's order of the gates."""
-        arrays, units = self._arrays, self._units
+        arrays, units = self.arrays, self._units
         new = (inputs @ arrays["memory.weight_ih"].T + arrays["memory.bias_ih"])[places]
         old = memories @ arrays["memory.weight_hh"].T + arrays["memory.bias_hh"]
         gates = 0.5 + 0.5 * np.tanh(0.5 * (new[:, : 2 * units] + old[:, : 2 * units]))  # the sigmoid
@@ -129,7 +130,7 @@ class MemoryNetwork:
         self, inputs: Float32Array, memories: Float32Array, places: Which | slice
     ) -> tuple[Float32Array, Float32Array]:
         """Attend to the encodings of the last decisions; the last column of each says if there is one."""
-        arrays, units, inputs = self._arrays, self._units, inputs[places]
+        arrays, units, inputs = self.arrays, self._units, inputs[places]
         kept = memories.reshape(len(inputs), self._window - 1, units + 1)
         present = np.concatenate([inputs, np.ones((len(inputs), 1), np.float32)], axis=1)
         tokens = np.concatenate([kept, present[:, np.newaxis]], axis=1)
@@ -191,6 +192,10 @@ class MemoryAgent(BaseAgent):
     def memory_size(self) -> int:
         """M, number of floats that it remembers of a round."""
         return self.network.memory_size
+
+    def loaded_arrays(self) -> Iterable[npt.NDArray[Any]]:
+        """Return weights and biases."""
+        return self.network.arrays.values()
 
     @alone
     def forget(self) -> None:

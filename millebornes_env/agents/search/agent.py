@@ -21,6 +21,7 @@ pile as well. A cheat needs the states themselves.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, Final
 
@@ -63,6 +64,7 @@ from millebornes_env.agents.search.beliefs import (
     UNIFORM,
     Belief,
     KnownCards,
+    NetworkBelief,
     belief_named,
 )
 from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, no_hands
@@ -148,8 +150,13 @@ class SearchAgent(BaseAgent):
 
         Raises:
             AgentError: a number is out of range; or `sees`, `belief` or `rollout` is invalid, `depth`
-                needs another rollout agent, or a cheat is given a belief.
+                needs another rollout agent, a cheat is given a belief, or the games draw their sheets.
         """
+        if table.varies:
+            raise AgentError(
+                f"{self.name!r} plays rounds out by one sheet, but these games draw theirs from "
+                f"{shown(table.edition)}: make the environment of one sheet, or choose an agent without search"
+            )
         if belief != UNIFORM and sees:
             raise AgentError(
                 f"the option sees is {shown(sees)}, so the hands are known: omit belief={belief}"
@@ -290,6 +297,10 @@ class SearchAgent(BaseAgent):
                 f"({self.table.edition}, {self.table.rules.players} players): {problem[1]}"
             )
         return for_kernels(np.ascontiguousarray(states))
+
+    def loaded_arrays(self) -> Iterable[npt.NDArray[Any]]:
+        """Return the weights of its belief; those of the rollout agent are its own."""
+        return self.belief.network if isinstance(self.belief, NetworkBelief) else ()
 
     @alone
     def forget(self) -> None:

@@ -22,6 +22,7 @@ from millebornes_env.engine.kernels import NO_GAME, SKIP, Settings
 from millebornes_env.engine.numba.compiling import for_kernels, plain
 from millebornes_env.engine.numba.machine_code import prepare
 from millebornes_env.envs import options as check
+from millebornes_env.envs.arrays import array_of
 from millebornes_env.envs.illegal_action import illegal_action_error
 from millebornes_env.envs.single_agent.kernels import (
     BEGIN,
@@ -195,7 +196,7 @@ class LearnerGames:
         """
         options = check.checked_mapping(options)
         opponents_seed = seed
-        chosen = np.asarray(options.get("reset_mask", True))
+        chosen = array_of("reset_mask", options.get("reset_mask", True), OptionError)
         if self.vector._was_reset and self._why_reset and chosen.dtype == np.bool_ and not chosen.all():
             raise CallError(f"{self._why_reset}: call reset() without a reset_mask first")
         if seed is None and not self.vector._was_reset:

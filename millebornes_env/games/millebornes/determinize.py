@@ -1,24 +1,32 @@
 """Redealing of everything hidden from a seat.
 
 The seat sees its own hand, all piles and all counts. The other hands and the order of the cards to come are
-hidden; these cards are shuffled and dealt again in the same numbers.
+hidden; these cards are shuffled and dealt again in the same numbers. Later deals are functions of the game's key,
+which is replaced.
 """
 
 from __future__ import annotations
 
-from millebornes_env.engine.chance import random_below
+from typing import Final
+
+from millebornes_env.engine.chance import random_below, random_word
 from millebornes_env.engine.numba.compiling import rule
-from millebornes_env.games.millebornes.cards import NO_CARD, NUM_CARD_TYPES, safety_against
+from millebornes_env.games.millebornes.cards import DECK_SIZE, NO_CARD, NUM_CARD_TYPES, safety_against
 from millebornes_env.games.millebornes.deal import take_into_hand
 from millebornes_env.games.millebornes.rules import RulesRecord
 from millebornes_env.games.millebornes.state import CLAIM, Int8Array, State
+
+_FIRST_KEY: Final = DECK_SIZE
+"""The shuffle uses the counters below this one."""
 
 
 @rule
 def redeal_hidden_cards(
     state: State, rules: RulesRecord, seat: int, key_0: int, key_1: int, hidden: Int8Array
 ) -> None:
-    """Deal all cards that the seat cannot see again; each consistent deal has the same probability.
+    """Deal all cards that the seat cannot see again, and replace the key of the deals to come.
+
+    Each consistent deal has the same probability.
 
     While another seat may claim a coup fourré, everybody can see that it holds the safety, so that card stays
     in its hand. (Inferences from the play of others are not considered.)
@@ -43,6 +51,8 @@ def redeal_hidden_cards(
     deal_hidden_cards(state, rules, seat, hidden)
     if known_card != NO_CARD:
         take_into_hand(state, known_seat, known_card)
+    state.key[0] = random_word(key_0, key_1, _FIRST_KEY)
+    state.key[1] = random_word(key_0, key_1, _FIRST_KEY + 1)
 
 
 @rule

@@ -8,10 +8,12 @@ finds its information set by that hash and its hand.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from millebornes_env._util.guard import alone
 from millebornes_env.agents.checks import check_masks, checked_rows, checked_slot_ids, row_error
@@ -92,6 +94,10 @@ class EquilibriumAgent(BaseAgent):
     def policy_of_both_seats(self) -> TablePolicy:
         """The policy itself, to be judged."""
         return self.policy
+
+    def loaded_arrays(self) -> Iterable[npt.NDArray[Any]]:
+        """Return the probabilities of both seats."""
+        return self.policy.table
 
     @alone
     def forget(self) -> None:
