@@ -93,7 +93,7 @@ class Record:
             "" where they are not recorded, and an empty tuple if they never are.
 
     Raises:
-        NotationError: the position or the plays have another type.
+        NotationError: the position or the plays have another type, or `chance` another length.
     """
 
     position: Position
@@ -110,6 +110,11 @@ class Record:
             raise NotationError(f"a record begins with a notation.Position; got {type(position).__name__}")
         if not isinstance(plays, tuple) or not all(isinstance(play, Play) for play in plays):
             raise NotationError(f"the plays of a record are a tuple of notation.Play; got {shown(plays)}")
+        if self.chance and len(self.chance) != len(self.plays) + 1:
+            raise NotationError(
+                f"chance has {len(self.chance)} entries, and a record of {len(self.plays)} plays has "
+                f"{len(self.plays) + 1}: before each play and after the last one; cut it too"
+            )
 
     def __str__(self) -> str:
         return write_record(self)

@@ -60,14 +60,15 @@ class _EnvCheck:
             if self._step % CHECKED_CLOSELY == 1:
                 self._check_copies()
                 self._check_refusal()
-            actions = self._next_actions()
-            played.append(actions)
+            ended, actions = self._next_actions()
+            played.append((ended, actions))
             after = self._step_with(actions)
             if self._step <= REPLAYED:
                 first.append(after)
         self._step = 0
         self._compare(first[0], self._reset(seed))
-        for self._step, (actions, before) in enumerate(zip(played, first[1:], strict=False), 1):
+        for self._step, ((ended, actions), before) in enumerate(zip(played, first[1:], strict=False), 1):
+            self._begin_where(ended)
             self._compare(before, self._step_with(actions))
 
     def _failed(self, what: str, game: int | None = None) -> ConformanceError:
@@ -76,14 +77,20 @@ class _EnvCheck:
 
     # Playing ------------------------------------------------------------------------------------------------
 
-    def _next_actions(self) -> npt.NDArray[np.int64]:
-        """Sample legal actions, resetting finished games first if only a reset restarts them."""
+    def _next_actions(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+        """Sample legal actions; first reset finished games, bool[N], if only a reset restarts them."""
         actions = self._env.sample_actions()
         ended = actions == SKIP
-        if ended.any():
-            self._checked(self._env.reset(options={"reset_mask": ended})[0])
+        if self._begin_where(ended):
             actions = self._env.sample_actions()
-        return actions
+        return ended, actions
+
+    def _begin_where(self, ended: npt.NDArray[np.bool_]) -> bool:
+        """Reset the games in the mask; return False if there are none."""
+        if not ended.any():
+            return False
+        self._checked(self._env.reset(options={"reset_mask": ended})[0])
+        return True
 
     def _reset(self, seed: int) -> Arrays:
         returned: Any = self._env.reset(seed=seed)

@@ -264,6 +264,7 @@ REASONS: list[tuple[str, str, tuple[str, ...], dict[str, int]]] = [
     ("75", "team 0 is under a Speed limit", (*BOTH_ROLL, "speed 0: speed_limit"), {}),
     ("100", "team 0 has gone 650 of 700 km", (*BOTH_ROLL, "distance 0: 6x100 50"), {}),
     ("200", "team 0 has laid 2 cards of 200 km", (*BOTH_ROLL, "distance 0: 2x200"), {}),
+    ("200", "team 0 has laid 2 cards of 200 km", (*BOTH_ROLL, "distance 0: 2x200 2x75"), {"exact_finish": 0}),
     ("flat_tire", "team 1 is not rolling", ("battle 1: stop on roll",), {}),
     ("stop", "team 1 is protected by Right of way", (*BOTH_ROLL, "safeties 1: right_of_way"), {}),
     ("speed_limit", "team 1 is under a Speed limit already", ("speed 1: speed_limit",), {}),

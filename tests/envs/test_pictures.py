@@ -80,6 +80,10 @@ def test_the_end_of_a_round_is_drawn() -> None:
     while (chosen := env.sample_actions()).max() >= 0:
         env.step(chosen)
     assert "The round is over: team" in env.render(mode="svg")
+    broken = vector_env(1, seed=1, autoreset_mode="disabled", illegal_action="terminate")
+    broken.reset()
+    broken.step([40])
+    assert "The round is over: nobody won" in broken.render(mode="svg")
 
 
 def test_render_modes_of_the_environments() -> None:

@@ -93,6 +93,14 @@ def test_a_race_that_begins_with_a_deal_has_a_short_header(race: Record) -> None
     assert lines[-1].startswith("winner: ")
 
 
+def test_what_chance_brought_belongs_to_the_plays(race: Record) -> None:
+    for changes in ({"plays": race.plays[:3]}, {"chance": race.chance[:3]}):
+        with pytest.raises(NotationError, match=f"a record of {len(changes.get('plays', race.plays))} plays"):
+            replace(race, **changes)
+    cut = replace(race, plays=race.plays[:3], chance=race.chance[:4], result=None, winner=None)
+    assert read_record(str(cut)) == cut
+
+
 def sampled(name: str, players: int) -> tuple[Any, Record, dict[str, Any]]:
     """An environment after random play, the record of its game, and the last infos."""
     env = vector_env(1, name, players=players, autoreset_mode="disabled")

@@ -76,6 +76,7 @@ def test_an_agent_that_was_made_passes_and_is_left_alone() -> None:
     agent = faulty.Remembering(agents.Table.of(env))
     check_agent(agent, **QUICK)
     assert agent.decisions == {}
+    check_agent(agent, players=2, games=1, decisions=10)
     check_agent(partial(faulty.FirstLegal), **QUICK)
 
 

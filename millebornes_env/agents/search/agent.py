@@ -155,7 +155,7 @@ class SearchAgent(BaseAgent):
         if table.varies:
             raise AgentError(
                 f"{self.name!r} plays rounds out by one sheet, but these games draw theirs from "
-                f"{shown(table.edition)}: make the environment of one sheet, or choose an agent without search"
+                f"{shown(table.edition)}: make the environment of one sheet, or take an agent without search"
             )
         if belief != UNIFORM and sees:
             raise AgentError(

@@ -1,8 +1,8 @@
 """Redealing of everything hidden from a seat.
 
 The seat sees its own hand, all piles and all counts. The other hands and the order of the cards to come are
-hidden; these cards are shuffled and dealt again in the same numbers. Later deals are functions of the game's key,
-which is replaced.
+hidden; these cards are shuffled and dealt again in the same numbers. Later deals are functions of the game's
+key, which is replaced.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def reason_of_distance(state: State, rules: RulesRecord, team: int, card: int) -
         return NOT_ROLLING
     if is_limited(state, team) and card > DISTANCE_50:
         return LIMITED
-    if int(state.km[team]) + km_of(card) > int(state.target):
+    if rules.exact_finish and int(state.km[team]) + km_of(card) > int(state.target):
         return BEYOND_TARGET
     return TOO_MANY_200S
 

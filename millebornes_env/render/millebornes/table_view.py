@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from millebornes_env.engine.numba.compiling import plain
+from millebornes_env.games.millebornes import rulebook
 from millebornes_env.games.millebornes.cards import DRIVING_ACE, NO_CARD, NUM_CARD_TYPES, NUM_DISTANCES
 from millebornes_env.games.millebornes.motion import is_cured_by_safety, is_limited, is_moving
 from millebornes_env.games.millebornes.rules import Rules, rules_record
@@ -76,6 +77,8 @@ def score_sheet(state: State, rules: Rules) -> list[dict[str, Any]]:
 
 
 def _winners(state: State, rules: Rules) -> list[int]:
+    if rulebook.was_broken_off(state, rules):
+        return []
     record = rules_record(rules)
     return [team for team in range(rules.teams) if plain(has_won_round)(state, record, team)]
 

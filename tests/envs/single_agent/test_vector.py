@@ -192,7 +192,7 @@ def test_wrong_calls() -> None:
             env.step(actions)
     with pytest.raises(OptionError, match=r"reset_mask is bool\[2\]"):
         env.reset(options={"reset_mask": np.ones(2, bool)})
-    with pytest.raises(OptionError, match="reset_mask are .* cannot be converted"):
+    with pytest.raises(OptionError, match=r"reset_mask are .* cannot be converted"):
         env.reset(options={"reset_mask": [[True], [True, False]]})
     env.close()
     env.close()
