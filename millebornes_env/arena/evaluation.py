@@ -225,6 +225,11 @@ def check(agent: Spec, opponents: Sequence[Spec], config: MatchConfig, deals: in
             if loaded is None and isinstance(error, AgentError):
                 raise  # its message names the agent
             raise ValueError(f"the agent {name_of(spec)!r} cannot play: {sentence(error)}") from error
+        except Exception as error:
+            if loaded is None and isinstance(error, OSError):
+                raise  # its message names the file
+            why = f"it raised {type(error).__name__}: {sentence(error)}"
+            raise AgentError(f"the agent {name_of(spec)!r} cannot play: {why}") from error
 
 
 def evaluate_one(

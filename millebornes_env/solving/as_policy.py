@@ -20,7 +20,7 @@ from millebornes_env._util.command_line import sentence
 from millebornes_env.agents.protocol import Agent, Masks, Observations, ask, forget, sees_hidden_cards
 from millebornes_env.agents.registry import load
 from millebornes_env.envs.vector import vector_env
-from millebornes_env.errors import MilleBornesError, SolvingError, shown
+from millebornes_env.errors import AgentError, MilleBornesError, SolvingError, shown
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC, ObservationSpec, sections
 from millebornes_env.games.millebornes.state import StateArray
 from millebornes_env.solving.deck import Solvable
@@ -113,7 +113,7 @@ def _of_rows(function: Callable[..., Any], game: Solvable, spec: ObservationSpec
         write_rows(states, game.record, spec, rows)
         with lock:
             if isinstance(function, _AgentFunction):
-                return function(rows, masks, states)
+                return function.asked(rows, masks, states, game)
             try:
                 result: npt.NDArray[Any] = function(rows, masks)
             except MilleBornesError:
@@ -136,6 +136,22 @@ class _AgentFunction:
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
         self._is_mixed = getattr(agent, "mode", None) == SAMPLE and hasattr(agent, "probabilities")
+
+    def asked(self, rows: Observations, masks: Masks, states: StateArray, game: Solvable) -> npt.NDArray[Any]:
+        """Return the probabilities of the agent's actions.
+
+        Raises:
+            AgentError: the agent raised, or did not return an action for each row.
+        """
+        try:
+            return self(rows, masks, states)
+        except MilleBornesError:
+            raise
+        except Exception as error:
+            raise AgentError(
+                f"the agent {self._agent.name!r} raised {type(error).__name__} at {len(rows)} decisions of "
+                f"{game.name}: {sentence(error)}; correct the agent"
+            ) from error
 
     def __call__(self, rows: Observations, masks: Masks, states: StateArray) -> npt.NDArray[Any]:
         if self._is_mixed:

@@ -186,3 +186,20 @@ def test_what_was_finished_is_printed_when_stopped(
     assert "holder" in printed.out
     assert "stopped; no file was written" in printed.err
     assert list(tmp_path.iterdir()) == []
+
+
+class FailingAgent:
+    """Raises at its first decision."""
+
+    name = "failing"
+
+    def __init__(self, table: Any, seed: int = 0) -> None:
+        pass
+
+    def act(self, observations: Any, action_masks: Any) -> Any:
+        raise IndexError("row 5")
+
+
+def test_an_agent_that_raises_at_its_first_decision_is_named() -> None:
+    with pytest.raises(ValueError, match="'failing' cannot play: it raised IndexError: row 5"):
+        evaluate(FailingAgent(vector_env(1)), ["greedy"], deals=1)

@@ -191,3 +191,14 @@ def test_a_disk_that_is_full_at_the_end_costs_no_checkpoint(
     assert "continuing after" in printed(capsys, SMALL, "--checkpoint", run, "--out", policy)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [".run.npz.lock", "policy.npz", "run.npz"]
+
+
+def test_an_agent_that_raises_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "failing.py"
+    path.write_text(
+        "class Failing:\n    name = 'failing'\n    def __init__(self, table, seed=0): pass\n"
+        "    def act(self, observations, action_masks): raise RuntimeError('no weights')\n"
+    )
+    error = complaint(capsys, SMALL, f"{path}:Failing")
+    assert "raised RuntimeError" in error
+    assert "no weights; correct the agent" in error
