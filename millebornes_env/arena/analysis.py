@@ -38,11 +38,12 @@ class Analysis:
         cycles: triples of agents that beat each other in a cycle.
         behaviour: the statistics of each agent, by key.
         statistics: the statistics, in table order.
-        variance_reductions: variance reduction by duplicate deals, by lineup.
+        variance_reductions: variance reduction by duplicate deals, by lineup; empty for plain deals.
         luck_reductions: further reduction by AIVAT, by lineup; empty without AIVAT.
         faults: lineups that could not be completed, with the fault.
         episodes: word for the episodes, in the plural.
         rounds: word for the rounds, in the plural.
+        plain: True for plain deals.
     """
 
     names: tuple[str, ...]
@@ -58,6 +59,7 @@ class Analysis:
     faults: list[tuple[Lineup, str]]
     episodes: str = "episodes"
     rounds: str = "rounds"
+    plain: bool = False
 
 
 def analyse_tournament(tournament: Tournament, anchor: str | None = None) -> Analysis:
@@ -74,6 +76,7 @@ def analyse_tournament(tournament: Tournament, anchor: str | None = None) -> Ana
         anchor=None if anchor is None else tournament.names.index(anchor),
         seed=match.seed,
         measure="points" if match.has_points else "wins",
+        plain=match.plain,
     )
 
 
@@ -85,6 +88,7 @@ def analyse(
     replicates: int = REPLICATES,
     seed: int = 0,
     measure: Measure = "points",
+    plain: bool = False,
 ) -> Analysis:
     """Analyse the outcomes of all lineups.
 
@@ -95,6 +99,7 @@ def analyse(
         replicates: bootstrap replicates for the ratings' intervals.
         seed: seed of the bootstrap.
         measure: "points", or "wins" for editions without points.
+        plain: True if the deals were plain, so that duplicate deals saved nothing.
 
     Raises:
         ArenaError: there is no such anchor.
@@ -110,10 +115,13 @@ def analyse(
         cycles=cycles(payoff),
         behaviour=[behaviour(counts_of(outcomes, agent)) for agent in range(agents)],
         statistics=tuple(counted_in(outcomes).STATISTICS),
-        variance_reductions={outcome.lineup: variance_reduction(outcome, measure) for outcome in valid},
+        variance_reductions={
+            outcome.lineup: variance_reduction(outcome, measure) for outcome in valid if not plain
+        },
         luck_reductions={one.lineup: luck_reduction(one) for one in valid if one.luck is not None},
         faults=[(outcome.lineup, fault) for outcome in outcomes for fault in outcome.faults],
         **_words(outcomes),
+        plain=plain,
     )
 
 

@@ -172,12 +172,15 @@ def notes(analysis: Analysis) -> list[str]:
     listed = [
         f"{points}± and intervals are 95 %, over deals. Those of the ratings include the uncertainty of the "
         "zero.",
-        _reduction_sentence(
-            list(analysis.variance_reductions.values()),
-            "Duplicate deals, measured: plain deals would have needed {} times as many episodes for the same "
-            "precision",
-        ),
     ]
+    if not analysis.plain:
+        listed.append(
+            _reduction_sentence(
+                list(analysis.variance_reductions.values()),
+                "Duplicate deals, measured: plain deals would have needed {} times as many episodes for the "
+                "same precision",
+            )
+        )
     if analysis.luck_reductions:
         listed.append(luck_sentence(list(analysis.luck_reductions.values())))
     faults = [

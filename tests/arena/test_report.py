@@ -57,6 +57,14 @@ def test_an_undefined_saving_is_a_sentence() -> None:
     assert luck_sentence([]) == "Variance reduction is undefined: nothing was played."
 
 
+def test_plain_deals_have_no_saving_by_duplicate_deals() -> None:
+    one = outcome_of((0, 1), [[[9, 1], [1, 3]], [[5, 2], [1, 7]]] * 3)
+    assert any("Duplicate deals" in note for note in notes(analyse(("a", "b"), [one], replicates=5)))
+    plain = analyse(("a", "b"), [one], replicates=5, plain=True)
+    assert not any("Duplicate deals" in note or "reduction" in note for note in notes(plain))
+    assert plain.variance_reductions == {}
+
+
 def test_what_weakens_the_figures_is_said() -> None:
     text = " ".join(notes(analysis(deals=5)))
     assert "fewer than 30 deals are too narrow" in text
