@@ -58,6 +58,18 @@ Ratings are Elo points (Bradley-Terry), `{anchor}` being 0 at every table; inter
 """
 
 
+_ENTRIES: Final = {"page": str, "agents": list, "anchor": str, "seed": int, "tables": list}
+"""Entries of a list, with their types."""
+_ENTRIES_OF_A_TABLE: Final = {"edition": str, "players": int, "teams": int, "guests": list, "deals": int}
+_TEXTS: Final = ("agents", "guests")
+_KINDS: Final = {
+    (str, False): "a text",
+    (int, False): "a whole number",
+    (list, False): "a list of tables",
+    (list, True): "a list of texts",
+}
+"""Types in words, with True for the entries `_TEXTS`."""
+
 _RESPONSES: Final = """## Best responses
 
 Points per round (where no points are counted, the share of matches) that a policy wins after training
@@ -66,6 +78,10 @@ exploited ([training.md](training.md)).
 
 """
 _TABLES: Final = "## Table by table\n"
+
+
+class _ListError(ArenaError):
+    """A list with an entry that is not allowed; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +144,8 @@ def read_board(path: Path, threads: int = 2) -> Board:
     path = own if name else path
     try:
         content = tomllib.loads(text_of_file(path, ArenaError))
-        seed = int(content["seed"])
+        _check_list(path, content)
+        seed = content["seed"]
         everywhere = tuple(content["agents"])
         events = tuple(
             Event(
@@ -136,7 +153,7 @@ def read_board(path: Path, threads: int = 2) -> Board:
                     MatchConfig(
                         table["edition"], table["players"], table.get("teams"), seed=seed, threads=threads
                     ),
-                    int(table["deals"]),
+                    table["deals"],
                 ),
                 (*everywhere, *table.get("guests", ())),
             )
@@ -149,6 +166,8 @@ def read_board(path: Path, threads: int = 2) -> Board:
             f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}, and for the race "
             "'race_leaderboard'"
         ) from None
+    except _ListError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise ArenaError(f"{str(path)!r} is not a list of agents and tables: {error!r}") from None
     if not events or min(event.config.deals for event in events) < 1:
@@ -160,6 +179,32 @@ def read_board(path: Path, threads: int = 2) -> Board:
     if len(games := sorted({event.config.match.game.name for event in events})) > 1:
         raise ArenaError(f"{str(path)!r} has tables of {' and '.join(games)}: write a list for each game")
     return board
+
+
+def _check_list(path: Path, content: Mapping[str, Any]) -> None:
+    """Raise a _ListError for an entry that a list does not have, or one of the wrong type."""
+    _check_entries(path, "", content, _ENTRIES)
+    for number, table in enumerate(content.get("tables", ()), 1):
+        where = f"table {number}: "
+        if not isinstance(table, dict):
+            raise _ListError(
+                f"{str(path)!r}: {where}{table!r} is no table: write [[tables]] above its entries"
+            )
+        _check_entries(path, where, table, _ENTRIES_OF_A_TABLE)
+
+
+def _check_entries(path: Path, where: str, content: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
+    for key, value in content.items():
+        if key not in kinds:
+            raise _ListError(
+                f"{str(path)!r}: {where}there is no entry {key!r}: correct or remove it; there are "
+                f"{', '.join(kinds)}"
+            )
+        texts = key in _TEXTS
+        if type(value) is not kinds[key] or (texts and not all(isinstance(text, str) for text in value)):
+            raise _ListError(
+                f"{str(path)!r}: {where}{key} is {value!r}: it must be {_KINDS[kinds[key], texts]}"
+            )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -240,6 +240,12 @@ def test_the_projects_own_list_can_be_read() -> None:
         (("deals = 30", ""), "is not a list of agents and tables: KeyError('deals')"),
         (("agents =", "agents"), "is not a list of agents and tables"),
         (('"random"', '"rondom"'), "there is no agent 'rondom'"),
+        (("guests", "guest"), "table 2: there is no entry 'guest': correct or remove it; there are edition"),
+        (("seed = 3", "seed = 3\naivat = true"), "there is no entry 'aivat'"),
+        (('"random"]', "3]"), "agents is ['greedy', 'holder', 3]: it must be a list of texts"),
+        (('["racer"]', '"racer"'), "table 2: guests is 'racer': it must be a list of texts"),
+        (("seed = 3", "seed = 1.7"), "seed is 1.7: it must be a whole number"),
+        (("deals = 30", "deals = 4.9"), "table 1: deals is 4.9: it must be a whole number"),
     ],
 )
 def test_a_wrong_list_is_refused(
