@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from millebornes_env._util.command_line import run_command, warn
 from millebornes_env._util.files import save_picture, write_text_atomically
-from millebornes_env._util.texts import json_of_file, text_of_file
+from millebornes_env._util.texts import json_of_file, named, text_of_file
 from millebornes_env.arena.analysis import Analysis, analyse_tournament
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.pictures import draw_overview
@@ -102,7 +102,7 @@ class Board:
     """The tables and agents of a leaderboard.
 
     Attributes:
-        anchor: agent whose rating is 0; it plays at every table.
+        anchor: name of the agent whose rating is 0; it plays at every table.
         events: one event for each table, all of one game.
         page: name of the page and of its folder.
         name: name of the list, as for the option; "": the default list.
@@ -160,7 +160,7 @@ def read_board(path: Path, threads: int = 2) -> Board:
             for table in content["tables"]
         )
         page = str(content.get("page", LIST.stem))
-        board = Board(str(content["anchor"]), events, page, "" if path == LIST else name or str(path))
+        board = Board(named(content["anchor"])[0], events, page, "" if path == LIST else name or str(path))
     except FileNotFoundError:
         raise ArenaError(
             f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}, and for the race "
@@ -172,7 +172,7 @@ def read_board(path: Path, threads: int = 2) -> Board:
         raise ArenaError(f"{str(path)!r} is not a list of agents and tables: {error!r}") from None
     if not events or min(event.config.deals for event in events) < 1:
         raise ArenaError(f"{str(path)!r} must have at least one table, each with at least one deal")
-    if board.anchor not in everywhere:
+    if board.anchor not in [named(agent)[0] for agent in everywhere]:
         raise ArenaError(f"{str(path)!r}: the anchor {board.anchor!r} is not among the agents")
     if _NAME.fullmatch(board.page) is None:
         raise ArenaError(f"{str(path)!r}: page is {board.page!r}; it must be made of letters, digits and '_'")

@@ -233,6 +233,14 @@ def test_the_projects_own_list_can_be_read() -> None:
     }
 
 
+@each("anchor", ["mine", "mine@holder"])
+def test_a_renamed_agent_can_be_the_anchor(anchor: str) -> None:
+    Path("list.toml").write_text(
+        SMALL.replace('"holder", ', '"mine@holder", ').replace('"holder"', f'"{anchor}"')
+    )
+    assert read_board(Path("list.toml")).anchor == "mine"
+
+
 @each(
     ("change", "message"),
     [
