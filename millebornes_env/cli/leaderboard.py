@@ -9,6 +9,7 @@ and all figures as JSON. Results are saved in results/leaderboard: the same comm
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 import tomllib
@@ -36,6 +37,7 @@ from millebornes_env.errors import ArenaError
 
 LIST: Final = Path(__file__).with_suffix(".toml")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]+")
+_NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.=+:-]")
 RESPONSES_FILE: Final = "best_responses.json"
 """File in a table's folder with the results of `train.exploit`."""
 POINTS: Final = "points_per_round"
@@ -231,9 +233,15 @@ def _command(arguments: Sequence[str] | None) -> int:
 
 
 def short_name(config: MatchConfig) -> str:
-    """Return a name for files, such as "parker-2", with the teams if they are not the default."""
-    teams = "" if config.teams is None else f"-in-{config.teams}"
-    return f"{config.edition}-{config.players}{teams}"
+    """Return a name for files, such as "parker-2", with the teams if they are not the default.
+
+    In the path of a sheet, what may not stand in a name is replaced by "-", and a digest is added.
+    """
+    edition, teams = str(config.edition), "" if config.teams is None else f"-in-{config.teams}"
+    plain = _NOT_IN_A_NAME.sub("-", edition)
+    if plain != edition:
+        plain += f"-{hashlib.sha256(edition.encode()).hexdigest()[:8]}"
+    return f"{plain}-{config.players}{teams}"
 
 
 def _play_event(event: Event, board: Board, args: Args, play: PlayTournament) -> Analysis:

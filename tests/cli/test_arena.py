@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from millebornes_env import agents
 from millebornes_env.arena.match import MatchConfig
 from millebornes_env.arena.tournament import TournamentConfig, entrants_of, opened
 from millebornes_env.cli.arena import main
-from millebornes_env.cli.leaderboard import LIST, read_board
+from millebornes_env.cli.leaderboard import LIST, read_board, short_name
 from millebornes_env.cli.leaderboard import main as write_leaderboard
 from millebornes_env.errors import ArenaError
 from tests.each import each
@@ -231,6 +232,15 @@ def test_the_projects_own_list_can_be_read() -> None:
     assert {(event.config.match.edition, event.config.match.players) for event in board.events} >= {
         ("parker", players) for players in (2, 3, 4, 6)
     }
+
+
+def test_the_folder_of_a_table_lies_within_the_given_folders() -> None:
+    sheets = ("/home/me/mine.toml", "../mine.toml", "sheets/mine.toml")
+    tables = [SimpleNamespace(edition=sheet, players=2, teams=None) for sheet in sheets]
+    names = [short_name(table) for table in tables]  # type: ignore[arg-type]
+    assert len(set(names)) == len(sheets)
+    assert all(re.fullmatch(r"[-.\w]*-mine\.toml-[0-9a-f]{8}-2", name) for name in names)
+    assert short_name(MatchConfig("parker+max_200=4", 4, 2)) == "parker+max_200=4-4-in-2"
 
 
 @each("anchor", ["mine", "mine@holder"])
