@@ -203,7 +203,8 @@ def _check_entries(path: Path, where: str, content: Mapping[str, Any], kinds: Ma
                 f"{', '.join(kinds)}"
             )
         texts = key in _TEXTS
-        if type(value) is not kinds[key] or (texts and not all(isinstance(text, str) for text in value)):
+        holds_others = isinstance(value, list) and texts and not all(isinstance(text, str) for text in value)
+        if type(value) is not kinds[key] or holds_others:
             raise _ListError(
                 f"{str(path)!r}: {where}{key} is {value!r}: it must be {_KINDS[kinds[key], texts]}"
             )
