@@ -273,6 +273,10 @@ def luck_reduction(outcome: Outcome) -> VarianceReduction:
     if len(outcome.points) < FEWEST_DEALS_TO_COMPARE:
         return VarianceReduction(None, None, None, "fewer than two deals have no spread")
     before, after = (float(one.lead.mean(axis=1).var(ddof=1)) for one in (outcome, corrected(outcome)))
+    rounding = ROUNDING * float(outcome.lead.var(axis=0, ddof=1).mean())
+    if before <= rounding:
+        return VarianceReduction(None, before, after, "all deals ended with the same result")
+    after = 0.0 if after < rounding else after
     return _ratio_of_variances(before, after, "the luck of the draw explains every deal")
 
 

@@ -18,6 +18,10 @@ FEW_DEALS: Final = 30
 """With fewer blocks, intervals by the normal quantile are noticeably too narrow."""
 
 
+_ROUNDING: Final = 1e-9
+"""Points and shares of a block below it are rounding errors: those of equal agents do not cancel exactly."""
+
+
 class Interval(NamedTuple):
     """An estimate and its 95 % interval; both ends are None for a single block."""
 
@@ -126,7 +130,8 @@ def sum_by_deal(parts: Sequence[Float64Array]) -> Float64Array:
 
 
 def _ratio(amounts: Float64Array, sizes: Float64Array) -> tuple[float, Float64Array]:
-    """Return the ratio and the influence of each block."""
+    """Return the ratio and the influence of each block; amounts below `_ROUNDING` count as 0."""
+    amounts = np.where(np.abs(amounts) < _ROUNDING, 0.0, amounts)
     ratio = float(amounts.sum() / sizes.sum())
     return ratio, (amounts - ratio * sizes) / sizes.sum()
 

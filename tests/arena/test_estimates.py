@@ -181,3 +181,17 @@ def test_taking_luck_off_moves_no_mean_and_narrows() -> None:
     assert luck_reduction(played).ratio == pytest.approx(1 + 60**2 / 50**2, rel=0.1)
     assert luck_reduction(replace(played, luck=-played.luck)).ratio < 1  # type: ignore[operator]
     assert payoff_matrix([played], 2).points[0, 1] == pytest.approx(left.mean)
+
+
+def test_rounding_errors_of_equal_agents_are_no_result() -> None:
+    rng = np.random.default_rng(8)
+    scores = rng.integers(0, 900, (40, 3)) + rng.normal(0, 50, (40, 3))
+    turned = np.stack([np.roll(scores, -turn, axis=1) for turn in range(3)], axis=1)
+    equal = outcome_of((0, 1, 2), np.zeros((40, 3, 3)), luck=-turned)
+    for one, other in combinations(range(3), 2):
+        assert not payoff_matrix([equal], 3).beats[one, other]
+    left = corrected(equal).points_per_round()
+    assert (left.mean, left.half_width) == (0, 0)
+    whole = np.round(turned)
+    result = luck_reduction(outcome_of((0, 1, 2), whole, luck=whole - turned))
+    assert (result.ratio, result.note) == (None, "all deals ended with the same result")
