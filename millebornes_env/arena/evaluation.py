@@ -188,7 +188,8 @@ def evaluate(
         opponents: opponents, given in the same ways.
         config: table, kind of episode and seed; None: the defaults.
         deals: deals against each opponent; each gives as many episodes as the table has teams.
-        batch_size: most episodes played at the same time; results do not depend on it.
+        batch_size: most episodes played at the same time. Deals do not depend on it; the play of agents with
+            random numbers of their own, and of search, may.
 
     Returns:
         A result for each opponent, in order; for the same arguments they differ only in `seconds`.

@@ -80,7 +80,8 @@ def play(
         first_deal: number of the first deal; its cards are a function of the seed and of this number.
         lineup: number of the agent in each role; None: one role for each agent, and the last one has the
             remaining roles at a table of more teams.
-        batch_size: most episodes played at the same time; None: all. Deals do not depend on it.
+        batch_size: most episodes played at the same time; None: all. Deals do not depend on it; the
+            play of agents with random numbers of their own, and of search, may. A split ignores it.
         on_progress: called after every batch, and about ten times a second if play is slow.
 
     Returns:
