@@ -108,12 +108,13 @@ def situation(env: Any, game: int = 0) -> Situation:
         states = vector.get_states()
         history = vector.history
         plays = tuple(history.plays(int(game))) if history is not None and 0 <= game < len(history) else ()
-        result = Situation(vector.edition, vector.rules, states[game : game + 1], plays)
+        state = states[game : game + 1]
     except (AttributeError, TypeError):
         raise PlayError(f"env is {shown(env)}; it must be an environment of millebornes_env") from None
-    if len(result.state) != 1:
+    if len(state) != 1:
         raise PlayError(f"there is no game {shown(game)}; the environment has {len(states)}, counted from 0")
-    return result
+    sheet = vector.sheet(int(vector.games.game_rules.sheet[game]))
+    return Situation(sheet, vector.rules_of(int(game)), state, plays)
 
 
 def words_of(game: Game) -> Words:

@@ -45,6 +45,18 @@ def test_the_moves_are_those_of_the_environment() -> None:
             assert answer.action == action
 
 
+def test_games_that_draw_their_sheets_are_told_by_their_own() -> None:
+    env = vector_env(3, ["parker", "dujardin", "winning_moves"], seed=1)
+    env.reset()
+    assert len(set(env.games.game_rules.sheet.tolist())) > 1
+    for _ in range(60):
+        for game in range(3):
+            view = see(situation(env, game))
+            assert list(legal_moves(view)) == list(env.legal_actions(game))
+            assert prompt(view)
+        env.step(env.sample_actions())
+
+
 def test_the_prompt_shows_the_hand_the_history_and_the_moves() -> None:
     record = read_record(
         "battle 0: roll\nhand 0: 25 stop roll 50\nhand 1: right_of_way roll gasoline\nstream 1: 75 100 ...\n"
