@@ -129,6 +129,10 @@ def _check(args: argparse.Namespace) -> None:
             "--checkpoint, --out and --json are options for solving: leave them out when naming agents, and "
             "with --count"
         )
+    if (args.agents or args.count) and args.until is not None:
+        raise OptionError(
+            "--until is an option for solving: leave it out when naming agents, and with --count"
+        )
     if args.agents and args.count:
         raise OptionError("--count measures the deck: leave out the agents")
     if len(set(files)) < len(files):

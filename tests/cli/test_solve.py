@@ -202,3 +202,10 @@ def test_an_agent_that_raises_is_named(capsys: pytest.CaptureFixture[str], tmp_p
     error = complaint(capsys, SMALL, f"{path}:Failing")
     assert "raised RuntimeError" in error
     assert "no weights; correct the agent" in error
+
+
+@each("arguments", [("random",), ("--count",)])
+def test_until_without_solving_is_refused(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "--until is an option for solving" in complaint(capsys, SMALL, *arguments, "--until", "3")
