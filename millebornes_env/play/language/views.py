@@ -111,7 +111,7 @@ def situation(env: Any, game: int = 0) -> Situation:
         state = states[game : game + 1]
     except (AttributeError, TypeError):
         raise PlayError(f"env is {shown(env)}; it must be an environment of millebornes_env") from None
-    if len(state) != 1:
+    if len(state) != 1 or game < 0:
         raise PlayError(f"there is no game {shown(game)}; the environment has {len(states)}, counted from 0")
     sheet = vector.sheet(int(vector.games.game_rules.sheet[game]))
     return Situation(sheet, vector.rules_of(int(game)), state, plays)

@@ -55,6 +55,8 @@ def test_games_that_draw_their_sheets_are_told_by_their_own() -> None:
             assert list(legal_moves(view)) == list(env.legal_actions(game))
             assert prompt(view)
         env.step(env.sample_actions())
+    with pytest.raises(PlayError, match="there is no game -2"):
+        situation(env, -2)
 
 
 def test_the_prompt_shows_the_hand_the_history_and_the_moves() -> None:
