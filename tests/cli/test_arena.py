@@ -130,7 +130,7 @@ def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Luck was subtracted from the points, measured" in capsys.readouterr().out
     assert main([*command, "--plain", "--out", "plain"]) == 0
     content = json.loads(Path("plain/arena.json").read_text())
-    assert 0.7 < content["variance_reductions"][0]["ratio"] < 1.4
+    assert content["variance_reductions"] == []
     assert 100 <= content["payoff"]["deals"][0][1] < 5000
 
 
