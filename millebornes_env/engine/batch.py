@@ -283,6 +283,8 @@ class Batch:
         redeal_games = machine_code.of(self._kernels.redeal_games)
         scratch = np.zeros(self.rulebook.REDEAL_ROOM, np.int8)
         redeal_games(for_kernels(redealt), self.game_rules, seats, *key, scratch)
+        if len(self.game_rules.sheets) > 1:
+            redealt["key"] = self.states["key"]  # a game's sheet is drawn with its key
         return redealt
 
     def win_shares(self, games: Sequence[int] | slice = slice(None)) -> npt.NDArray[np.float64]:

@@ -48,6 +48,14 @@ def test_later_rounds_of_a_match_are_hidden_too() -> None:
     assert next_hands(env) not in imagined
 
 
+def test_a_game_keeps_the_sheet_that_it_drew() -> None:
+    env = vector_env(6, ["parker", "dujardin", "winning_moves"], seed=1)
+    env.reset()
+    other = env.clone()
+    other.set_states(env.determinize(env.agent_selection))
+    assert np.array_equal(other.games.game_rules.sheet, env.games.game_rules.sheet)
+
+
 def test_games_alike_are_redealt_differently() -> None:
     env = vector_env(2, seed=1)
     env.reset()
