@@ -113,7 +113,7 @@ class Record:
         if self.chance and len(self.chance) != len(self.plays) + 1:
             raise NotationError(
                 f"chance has {len(self.chance)} entries, and a record of {len(self.plays)} plays has "
-                f"{len(self.plays) + 1}: before each play and after the last one; cut it too"
+                f"{len(self.plays) + 1}: before each play and after the last one; give as many, or none"
             )
 
     def __str__(self) -> str:
