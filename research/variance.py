@@ -18,7 +18,6 @@ No correction changes the expected result, as the table shows.
 
 from __future__ import annotations
 
-import functools
 import math
 import sys
 import time
@@ -137,7 +136,7 @@ def played(pair: Sequence[str], config: MatchConfig, cards: str, deals: int) -> 
             outcomes.append(play_watched(pair, config, count, CommonPile(), first_deal=first))
         else:
             outcomes.append(play(pair, config, count, first_deal=first))
-    return functools.reduce(Outcome.followed_by, outcomes)
+    return Outcome.joined(outcomes)
 
 
 def points_of_deals(outcome: Outcome) -> Float64Array:

@@ -307,8 +307,8 @@ def _pair_differences(outcome: Outcome, one: int, other: int) -> Float64Array:
 def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
     """Return float64[B, R], the share of each episode that one agent won against another.
 
-    At a table of two teams this is the share of the win. With more teams a third team may win: then the agent
-    with more points wins against the other, on equal (or no) points the one with the larger share of the win,
+    At a table of two teams this is the share of the win. With more teams, the agent with the larger share of
+    the win wins against the other; where both have the same (a third team won), the one with more points,
     else each gets one half. With several roles it is the mean over all pairs of roles.
     """
     if len(outcome.lineup) == 2:
@@ -316,9 +316,9 @@ def pair_shares(outcome: Outcome, one: int, other: int) -> Float64Array:
     pairs = list(product(roles_of(outcome, one), roles_of(outcome, other)))
     shares: Float64Array = np.zeros(outcome.points.shape[:2])
     for role, rival in pairs:
-        ahead = np.sign(outcome.points[:, :, role] - outcome.points[:, :, rival])
         won = np.sign(outcome.wins[:, :, role] - outcome.wins[:, :, rival])
-        shares += (1 + np.where(ahead == 0, won, ahead)) / 2
+        ahead = np.sign(outcome.points[:, :, role] - outcome.points[:, :, rival])
+        shares += (1 + np.where(won == 0, ahead, won)) / 2
     return shares / len(pairs)
 
 

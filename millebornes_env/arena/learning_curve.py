@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +17,7 @@ import numpy as np
 
 from millebornes_env._util.files import new_figure, save_picture, write_text_atomically
 from millebornes_env.agents import Spec
-from millebornes_env.arena.intervals import NORMAL_QUANTILE, standard_error
+from millebornes_env.arena.intervals import NORMAL_QUANTILE, Float64Array, mean_of_ratios, standard_error
 from millebornes_env.arena.match import MatchConfig, made_for, play
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.arena.ratings import bradley_terry
@@ -50,18 +50,23 @@ class Score:
     matches: int
 
     @classmethod
-    def of(cls, outcome: Outcome) -> Score:
-        """Return the score of role 0 in an outcome of two deals or more."""
-        points = outcome.points_per_round()
+    def of(cls, outcomes: Sequence[Outcome]) -> Score:
+        """Return the mean score of role 0 in outcomes of two deals or more, with the same deals in each.
+
+        Tables with the same seed share the cards of a deal, so errors are over deals, not over tables.
+        """
+        points = mean_of_ratios(
+            [(outcome.lead.sum(axis=1), outcome.rounds_of_deals()) for outcome in outcomes]
+        )
         assert points.low is not None, "an error needs two deals"
         assert points.high is not None
-        won = outcome.wins[..., 0].mean(axis=1)
+        won: Float64Array = np.mean([outcome.wins[..., 0].mean(axis=1) for outcome in outcomes], axis=0)
         return cls(
             win_rate=float(won.mean()),
             win_error=standard_error(won),
             points=points.mean,
             points_error=float((points.high - points.low) / (2 * NORMAL_QUANTILE)),
-            matches=outcome.rounds.size,
+            matches=sum(outcome.rounds.size for outcome in outcomes),
         )
 
 
@@ -136,19 +141,18 @@ class EvalOpponents:
             decisions: decisions learned from so far.
         """
         scores = {name: self._against(spec, name) for name in self.opponents}
-        rates = [(score.win_rate, score.win_error) for score in scores.values()]
         low, elo, high = (
-            self._elo([rate + shift * error for rate, error in rates])
-            for shift in (-NORMAL_QUANTILE, 0.0, NORMAL_QUANTILE)
+            self._elo(scores.values(), shift) for shift in (-NORMAL_QUANTILE, 0.0, NORMAL_QUANTILE)
         )
         return Point(seconds, decisions, elo, low, high, scores)
 
-    def _elo(self, win_rates: Sequence[float]) -> float:
+    def _elo(self, scores: Iterable[Score], shift: float) -> float:
+        """Return the rating for some scores, each moved by some standard errors."""
         wins = self._wins.copy()
-        matches = 2.0 * self.deals * len(self.configs)
-        shares = np.array([self._of_two(rate) for rate in np.clip(win_rates, 0.0, 1.0).tolist()])
-        wins[-1, :-1] = shares * matches
-        wins[:-1, -1] = (1.0 - shares) * matches
+        for opponent, score in enumerate(scores):
+            share = self._of_two(min(max(score.win_rate + shift * score.win_error, 0.0), 1.0))
+            wins[-1, opponent] = share * score.matches
+            wins[opponent, -1] = (1.0 - share) * score.matches
         elo = bradley_terry(wins)
         return float(elo[-1] - elo[0])
 
@@ -163,14 +167,7 @@ class EvalOpponents:
     def _against(self, spec: Spec, opponent: str) -> Score:
         """Return the mean score of all tables."""
         pair = spec, opponent
-        scores = [Score.of(play(made_for(pair, config), config, self.deals)) for config in self.configs]
-        return Score(
-            win_rate=float(np.mean([score.win_rate for score in scores])),
-            win_error=float(np.sqrt(np.sum([score.win_error**2 for score in scores])) / len(scores)),
-            points=float(np.mean([score.points for score in scores])),
-            points_error=float(np.sqrt(np.sum([score.points_error**2 for score in scores])) / len(scores)),
-            matches=sum(score.matches for score in scores),
-        )
+        return Score.of([play(made_for(pair, config), config, self.deals) for config in self.configs])
 
 
 def warm_up(spec: Spec, configs: Sequence[MatchConfig], opponents: Sequence[str]) -> None:

@@ -5,7 +5,6 @@ Evaluations, tournaments and the evaluations of training runs all use it.
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,9 +32,6 @@ __all__ = ["MatchConfig", "OnProgress", "agent_seed", "by_deal", "made_for", "pl
 
 SECONDS_BETWEEN_REPORTS: Final = 0.1
 FEWEST_DEALS_OF_A_THREAD: Final = 16
-
-DEALS_OF_A_SHEET: Final = 8
-"""Deals that are played with a sheet of a split before the next one."""
 
 OnProgress = Callable[[float], None]
 """Callback with the number of episodes played, including fractions of running ones."""
@@ -124,7 +120,7 @@ def _play_sheets(
     lineup: Lineup,
     on_progress: OnProgress | None,
 ) -> Outcome:
-    """Play each deal with a sheet of a split: `DEALS_OF_A_SHEET` deals with one sheet, then with the next.
+    """Play deal d with sheet d of a split: deals are independent only if each has a sheet of its own.
 
     Args:
         agents: as in `play`.
@@ -135,16 +131,12 @@ def _play_sheets(
         on_progress: as in `play`.
     """
     outcomes: list[Outcome] = []
-    deal, last = deals[0], sum(deals)
-    while deal < last:
-        turn = deal // DEALS_OF_A_SHEET
-        end = min(last, (turn + 1) * DEALS_OF_A_SHEET)
-        one = replace(config, edition=sheets.sheet(turn % sheets.size).label)
-        outcomes.append(play(agents, one, end - deal, first_deal=deal, lineup=lineup))
-        deal = end
+    for deal in range(deals[0], sum(deals)):
+        one = replace(config, edition=sheets.sheet(deal % sheets.size).label)
+        outcomes.append(play(agents, one, 1, first_deal=deal, lineup=lineup))
         if on_progress is not None:
-            on_progress(float((deal - deals[0]) * config.rules.teams))
-    return functools.reduce(Outcome.followed_by, outcomes)
+            on_progress(float(len(outcomes) * config.rules.teams))
+    return Outcome.joined(outcomes)
 
 
 def _check(agents: Sequence[Spec], lineup: Lineup, teams: int, deals: int, batch_size: int | None) -> None:

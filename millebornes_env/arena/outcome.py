@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -95,16 +96,17 @@ class Outcome:
             game=game,
         )
 
-    def followed_by(self, other: Outcome) -> Outcome:
-        """Return this outcome with further deals of the same lineup."""
+    @classmethod
+    def joined(cls, outcomes: Sequence[Outcome]) -> Outcome:
+        """Return the deals of one or more outcomes of the same lineup as one outcome."""
         by_deal: dict[str, Any] = {
-            name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _BY_DEAL
+            name: np.concatenate([getattr(outcome, name) for outcome in outcomes]) for name in _BY_DEAL
         }
-        luck = None
-        if self.luck is not None and other.luck is not None:
-            luck = np.concatenate([self.luck, other.luck])
-        counters, faults = self.counters + other.counters, self.faults + other.faults
-        return replace(self, **by_deal, counters=counters, luck=luck, faults=faults)
+        measured = [outcome.luck for outcome in outcomes if outcome.luck is not None]
+        luck = np.concatenate(measured) if len(measured) == len(outcomes) else None
+        counters = np.sum([outcome.counters for outcome in outcomes], axis=0)
+        faults = tuple(fault for outcome in outcomes for fault in outcome.faults)
+        return replace(outcomes[0], **by_deal, counters=counters, luck=luck, faults=faults)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return all fields as arrays, to be saved."""

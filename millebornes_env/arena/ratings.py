@@ -14,6 +14,7 @@ from itertools import combinations, permutations
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from millebornes_env.arena.estimates import Int64Array, Payoff, pair_shares, played
 from millebornes_env.arena.intervals import Float64Array
@@ -104,10 +105,9 @@ def ratings(
     if anchor is not None and not 0 <= anchor < agents:
         raise ArenaError(f"the anchor is agent {anchor}; there are the agents 0 to {agents - 1}")
     wins = win_matrix(outcomes, agents)
-    bounded = _bounded_together(wins, anchor)
-    zero = bounded if anchor is None else np.array([anchor])
-    if len(bounded) == 1:
-        bounded, zero = bounded[:0], zero if anchor is not None else np.arange(agents)
+    zero = _bounded_together(wins) if anchor is None else np.array([anchor])
+    if anchor is None and len(zero) == 1:
+        zero = np.arange(agents)
     elo = _less_mean_of(zero, bradley_terry(wins))
     rng = np.random.default_rng(seed)
     drawn = np.empty((replicates, agents))
@@ -115,9 +115,8 @@ def ratings(
         prior = rng.gamma(PRIOR_WINS, size=(agents, agents))
         drawn[replicate] = _less_mean_of(zero, bradley_terry(resampled, prior, elo))
     low, high = np.percentile(drawn, _ENDS, axis=0)
-    never_lost, never_won = open_ends(wins)
-    low[np.setdiff1d(never_won, bounded)] = np.nan
-    high[np.setdiff1d(never_lost, bounded)] = np.nan
+    without_low, without_high = open_ends(wins, zero)
+    low[without_low], high[without_high] = np.nan, np.nan
     if anchor is not None:
         low[anchor] = high[anchor] = 0.0
     return Ratings(elo, low, high, _components(wins + wins.T, "weak"), anchor)
@@ -155,23 +154,23 @@ def bradley_terry(
     return elo
 
 
-def open_ends(wins: Float64Array) -> tuple[Int64Array, Int64Array]:
-    """Return the agents whose ratings have no upper end, and those without a lower end.
+def open_ends(wins: Float64Array, zero: Int64Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return the agents whose ratings have no lower end, and those without an upper end, both bool[k].
 
-    Agents that beat each other, directly or in a cycle, are bounded together. Such a group that never lost to
-    an outsider could be any amount stronger; one that never won against an outsider, weaker.
+    An agent is bounded below by a chain of wins from it to each agent of the zero (it beat one that beat one
+    that ...), and above by a chain from each of these to it. Without such a chain it could be any amount
+    weaker, or stronger.
 
     Args:
         wins: float64[k, k].
+        zero: agents whose mean rating is 0.
     """
-    groups = _components(wins, "strong")
-    outside = groups[:, np.newaxis] != groups[np.newaxis]
-    won_outside, lost_outside = (wins > 0) & outside, (wins.T > 0) & outside
-    never_lost = [not lost_outside[groups == group].any() for group in groups]
-    never_won = [not won_outside[groups == group].any() for group in groups]
-    if len(np.unique(groups)) <= 1:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    return np.flatnonzero(never_lost), np.flatnonzero(never_won)
+    chain = (wins > 0) | np.eye(len(wins), dtype=bool)
+    for middle in range(len(wins)):
+        chain |= chain[:, [middle]] & chain[[middle]]
+    without_low: npt.NDArray[np.bool_] = np.logical_not(chain[:, zero].all(axis=1))
+    without_high: npt.NDArray[np.bool_] = np.logical_not(chain[zero].all(axis=0))
+    return without_low, without_high
 
 
 def cycles(payoff: Payoff) -> list[tuple[int, int, int]]:
@@ -235,11 +234,10 @@ def _resampled_wins(
     return resampled.reshape(replicates, agents, agents)
 
 
-def _bounded_together(wins: Float64Array, anchor: int | None) -> Int64Array:
-    """Return the agents whose differences are bounded on both sides: the anchor's group, or the largest."""
+def _bounded_together(wins: Float64Array) -> Int64Array:
+    """Return the largest group of agents whose differences are bounded on both sides."""
     groups = _components(wins, "strong")
-    chosen = int(np.bincount(groups).argmax()) if anchor is None else int(groups[anchor])
-    return np.flatnonzero(groups == chosen).astype(np.int64)
+    return np.flatnonzero(groups == np.bincount(groups).argmax()).astype(np.int64)
 
 
 def _less_mean_of(zero: Int64Array, elo: Float64Array) -> Float64Array:

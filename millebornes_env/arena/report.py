@@ -233,8 +233,8 @@ def _warnings(analysis: Analysis) -> list[str]:
     low, high = np.isnan(analysis.ratings.low), np.isnan(analysis.ratings.high)
     cases = (
         (low & high, "bounds", "played no game that tells"),
-        (low & ~high, "lower bound", "lost every game"),
-        (high & ~low, "upper bound", "won every game"),
+        (low & ~high, "lower bound", "lost every game that tells"),
+        (high & ~low, "upper bound", "won every game that tells"),
     )
     for agents, end, why in cases:
         named = [analysis.names[agent] for agent in np.flatnonzero(agents)]

@@ -318,7 +318,7 @@ def keep_turn(
         outcome = Outcome.faulty(lineup, str(played), tournament.config.match.game.name)
     else:
         old = tournament.outcomes.get(lineup)
-        outcome = played if old is None else old.followed_by(played)
+        outcome = played if old is None else Outcome.joined([old, played])
     tournament.outcomes[lineup] = outcome
     if len(outcome.points) >= _GROWTH * tournament.kept.get(lineup, 0):
         _keep(tournament, lineup, folder)

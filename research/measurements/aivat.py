@@ -9,7 +9,6 @@ correction and with it, in turns; processor time is compared.
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 from collections.abc import Sequence
@@ -90,7 +89,7 @@ def measured(pair: tuple[str, str], args: Args) -> dict[str, Any]:
             result = play(pair, one, min(_DEALS_AT_ONCE, deals - first), first_deal=first)
             seconds[index] += time.process_time() - start
         outcomes.append(result)
-    outcome = functools.reduce(Outcome.followed_by, outcomes)
+    outcome = Outcome.joined(outcomes)
     assert outcome.luck is not None, "luck was counted"
     leads, luck = outcome.lead.mean(axis=1), own_less_others(outcome.luck).mean(axis=1)
     saved = luck_reduction(outcome).ratio or math.nan

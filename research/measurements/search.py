@@ -12,7 +12,6 @@ Cost: processor time of a decision on one core, mean and 95th percentile, in rou
 
 from __future__ import annotations
 
-import functools
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -75,7 +74,7 @@ def gain(rollout: str, args: Args) -> tuple[float, float]:
     specs = [spec_of(rollout, args.options)] + [rollout] * (config.rules.teams - 1)
     turns = track(range(0, args.deals, TURN), f"search over {rollout}", transient=True)
     outcomes = [play(specs, config, min(TURN, args.deals - first), first_deal=first) for first in turns]
-    mean, low, _ = functools.reduce(Outcome.followed_by, outcomes).points_per_round()
+    mean, low, _ = Outcome.joined(outcomes).points_per_round()
     return mean, (mean - (low if low is not None else mean)) / NORMAL_QUANTILE
 
 

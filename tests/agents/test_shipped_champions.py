@@ -70,7 +70,7 @@ def test_it_is_small_and_has_a_card(which: str) -> None:
 def test_it_beats_greedy_at_every_table(where: tuple[str, int, int]) -> None:
     """It wins a fifth more than its share, where points are counted, and else more than its share."""
     config = MatchConfig(*where, seed=11)
-    score = Score.of(play(["champion", "greedy"], config, 120 if config.has_points else 400))
+    score = Score.of([play(["champion", "greedy"], config, 120 if config.has_points else 400)])
     even = 1.0 / config.rules.teams
     assert score.win_rate - 2 * score.win_error > (1.15 if config.has_points else 1.0) * even
 
@@ -103,7 +103,7 @@ def test_no_champion_is_beaten_by_another_one_where_it_is_chosen(name: str) -> N
     config = MatchConfig(name, 2, seed=77)
     chosen = champion_for(config.table())
     (other,) = {"parker-2", "all-2"} - {chosen}
-    score = Score.of(play([f"champion:which={chosen}", f"champion:which={other}"], config, 2000))
+    score = Score.of([play([f"champion:which={chosen}", f"champion:which={other}"], config, 2000)])
     assert score.win_rate + 2 * score.win_error > 0.5
 
 
@@ -112,7 +112,7 @@ def test_it_beats_arnold() -> None:
     champion, arnold = (
         agents.make(spec, config.table(), seed) for seed, spec in enumerate(("champion", "arnold"))
     )
-    score = Score.of(play([champion, arnold], config, 1500))
+    score = Score.of([play([champion, arnold], config, 1500)])
     assert score.win_rate - 2 * score.win_error > 0.53
 
 
@@ -121,6 +121,6 @@ def test_in_the_race_it_beats_three_bidders() -> None:
     champion, bidder = (
         agents.make(spec, RACE.table(), seed) for seed, spec in enumerate(("champion", "bidder"))
     )
-    score = Score.of(play([champion, bidder], RACE, 60))
+    score = Score.of([play([champion, bidder], RACE, 60)])
     assert score.matches == 240
     assert score.win_rate - 2 * score.win_error > 0.35

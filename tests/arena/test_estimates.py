@@ -99,6 +99,14 @@ def test_where_no_points_are_counted_the_win_tells_who_was_better() -> None:
     assert pair_shares(outcome, 2, 1).tolist() == [[0, 0, 0.5]]
 
 
+def test_a_sole_winner_wins_against_all_whatever_their_points() -> None:
+    """Who rides the inner track to its end wins the race, also with fewer jerseys (wielerspel.md)."""
+    outcome = outcome_of((0, 1, 2), [[[1, 2, 0]] * 3])
+    outcome.wins[0] = [1, 0, 0]
+    assert pair_shares(outcome, 0, 1).tolist() == pair_shares(outcome, 0, 2).tolist() == [[1, 1, 1]]
+    assert pair_shares(outcome, 1, 2).tolist() == [[1, 1, 1]]
+
+
 def test_several_roles_of_an_agent_are_averaged() -> None:
     outcome = outcome_of((0, 0, 1), [[[6, 2, 3], [0, 0, 3], [8, 8, 8]]])
     # Its means are 4, 0 and 8.

@@ -9,9 +9,10 @@ import pytest
 
 from millebornes_env import agents, vector_env
 from millebornes_env.arena import dealing
+from millebornes_env.arena.cluster.match import Player, play_share
 from millebornes_env.arena.dealing import compiled_rules, dealt_batch, role_of_teams
 from millebornes_env.arena.kernels import ArenaKernels, arena_kernels_of
-from millebornes_env.arena.match import MatchConfig, by_deal, play, play_batch
+from millebornes_env.arena.match import MatchConfig, agent_seed, by_deal, play, play_batch
 from millebornes_env.arena.millebornes.counters import ACTION_COUNTS, ROUND_COUNTS, index_of
 from millebornes_env.arena.outcome import Outcome
 from millebornes_env.errors import AgentFaultError, ArenaError
@@ -285,17 +286,24 @@ def test_slot_ids_tell_seats_apart() -> None:
 
 
 def test_a_split_is_played_sheet_by_sheet() -> None:
-    """Eight deals with each sheet, as if the sheet were the edition; parts of a match can be joined."""
+    """Each deal has a sheet, as if the sheet were the edition; parts of a match can be joined."""
     name = "variants-v1:test/inside"
-    whole = play(["greedy", "random"], MatchConfig(name, episode="round", seed=4), 20)
-    assert whole.points.shape[0] == 20
-    for sheet in range(3):
-        config = MatchConfig(f"{name}/{sheet}", episode="round", seed=4)
-        deals = min(8, 20 - 8 * sheet)
-        alone = play(["greedy", "random"], config, deals, first_deal=8 * sheet)
-        assert (whole.points[8 * sheet : 8 * sheet + deals] == alone.points).all()
-    later = play(["greedy", "random"], MatchConfig(name, episode="round", seed=4), 7, first_deal=13)
-    assert (later.points == whole.points[13:]).all()
+    whole = play(["greedy", "random"], MatchConfig(name, episode="round", seed=4), 6)
+    for deal in range(6):
+        config = MatchConfig(f"{name}/{deal}", episode="round", seed=4)
+        alone = play(["greedy", "random"], config, 1, first_deal=deal)
+        assert (whole.points[deal] == alone.points[0]).all()
+    later = play(["greedy", "random"], MatchConfig(name, episode="round", seed=4), 2, first_deal=4)
+    assert (later.points == whole.points[4:]).all()
+
+
+def test_a_share_of_a_cluster_is_played_at_a_split_as_without_one() -> None:
+    config = MatchConfig("variants-v1:train", threads=1, episode="round")
+    specs = ("greedy", "holder")
+    roles = [Player(spec, agent_seed(config.seed, role, 0)) for role, spec in enumerate(specs)]
+    share = play_share(config, roles, 0, 3)
+    assert isinstance(share, Outcome)
+    assert same(share, play(specs, config, 3))
 
 
 def test_threads_find_the_kernels_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,11 +96,25 @@ def test_a_circle_of_wins_bounds_all() -> None:
     wins = np.zeros((4, 4))
     wins[0, 1] = wins[1, 2] = wins[2, 0] = 3
     wins[2, 3] = 1
-    never_lost, never_won = open_ends(wins)
-    assert never_lost.tolist() == [0, 1, 2]
-    assert never_won.tolist() == [3]
+    zero = np.arange(3)
+    without_low, without_high = open_ends(wins, zero)
+    assert without_low.tolist() == [False, False, False, True]
+    assert not without_high.any()
     wins[3, 0] = 1
-    assert [len(ends) for ends in open_ends(wins)] == [0, 0]
+    assert not np.any(open_ends(wins, zero))
+
+
+def test_wins_over_agents_that_lose_to_everybody_bound_nothing() -> None:
+    """Agent 3 beats only 4, so only the prior says how much weaker than the first three it is."""
+    beaten = np.zeros((5, 5))
+    beaten[:3, :3] = 5
+    beaten[:3, 3:] = beaten[3, 4] = 10
+    without_low, without_high = open_ends(beaten, np.arange(3))
+    assert without_low.tolist() == [False, False, False, True, True]
+    assert not without_high.any()
+    without_low, without_high = open_ends(beaten.T, np.arange(3))
+    assert without_high.tolist() == [False, False, False, True, True]
+    assert not without_low.any()
 
 
 def circle(deals: int, gain: float = 60.0) -> list[Outcome]:

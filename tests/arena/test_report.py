@@ -79,11 +79,11 @@ def test_missing_ends_of_ratings_have_a_reason() -> None:
     beaten = outcome_of((1, 2), [[[1, 9]] * 2] * 40)
     one_lost = [lost, dataclasses.replace(even, lineup=(0, 2)), beaten]
     result = notes(analyse(("a", "b", "c"), one_lost, replicates=5))
-    assert "b has no lower bound: it lost every game." in result
+    assert "b has no lower bound: it lost every game that tells." in result
     ladder = [dataclasses.replace(lost, lineup=pair) for pair in pairs]
     result = notes(analyse(("a", "b", "c"), ladder, replicates=5, anchor=1))
-    assert "c has no lower bound: it lost every game." in result
-    assert "a has no upper bound: it won every game." in result
+    assert "c has no lower bound: it lost every game that tells." in result
+    assert "a has no upper bound: it won every game that tells." in result
 
 
 def without_points(shares: object, deals: int = 60) -> Outcome:

@@ -6,7 +6,6 @@ there. Turns of compiled agents are split further, as for threads. Each share is
 
 from __future__ import annotations
 
-import functools
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -101,8 +100,10 @@ def play_share(config: MatchConfig, roles: Sequence[Player], first: int, deals: 
         ValueError: there is no such agent on this node.
     """
     made = {player: player.made(config) for player in dict.fromkeys(roles)}
+    # At a split `play` makes the agents for each sheet, from their specifications.
+    playing = [player.spec if config.table().varies else made[player] for player in roles]
     try:
-        return play([made[player] for player in roles], replace(config, threads=1), deals, first_deal=first)
+        return play(playing, replace(config, threads=1), deals, first_deal=first)
     except AgentFaultError as fault:
         return fault
 
@@ -134,7 +135,7 @@ class _Turn:
             if isinstance(played, AgentFaultError):
                 return played
             outcomes.append(played)
-        return functools.reduce(Outcome.followed_by, outcomes)
+        return Outcome.joined(outcomes)
 
 
 # Tournaments ----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ the reasons; a change here needs a new version, since positions and results name
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -383,6 +384,7 @@ def draw_rules(
 # Splits ----------------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=1024)  # a match at a split asks for the same sheet several times
 def rules_of_number(split: int, number: int) -> Rules:
     """Return the rules of a number, at the table of two."""
     records = np.zeros(1, RULES).view(np.recarray)
