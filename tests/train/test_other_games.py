@@ -62,7 +62,7 @@ def test_the_race_is_learned(learned: Path) -> None:
     curve = json.loads((learned / "learning_curve.json").read_text(encoding="utf-8"))
     assert set(curve[0]["scores"]) == set(GAMES["wielerspel"].eval_opponents)
     races = play([learned, "random"], MatchConfig("arc_en_ciel", PLAYERS, seed=5), 100)
-    assert Score.of(races).win_rate > 2 * EVEN
+    assert Score.of([races]).win_rate > 2 * EVEN
 
 
 def test_a_policy_of_the_race_says_what_it_is(learned: Path) -> None:

@@ -121,7 +121,7 @@ def report(args: Args) -> list[str]:
         share = changed_decisions(args.folder, args.out, config, args.decisions)
         line = f"{edition}: {100 * share:.2f} % of the decisions change"
         if args.deals:
-            score = Score.of(play([args.out, args.folder], config, args.deals))
+            score = Score.of([play([args.out, args.folder], config, args.deals)])
             even = 100.0 / config.rules.teams
             line += (
                 f", the rounded one wins {100 * score.win_rate:.1f} % against the other "
